@@ -1,0 +1,52 @@
+//! What every codec is, and the scratch that a thread keeps so that decoding allocates nothing.
+
+use crate::Result;
+
+/// How long the encoded form of a known number of bytes can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EncodedSize {
+    /// Always this many bytes (shuffle, delta, checksums, ...).
+    Exact(usize),
+    /// Anything up to this many bytes (compressors).
+    AtMost(usize),
+}
+
+/// One step of a codec chain, bound to its configuration.
+///
+/// Encoding is total for the input it was bound to; decoding is total for every input: any bytes
+/// give the declared number of bytes or an error, never a panic, a hang or an allocation larger
+/// than the destination.
+pub trait Codec: Send + Sync + std::fmt::Debug {
+    /// The name users know, for messages.
+    fn name(&self) -> &str;
+
+    /// How long `decoded_bytes` bytes can get when encoded.
+    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize;
+
+    /// Replaces the content of `dst` by the encoded form of `src`.
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()>;
+
+    /// Decodes `src` into exactly `dst.len()` bytes; any other decoded length is an error.
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()>;
+
+    /// Replaces the content of `dst` by the decoded form of `src`, at most `limit_bytes` long.
+    ///
+    /// Needed only below another compressor, where the length between the two is not declared.
+    fn decode_bounded(
+        &self,
+        src: &[u8],
+        limit_bytes: usize,
+        dst: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()>;
+
+    /// A view of `src` that decodes block by block, if this codec's format allows that.
+    fn blocks<'a>(
+        &self,
+        src: &'a [u8],
+        decoded_bytes: usize,
+    ) -> Result<Option<crate::blosc::Frame<'a>>> {
+        let _ = (src, decoded_bytes);
+        Ok(None)
+    }
+}

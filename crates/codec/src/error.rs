@@ -1,0 +1,57 @@
+//! What a codec can answer instead of bytes, by what the caller does next.
+
+/// The result of a codec call.
+pub type Result<T> = std::result::Result<T, CodecError>;
+
+/// Why bytes could not be decoded or encoded.
+#[non_exhaustive]
+#[derive(Debug, thiserror::Error)]
+pub enum CodecError {
+    /// The stored bytes are not what this codec writes, or decode to another size than declared.
+    #[error("{codec}: {reason}")]
+    Corrupt {
+        /// Name of the codec that noticed.
+        codec: &'static str,
+        /// What is wrong, with the figures.
+        reason: String,
+    },
+    /// The stored bytes need something that this build does not have.
+    #[error("{codec}: {reason}")]
+    Unsupported {
+        /// Name of the codec.
+        codec: &'static str,
+        /// What is missing.
+        reason: String,
+    },
+    /// The configuration in the metadata makes no sense.
+    #[error("codec {codec:?}: {reason}")]
+    Configuration {
+        /// Name as the metadata has it.
+        codec: String,
+        /// Which key, which value, what is allowed.
+        reason: String,
+    },
+    /// Valid bytes could not be encoded (a value out of the codec's range, a library error).
+    #[error("{codec}: {reason}")]
+    Encode {
+        /// Name of the codec.
+        codec: &'static str,
+        /// What the library said.
+        reason: String,
+    },
+    /// A codec that lives outside this crate failed; the source is its own error.
+    #[error("{codec}: {source}")]
+    Foreign {
+        /// Name of the codec.
+        codec: String,
+        /// The error that the outside codec raised.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl CodecError {
+    /// Bytes that cannot be what `codec` wrote.
+    pub fn corrupt(codec: &'static str, reason: impl Into<String>) -> Self {
+        Self::Corrupt { codec, reason: reason.into() }
+    }
+}

@@ -1,0 +1,20 @@
+//! Codecs: bytes to bytes, one codec per file.
+//!
+//! A chunk is a run of bytes whose decoded length is known from metadata, and a codec turns such a
+//! run into another. Nothing here does I/O and nothing here knows Python, arrays or stores: byte
+//! order, element order and shape are settled by the engine before and after the chain, so that
+//! every codec is a function of bytes and is tested, fuzzed and measured as one.
+//!
+//! The rule that shapes every decoder: it writes into a destination of the declared size, stops
+//! there, and trusts no size it reads from the data. A header that promises more is an error, not
+//! an allocation.
+
+mod chain;
+mod codec;
+mod error;
+mod registry;
+
+pub use chain::{Chain, ChainScratch};
+pub use codec::{Codec, EncodedSize, Scratch};
+pub use error::{CodecError, Result};
+pub use registry::{Input, from_config};

@@ -1,0 +1,43 @@
+//! What a store can answer instead of bytes, by what the caller does next.
+
+/// The result of a store call.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// Why a store could not do what it was asked.
+#[non_exhaustive]
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The key breaks the grammar; nothing was touched.
+    #[error("key {key:?} is not allowed: {reason}")]
+    InvalidKey {
+        /// The key as given.
+        key: String,
+        /// The rule it breaks.
+        reason: &'static str,
+    },
+    /// The operating system refused.
+    #[error("{operation} {path:?}: {source}")]
+    Io {
+        /// The operation: "read", "write", "list", ...
+        operation: &'static str,
+        /// The key or path.
+        path: String,
+        /// The system's error.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The store can only be read.
+    #[error("the store is read-only: cannot write {key:?}")]
+    ReadOnly {
+        /// The key.
+        key: String,
+    },
+    /// A store that lives outside this crate failed; the source is its own error.
+    #[error("store failed at {key:?}: {source}")]
+    Foreign {
+        /// The key.
+        key: String,
+        /// The error it raised.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}

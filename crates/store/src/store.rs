@@ -1,0 +1,138 @@
+//! What every store is.
+
+use std::any::Any;
+use std::ops::Range;
+
+use crate::Result;
+
+/// What tells two versions of one key apart: inode, size and mtime of a file, an ETag, a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Generation(pub u128);
+
+/// What must have happened when a write returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The write survives the death of any process.
+    #[default]
+    Process,
+    /// The write survives power loss: file and directory are synced.
+    Fsync,
+}
+
+/// One value wanted from a store: all of it, or some byte ranges in ascending order.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The key.
+    pub key: &'a str,
+    /// Ranges wanted; `None` for the whole value.
+    pub ranges: Option<&'a [Range<u64>]>,
+}
+
+/// What a store found.
+#[derive(Debug)]
+pub enum Fetched {
+    /// Nothing is stored under this key.
+    Absent,
+    /// The value, or the wanted ranges one after the other.
+    Bytes(Vec<u8>, Generation),
+}
+
+/// The names directly below a prefix, sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Names that hold a value.
+    pub keys: Vec<String>,
+    /// Names that other keys continue.
+    pub prefixes: Vec<String>,
+}
+
+/// A held lock of one key; released when dropped.
+#[must_use = "the lock is released when this is dropped"]
+#[derive(Debug)]
+pub struct KeyLock(#[expect(dead_code, reason = "held for its Drop")] Box<dyn LockParts>);
+
+/// Anything whose drop releases a lock.
+trait LockParts: Any + std::fmt::Debug {}
+impl<T: Any + std::fmt::Debug> LockParts for T {}
+
+impl KeyLock {
+    /// Holds `parts` until dropped, in their order.
+    pub fn new<T: std::fmt::Debug + 'static>(parts: T) -> Self {
+        Self(Box::new(parts))
+    }
+}
+
+/// Keys to bytes. All methods may be called from any thread at once.
+pub trait Store: Send + Sync + std::fmt::Debug {
+    /// Equal for two handles on the same place; the name under which locks and caches know it.
+    fn id(&self) -> &str;
+
+    /// Whether a call is so cheap that a worker makes it inline (local files, memory).
+    fn is_inline(&self) -> bool;
+
+    /// Replaces the content of `dst` by the value of `key`; `None` and an empty `dst` if absent.
+    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>>;
+
+    /// Replaces the content of `dst` by the wanted ranges of one version of `key`, one after the
+    /// other. A range beyond the end of the value is an error.
+    fn get_ranges_into(
+        &self,
+        key: &str,
+        ranges: &[Range<u64>],
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>>;
+
+    /// Delivers every request's answer to `sink` with the request's position, in any order.
+    ///
+    /// Inline stores need not override it; others fetch concurrently, or in one call.
+    fn fetch(
+        &self,
+        requests: &[Request<'_>],
+        sink: &mut dyn FnMut(usize, Result<Fetched>),
+    ) {
+        for (position, request) in requests.iter().enumerate() {
+            let mut value = Vec::new();
+            let found = match request.ranges {
+                None => self.get_into(request.key, &mut value),
+                Some(ranges) => self.get_ranges_into(request.key, ranges, &mut value),
+            };
+            sink(
+                position,
+                found.map(|generation| match generation {
+                    Some(generation) => Fetched::Bytes(value, generation),
+                    None => Fetched::Absent,
+                }),
+            );
+        }
+    }
+
+    /// Length of the value of `key` in bytes.
+    fn size(&self, key: &str) -> Result<Option<u64>>;
+
+    /// Replaces the value of `key` as a whole.
+    fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()>;
+
+    /// Removes `key`; whether it was there.
+    fn delete(&self, key: &str) -> Result<bool>;
+
+    /// Removes every key below `prefix` (all keys when empty); how many.
+    fn delete_prefix(&self, prefix: &str) -> Result<u64>;
+
+    /// Every key below `prefix`, sorted; whole keys.
+    fn list_prefix(&self, prefix: &str) -> Result<Vec<String>>;
+
+    /// The names directly below `prefix`.
+    fn list_dir(&self, prefix: &str) -> Result<Listing>;
+
+    /// Sum of the lengths of all values below `prefix`, in bytes.
+    fn size_prefix(&self, prefix: &str) -> Result<u64>;
+
+    /// Moves everything at and below `source` to `target`, which must not exist.
+    fn rename_prefix(&self, source: &str, target: &str) -> Result<()>;
+
+    /// Waits for the lock of `key`, among threads and, where the store can, among processes.
+    ///
+    /// `anchor` is the metadata key of the array that `key` belongs to: the file whose byte ranges
+    /// stand for its chunks. When `key` is the anchor itself, all of its chunks are locked out.
+    fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock>;
+}

@@ -1,0 +1,119 @@
+"""The border to the Rust engine: what crosses it, and nothing else.
+
+Every method releases the GIL before any I/O, lock or decoding. Keys are relative paths of names
+joined by ``/``; one grammar refuses ``..``, absolute keys, NUL and empty names for all stores.
+Errors raised here are the classes of ``zarrix._errors`` or ``OSError`` subclasses.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from typing import Any, final
+
+from typing_extensions import Buffer
+
+__version__: str
+
+AxisSelection = int | tuple[int, int, int]
+"""One axis: an index (the axis is dropped) or ``(start, step, count)``, already within bounds."""
+
+class Store:
+    """Keys to bytes. One handle may be used from any number of threads at once."""
+
+    def get(self, key: str) -> bytes | None:
+        """The whole value of ``key``; None if absent."""
+
+    def put(self, key: str, value: Buffer, *, fsync: bool = False) -> None:
+        """Replace the value of ``key`` as a whole, under the lock of ``key``."""
+
+    def update(
+        self, key: str, change: Callable[[bytes | None], bytes | None], *, fsync: bool = False
+    ) -> bytes | None:
+        """Replace the value of ``key`` by ``change(old)`` while its lock is held; None deletes.
+
+        Returns what is stored afterwards. ``change`` runs with the GIL; no other writer of any
+        thread or process of this machine gets between the read and the write.
+        """
+
+    def delete(self, key: str) -> bool:
+        """Remove ``key``; whether it was there."""
+
+    def delete_prefix(self, prefix: str) -> int:
+        """Remove every key below ``prefix`` (all, when empty); how many."""
+
+    def size(self, key: str) -> int | None:
+        """Length of the value of ``key`` in bytes; None if absent."""
+
+    def size_prefix(self, prefix: str) -> int:
+        """Sum of the lengths of all values below ``prefix``, in bytes."""
+
+    def list_prefix(self, prefix: str) -> list[str]:
+        """Every key below ``prefix``, whole, sorted."""
+
+    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        """The names directly below ``prefix``: those that hold a value, those that others continue."""
+
+    def rename_prefix(self, source: str, target: str) -> None:
+        """Move everything at and below ``source`` to ``target``, which must not exist."""
+
+@final
+class LocalStore(Store):
+    """A directory; it is made when something is first written."""
+
+    def __new__(cls, root: str) -> LocalStore: ...
+    @property
+    def root(self) -> str: ...
+
+@final
+class MemoryStore(Store):
+    """A table in the memory of this process."""
+
+    def __new__(cls) -> MemoryStore: ...
+
+@final
+class MappingStore(Store):
+    """Any Python mapping of str to bytes-like; ``getitems`` is used where it has one."""
+
+    def __new__(cls, mapping: MutableMapping[str, Any]) -> MappingStore: ...
+
+@final
+class ArrayIO:
+    """Moves elements between one stored array and buffers.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        Prefix of the array's keys, without a trailing ``/``; empty for the root.
+    layout : str
+        JSON: ``shape``, ``chunk_shape``, ``item_bytes``, ``fill_value`` (hex of one element, or
+        null for zeros), ``chunk_key_encoding`` and ``codecs`` in their v3 form, ``metadata_key``
+        (name of the metadata document, the anchor of locks), ``write_empty_chunks``.
+    foreign : sequence of objects with ``encode(buffer)`` and ``decode(buffer)``
+        What codecs named ``zarrix.foreign`` refer to by ``configuration.slot``.
+    """
+
+    def __new__(
+        cls, store: Store, path: str, layout: str, foreign: Sequence[Any] = ()
+    ) -> ArrayIO: ...
+    def read(self, selection: tuple[AxisSelection, ...], out: Buffer) -> None:
+        """Fill ``out``, which has one axis per range in ``selection`` and any strides."""
+
+    def write(self, selection: tuple[AxisSelection, ...], value: Buffer, fsync: bool = False) -> None:
+        """Store ``value``, which has one axis per range in ``selection``; strides may be 0."""
+
+    def initialized(self) -> int:
+        """How many chunks are stored."""
+
+    def chunk_keys(self) -> list[str]:
+        """Keys of the stored chunks, relative to the store."""
+
+    def read_chunk(self, coords: tuple[int, ...], out: Buffer) -> bool:
+        """Fill ``out`` with one whole decoded chunk in C order; False if it is not stored."""
+
+    def erase_outside(self, shape: tuple[int, ...]) -> int:
+        """Delete the stored chunks that lie wholly outside ``shape``; how many."""
+
+def set_threads(count: int) -> None:
+    """Size of the worker pool of this process, from the next read or write on."""
+
+def threads() -> int:
+    """Size of the worker pool of this process."""
