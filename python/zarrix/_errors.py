@@ -1,0 +1,212 @@
+"""Every error that zarrix raises on purpose, in one tree.
+
+Each class is also the builtin that callers catch, so code written for zarr 2.18, for ``dict`` or
+for ``open`` keeps its ``except`` clauses. All of them take one message. The name in the last column
+is the stable ``kind`` of the class, for programs that must not parse messages.
+
+    ZarrixError(Exception)                                          error
+        MetadataError(ValueError)                                   metadata
+        UnknownCodecError(ValueError)                               unknown-codec
+        BadCompressorError(ValueError)                              bad-compressor
+        CorruptChunkError(ValueError, RuntimeError)                 corrupt-chunk
+        InvalidKeyError(ValueError, KeyError)                       invalid-key
+        ContainsArrayError(ValueError)                              contains-array
+        ContainsGroupError(ValueError)                              contains-group
+        PathNotFoundError(FileNotFoundError, KeyError, ValueError)  path-not-found
+            ArrayNotFoundError                                      array-not-found
+            GroupNotFoundError                                      group-not-found
+                FSPathExistNotDir(NotADirectoryError)               not-a-directory
+        ReadOnlyError(PermissionError)                              read-only
+        CopyError(RuntimeError)                                     copy
+        ArrayIndexError(IndexError)                                 array-index
+            BoundsCheckError                                        out-of-bounds
+            NegativeStepError                                       negative-step
+            VindexInvalidSelectionError                             invalid-vindex
+
+The engine raises by name from this module, with the message as the only argument.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+from typing import ClassVar
+
+__all__ = [
+    "ZarrixError",
+    "MetadataError",
+    "UnknownCodecError",
+    "BadCompressorError",
+    "CorruptChunkError",
+    "InvalidKeyError",
+    "ContainsArrayError",
+    "ContainsGroupError",
+    "PathNotFoundError",
+    "ArrayNotFoundError",
+    "GroupNotFoundError",
+    "FSPathExistNotDir",
+    "ReadOnlyError",
+    "CopyError",
+    "ArrayIndexError",
+    "BoundsCheckError",
+    "NegativeStepError",
+    "VindexInvalidSelectionError",
+]
+
+
+class ZarrixError(Exception):
+    """Root of the tree: ``except ZarrixError`` catches everything zarrix raises on purpose."""
+
+    kind: ClassVar[str] = "error"
+
+    def __str__(self) -> str:
+        # KeyError prints the repr of its argument; a sentence should print as a sentence.
+        return str(self.args[0]) if len(self.args) == 1 else super().__str__()
+
+
+class MetadataError(ZarrixError, ValueError):
+    """A metadata document, or the arguments for one, cannot describe an array or group."""
+
+    kind = "metadata"
+
+
+class UnknownCodecError(ZarrixError, ValueError):
+    """A codec is named that neither the engine nor the numcodecs registry has."""
+
+    kind = "unknown-codec"
+
+
+class BadCompressorError(ZarrixError, ValueError):
+    """What was passed as a compressor or filter is not a codec."""
+
+    kind = "bad-compressor"
+
+
+class CorruptChunkError(ZarrixError, ValueError, RuntimeError):
+    """The stored bytes of a chunk do not decode to what the metadata declares."""
+
+    kind = "corrupt-chunk"
+
+
+class InvalidKeyError(ZarrixError, ValueError, KeyError):
+    """A key or path that no store accepts: ``..``, absolute, empty names, NUL."""
+
+    kind = "invalid-key"
+
+
+class ContainsArrayError(ZarrixError, ValueError):
+    """An array is already stored where something should be created."""
+
+    kind = "contains-array"
+
+
+class ContainsGroupError(ZarrixError, ValueError):
+    """A group is already stored where something should be created."""
+
+    kind = "contains-group"
+
+
+class PathNotFoundError(ZarrixError, FileNotFoundError, KeyError, ValueError):
+    """Neither an array nor a group is stored at a path."""
+
+    kind = "path-not-found"
+
+
+class ArrayNotFoundError(PathNotFoundError):
+    """No array is stored at a path."""
+
+    kind = "array-not-found"
+
+
+class GroupNotFoundError(PathNotFoundError):
+    """No group is stored at a path."""
+
+    kind = "group-not-found"
+
+
+class FSPathExistNotDir(GroupNotFoundError, NotADirectoryError):
+    """The path of a directory store exists and is a file."""
+
+    kind = "not-a-directory"
+
+
+class ReadOnlyError(ZarrixError, PermissionError):
+    """A write to something that was opened for reading."""
+
+    kind = "read-only"
+
+    def __init__(self, message: str = "object is read-only") -> None:
+        super().__init__(message)
+
+
+class CopyError(ZarrixError, RuntimeError):
+    """A copy stopped, because the destination exists or cannot hold the source."""
+
+    kind = "copy"
+
+
+class ArrayIndexError(ZarrixError, IndexError):
+    """A selection that does not fit the array, or is of no kind that arrays take."""
+
+    kind = "array-index"
+
+
+class BoundsCheckError(ArrayIndexError):
+    """An index lies outside its axis."""
+
+    kind = "out-of-bounds"
+
+
+class NegativeStepError(ArrayIndexError):
+    """A slice with a negative step where only positive ones are taken."""
+
+    kind = "negative-step"
+
+
+class VindexInvalidSelectionError(ArrayIndexError):
+    """A coordinate or mask selection of the wrong kind."""
+
+    kind = "invalid-vindex"
+
+
+def suggestion(name: str, allowed: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` for the closest allowed name, or an empty string."""
+    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def check_keywords(given: Iterable[str], allowed: Collection[str], function: str) -> None:
+    """Raise ``TypeError`` for the first keyword that ``function`` does not take.
+
+    Parameters
+    ----------
+    given : iterable of str
+        Names of the keyword arguments passed.
+    allowed : collection of str
+        Names that ``function`` takes.
+    function : str
+        Its name, for the message.
+
+    Raises
+    ------
+    TypeError
+        Naming the keyword, and the closest one that exists.
+
+    Examples
+    --------
+    >>> check_keywords(["chunk"], ["chunks", "dtype"], "create")
+    Traceback (most recent call last):
+    TypeError: create() got an unexpected keyword argument 'chunk'; did you mean 'chunks'?
+    """
+    for name in given:
+        if name not in allowed:
+            raise TypeError(
+                f"{function}() got an unexpected keyword argument {name!r}"
+                f"{suggestion(name, allowed)}"
+            )
+
+
+for _name in __all__:
+    # Users meet these as zarrix.errors.<Name>; the private module is not theirs to know.
+    globals()[_name].__module__ = "zarrix.errors"
+del _name

@@ -1,0 +1,43 @@
+"""The errors of zarrix under the module name that code written for zarr 2.18 imports."""
+
+from zarrix._errors import (
+    ArrayIndexError,
+    ArrayNotFoundError,
+    BadCompressorError,
+    BoundsCheckError,
+    ContainsArrayError,
+    ContainsGroupError,
+    CopyError,
+    CorruptChunkError,
+    FSPathExistNotDir,
+    GroupNotFoundError,
+    InvalidKeyError,
+    MetadataError,
+    NegativeStepError,
+    PathNotFoundError,
+    ReadOnlyError,
+    UnknownCodecError,
+    VindexInvalidSelectionError,
+    ZarrixError,
+)
+
+__all__ = [
+    "ArrayIndexError",
+    "ArrayNotFoundError",
+    "BadCompressorError",
+    "BoundsCheckError",
+    "ContainsArrayError",
+    "ContainsGroupError",
+    "CopyError",
+    "CorruptChunkError",
+    "FSPathExistNotDir",
+    "GroupNotFoundError",
+    "InvalidKeyError",
+    "MetadataError",
+    "NegativeStepError",
+    "PathNotFoundError",
+    "ReadOnlyError",
+    "UnknownCodecError",
+    "VindexInvalidSelectionError",
+    "ZarrixError",
+]
