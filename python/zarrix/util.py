@@ -1,0 +1,324 @@
+"""Normalisation of arguments, sizes and JSON, under the names of zarr 2.18's module.
+
+These are the functions that other packages import from there and that zarrix itself uses when it
+creates arrays. The guess of chunk shapes gives exactly the shapes of zarr 2.18, since stored data
+and printed listings depend on them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from zarrix._dtypes import normalize_fill_value, require_supported
+from zarrix._errors import InvalidKeyError, MetadataError
+
+__all__ = [
+    "buffer_size",
+    "guess_chunks",
+    "human_readable_size",
+    "is_total_slice",
+    "json_dumps",
+    "json_loads",
+    "normalize_chunks",
+    "normalize_dimension_separator",
+    "normalize_dtype",
+    "normalize_fill_value",
+    "normalize_order",
+    "normalize_resize_args",
+    "normalize_shape",
+    "normalize_storage_path",
+]
+
+_CHUNK_BASE_BYTES = 256 * 1024
+_CHUNK_LEAST_BYTES = 128 * 1024
+_CHUNK_MOST_BYTES = 64 * 1024 * 1024
+_AXIS_LIMIT = 2**63 - 1
+_MAX_JSON_BYTES = 64 * 1024 * 1024
+_OBJECT_NAMES = ("str", "bytes", "array", "object")
+
+
+def normalize_shape(shape: int | Iterable[int] | None) -> tuple[int, ...]:
+    """``shape`` as a tuple of ints; a single int means one axis.
+
+    Raises
+    ------
+    TypeError
+        It is None, or holds something that is not a whole number.
+    ValueError
+        It holds a negative number, or one over 2**63 - 1.
+    """
+    if shape is None:
+        raise TypeError("shape is missing: give an int or a tuple of ints")
+    if isinstance(shape, numbers.Number):
+        shape = (shape,)  # type: ignore[assignment]
+    lengths = tuple(_whole(length, "shape") for length in shape)  # type: ignore[union-attr]
+    for length in lengths:
+        if not 0 <= length <= _AXIS_LIMIT:
+            raise ValueError(f"shape {lengths} has a length of {length}; allowed are 0 to 2**63-1")
+    return lengths
+
+
+def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
+    """The chunk shape that zarr 2.18 picks where none is given.
+
+    Axes are halved in turn, the first one first, until a chunk is near a size that grows slowly
+    with the array: 256 KiB for 1 MiB, doubled for each factor of ten, within 128 KiB and 64 MiB.
+
+    Examples
+    --------
+    >>> guess_chunks((1000, 1000, 100), 8)
+    (125, 125, 13)
+    """
+    lengths = np.maximum(np.array(shape, dtype="f8"), 1)
+    # NumPy's float arithmetic on purpose: at the edges the result depends on its rounding.
+    array_bytes = np.prod(lengths) * typesize
+    target = _CHUNK_BASE_BYTES * 2 ** np.log10(array_bytes / 2**20)
+    target = min(max(target, _CHUNK_LEAST_BYTES), _CHUNK_MOST_BYTES)
+    axis = 0
+    while True:
+        elements = np.prod(lengths)
+        chunk_bytes = elements * typesize
+        near = chunk_bytes < target or abs(chunk_bytes - target) / target < 0.5
+        if (near and chunk_bytes < _CHUNK_MOST_BYTES) or elements == 1:
+            return tuple(int(length) for length in lengths)
+        lengths[axis] = np.ceil(lengths[axis] / 2)
+        axis = (axis + 1) % len(shape)
+
+
+def normalize_chunks(
+    chunks: Any, shape: tuple[int, ...], typesize: int
+) -> tuple[int, ...]:
+    """``chunks`` as one length per axis of ``shape``, which is normalised already.
+
+    Parameters
+    ----------
+    chunks : bool, None, "auto", int or iterable of int
+        True, None and "auto" guess; False makes one chunk; an int goes for every axis. Of a tuple,
+        axes that are missing at the end, None and -1 take the whole axis.
+    shape : tuple of int
+    typesize : int
+        Bytes of one element, for the guess.
+
+    Raises
+    ------
+    TypeError
+        A length is not a whole number.
+    ValueError
+        There are more lengths than axes, or one is below 1 on an axis that is not empty.
+
+    Examples
+    --------
+    >>> normalize_chunks((10, -1), (100, 20, 3), 8)
+    (10, 20, 3)
+    """
+    if chunks is None or chunks is True or (isinstance(chunks, str) and chunks == "auto"):
+        return guess_chunks(shape, typesize)
+    if chunks is False:
+        return shape
+    if isinstance(chunks, (str, bytes)) or not isinstance(chunks, (numbers.Number, Iterable)):
+        raise TypeError(f"chunks is {chunks!r}; expected a bool, 'auto', an int or a tuple of ints")
+    given = (chunks,) * len(shape) if isinstance(chunks, numbers.Number) else tuple(chunks)
+    if len(given) > len(shape):
+        raise ValueError(
+            f"too many dimensions in chunks: {given} has {len(given)}, the shape {shape} "
+            f"{len(shape)}"
+        )
+    given += shape[len(given) :]
+    lengths = tuple(
+        size if length is None or length == -1 else _whole(length, "chunks")
+        for length, size in zip(given, shape, strict=True)
+    )
+    for length, size in zip(lengths, shape, strict=True):
+        if length < 1 and not (length == 0 and size == 0):
+            raise ValueError(
+                f"chunks {lengths} has a length of {length}; allowed are 1 and more, or -1 or "
+                "None for the whole axis"
+            )
+    return lengths
+
+
+def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any], Any]:
+    """``dtype`` as a NumPy dtype that arrays can have, with the object codec as it was.
+
+    Raises
+    ------
+    MetadataError
+        It has no fixed size, or a time has no unit (also a ``ValueError``).
+    TypeError
+        NumPy does not know it.
+    """
+    if isinstance(dtype, type) and not issubclass(dtype, np.generic):
+        name = dtype.__name__
+    else:
+        name = dtype.split(":")[0] if isinstance(dtype, str) else ""
+    if name in _OBJECT_NAMES or object_codec is not None:
+        raise MetadataError(
+            f"dtype {name or dtype!r}: elements of variable size (objects, dtype=str, "
+            "object_codec) are not supported yet in this version; "
+            "use strings of fixed length ('U20' for text, 'S20' for bytes)"
+        )
+    result: np.dtype[Any] = np.dtype(dtype)
+    return require_supported(result.base, f"dtype {dtype!r}") and result, object_codec
+
+
+def normalize_order(order: str) -> str:
+    """``"C"`` or ``"F"``, from either case."""
+    upper = str(order).upper()
+    if upper not in ("C", "F"):
+        raise ValueError(f"order must be either 'C' or 'F', not {order!r}")
+    return upper
+
+
+def normalize_dimension_separator(separator: str | None) -> str | None:
+    """``"."``, ``"/"`` or None, unchanged; anything else is a ``ValueError``."""
+    if separator in (".", "/", None):
+        return separator
+    raise ValueError(f"dimension_separator must be either '.' or '/', not {separator!r}")
+
+
+def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, ...]:
+    """The shape that ``resize(*args)`` asks for; None keeps an axis."""
+    new = args[0] if len(args) == 1 else args
+    lengths = (new,) if isinstance(new, numbers.Number) else tuple(new)
+    if len(lengths) != len(old_shape):
+        raise ValueError(
+            f"the new shape {lengths} has {len(lengths)} axes, the array has {len(old_shape)}"
+        )
+    return normalize_shape(
+        old if length is None else length for old, length in zip(old_shape, lengths, strict=True)
+    )
+
+
+def normalize_storage_path(path: Any) -> str:
+    """A path inside a store: names joined by single slashes, none at the ends; '' for the root.
+
+    Raises
+    ------
+    InvalidKeyError
+        A name is ``.`` or ``..``, or holds a NUL (also a ``ValueError``).
+
+    Examples
+    --------
+    >>> normalize_storage_path("/foo//bar/")
+    'foo/bar'
+    """
+    if path is None:
+        return ""
+    text = path.decode("ascii") if isinstance(path, bytes) else str(path)
+    names = [name for name in text.replace("\\", "/").split("/") if name]
+    for name in names:
+        if name in (".", "..") or "\0" in name:
+            raise InvalidKeyError(
+                f"path {text!r} has the segment {name!r}; '.', '..' and NUL are not allowed"
+            )
+    return "/".join(names)
+
+
+def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
+    """Whether ``item`` selects every element of an array of this shape.
+
+    Examples
+    --------
+    >>> is_total_slice((slice(0, 3), Ellipsis), (3, 4))
+    True
+    """
+    items = item if isinstance(item, tuple) else (item,)
+    if not all(part is Ellipsis or isinstance(part, (slice, numbers.Integral)) for part in items):
+        raise TypeError(f"expected slices, integers or Ellipsis, found {item!r}")
+    explicit = len(items) - sum(part is Ellipsis for part in items)
+    axis = 0
+    for part in items:
+        if part is Ellipsis:
+            axis += len(shape) - explicit
+            continue
+        size = shape[axis]
+        chosen = range(size)[part] if isinstance(part, slice) else None
+        whole = chosen == range(size) if chosen is not None else part == 0 and size == 1
+        if not whole:
+            return False
+        axis += 1
+    return True
+
+
+def human_readable_size(size: float) -> str:
+    """``size`` in bytes with one decimal and a binary unit letter.
+
+    Examples
+    --------
+    >>> human_readable_size(800_000_000)
+    '762.9M'
+    """
+    if size < 2**10:
+        return f"{size}"
+    power = min(int(math.log2(size)) // 10, 5)
+    while size < 2 ** (10 * power):
+        power -= 1
+    return f"{size / 2 ** (10 * power):.1f}{'KMGTP'[power - 1]}"
+
+
+def buffer_size(value: Any) -> int:
+    """Length in bytes of anything with a buffer, contiguous or not."""
+    return int(value.nbytes) if isinstance(value, np.ndarray) else memoryview(value).nbytes
+
+
+class _JsonEncoder(json.JSONEncoder):
+    """NumPy numbers as numbers, arrays as lists."""
+
+    def default(self, o: Any) -> Any:
+        if isinstance(o, np.bool_):
+            return bool(o)
+        if isinstance(o, numbers.Integral):
+            return int(o)
+        if isinstance(o, numbers.Real):
+            return float(o)
+        if isinstance(o, np.ndarray) and o.dtype.kind in "biufU":
+            return o.tolist()
+        return super().default(o)
+
+
+def json_dumps(value: Any) -> bytes:
+    """JSON as zarr writes it: ASCII, four spaces of indentation, keys sorted."""
+    text = json.dumps(
+        value,
+        indent=4,
+        sort_keys=True,
+        ensure_ascii=True,
+        separators=(",", ": "),
+        cls=_JsonEncoder,
+    )
+    return text.encode("ascii")
+
+
+def json_loads(text: Any, where: str = "JSON document") -> Any:
+    """The value of a JSON document, given as bytes-like or str.
+
+    Raises
+    ------
+    MetadataError
+        It is not JSON, nested too deep or over 64 MiB; the message starts with ``where``.
+    """
+    data = text if isinstance(text, (str, bytes, bytearray)) else bytes(text)
+    if len(data) > _MAX_JSON_BYTES:
+        raise MetadataError(f"{where}: {len(data)} bytes of JSON; at most {_MAX_JSON_BYTES}")
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise MetadataError(f"{where}: the JSON is nested too deep") from None
+    except ValueError as error:
+        raise MetadataError(f"{where}: not JSON ({error})") from None
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, numbers.Real) and value == int(value) and not isinstance(value, bool):
+        return int(value)
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} holds {value!r}, which is not a whole number") from None
