@@ -87,8 +87,10 @@ class ArrayIO:
         JSON: ``shape``, ``chunk_shape``, ``item_bytes``, ``fill_value`` (hex of one element, or
         null for zeros), ``chunk_key_encoding`` and ``codecs`` in their v3 form, ``metadata_key``
         (name of the metadata document, the anchor of locks), ``write_empty_chunks``.
-    foreign : sequence of objects with ``encode(buffer)`` and ``decode(buffer)``
-        What codecs named ``zarrix.foreign`` refer to by ``configuration.slot``.
+    foreign : sequence of objects
+        What codecs named ``zarrix.foreign`` refer to by ``configuration.slot``. Each has ``name``,
+        ``encode(bytes)``, ``decode(bytes)`` (both return a bytes-like) and
+        ``encoded_bytes(decoded_bytes)``: the length of every encoded form, None where it varies.
     """
 
     def __new__(

@@ -1,0 +1,56 @@
+//! What an engine call can answer, by what the caller does next.
+
+use zarrix_codec::CodecError;
+use zarrix_store::StoreError;
+
+/// The result of an engine call.
+pub type Result<T> = std::result::Result<T, EngineError>;
+
+/// Why elements could not be moved.
+#[non_exhaustive]
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The stored bytes of a chunk do not decode to what the metadata declares.
+    #[error("chunk {key:?} is corrupt: {source} (of {stored_bytes} stored bytes)")]
+    CorruptChunk {
+        /// Key of the chunk in its store.
+        key: String,
+        /// How long the stored value is.
+        stored_bytes: usize,
+        /// What the codec said.
+        #[source]
+        source: CodecError,
+    },
+    /// A codec could not encode, or failed outside the engine.
+    #[error("chunk {key:?}: {source}")]
+    Codec {
+        /// Key of the chunk in its store.
+        key: String,
+        /// What the codec said.
+        #[source]
+        source: CodecError,
+    },
+    /// The store refused or failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The layout document contradicts itself.
+    #[error("layout key {key:?}: {reason}")]
+    Layout {
+        /// The key at fault.
+        key: &'static str,
+        /// The value and what is allowed.
+        reason: String,
+    },
+    /// A codec configuration in the layout makes no sense.
+    #[error(transparent)]
+    Configuration(#[from] CodecError),
+    /// The selection, or the buffer for it, does not fit the array.
+    #[error("{0}")]
+    Selection(String),
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// A defect: a task panicked. Nothing half-written was left behind.
+    #[error("internal error while working on a chunk: {0}")]
+    Panicked(String),
+}

@@ -1,0 +1,33 @@
+//! The engine: given an array's layout and a selection, move bytes between a store and a buffer.
+//!
+//! One kind of array, one read path, one write path. Elements are opaque runs of bytes: dtypes,
+//! byte order, fill values and format versions were settled by whoever made the [`Layout`]. A call
+//! is planned into one task per touched chunk; the tasks run on the calling thread and on the
+//! pool of this process, and each thread keeps scratch so that a chunk allocates nothing.
+//!
+//! The calls are synchronous. They hold no lock while they wait for the pool, and the pool is
+//! rebuilt in a forked child.
+
+mod array;
+mod chunks;
+mod copy;
+mod error;
+mod layout;
+mod pool;
+mod read;
+mod scratch;
+mod selection;
+mod view;
+mod write;
+
+pub use array::ArrayIO;
+pub use error::{EngineError, Result};
+pub use layout::{ForeignCodecs, Layout};
+pub use pool::{set_threads, threads};
+pub use selection::{AxisSelection, Selection};
+pub use view::{Source, Target};
+
+/// Asked by a long call, on the calling thread only, whether to go on.
+///
+/// `Some` ends the call with [`EngineError::Interrupted`] once the chunks in work are done.
+pub type Interrupt<'a> = &'a dyn Fn() -> bool;

@@ -1,0 +1,310 @@
+//! The threads of this process: a job is a number of tasks and a counter.
+//!
+//! The caller works too, so a job always ends, however few workers there are. Jobs do not nest:
+//! a task never starts a job, and nobody waits for one while holding a lock. rayon was the option
+//! that lost: its waiting threads steal other work, which deadlocks under a held lock, and its
+//! registry cannot be rebuilt in a forked child.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use zarrix_store::process::PerProcess;
+
+use crate::{EngineError, Interrupt, Result};
+
+/// How often the caller asks whether it is to go on.
+const POLL: Duration = Duration::from_millis(20);
+
+static POOL: PerProcess<Pool> = PerProcess::new(Pool::new);
+/// 0: as many as this process has CPUs.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// Number of threads that work on one call, the caller among them.
+pub fn threads() -> usize {
+    match THREADS.load(Ordering::Relaxed) {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        count => count,
+    }
+}
+
+/// Changes [`threads`] from the next call on; 0 means as many as this process has CPUs.
+pub fn set_threads(count: usize) {
+    THREADS.store(count, Ordering::Relaxed);
+}
+
+type Task<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
+
+/// Runs `task` for 0, 1, ... `total - 1`, on this thread and the workers, in any order.
+///
+/// The first error ends the job; the tasks in work at that time are finished first.
+pub(crate) fn run(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
+    let helpers = threads().min(total).saturating_sub(1);
+    if helpers == 0 {
+        return run_alone(total, interrupt, task);
+    }
+    let pool = POOL.get();
+    // SAFETY: the job does not outlive this frame: `finish` below takes it out of the queue and
+    // waits for every worker that has joined it, also when this thread's share ends in an error.
+    let task: Task<'static> = unsafe { std::mem::transmute::<Task<'_>, Task<'static>>(task) };
+    let job = Arc::new(Job {
+        task,
+        total,
+        next: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+        state: Mutex::new(JobState { workers: 0, error: None }),
+        idle: Condvar::new(),
+    });
+    pool.offer(&job, helpers);
+    let interrupted = job.work(Some(interrupt));
+    pool.finish(&job, interrupt, interrupted)
+}
+
+fn run_alone(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
+    let mut asked = None;
+    for index in 0..total {
+        if total > 1 && poll(&mut asked, interrupt) {
+            return Err(EngineError::Interrupted);
+        }
+        guarded(task, index)?;
+    }
+    Ok(())
+}
+
+/// Asks `interrupt` if the last time is long enough ago.
+fn poll(asked: &mut Option<Instant>, interrupt: Interrupt<'_>) -> bool {
+    let now = Instant::now();
+    match asked {
+        Some(last) if now - *last < POLL => false,
+        Some(last) => {
+            *last = now;
+            interrupt()
+        }
+        None => {
+            *asked = Some(now);
+            false
+        }
+    }
+}
+
+fn guarded(task: Task<'_>, index: usize) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(|| task(index)))
+        .unwrap_or_else(|payload| Err(EngineError::Panicked(panic_message(payload.as_ref()))))
+}
+
+fn panic_message(payload: &(dyn Any + Send)) -> String {
+    payload
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "unknown panic".to_string())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Job {
+    task: Task<'static>,
+    total: usize,
+    next: AtomicUsize,
+    stop: AtomicBool,
+    state: Mutex<JobState>,
+    idle: Condvar,
+}
+
+struct JobState {
+    workers: usize,
+    error: Option<EngineError>,
+}
+
+impl Job {
+    /// Takes tasks until there are none left; whether the interrupt ended it.
+    fn work(&self, interrupt: Option<Interrupt<'_>>) -> bool {
+        let mut asked = None;
+        while !self.stop.load(Ordering::Relaxed) {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            if index >= self.total {
+                break;
+            }
+            if let Err(error) = guarded(self.task, index) {
+                self.stop.store(true, Ordering::Relaxed);
+                lock(&self.state).error.get_or_insert(error);
+            }
+            if interrupt.is_some_and(|interrupt| poll(&mut asked, interrupt)) {
+                self.stop.store(true, Ordering::Relaxed);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn is_open(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed) && self.next.load(Ordering::Relaxed) < self.total
+    }
+}
+
+struct Pool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Arc<Job>>,
+    workers: usize,
+    sleeping: usize,
+}
+
+impl Pool {
+    fn new() -> Self {
+        let queue = Mutex::new(Queue::default());
+        Self { shared: Arc::new(Shared { queue, wake: Condvar::new() }) }
+    }
+
+    /// Puts a job where up to `helpers` workers find it, and starts workers that are missing.
+    fn offer(&self, job: &Arc<Job>, helpers: usize) {
+        let mut queue = lock(&self.shared.queue);
+        queue.jobs.push_back(Arc::clone(job));
+        let wanted = helpers.max(threads() - 1);
+        while queue.workers < wanted {
+            let shared = Arc::clone(&self.shared);
+            let name = "zarrix".to_string();
+            // A machine out of threads gives fewer workers; the caller works in any case.
+            if std::thread::Builder::new().name(name).spawn(move || shared.serve()).is_err() {
+                break;
+            }
+            queue.workers += 1;
+        }
+        let wake = helpers.min(queue.sleeping);
+        drop(queue);
+        for _ in 0..wake {
+            self.shared.wake.notify_one();
+        }
+    }
+
+    /// Takes the job back, waits for the workers that are in it, and gives its outcome.
+    fn finish(&self, job: &Arc<Job>, interrupt: Interrupt<'_>, interrupted: bool) -> Result<()> {
+        lock(&self.shared.queue).jobs.retain(|other| !Arc::ptr_eq(other, job));
+        let mut interrupted = interrupted;
+        let mut state = lock(&job.state);
+        while state.workers > 0 {
+            let (waited, timeout) =
+                job.idle.wait_timeout(state, POLL).unwrap_or_else(PoisonError::into_inner);
+            state = waited;
+            if timeout.timed_out() && !interrupted {
+                drop(state);
+                interrupted = interrupt();
+                if interrupted {
+                    job.stop.store(true, Ordering::Relaxed);
+                }
+                state = lock(&job.state);
+            }
+        }
+        if interrupted {
+            return Err(EngineError::Interrupted);
+        }
+        state.error.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Shared {
+    fn serve(&self) {
+        let mut queue = lock(&self.queue);
+        loop {
+            while queue.jobs.front().is_some_and(|job| !job.is_open()) {
+                queue.jobs.pop_front();
+            }
+            let Some(job) = queue.jobs.front().cloned() else {
+                queue.sleeping += 1;
+                queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                queue.sleeping -= 1;
+                continue;
+            };
+            // Joined under the queue's lock: once the caller has taken the job back, no worker
+            // can join it any more.
+            lock(&job.state).workers += 1;
+            drop(queue);
+            job.work(None);
+            let mut state = lock(&job.state);
+            state.workers -= 1;
+            if state.workers == 0 {
+                job.idle.notify_all();
+            }
+            drop(state);
+            queue = lock(&self.queue);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GO_ON: Interrupt<'static> = &|| false;
+
+    #[test]
+    fn every_task_runs_once() {
+        for total in [0, 1, 2, 3, 1000] {
+            let counts: Vec<AtomicUsize> = (0..total).map(|_| AtomicUsize::new(0)).collect();
+            let outcome = run(total, GO_ON, &|index| {
+                counts[index].fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            });
+            assert!(outcome.is_ok());
+            assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+        }
+    }
+
+    #[test]
+    fn an_error_or_a_panic_in_a_task_ends_the_job_with_an_error() {
+        let failed = run(100, GO_ON, &|index| match index {
+            50 => Err(EngineError::Selection("fifty".into())),
+            _ => Ok(()),
+        });
+        assert_eq!(failed.map_err(|error| error.to_string()), Err("fifty".to_string()));
+        let empty: Vec<u8> = Vec::new();
+        let panicked = run(100, GO_ON, &|index| {
+            let _ = (index == 7).then(|| empty[index]);
+            Ok(())
+        });
+        assert!(matches!(panicked, Err(EngineError::Panicked(_))));
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_long_job() {
+        let begun = Instant::now();
+        let outcome = run(100_000, &|| true, &|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            Ok(())
+        });
+        assert!(matches!(outcome, Err(EngineError::Interrupted)));
+        assert!(begun.elapsed() < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn many_callers_share_the_workers() {
+        let sum = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let outcome = run(20, GO_ON, &|index| {
+                            sum.fetch_add(index, Ordering::Relaxed);
+                            Ok(())
+                        });
+                        assert!(outcome.is_ok());
+                    }
+                });
+            }
+        });
+        assert_eq!(sum.load(Ordering::Relaxed), 8 * 50 * 190);
+    }
+}

@@ -1,0 +1,48 @@
+//! What a thread keeps between chunks so that a chunk allocates nothing.
+
+use std::cell::Cell;
+
+use zarrix_codec::ChainScratch;
+
+/// Buffers larger than this are given back once a call is done with them.
+const KEEP_BYTES: usize = 64 << 20;
+
+/// Buffers and codec contexts of one thread.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub key: String,
+    pub encoded: Vec<u8>,
+    pub chunk: Vec<u8>,
+    pub chain: ChainScratch,
+}
+
+impl Scratch {
+    /// The chunk buffer as `bytes` bytes of whatever was there before.
+    pub fn chunk_of(chunk: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
+        if chunk.len() < bytes {
+            chunk.resize(bytes, 0);
+        }
+        &mut chunk[..bytes]
+    }
+}
+
+thread_local! {
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
+
+/// Runs `work` with this thread's scratch.
+///
+/// The scratch is taken out for the time: a store or codec that is called back and reads another
+/// array on the same thread finds none and gets a fresh one.
+pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
+    let mut scratch = SCRATCH.with(Cell::take).unwrap_or_default();
+    let result = work(&mut scratch);
+    if scratch.chunk.len() > KEEP_BYTES {
+        scratch.chunk = Vec::new();
+    }
+    if scratch.encoded.capacity() > KEEP_BYTES {
+        scratch.encoded = Vec::new();
+    }
+    SCRATCH.with(|slot| slot.set(Some(scratch)));
+    result
+}

@@ -1,0 +1,132 @@
+//! `ArrayIO`, as Python holds it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use zarrix_codec::Codec;
+use zarrix_engine::{AxisSelection, EngineError, Layout, Selection};
+use zarrix_store::Durability;
+
+use crate::buffer::{Readable, Writable};
+use crate::error::from_engine;
+use crate::foreign::ForeignCodec;
+use crate::store::Store;
+
+/// A tuple of indices and `(start, step, count)` tuples.
+pub struct SelectionArg(Selection);
+
+impl<'py> FromPyObject<'_, 'py> for SelectionArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let axes = object
+            .cast::<PyTuple>()
+            .map_err(|_| PyTypeError::new_err("a selection is a tuple with one entry per axis"))?;
+        let axis = |entry: Bound<'py, PyAny>| match entry.cast::<PyTuple>() {
+            Ok(range) => {
+                let (start, step, count) = range.extract()?;
+                Ok(AxisSelection::Range { start, step, count })
+            }
+            Err(_) => Ok(AxisSelection::Index(entry.extract()?)),
+        };
+        axes.iter().map(axis).collect::<PyResult<_>>().map(Self)
+    }
+}
+
+/// Asks Python's signal handlers whether to go on, and keeps what they raised.
+#[derive(Default)]
+struct Signals(Mutex<Option<PyErr>>);
+
+impl Signals {
+    fn interrupt(&self) -> bool {
+        Python::attach(|py| match py.check_signals() {
+            Ok(()) => false,
+            Err(error) => {
+                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                true
+            }
+        })
+    }
+
+    fn raise(self, py: Python<'_>, error: &EngineError) -> PyErr {
+        let raised = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        raised.unwrap_or_else(|| from_engine(py, error))
+    }
+}
+
+#[pyclass(frozen, module = "zarrix._engine")]
+pub struct ArrayIO {
+    inner: zarrix_engine::ArrayIO,
+    item_bytes: usize,
+}
+
+#[pymethods]
+impl ArrayIO {
+    #[new]
+    #[pyo3(signature = (store, path, layout, foreign = Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        store: &Bound<'_, Store>,
+        path: &str,
+        layout: &str,
+        foreign: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let codecs: Vec<Arc<dyn Codec>> = foreign
+            .iter()
+            .map(|object| Ok(Arc::new(ForeignCodec::new(object)?) as Arc<dyn Codec>))
+            .collect::<PyResult<_>>()?;
+        let layout = Layout::parse(layout, &codecs).map_err(|error| from_engine(py, &error))?;
+        let item_bytes = layout.item_bytes();
+        Ok(Self { inner: zarrix_engine::ArrayIO::new(store.get().inner(), path, layout), item_bytes })
+    }
+
+    fn read(&self, py: Python<'_>, selection: SelectionArg, out: Writable) -> PyResult<()> {
+        let target = out.target(self.item_bytes)?;
+        let signals = Signals::default();
+        py.detach(|| self.inner.read(&selection.0, target, &|| signals.interrupt()))
+            .map_err(|error| signals.raise(py, &error))
+    }
+
+    #[pyo3(signature = (selection, value, fsync = false))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        selection: SelectionArg,
+        value: Readable,
+        fsync: bool,
+    ) -> PyResult<()> {
+        let source = value.source(self.item_bytes)?;
+        let signals = Signals::default();
+        let durability = durability(fsync);
+        py.detach(|| self.inner.write(&selection.0, source, durability, &|| signals.interrupt()))
+            .map_err(|error| signals.raise(py, &error))
+    }
+
+    fn initialized(&self, py: Python<'_>) -> PyResult<usize> {
+        py.detach(|| self.inner.stored_chunks())
+            .map(|chunks| chunks.len())
+            .map_err(|error| from_engine(py, &error))
+    }
+
+    fn chunk_keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        py.detach(|| self.inner.stored_chunks())
+            .map(|chunks| chunks.into_iter().map(|(key, _)| key).collect())
+            .map_err(|error| from_engine(py, &error))
+    }
+
+    fn read_chunk(&self, py: Python<'_>, coords: Vec<u64>, out: Writable) -> PyResult<bool> {
+        let target = out.target(self.item_bytes)?;
+        py.detach(|| self.inner.read_chunk(&coords, target))
+            .map_err(|error| from_engine(py, &error))
+    }
+
+    fn erase_outside(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<u64> {
+        py.detach(|| self.inner.erase_outside(&shape)).map_err(|error| from_engine(py, &error))
+    }
+}
+
+pub fn durability(fsync: bool) -> Durability {
+    if fsync { Durability::Fsync } else { Durability::Process }
+}

@@ -1,0 +1,140 @@
+//! Buffers that Python lends us: shape and strides, without the element format.
+//!
+//! NumPy refuses to describe the format of datetime64, StringDType and the ML dtypes, but lends
+//! the memory of all of them; the element size is all that the engine needs.
+
+use std::ffi::c_int;
+use std::ptr;
+
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use zarrix_engine::{Source, Target};
+
+/// A lent buffer, given back on drop. Boxed, since exporters may point into the struct itself.
+pub struct Buffer(Box<ffi::Py_buffer>);
+
+// SAFETY: the memory stays lent until `PyBuffer_Release`, which `Drop` calls attached; the fields
+// are read only.
+unsafe impl Send for Buffer {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Buffer {}
+
+/// A buffer that may be read; any strides.
+pub struct Readable(Buffer);
+
+/// A buffer that may be written; any strides.
+pub struct Writable(Buffer);
+
+/// The contiguous bytes of an object.
+pub struct Bytes(Buffer);
+
+impl Buffer {
+    fn lend(object: &Bound<'_, PyAny>, flags: c_int) -> PyResult<Self> {
+        let mut view = Box::new(ffi::Py_buffer::new());
+        // SAFETY: we are attached, and the struct outlives the call.
+        let status = unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *view, flags) };
+        if status == -1 {
+            return Err(PyErr::fetch(object.py()));
+        }
+        Ok(Self(view))
+    }
+
+    fn axes(&self) -> usize {
+        usize::try_from(self.0.ndim).unwrap_or(0)
+    }
+
+    fn shape(&self) -> &[usize] {
+        // SAFETY: the exporter filled `ndim` lengths, none of them negative.
+        unsafe { slice_of(self.0.shape.cast::<usize>(), self.axes()) }
+    }
+
+    fn strides(&self) -> &[isize] {
+        // SAFETY: the exporter filled `ndim` strides.
+        unsafe { slice_of(self.0.strides, self.axes()) }
+    }
+
+    fn check_item(&self, item_bytes: usize) -> PyResult<()> {
+        if usize::try_from(self.0.itemsize) == Ok(item_bytes) {
+            return Ok(());
+        }
+        Err(PyBufferError::new_err(format!(
+            "the buffer has elements of {} bytes, the array of {item_bytes}",
+            self.0.itemsize
+        )))
+    }
+}
+
+/// # Safety
+/// `from` is null or valid for `length` elements.
+unsafe fn slice_of<'a, T>(from: *const T, length: usize) -> &'a [T] {
+    if from.is_null() || length == 0 {
+        return &[];
+    }
+    // SAFETY: not null, and the caller vouches for the length.
+    unsafe { std::slice::from_raw_parts(from, length) }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: the buffer was lent by `lend` and is released once, attached.
+        Python::attach(|_| unsafe { ffi::PyBuffer_Release(&raw mut *self.0) });
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Readable {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Buffer::lend(&object, ffi::PyBUF_STRIDES).map(Self)
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Writable {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Buffer::lend(&object, ffi::PyBUF_STRIDES | ffi::PyBUF_WRITABLE).map(Self)
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Bytes {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Buffer::lend(&object, ffi::PyBUF_SIMPLE).map(Self)
+    }
+}
+
+impl Readable {
+    /// The elements, for the engine.
+    pub fn source(&self, item_bytes: usize) -> PyResult<Source<'_>> {
+        self.0.check_item(item_bytes)?;
+        // SAFETY: the memory is lent until this value is dropped.
+        Ok(unsafe { Source::new(self.0.0.buf.cast(), self.0.shape(), self.0.strides()) })
+    }
+}
+
+impl Writable {
+    /// The elements, for the engine.
+    pub fn target(&self, item_bytes: usize) -> PyResult<Target<'_>> {
+        self.0.check_item(item_bytes)?;
+        if self.0.shape().iter().zip(self.0.strides()).any(|(n, stride)| *n > 1 && *stride == 0) {
+            return Err(PyBufferError::new_err("the buffer repeats elements (a stride of 0)"));
+        }
+        // SAFETY: the memory is lent for writing until this value is dropped.
+        Ok(unsafe { Target::new(self.0.0.buf.cast(), self.0.shape(), self.0.strides()) })
+    }
+}
+
+impl Bytes {
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        let length = usize::try_from(self.0.0.len).unwrap_or(0);
+        if length == 0 || ptr::eq(self.0.0.buf, ptr::null()) {
+            return &[];
+        }
+        // SAFETY: a simple buffer is `len` contiguous bytes, lent until this value is dropped.
+        unsafe { std::slice::from_raw_parts(self.0.0.buf.cast(), length) }
+    }
+}

@@ -1,0 +1,74 @@
+//! Engine errors become the classes of `zarrix._errors`, or the `OSError` of their errno.
+
+use std::error::Error;
+
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use zarrix_codec::CodecError;
+use zarrix_engine::EngineError;
+use zarrix_store::StoreError;
+
+/// `zarrix._errors.<class>(message)`.
+fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
+    match py.import("zarrix._errors").and_then(|errors| errors.getattr(class)?.call1((message,))) {
+        Ok(error) => PyErr::from_value(error),
+        Err(error) => error,
+    }
+}
+
+/// The Python exception inside `source`, if that is where the failure comes from.
+fn python_error(py: Python<'_>, source: &(dyn Error + 'static)) -> Option<PyErr> {
+    source.downcast_ref::<PyErr>().map(|error| error.clone_ref(py))
+}
+
+pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
+    match error {
+        StoreError::Io { path, source, .. } => match source.raw_os_error() {
+            Some(errno) => {
+                let reason = source.to_string();
+                let reason = reason.split(" (os error").next().unwrap_or(&reason).to_string();
+                PyOSError::new_err((errno, reason, path.clone()))
+            }
+            None => PyOSError::new_err(error.to_string()),
+        },
+        StoreError::InvalidKey { .. } => named(py, "InvalidKeyError", &error.to_string()),
+        StoreError::ReadOnly { .. } => named(py, "ReadOnlyError", &error.to_string()),
+        StoreError::Foreign { source, .. } => python_error(py, source.as_ref())
+            .unwrap_or_else(|| PyRuntimeError::new_err(error.to_string())),
+        _ => PyRuntimeError::new_err(error.to_string()),
+    }
+}
+
+/// A chunk whose outside codec raised: the exception is the cause, unless it is an exit.
+fn from_chunk(py: Python<'_>, error: &EngineError, source: &CodecError, class: &str) -> PyErr {
+    let CodecError::Foreign { source, .. } = source else {
+        return named(py, class, &error.to_string());
+    };
+    match python_error(py, source.as_ref()) {
+        Some(cause) if cause.is_instance_of::<PyException>(py) => {
+            let raised = named(py, class, &error.to_string());
+            raised.set_cause(py, Some(cause));
+            raised
+        }
+        Some(exit) => exit,
+        None => named(py, class, &error.to_string()),
+    }
+}
+
+pub fn from_engine(py: Python<'_>, error: &EngineError) -> PyErr {
+    match error {
+        EngineError::Store(error) => from_store(py, error),
+        EngineError::CorruptChunk { source, .. } => {
+            from_chunk(py, error, source, "CorruptChunkError")
+        }
+        EngineError::Codec { source: CodecError::Unsupported { .. }, .. } => {
+            named(py, "UnknownCodecError", &error.to_string())
+        }
+        EngineError::Codec { source, .. } => from_chunk(py, error, source, "CodecError"),
+        EngineError::Layout { .. } | EngineError::Configuration(_) => {
+            named(py, "MetadataError", &error.to_string())
+        }
+        EngineError::Selection(_) => named(py, "SelectionError", &error.to_string()),
+        _ => PyRuntimeError::new_err(error.to_string()),
+    }
+}

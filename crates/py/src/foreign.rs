@@ -1,0 +1,94 @@
+//! Codecs that live in Python: called back chunk by chunk, attached. Correct first, not fast.
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use zarrix_codec::{Codec, CodecError, EncodedSize, Result, Scratch};
+
+use crate::buffer::Bytes;
+
+/// A Python object with `name`, `encoded_bytes(decoded_bytes)`, `encode(bytes)`, `decode(bytes)`.
+pub struct ForeignCodec {
+    object: Py<PyAny>,
+    name: String,
+}
+
+impl std::fmt::Debug for ForeignCodec {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "ForeignCodec({})", self.name)
+    }
+}
+
+impl ForeignCodec {
+    pub fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let name = object.getattr("name")?.extract()?;
+        Ok(Self { object: object.clone().unbind(), name })
+    }
+
+    fn call(&self, method: &str, src: &[u8]) -> Result<Bytes> {
+        Python::attach(|py| {
+            let bytes = PyBytes::new(py, src);
+            self.object.bind(py).call_method1(method, (bytes,))?.extract()
+        })
+        .map_err(|error: PyErr| CodecError::Foreign {
+            codec: self.name.clone(),
+            source: Box::new(error),
+        })
+    }
+
+    fn wrong_length(&self, got: usize, wanted: &str) -> CodecError {
+        CodecError::corrupt("codec", format!("{} decoded to {got} bytes, {wanted}", self.name))
+    }
+}
+
+impl Codec for ForeignCodec {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
+        let exact = Python::attach(|py| {
+            let size = self.object.bind(py).call_method1("encoded_bytes", (decoded_bytes,))?;
+            size.extract::<Option<usize>>()
+        });
+        match exact {
+            Ok(Some(bytes)) => EncodedSize::Exact(bytes),
+            // Nothing is known about it: twice the input and a megabyte is above what any
+            // sensible codec adds, and still bounds what a damaged chunk can ask for.
+            _ => EncodedSize::AtMost(decoded_bytes.saturating_mul(2).saturating_add(1 << 20)),
+        }
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
+        let encoded = self.call("encode", src)?;
+        dst.clear();
+        dst.extend_from_slice(encoded.as_slice());
+        Ok(())
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _scratch: &mut Scratch) -> Result<()> {
+        let decoded = self.call("decode", src)?;
+        let bytes = decoded.as_slice();
+        if bytes.len() != dst.len() {
+            return Err(self.wrong_length(bytes.len(), &format!("declared are {}", dst.len())));
+        }
+        dst.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn decode_bounded(
+        &self,
+        src: &[u8],
+        limit_bytes: usize,
+        dst: &mut Vec<u8>,
+        _scratch: &mut Scratch,
+    ) -> Result<()> {
+        let decoded = self.call("decode", src)?;
+        let bytes = decoded.as_slice();
+        if bytes.len() > limit_bytes {
+            return Err(self.wrong_length(bytes.len(), &format!("at most {limit_bytes}")));
+        }
+        dst.clear();
+        dst.extend_from_slice(bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,36 @@
+//! The border: `zarrix._engine`. No logic: convert, detach, call, map the error.
+//!
+//! `python/zarrix/_engine.pyi` says the same in Python's words and is checked against this module.
+
+mod array;
+mod buffer;
+mod error;
+mod foreign;
+mod mapping;
+mod store;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _engine {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::array::ArrayIO;
+    #[pymodule_export]
+    use crate::store::{LocalStore, MappingStore, MemoryStore, Store};
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name Python packages use")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pyfunction]
+    fn set_threads(count: usize) {
+        zarrix_engine::set_threads(count);
+    }
+
+    #[pyfunction]
+    fn threads() -> usize {
+        zarrix_engine::threads()
+    }
+}

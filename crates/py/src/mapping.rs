@@ -1,0 +1,270 @@
+//! A store over any Python mapping of str to bytes-like.
+//!
+//! Every call attaches to the interpreter. Many values are asked for at once where the mapping is
+//! fsspec's (`getitems` with `on_error="return"`, which tells absence from failure); otherwise one
+//! by one, in the one attachment of the call. Absence is a `KeyError`; anything else it raises is
+//! the caller's error, never a fill value.
+
+use std::ops::Range;
+
+use pyo3::exceptions::{PyBaseException, PyKeyError, PyOSError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use zarrix_store::{
+    Durability, Fetched, Generation, KeyLock, Listing, Request, Result, Store, StoreError,
+};
+
+use crate::buffer::Bytes;
+
+/// A Python mapping; two handles on one object are one store.
+pub struct PythonMapping {
+    mapping: Py<PyAny>,
+    id: String,
+    fetches_many: bool,
+}
+
+impl std::fmt::Debug for PythonMapping {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "PythonMapping({})", self.id)
+    }
+}
+
+fn foreign(key: &str, error: PyErr) -> StoreError {
+    StoreError::Foreign { key: key.to_string(), source: Box::new(error) }
+}
+
+/// The keys of `keys` below `prefix`, without it.
+fn below<'a>(keys: &'a [String], prefix: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+    keys.iter().filter_map(move |key| Some((key.as_str(), key.strip_prefix(&prefix)?)))
+}
+
+impl PythonMapping {
+    pub fn new(mapping: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let fetches_many = mapping.hasattr("getitems")? && mapping.hasattr("fs")?;
+        let id = format!("mapping {:p}", mapping.as_ptr());
+        Ok(Self { mapping: mapping.clone().unbind(), id, fetches_many })
+    }
+
+    fn value(mapping: &Bound<'_, PyAny>, key: &str) -> PyResult<Option<Bytes>> {
+        match mapping.get_item(key) {
+            Ok(value) => value.extract().map(Some),
+            Err(error) if error.is_instance_of::<PyKeyError>(mapping.py()) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn attached<T>(
+        &self,
+        key: &str,
+        call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<T> {
+        Python::attach(|py| call(self.mapping.bind(py))).map_err(|error| foreign(key, error))
+    }
+
+    /// Every key, sorted; values are not fetched.
+    fn keys(&self) -> Result<Vec<String>> {
+        self.attached("", |mapping| {
+            let mut keys: Vec<String> =
+                mapping.try_iter()?.map(|key| key?.extract()).collect::<PyResult<_>>()?;
+            keys.sort_unstable();
+            Ok(keys)
+        })
+    }
+
+    /// One `getitems` call of an fsspec mapping; exceptions come back as values.
+    fn fetch_many(
+        mapping: &Bound<'_, PyAny>,
+        requests: &[Request<'_>],
+        sink: &mut dyn FnMut(usize, Result<Fetched>),
+    ) -> PyResult<()> {
+        let py = mapping.py();
+        let keys = PyList::new(py, requests.iter().map(|request| request.key))?;
+        let options = PyDict::new(py);
+        options.set_item("on_error", "return")?;
+        let found = mapping.call_method("getitems", (keys,), Some(&options))?;
+        for (position, request) in requests.iter().enumerate() {
+            let value = found.get_item(request.key)?;
+            let answer = if value.is_instance_of::<PyKeyError>() {
+                Ok(Fetched::Absent)
+            } else if value.is_instance_of::<PyBaseException>() {
+                Err(foreign(request.key, PyErr::from_value(value)))
+            } else {
+                let bytes: Bytes = value.extract()?;
+                whole_or_ranges(request, bytes.as_slice())
+            };
+            sink(position, answer);
+        }
+        Ok(())
+    }
+}
+
+/// What `request` wants of a value.
+fn whole_or_ranges(request: &Request<'_>, value: &[u8]) -> Result<Fetched> {
+    let mut bytes = Vec::new();
+    match request.ranges {
+        None => bytes.extend_from_slice(value),
+        Some(ranges) => cut(request.key, value, ranges, &mut bytes)?,
+    }
+    Ok(Fetched::Bytes(bytes, Generation::default()))
+}
+
+fn cut(key: &str, value: &[u8], ranges: &[Range<u64>], dst: &mut Vec<u8>) -> Result<()> {
+    dst.clear();
+    for range in ranges {
+        let part = usize::try_from(range.start)
+            .ok()
+            .zip(usize::try_from(range.end).ok())
+            .and_then(|(start, end)| value.get(start..end))
+            .ok_or_else(|| {
+                let reason = format!("bytes {range:?} of a value of {} bytes", value.len());
+                foreign(key, PyOSError::new_err(reason))
+            })?;
+        dst.extend_from_slice(part);
+    }
+    Ok(())
+}
+
+impl Store for PythonMapping {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn is_inline(&self) -> bool {
+        false
+    }
+
+    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+        zarrix_store::check_key(key)?;
+        dst.clear();
+        self.attached(key, |mapping| {
+            let value = Self::value(mapping, key)?;
+            Ok(value.map(|value| {
+                dst.extend_from_slice(value.as_slice());
+                Generation::default()
+            }))
+        })
+    }
+
+    fn get_ranges_into(
+        &self,
+        key: &str,
+        ranges: &[Range<u64>],
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        let mut value = Vec::new();
+        let found = self.get_into(key, &mut value)?;
+        if found.is_some() {
+            cut(key, &value, ranges, dst)?;
+        }
+        Ok(found)
+    }
+
+    fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
+        if self.fetches_many && requests.len() > 1 {
+            let outcome = Python::attach(|py| {
+                Self::fetch_many(self.mapping.bind(py), requests, sink)
+            });
+            if let (Err(error), Some(first)) = (outcome, requests.first()) {
+                sink(0, Err(foreign(first.key, error)));
+            }
+            return;
+        }
+        Python::attach(|py| {
+            let mapping = self.mapping.bind(py);
+            for (position, request) in requests.iter().enumerate() {
+                let answer = match Self::value(mapping, request.key) {
+                    Ok(None) => Ok(Fetched::Absent),
+                    Ok(Some(value)) => whole_or_ranges(request, value.as_slice()),
+                    Err(error) => Err(foreign(request.key, error)),
+                };
+                sink(position, answer);
+            }
+        });
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        zarrix_store::check_key(key)?;
+        self.attached(key, |mapping| {
+            Ok(Self::value(mapping, key)?.map(|value| value.as_slice().len() as u64))
+        })
+    }
+
+    fn put(&self, key: &str, value: &[u8], _durability: Durability) -> Result<()> {
+        zarrix_store::check_key(key)?;
+        self.attached(key, |mapping| mapping.set_item(key, PyBytes::new(mapping.py(), value)))
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        zarrix_store::check_key(key)?;
+        self.attached(key, |mapping| match mapping.del_item(key) {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_instance_of::<PyKeyError>(mapping.py()) => Ok(false),
+            // fsspec's mappings raise what their file system raises for a missing file.
+            Err(error) if !mapping.contains(key)? => {
+                drop(error);
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        })
+    }
+
+    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+        let keys = self.list_prefix(prefix)?;
+        let mut deleted = 0;
+        for key in &keys {
+            deleted += u64::from(self.delete(key)?);
+        }
+        Ok(deleted)
+    }
+
+    fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
+        zarrix_store::check_prefix(prefix)?;
+        Ok(below(&self.keys()?, prefix).map(|(key, _)| key.to_string()).collect())
+    }
+
+    fn list_dir(&self, prefix: &str) -> Result<Listing> {
+        zarrix_store::check_prefix(prefix)?;
+        let mut listing = Listing::default();
+        for (_, rest) in below(&self.keys()?, prefix) {
+            match rest.split_once('/') {
+                None => listing.keys.push(rest.to_string()),
+                Some((name, _)) => listing.prefixes.push(name.to_string()),
+            }
+        }
+        listing.prefixes.sort_unstable();
+        listing.prefixes.dedup();
+        Ok(listing)
+    }
+
+    fn size_prefix(&self, prefix: &str) -> Result<u64> {
+        let mut bytes = 0;
+        for key in self.list_prefix(prefix)? {
+            bytes += self.size(&key)?.unwrap_or(0);
+        }
+        Ok(bytes)
+    }
+
+    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+        zarrix_store::check_prefix(target)?;
+        let mut value = Vec::new();
+        let mut moved = self.list_prefix(source)?;
+        if self.get_into(source, &mut value)?.is_some() {
+            moved.push(source.to_string());
+        }
+        for key in &moved {
+            self.get_into(key, &mut value)?;
+            let rest = key.strip_prefix(source).unwrap_or(key);
+            self.put(&format!("{target}{rest}"), &value, Durability::Process)?;
+        }
+        for key in &moved {
+            self.delete(key)?;
+        }
+        Ok(())
+    }
+
+    fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
+        zarrix_store::check_key(key)?;
+        KeyLock::in_process(&self.id, anchor, key)
+    }
+}

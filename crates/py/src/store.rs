@@ -1,0 +1,153 @@
+//! `Store` and its kinds, as Python holds them.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use zarrix_store::StoreError;
+
+use crate::array::durability;
+use crate::buffer::Bytes;
+use crate::error::from_store;
+use crate::mapping::PythonMapping;
+
+/// Runs a store call detached.
+fn detached<T: Send>(
+    py: Python<'_>,
+    call: impl FnOnce() -> Result<T, StoreError> + Send,
+) -> PyResult<T> {
+    py.detach(call).map_err(|error| from_store(py, &error))
+}
+
+#[pyclass(frozen, subclass, module = "zarrix._engine")]
+pub struct Store(Arc<dyn zarrix_store::Store>);
+
+impl Store {
+    pub fn inner(&self) -> Arc<dyn zarrix_store::Store> {
+        Arc::clone(&self.0)
+    }
+}
+
+#[pymethods]
+impl Store {
+    fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let found = detached(py, || {
+            let mut value = Vec::new();
+            Ok(self.0.get_into(key, &mut value)?.map(|_| value))
+        })?;
+        Ok(found.map(|value| PyBytes::new(py, &value)))
+    }
+
+    #[pyo3(signature = (key, value, *, fsync = false))]
+    fn put(&self, py: Python<'_>, key: &str, value: Bytes, fsync: bool) -> PyResult<()> {
+        detached(py, || {
+            let _lock = self.0.lock(key, key)?;
+            self.0.put(key, value.as_slice(), durability(fsync))
+        })
+    }
+
+    #[pyo3(signature = (key, change, *, fsync = false))]
+    fn update<'py>(
+        &self,
+        py: Python<'py>,
+        key: &str,
+        change: &Bound<'py, PyAny>,
+        fsync: bool,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let change = change.clone().unbind();
+        let stored = py.detach(|| self.change(key, &change, fsync))?;
+        Ok(stored.map(|value| PyBytes::new(py, value.as_slice())))
+    }
+
+    fn delete(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
+        detached(py, || {
+            let _lock = self.0.lock(key, key)?;
+            self.0.delete(key)
+        })
+    }
+
+    fn delete_prefix(&self, py: Python<'_>, prefix: &str) -> PyResult<u64> {
+        detached(py, || self.0.delete_prefix(prefix))
+    }
+
+    fn size(&self, py: Python<'_>, key: &str) -> PyResult<Option<u64>> {
+        detached(py, || self.0.size(key))
+    }
+
+    fn size_prefix(&self, py: Python<'_>, prefix: &str) -> PyResult<u64> {
+        detached(py, || self.0.size_prefix(prefix))
+    }
+
+    fn list_prefix(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<String>> {
+        detached(py, || self.0.list_prefix(prefix))
+    }
+
+    fn list_dir(&self, py: Python<'_>, prefix: &str) -> PyResult<(Vec<String>, Vec<String>)> {
+        detached(py, || self.0.list_dir(prefix)).map(|listing| (listing.keys, listing.prefixes))
+    }
+
+    fn rename_prefix(&self, py: Python<'_>, source: &str, target: &str) -> PyResult<()> {
+        detached(py, || self.0.rename_prefix(source, target))
+    }
+}
+
+impl Store {
+    /// Replaces the value of `key` by `change(old)` under its lock.
+    fn change(&self, key: &str, change: &Py<PyAny>, fsync: bool) -> PyResult<Option<Bytes>> {
+        let store_error = |error: StoreError| Python::attach(|py| from_store(py, &error));
+        let _lock = self.0.lock(key, key).map_err(store_error)?;
+        let mut value = Vec::new();
+        let found = self.0.get_into(key, &mut value).map_err(store_error)?;
+        let new: Option<Bytes> = Python::attach(|py| {
+            let old = found.map(|_| PyBytes::new(py, &value));
+            change.bind(py).call1((old,))?.extract()
+        })?;
+        match &new {
+            Some(value) => self.0.put(key, value.as_slice(), durability(fsync)),
+            None => self.0.delete(key).map(|_| ()),
+        }
+        .map_err(store_error)?;
+        Ok(new)
+    }
+}
+
+#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
+pub struct LocalStore {
+    root: String,
+}
+
+#[pymethods]
+impl LocalStore {
+    #[new]
+    fn new(root: String) -> (Self, Store) {
+        let store = zarrix_store::LocalStore::new(&root);
+        (Self { root }, Store(Arc::new(store)))
+    }
+
+    #[getter]
+    fn root(&self) -> &str {
+        &self.root
+    }
+}
+
+#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
+pub struct MemoryStore;
+
+#[pymethods]
+impl MemoryStore {
+    #[new]
+    fn new() -> (Self, Store) {
+        (Self, Store(Arc::new(zarrix_store::MemoryStore::new())))
+    }
+}
+
+#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
+pub struct MappingStore;
+
+#[pymethods]
+impl MappingStore {
+    #[new]
+    fn new(mapping: &Bound<'_, PyAny>) -> PyResult<(Self, Store)> {
+        Ok((Self, Store(Arc::new(PythonMapping::new(mapping)?))))
+    }
+}
