@@ -1,12 +1,26 @@
 //! Stores: keys to bytes. No codecs, no arrays, no Python.
 //!
-//! A key is a relative path of names joined by `/`, checked by one grammar ([`Key`] rules in
-//! `key.rs`) before any store sees it. A value is replaced as a whole or not at all: a reader sees
-//! one complete version, whoever is killed when. Absence is a value (`None`), failure is an error,
-//! and the two are never mixed up.
+//! A key is a relative path of names joined by `/`, checked by one grammar ([`check_key`]) before
+//! any store sees it. A value is replaced as a whole or not at all: a reader sees one complete
+//! version, whoever is killed when. Absence is a value (`None`), failure is an error, and the two
+//! are never mixed up.
 
+mod anchor;
+mod descriptors;
 mod error;
+mod key;
+mod local;
+mod lock;
+mod memory;
+pub mod process;
+mod replace;
 mod store;
+mod sys;
+mod tree;
 
 pub use error::{Result, StoreError};
-pub use store::{Durability, Fetched, Generation, KeyLock, Listing, Request, Store};
+pub use key::{check_key, check_prefix};
+pub use local::LocalStore;
+pub use lock::KeyLock;
+pub use memory::MemoryStore;
+pub use store::{Durability, Fetched, Generation, Listing, Request, Store};

@@ -1,9 +1,8 @@
 //! What every store is.
 
-use std::any::Any;
 use std::ops::Range;
 
-use crate::Result;
+use crate::{KeyLock, Result};
 
 /// What tells two versions of one key apart: inode, size and mtime of a file, an ETag, a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -46,22 +45,6 @@ pub struct Listing {
     pub prefixes: Vec<String>,
 }
 
-/// A held lock of one key; released when dropped.
-#[must_use = "the lock is released when this is dropped"]
-#[derive(Debug)]
-pub struct KeyLock(#[expect(dead_code, reason = "held for its Drop")] Box<dyn LockParts>);
-
-/// Anything whose drop releases a lock.
-trait LockParts: Any + std::fmt::Debug {}
-impl<T: Any + std::fmt::Debug> LockParts for T {}
-
-impl KeyLock {
-    /// Holds `parts` until dropped, in their order.
-    pub fn new<T: std::fmt::Debug + 'static>(parts: T) -> Self {
-        Self(Box::new(parts))
-    }
-}
-
 /// Keys to bytes. All methods may be called from any thread at once.
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// Equal for two handles on the same place; the name under which locks and caches know it.
@@ -85,11 +68,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Delivers every request's answer to `sink` with the request's position, in any order.
     ///
     /// Inline stores need not override it; others fetch concurrently, or in one call.
-    fn fetch(
-        &self,
-        requests: &[Request<'_>],
-        sink: &mut dyn FnMut(usize, Result<Fetched>),
-    ) {
+    fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
         for (position, request) in requests.iter().enumerate() {
             let mut value = Vec::new();
             let found = match request.ranges {

@@ -1,0 +1,109 @@
+//! Descriptors through which locks are held, so that a forked child can close them.
+//!
+//! A child inherits its parent's open file descriptions, and a lock lives as long as anyone has the
+//! description open: had the child not closed it, a killed parent's locks would stay. The table is
+//! fixed and of atomics, because the child walks it where it may not lock or allocate.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, IntoRawFd};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use crate::process;
+use crate::sys::{self, Hold};
+
+/// Many more than there are threads that could each hold a lock.
+const SLOTS: usize = 4096;
+const FREE: i32 = -1;
+
+static TABLE: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
+
+/// What of the file is locked, and by which call.
+#[derive(Clone, Debug)]
+enum Locked {
+    Nothing,
+    Bytes(Range<i64>),
+    Whole,
+}
+
+/// An open file with a lock: unlocked and closed on drop, and in every forked child at once.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// `None` only while it is dropped.
+    file: Option<File>,
+    slot: usize,
+    generation: u64,
+    locked: Locked,
+}
+
+impl Held {
+    /// Opens and registers in one step that no fork can split.
+    pub(crate) fn open(open: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
+        process::unforked(|| {
+            let file = open()?;
+            let descriptor = file.as_raw_fd();
+            let first = usize::try_from(descriptor).unwrap_or(0);
+            let claims = |slot: &usize| {
+                let order = Ordering::SeqCst;
+                TABLE[*slot].compare_exchange(FREE, descriptor, order, order).is_ok()
+            };
+            let slot = (first..first + SLOTS).map(|probe| probe % SLOTS).find(claims);
+            let slot = slot.ok_or_else(|| io::Error::from_raw_os_error(libc::EMFILE))?;
+            let generation = process::generation();
+            Ok(Self { file: Some(file), slot, generation, locked: Locked::Nothing })
+        })
+    }
+
+    pub(crate) fn file(&self) -> io::Result<&File> {
+        self.file.as_ref().ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
+    }
+
+    /// Locks `bytes` for this description alone, waiting for others.
+    pub(crate) fn lock_bytes(&mut self, bytes: Range<i64>) -> io::Result<()> {
+        sys::lock_bytes(self.file()?.as_raw_fd(), &bytes, Hold::Exclusive)?;
+        self.locked = Locked::Bytes(bytes);
+        Ok(())
+    }
+
+    /// Locks the whole file or directory by `flock`.
+    pub(crate) fn lock_whole(&mut self, wait: bool) -> io::Result<()> {
+        sys::lock_whole(self.file()?.as_raw_fd(), wait)?;
+        self.locked = Locked::Whole;
+        Ok(())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let Some(file) = self.file.take() else { return };
+        if self.generation != process::generation() {
+            // A forked child, whose fork handler has closed this descriptor; the number may be
+            // somebody else's by now.
+            let _ = file.into_raw_fd();
+            return;
+        }
+        process::unforked(|| {
+            // Unlocked before it is closed: a child that has not run yet has it open, too.
+            match &self.locked {
+                Locked::Nothing => {}
+                Locked::Bytes(bytes) => {
+                    let _ = sys::lock_bytes(file.as_raw_fd(), bytes, Hold::Free);
+                }
+                Locked::Whole => sys::unlock_whole(file.as_raw_fd()),
+            }
+            TABLE[self.slot].store(FREE, Ordering::SeqCst);
+            drop(file);
+        });
+    }
+}
+
+/// Closes everything in the table: the child's half of [`Held`].
+pub(crate) fn close_inherited() {
+    for slot in &TABLE {
+        let descriptor = slot.swap(FREE, Ordering::SeqCst);
+        if descriptor != FREE {
+            sys::close_inherited(descriptor);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Values in files of a directory, one file a key.
+//!
+//! A read is four system calls (`open`, `fstat`, `read`, `close`) and nothing else that counts.
+//! Paths are whole: a descriptor of the root to start from saves little (the kernel walks cached
+//! names) and would follow a directory that was moved away instead of finding the one that took its
+//! place. A value is written beside its place and renamed into it, under a name that the holder of
+//! the key's lock has to itself; whoever writes without a lock (or where the file system refuses
+//! locks) takes a name of its own.
+//!
+//! Links: reads and listings follow them, a write replaces them, deletion removes the link.
+
+use std::ffi::{CStr, OsStr};
+use std::io;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::key::{check_key, check_prefix};
+use crate::lock::Others;
+use crate::sys::{self, Status};
+use crate::{
+    Durability, Generation, KeyLock, Listing, Result, Store, StoreError, anchor, replace, tree,
+};
+
+/// A store in a directory, which is made by the first write.
+#[derive(Clone, Debug)]
+pub struct LocalStore {
+    /// Absolute, and free of links as far as it existed when the store was made.
+    root: PathBuf,
+    id: String,
+}
+
+impl LocalStore {
+    /// The store in the directory `root`; nothing is made, opened or checked yet.
+    ///
+    /// A relative `root`, and the links in it, are resolved now: the store keeps its place when the
+    /// process changes its directory, and two stores on one place have equal ids.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        let root = resolve(&root.into());
+        let id = match root.to_str() {
+            Some(text) => format!("file://{}", if text == "/" { "" } else { text }),
+            // Distinct for distinct paths, which a lossy conversion is not.
+            None => format!("file-bytes:{:?}", root.as_os_str()),
+        };
+        Self { root, id }
+    }
+
+    /// The directory, absolute.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        if key.is_empty() { self.root.clone() } else { self.root.join(key) }
+    }
+
+    /// Calls `then` with the path of `key`, which is put together on the stack.
+    fn at<R>(&self, key: &str, then: impl FnOnce(&CStr) -> io::Result<R>) -> io::Result<R> {
+        let root = self.root.as_os_str().as_bytes();
+        let length = root.len() + 1 + key.len();
+        let mut short = [0_u8; 512];
+        let mut long;
+        let path = if length < short.len() {
+            &mut short[..=length]
+        } else {
+            long = vec![0; length + 1];
+            &mut long[..]
+        };
+        path[..root.len()].copy_from_slice(root);
+        path[root.len()] = b'/';
+        path[root.len() + 1..length].copy_from_slice(key.as_bytes());
+        then(CStr::from_bytes_with_nul(path).map_err(|_| io::ErrorKind::InvalidInput)?)
+    }
+
+    fn failed(&self, operation: &'static str, key: &str) -> impl Fn(io::Error) -> StoreError {
+        let path = self.path(key);
+        move |source| StoreError::Io { operation, path: path.display().to_string(), source }
+    }
+
+    /// Opens the file of `key`; `None` where there is none.
+    fn open(&self, key: &str) -> io::Result<Option<(std::fs::File, Status)>> {
+        // O_NONBLOCK: opening a pipe would otherwise wait for its writer.
+        let file = self.at(key, |path| sys::open(path, libc::O_RDONLY | libc::O_NONBLOCK));
+        let Some(file) = unless_absent(file)? else { return Ok(None) };
+        let status = sys::status_of(&file)?;
+        if status.is_dir() {
+            return Ok(None);
+        }
+        if !status.is_file() {
+            let problem = "it is neither a file nor a directory";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
+        Ok(Some((file, status)))
+    }
+
+    fn read(&self, key: &str, dst: &mut Vec<u8>) -> io::Result<Option<Generation>> {
+        let Some((file, status)) = self.open(key)? else { return Ok(None) };
+        let wanted = reserve(dst, status.len())?;
+        let read = sys::append(&file, 0, wanted, dst)?;
+        if read < wanted {
+            return Err(cut_short(read as u64, status.len()));
+        }
+        Ok(Some(status.generation()))
+    }
+
+    fn read_ranges(
+        &self,
+        key: &str,
+        ranges: &[Range<u64>],
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        let failed = |source| self.failed("read", key)(source);
+        let Some((file, status)) = self.open(key).map_err(failed)? else { return Ok(None) };
+        let size = status.len();
+        if let Some(range) = ranges.iter().find(|range| range.start > range.end || range.end > size)
+        {
+            return Err(StoreError::beyond_end(key, range, size));
+        }
+        for range in ranges {
+            let wanted = reserve(dst, range.end - range.start).map_err(failed)?;
+            let read = sys::append(&file, range.start, wanted, dst).map_err(failed)?;
+            if read < wanted {
+                return Err(failed(cut_short(range.start + read as u64, size)));
+            }
+        }
+        Ok(Some(status.generation()))
+    }
+}
+
+/// Room for `more` bytes; a file may claim to be longer than any memory.
+fn reserve(dst: &mut Vec<u8>, more: u64) -> io::Result<usize> {
+    let more = usize::try_from(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    dst.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    Ok(more)
+}
+
+/// Somebody who does not replace files as a whole has shortened this one meanwhile.
+fn cut_short(at: u64, size: u64) -> io::Error {
+    let problem = format!("the file ended at byte {at} of {size} while it was read");
+    io::Error::new(io::ErrorKind::UnexpectedEof, problem)
+}
+
+/// `None` for a name that is not there, or whose directory is a file.
+pub(crate) fn unless_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR)) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// `path` made absolute, without links as far as it exists.
+fn resolve(path: &Path) -> PathBuf {
+    let absolute = if path.as_os_str().is_empty() {
+        std::env::current_dir()
+    } else {
+        std::path::absolute(path)
+    };
+    let absolute = absolute.unwrap_or_else(|_| path.to_path_buf());
+    let mut missing: Vec<&OsStr> = Vec::new();
+    let mut existing = absolute.as_path();
+    loop {
+        if let Ok(mut found) = existing.canonicalize() {
+            for name in missing.iter().rev() {
+                if *name == ".." {
+                    found.pop();
+                } else {
+                    found.push(name)
+                }
+            }
+            return found;
+        }
+        let last = existing.components().next_back().map(std::path::Component::as_os_str);
+        match (existing.parent(), last) {
+            (Some(parent), Some(name)) => {
+                missing.push(name);
+                existing = parent;
+            }
+            _ => return absolute,
+        }
+    }
+}
+
+impl Store for LocalStore {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn is_inline(&self) -> bool {
+        true
+    }
+
+    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+        dst.clear();
+        check_key(key)?;
+        self.read(key, dst).map_err(|source| {
+            dst.clear();
+            self.failed("read", key)(source)
+        })
+    }
+
+    fn get_ranges_into(
+        &self,
+        key: &str,
+        ranges: &[Range<u64>],
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        dst.clear();
+        check_key(key)?;
+        self.read_ranges(key, ranges, dst).inspect_err(|_| dst.clear())
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        check_key(key)?;
+        let status = unless_absent(self.at(key, sys::status_at));
+        let status = status.map_err(|source| self.failed("look at", key)(source))?;
+        Ok(status.filter(Status::is_file).map(|status| status.len()))
+    }
+
+    fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
+        check_key(key)?;
+        let held = crate::lock::held(&self.id, key);
+        self.at(key, |path| replace::replace(path, value, durability, held.as_deref()))
+            .map_err(|source| self.failed("write", key)(source))
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        check_key(key)?;
+        let gone = self.at(key, |path| match sys::unlink(path) {
+            // A directory is no value; Linux says EISDIR, POSIX EPERM.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EISDIR | libc::EPERM)) => {
+                let is_dir = sys::status_at(path).is_ok_and(|status| status.is_dir());
+                if is_dir { Ok(None) } else { Err(error) }
+            }
+            result => unless_absent(result),
+        });
+        Ok(gone.map_err(|source| self.failed("delete", key)(source))?.is_some())
+    }
+
+    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+        check_prefix(prefix)?;
+        tree::delete(&self.root, &self.path(prefix))
+    }
+
+    fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
+        check_prefix(prefix)?;
+        let mut keys = Vec::new();
+        tree::walk(&self.path(prefix), prefix, &mut |key, _| {
+            keys.push(key.to_owned());
+            Ok(())
+        })?;
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    fn list_dir(&self, prefix: &str) -> Result<Listing> {
+        check_prefix(prefix)?;
+        tree::list_dir(&self.path(prefix))
+    }
+
+    fn size_prefix(&self, prefix: &str) -> Result<u64> {
+        check_prefix(prefix)?;
+        let mut total = 0_u64;
+        tree::walk(&self.path(prefix), prefix, &mut |_, path| {
+            // Gone since it was listed: no error, and no bytes.
+            if let Some(found) = unless_absent(std::fs::metadata(path))? {
+                total = total.saturating_add(found.len());
+            }
+            Ok(())
+        })?;
+        Ok(total)
+    }
+
+    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+        check_key(source)?;
+        check_key(target)?;
+        let moved = self.at(source, |from| self.at(target, |to| replace::rename(from, to)));
+        moved.map_err(|error| self.failed("rename", source)(error))
+    }
+
+    fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
+        check_key(anchor)?;
+        check_key(key)?;
+        KeyLock::with(&self.id, anchor, key, |others: Others| {
+            self.at(anchor, |path| anchor::lock(path, relative(anchor, key), others))
+        })
+    }
+}
+
+/// `key` as its anchor's directory knows it: a store opened further down must lock the same byte.
+/// `None` for the anchor itself.
+fn relative<'a>(anchor: &str, key: &'a str) -> Option<&'a str> {
+    let directory = anchor.rfind('/').map_or(0, |slash| slash + 1);
+    match anchor == key {
+        true => None,
+        false => Some(key.strip_prefix(&anchor[..directory]).unwrap_or(key)),
+    }
+}

@@ -1,0 +1,285 @@
+//! Locks of keys: who may change what, among the threads of this process and beyond.
+//!
+//! Every key has a lock, and every key belongs to an anchor, its array's metadata key. Whoever
+//! locks a chunk shares the anchor with the other chunks' holders; whoever locks the anchor itself
+//! has it alone, and so locks out all of its chunks. Waiting for the anchor holds newcomers back,
+//! or an array that many write would never be resized.
+//!
+//! The table belongs to the process and knows keys by place (store and key), so that two handles on
+//! one place meet in it. It is asked first, and a store that can exclude other processes as well
+//! then adds what it holds there. A forked child starts with an empty table.
+//!
+//! A thread that holds a lock may take the same one again, or, holding an anchor, those of its
+//! chunks; [`KeyLock`] stays on its thread for that. What can only wait for itself (a chunk's
+//! holder that asks for the anchor) is refused with `EDEADLK`.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::rc::{Rc, Weak};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::descriptors;
+use crate::process::{self, PerProcess};
+use crate::{Result, StoreError};
+
+static TABLE: PerProcess<Table> = PerProcess::new(Table::new);
+
+thread_local! {
+    static HELD: RefCell<Vec<Weak<Held>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A held lock of one key; released when dropped.
+#[must_use = "the lock is released when this is dropped"]
+#[derive(Debug)]
+pub struct KeyLock {
+    held: Rc<Held>,
+}
+
+impl KeyLock {
+    /// Waits for the lock of `key` among the threads of this process.
+    ///
+    /// For stores that cannot exclude other processes, or that do so by conditional writes.
+    /// `store` is the store's [`id`](crate::Store::id).
+    pub fn in_process(store: &str, anchor: &str, key: &str) -> Result<Self> {
+        Self::with(store, anchor, key, |_| Ok(None))
+    }
+
+    /// Whether other processes are locked out, too.
+    #[must_use]
+    pub fn is_process_wide(&self) -> bool {
+        self.held.is_process_wide()
+    }
+
+    /// Locks in this process, then what `beyond` locks outside of it; `true` tells it that this
+    /// thread holds another lock, for which it must not wait out of turn.
+    pub(crate) fn with(
+        store: &str,
+        anchor: &str,
+        key: &str,
+        beyond: impl FnOnce(Others) -> io::Result<Option<descriptors::Held>>,
+    ) -> Result<Self> {
+        let whole = anchor == key;
+        let (anchor, place) = (Place::new(store, anchor), Place::new(store, key));
+        let mine = held_by_this_thread();
+        if let Some(held) = mine.iter().find(|held| held.key == place) {
+            return Ok(Self { held: Rc::clone(held) });
+        }
+        let mut held = Held {
+            generation: process::generation(),
+            anchor,
+            key: place,
+            whole,
+            within: None,
+            in_process: false,
+            beyond: RefCell::new(None),
+        };
+        if let Some(outer) = mine.iter().find(|held| held.whole && held.anchor == anchor) {
+            held.within = Some(Rc::clone(outer));
+            return Ok(Self::remember(held));
+        }
+        let same_anchor = mine.iter().any(|held| held.anchor == anchor);
+        let failed =
+            |source| StoreError::Io { operation: "lock", path: format!("{store}/{key}"), source };
+        if whole && same_anchor {
+            return Err(failed(io::Error::from_raw_os_error(libc::EDEADLK)));
+        }
+        let table = TABLE.get();
+        table.acquire(anchor.of(Role::Anchor), whole, same_anchor);
+        table.acquire(place.of(Role::Key), true, false);
+        held.in_process = true;
+        let others = match (same_anchor, mine.is_empty()) {
+            (true, _) => Others::OfThisAnchor,
+            (false, false) => Others::Elsewhere,
+            (false, true) => Others::None,
+        };
+        // Dropping `held` on failure releases what the table gave.
+        held.beyond = RefCell::new(beyond(others).map_err(failed)?);
+        Ok(Self::remember(held))
+    }
+
+    fn remember(held: Held) -> Self {
+        let held = Rc::new(held);
+        let _ = HELD.try_with(|all| all.borrow_mut().push(Rc::downgrade(&held)));
+        Self { held }
+    }
+}
+
+/// What other locks the thread holds that is about to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    None,
+    OfThisAnchor,
+    Elsewhere,
+}
+
+/// One acquired lock; shared by the guards of a thread that took it more than once.
+#[derive(Debug)]
+pub(crate) struct Held {
+    generation: u64,
+    anchor: Place,
+    key: Place,
+    whole: bool,
+    /// The lock of the whole anchor under which this one is a matter of form.
+    within: Option<Rc<Held>>,
+    in_process: bool,
+    beyond: RefCell<Option<descriptors::Held>>,
+}
+
+impl Held {
+    pub(crate) fn is_process_wide(&self) -> bool {
+        match &self.within {
+            Some(outer) => outer.is_process_wide(),
+            None => self.beyond.borrow().is_some(),
+        }
+    }
+
+    /// Whether this locks an anchor, and so every key that belongs to it.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// Goes on holding the lock through `next`, and lets go of what it was held through.
+    pub(crate) fn hand_over(&self, next: descriptors::Held) {
+        let previous = self.beyond.replace(Some(next));
+        drop(previous);
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // First beyond, then here: a thread of this process that waits must find both free.
+        drop(self.beyond.take());
+        let _ = HELD.try_with(|all| all.borrow_mut().retain(|held| held.strong_count() > 0));
+        if self.in_process && self.generation == process::generation() {
+            let table = TABLE.get();
+            table.release(self.key.of(Role::Key));
+            table.release(self.anchor.of(Role::Anchor));
+        }
+    }
+}
+
+/// The lock of `key` that this thread holds, if any.
+pub(crate) fn held(store: &str, key: &str) -> Option<Rc<Held>> {
+    let mine = held_by_this_thread();
+    if mine.is_empty() {
+        return None;
+    }
+    let place = Place::new(store, key);
+    mine.into_iter().find(|held| held.key == place)
+}
+
+/// Locks that a forked child's thread remembers from its parent do not count.
+fn held_by_this_thread() -> Vec<Rc<Held>> {
+    let generation = process::generation();
+    let alive = |held: &Weak<Held>| held.upgrade().filter(|held| held.generation == generation);
+    HELD.try_with(|all| all.borrow().iter().filter_map(alive).collect()).unwrap_or_default()
+}
+
+/// A key of a store, as 128 bits: two places that met by chance would wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place(u128);
+
+#[derive(Clone, Copy, Hash)]
+enum Role {
+    Key,
+    Anchor,
+}
+
+impl Place {
+    /// Hashes the joined text: a group opened as a store of its own has the same places.
+    fn new(store: &str, key: &str) -> Self {
+        let half = |seed: u8| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write_u8(seed);
+            hasher.write(store.as_bytes());
+            hasher.write_u8(b'/');
+            hasher.write(key.as_bytes());
+            u128::from(hasher.finish())
+        };
+        Self(half(0) << 64 | half(1))
+    }
+
+    fn of(self, role: Role) -> u128 {
+        self.0 ^ role as u128
+    }
+}
+
+/// Who holds a place, and how many wait to have it alone.
+#[derive(Debug, Default)]
+struct Holders {
+    shared: u32,
+    alone: bool,
+    waiting: u32,
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    places: Mutex<HashMap<u128, Holders>>,
+    released: Condvar,
+}
+
+#[derive(Debug)]
+struct Table {
+    shards: [Shard; 64],
+}
+
+impl Table {
+    fn new() -> Self {
+        Self { shards: std::array::from_fn(|_| Shard::default()) }
+    }
+
+    fn shard(&self, place: u128) -> &Shard {
+        &self.shards[(place >> 64) as usize % self.shards.len()]
+    }
+
+    /// `barging` ignores those who wait: for a thread that they wait for.
+    fn acquire(&self, place: u128, alone: bool, barging: bool) {
+        let shard = self.shard(place);
+        let mut places = locked(&shard.places);
+        loop {
+            let holders = places.entry(place).or_default();
+            let free = if alone {
+                !holders.alone && holders.shared == 0
+            } else {
+                !holders.alone && (barging || holders.waiting == 0)
+            };
+            if free {
+                if alone {
+                    holders.alone = true
+                } else {
+                    holders.shared += 1
+                }
+                return;
+            }
+            holders.waiting += u32::from(alone);
+            places = shard.released.wait(places).unwrap_or_else(PoisonError::into_inner);
+            if alone && let Some(holders) = places.get_mut(&place) {
+                holders.waiting -= 1;
+            }
+        }
+    }
+
+    fn release(&self, place: u128) {
+        let shard = self.shard(place);
+        let mut places = locked(&shard.places);
+        if let Some(holders) = places.get_mut(&place) {
+            if holders.alone {
+                holders.alone = false
+            } else {
+                holders.shared -= 1
+            }
+            if holders.shared == 0 && holders.waiting == 0 {
+                places.remove(&place);
+            }
+        }
+        drop(places);
+        shard.released.notify_all();
+    }
+}
+
+/// Nothing panics while it has the table, so poison would say nothing about its state.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

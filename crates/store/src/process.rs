@@ -1,0 +1,146 @@
+//! State of a process, and what becomes of it when the process forks.
+//!
+//! A forked child has one thread and a copy of all memory: locks that other threads held stay held
+//! for ever, threads that others waited for are gone. Two answers, each for its kind of state:
+//!
+//! - [`PerProcess`]: state that the child cannot use (lock tables with waiters, thread pools) is
+//!   built anew by the child, and the inherited one is leaked. Nothing of it is ever touched.
+//! - [`unforked`]: state that the child must keep (values in memory, descriptors that it has to
+//!   close) is only changed inside short sections, and a fork waits until nobody is in one.
+//!
+//! Both hang on one `pthread_atfork`. Comparing `getpid` instead would cost a system call on every
+//! entry and could not hold a fork back.
+
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use crate::sys;
+
+/// Counts the forks between this process and its oldest ancestor that used the crate.
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+/// Forks under way in this process.
+static FORKING: AtomicU32 = AtomicU32::new(0);
+/// Threads inside [`unforked`].
+static INSIDE: AtomicU32 = AtomicU32::new(0);
+static WATCHING: AtomicBool = AtomicBool::new(false);
+
+/// Changes in a forked child, and at no other time; state that remembers it knows its process.
+#[must_use]
+pub fn generation() -> u64 {
+    watch();
+    GENERATION.load(Ordering::Acquire)
+}
+
+/// Runs `section`, during which this process does not fork.
+///
+/// It must be short, must not wait for anything but other sections, and must not enter a second
+/// one: a fork that waits for the first would be waited for by the second.
+pub fn unforked<R>(section: impl FnOnce() -> R) -> R {
+    let _inside = Inside::enter();
+    section()
+}
+
+struct Inside;
+
+impl Inside {
+    fn enter() -> Self {
+        watch();
+        loop {
+            INSIDE.fetch_add(1, Ordering::SeqCst);
+            if FORKING.load(Ordering::SeqCst) == 0 {
+                return Self;
+            }
+            INSIDE.fetch_sub(1, Ordering::SeqCst);
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Registers the fork handlers. Threads that race here each register them, and the handlers bear
+/// that; waiting for the first would be a wait that a fork could make endless.
+fn watch() {
+    if !WATCHING.load(Ordering::Acquire) {
+        sys::at_fork(before_fork, after_fork_in_parent, after_fork_in_child);
+        WATCHING.store(true, Ordering::Release);
+    }
+}
+
+extern "C" fn before_fork() {
+    FORKING.fetch_add(1, Ordering::SeqCst);
+    while INSIDE.load(Ordering::SeqCst) != 0 {
+        std::thread::yield_now();
+    }
+}
+
+extern "C" fn after_fork_in_parent() {
+    // Saturating: a handler registered while another thread was forking runs without its first half.
+    let fewer = |forks: u32| Some(forks.saturating_sub(1));
+    let _ = FORKING.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer);
+}
+
+/// Only atomics and `close`: the child of a threaded process may call little else here.
+extern "C" fn after_fork_in_child() {
+    GENERATION.fetch_add(1, Ordering::SeqCst);
+    crate::descriptors::close_inherited();
+    INSIDE.store(0, Ordering::SeqCst);
+    FORKING.store(0, Ordering::SeqCst);
+}
+
+/// A value that every process builds for itself; a forked child leaks its parent's.
+#[derive(Debug)]
+pub struct PerProcess<T: Send + Sync + 'static> {
+    current: AtomicPtr<Built<T>>,
+    build: fn() -> T,
+}
+
+#[derive(Debug)]
+struct Built<T> {
+    generation: u64,
+    value: T,
+}
+
+impl<T: Send + Sync + 'static> PerProcess<T> {
+    /// A value that `build` makes when a process first asks for it.
+    ///
+    /// Threads that ask at the same time may each call it; one result is kept, the others dropped.
+    #[must_use]
+    pub const fn new(build: fn() -> T) -> Self {
+        Self { current: AtomicPtr::new(std::ptr::null_mut()), build }
+    }
+
+    /// This process's value. No lock, and no wait for another thread that builds it.
+    pub fn get(&'static self) -> &'static T {
+        let current = self.current.load(Ordering::Acquire);
+        match sys::leaked(current) {
+            Some(built) if built.generation == GENERATION.load(Ordering::Acquire) => &built.value,
+            _ => self.rebuild(),
+        }
+    }
+
+    #[cold]
+    fn rebuild(&'static self) -> &'static T {
+        let generation = generation();
+        let fresh = Box::into_raw(Box::new(Built { generation, value: (self.build)() }));
+        loop {
+            let current = self.current.load(Ordering::Acquire);
+            if let Some(built) = sys::leaked(current)
+                && built.generation == generation
+            {
+                sys::drop_leaked(fresh);
+                return &built.value;
+            }
+            let swapped =
+                self.current.compare_exchange(current, fresh, Ordering::AcqRel, Ordering::Acquire);
+            if swapped.is_ok()
+                && let Some(built) = sys::leaked(fresh)
+            {
+                return &built.value;
+            }
+        }
+    }
+}

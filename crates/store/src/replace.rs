@@ -1,0 +1,171 @@
+//! Replacing a file as a whole: written beside its place, then renamed into it.
+//!
+//! Whoever holds the key's lock writes to `<key>.partial`. A writer that was killed leaves that one
+//! file, which the next writer truncates; listings hide it. Without a lock the name is nobody
+//! else's, since two writers of one file would tear it. `O_TMPFILE` leaves nothing behind, but
+//! cannot be linked over an existing name.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use std::os::unix::ffi::OsStrExt;
+
+use crate::descriptors;
+use crate::key::PARTIAL;
+use crate::local::unless_absent;
+use crate::lock::Held;
+use crate::{Durability, anchor, sys};
+
+static UNLOCKED_WRITES: AtomicU64 = AtomicU64::new(0);
+
+/// How often a directory that vanishes while it is written to is made again.
+const ATTEMPTS: usize = 16;
+
+/// Makes `value` the content of `path`.
+///
+/// `held` is the lock under which this happens, if any. Where it is that of an anchor, it goes on
+/// through the new file: whoever opens it finds it locked until the lock is released.
+pub(crate) fn replace(
+    path: &CStr,
+    value: &[u8],
+    durability: Durability,
+    held: Option<&Held>,
+) -> io::Result<()> {
+    let locked = held.filter(|held| held.is_process_wide());
+    let partial = partial_name(path, locked.is_some())?;
+    let hands_over = locked.filter(|held| held.is_whole());
+    let mut written = write_partial(&partial, value, durability, hands_over.is_some());
+    for _ in 0..ATTEMPTS {
+        match &written {
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
+            _ => break,
+        }
+        make_parents(path, durability)?;
+        written = write_partial(&partial, value, durability, hands_over.is_some());
+    }
+    let renamed = written.and_then(|next| sys::rename(&partial, path).map(|()| next));
+    match renamed {
+        Ok(next) => {
+            if let (Some(next), Some(held)) = (next, hands_over) {
+                held.hand_over(next);
+            }
+        }
+        Err(error) => {
+            let _ = sys::unlink(&partial);
+            return Err(error);
+        }
+    }
+    match durability {
+        Durability::Process => Ok(()),
+        Durability::Fsync => sync_directory_of(path),
+    }
+}
+
+fn partial_name(path: &CStr, alone: bool) -> io::Result<CString> {
+    let mut name = path.to_bytes().to_vec();
+    if !alone {
+        let number = UNLOCKED_WRITES.fetch_add(1, Ordering::Relaxed);
+        write!(name, ".{}-{number}", std::process::id())?;
+    }
+    name.extend_from_slice(PARTIAL.as_bytes());
+    CString::new(name).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// Writes the file; as an anchor it is locked before anyone can know it, and stays so.
+fn write_partial(
+    partial: &CStr,
+    value: &[u8],
+    durability: Durability,
+    as_anchor: bool,
+) -> io::Result<Option<descriptors::Held>> {
+    if as_anchor {
+        let mut held = descriptors::Held::open(|| open_partial(partial))?;
+        anchor::lock_all(&mut held)?;
+        fill(held.file()?, value, durability)?;
+        return Ok(Some(held));
+    }
+    let file = open_partial(partial)?;
+    fill(&file, value, durability)?;
+    sys::close(file)?;
+    Ok(None)
+}
+
+fn fill(mut file: &File, value: &[u8], durability: Durability) -> io::Result<()> {
+    file.write_all(value)?;
+    let length = sys::status_of(file)?.len();
+    if length != value.len() as u64 {
+        let problem = format!("{length} bytes arrived of {} that were written", value.len());
+        return Err(io::Error::new(io::ErrorKind::WriteZero, problem));
+    }
+    match durability {
+        Durability::Process => Ok(()),
+        Durability::Fsync => file.sync_all(),
+    }
+}
+
+/// Opens a new or left-over file for writing, never what a link of that name points to.
+fn open_partial(partial: &CStr) -> io::Result<File> {
+    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_NOFOLLOW;
+    match sys::open(partial, flags) {
+        // A link, or another user's: not ours to write to, but ours to replace.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::EACCES)) => {
+            sys::unlink(partial).map_err(|_| error)?;
+            sys::open(partial, flags | libc::O_EXCL)
+        }
+        result => result,
+    }
+}
+
+fn directory_of(path: &CStr) -> &Path {
+    let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
+    path.parent().unwrap_or(path)
+}
+
+fn make_parents(path: &CStr, durability: Durability) -> io::Result<()> {
+    make_directory(directory_of(path), durability)
+}
+
+/// Makes `directory` and what it lies in; made by somebody else meanwhile is as good.
+fn make_directory(directory: &Path, durability: Durability) -> io::Result<()> {
+    let made = match std::fs::create_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let Some(parent) = directory.parent() else { return Err(error) };
+            make_directory(parent, durability)?;
+            std::fs::create_dir(directory)
+        }
+        result => result,
+    };
+    match made {
+        Ok(()) if durability == Durability::Fsync => {
+            directory.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        result => result,
+    }
+}
+
+fn sync_directory_of(path: &CStr) -> io::Result<()> {
+    File::open(directory_of(path))?.sync_all()
+}
+
+/// Moves a file or directory to a place that must be free; an empty directory counts as free.
+pub(crate) fn rename(from: &CStr, to: &CStr) -> io::Result<()> {
+    if let Err(error) = sys::rename_new(from, to) {
+        let is_dir = |path| sys::status_at(path).is_ok_and(|status| status.is_dir());
+        match error.raw_os_error() {
+            Some(libc::EEXIST) if is_dir(from) && is_dir(to) => {
+                // Replaces an empty directory, and no other.
+                return sys::rename(from, to).map_err(|_| error);
+            }
+            Some(libc::ENOENT) if unless_absent(sys::status_at(from))?.is_some() => {
+                make_parents(to, Durability::Process)?;
+                return sys::rename_new(from, to);
+            }
+            _ => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! Every call into the C library, each behind a safe function.
+
+use std::ffi::{CStr, c_int};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+
+use crate::Generation;
+
+/// Registers what runs around every later fork of this process.
+pub(crate) fn at_fork(before: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) {
+    // SAFETY: the three are `extern "C"` functions without arguments that live as long as the code.
+    // Failure (out of memory) cannot be repaired; forks then behave as in any other library.
+    let _ = unsafe { libc::pthread_atfork(Some(before), Some(parent), Some(child)) };
+}
+
+/// The value behind a pointer from `Box::into_raw` that is never freed once shared, or null.
+pub(crate) fn leaked<T>(pointer: *mut T) -> Option<&'static T> {
+    // SAFETY: private to `PerProcess`, which publishes boxes with release order, reads them with
+    // acquire order and never frees a published one.
+    unsafe { pointer.as_ref() }
+}
+
+/// Frees a box that was never published.
+pub(crate) fn drop_leaked<T>(pointer: *mut T) {
+    // SAFETY: `PerProcess` passes the pointer it got from `Box::into_raw` and has shown to nobody.
+    drop(unsafe { Box::from_raw(pointer) });
+}
+
+/// What `fstat` and `stat` say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Status {
+    raw: libc::stat,
+}
+
+impl Status {
+    pub(crate) fn len(&self) -> u64 {
+        u64::try_from(self.raw.st_size).unwrap_or(0)
+    }
+
+    pub(crate) fn is_file(&self) -> bool {
+        self.raw.st_mode & libc::S_IFMT == libc::S_IFREG
+    }
+
+    pub(crate) fn is_dir(&self) -> bool {
+        self.raw.st_mode & libc::S_IFMT == libc::S_IFDIR
+    }
+
+    /// Device and inode: what one file is known by.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        (self.raw.st_dev, self.raw.st_ino)
+    }
+
+    /// Device and inode in one half, size and modification time in the other, each mixed.
+    pub(crate) fn generation(&self) -> Generation {
+        let modified = self.raw.st_mtime as u64 ^ (self.raw.st_mtime_nsec as u64).rotate_left(34);
+        let place = mix(mix(self.raw.st_dev) ^ self.raw.st_ino);
+        let version = mix(mix(modified) ^ self.len());
+        Generation(u128::from(place) << 64 | u128::from(version))
+    }
+}
+
+/// Spreads every bit over all bits (a bijection, so that unequal inputs stay unequal).
+pub(crate) fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let value = (value ^ (value >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    value ^ (value >> 33)
+}
+
+fn check(result: c_int) -> io::Result<c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Repeats `call` while a signal interrupts it.
+fn uninterrupted(mut call: impl FnMut() -> c_int) -> io::Result<c_int> {
+    loop {
+        match check(call()) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// Opens with `O_CLOEXEC`; new files get the permissions that the umask leaves of 0o666.
+pub(crate) fn open(path: &CStr, flags: c_int) -> io::Result<File> {
+    let mode: libc::c_uint = 0o666;
+    // SAFETY: `path` ends in NUL, and the mode is passed as the unsigned int that `open` expects.
+    let descriptor =
+        uninterrupted(|| unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC, mode) })?;
+    // SAFETY: `open` has just made this descriptor, and nobody else owns it.
+    Ok(unsafe { File::from_raw_fd(descriptor) })
+}
+
+pub(crate) fn status_of(file: &File) -> io::Result<Status> {
+    status_with(|raw| {
+        // SAFETY: `raw` points to room for one `stat`.
+        unsafe { libc::fstat(file.as_raw_fd(), raw) }
+    })
+}
+
+/// The status of what `path` names, following links.
+pub(crate) fn status_at(path: &CStr) -> io::Result<Status> {
+    status_with(|raw| {
+        // SAFETY: `path` ends in NUL, and `raw` points to room for one `stat`.
+        unsafe { libc::stat(path.as_ptr(), raw) }
+    })
+}
+
+fn status_with(call: impl Fn(*mut libc::stat) -> c_int) -> io::Result<Status> {
+    let mut raw = std::mem::MaybeUninit::<libc::stat>::uninit();
+    check(call(raw.as_mut_ptr()))?;
+    // SAFETY: the call succeeded and so has filled the structure.
+    Ok(Status { raw: unsafe { raw.assume_init() } })
+}
+
+/// Appends at most `wanted` bytes of `file` to `dst`, fewer where the file ends; how many.
+///
+/// Reads into the spare capacity, which is never cleared first: for a 16 KiB chunk that would cost
+/// about as much as the copy out of the page cache. `at` is the offset of the first byte.
+pub(crate) fn append(file: &File, at: u64, wanted: usize, dst: &mut Vec<u8>) -> io::Result<usize> {
+    let mut done = 0;
+    while done < wanted {
+        let spare = dst.spare_capacity_mut();
+        let room = spare.len().min(wanted - done);
+        let offset = i64::try_from(at + done as u64).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: `room` bytes from the start of the spare capacity belong to `dst`; `pread` writes
+        // at most that many and reads none.
+        let read =
+            unsafe { libc::pread(file.as_raw_fd(), spare.as_mut_ptr().cast(), room, offset) };
+        match usize::try_from(read) {
+            Ok(0) => break,
+            Ok(read) => {
+                // SAFETY: `pread` has written `read` bytes behind the current length.
+                unsafe { dst.set_len(dst.len() + read) };
+                done += read;
+            }
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// Closes a file that was written to; some file systems report a failed write only here.
+pub(crate) fn close(file: File) -> io::Result<()> {
+    use std::os::fd::IntoRawFd;
+    // SAFETY: the descriptor was owned by `file`, which has just given it up.
+    match check(unsafe { libc::close(file.into_raw_fd()) }) {
+        // Linux has closed the descriptor even when a signal interrupted the call.
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        result => result.map(drop),
+    }
+}
+
+/// Closes a descriptor that a forked child inherited and that nothing in the child owns.
+pub(crate) fn close_inherited(descriptor: RawFd) {
+    // SAFETY: the caller has taken the number out of the table of held descriptors, whose entries
+    // are owned by guards that do nothing in a forked child.
+    let _ = unsafe { libc::close(descriptor) };
+}
+
+pub(crate) fn rename(from: &CStr, to: &CStr) -> io::Result<()> {
+    // SAFETY: both paths end in NUL.
+    check(unsafe { libc::rename(from.as_ptr(), to.as_ptr()) }).map(drop)
+}
+
+/// Renames unless something is at `to` already (`EEXIST`).
+#[cfg(target_os = "linux")]
+pub(crate) fn rename_new(from: &CStr, to: &CStr) -> io::Result<()> {
+    let here = libc::AT_FDCWD;
+    // SAFETY: both paths end in NUL; the other arguments are plain numbers.
+    let result = check(unsafe {
+        libc::renameat2(here, from.as_ptr(), here, to.as_ptr(), libc::RENAME_NOREPLACE)
+    });
+    match result {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EINVAL)) => {
+            rename_new_in_two_steps(from, to)
+        }
+        result => result.map(drop),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn rename_new(from: &CStr, to: &CStr) -> io::Result<()> {
+    rename_new_in_two_steps(from, to)
+}
+
+/// For file systems without the flag; somebody else may come between the steps.
+fn rename_new_in_two_steps(from: &CStr, to: &CStr) -> io::Result<()> {
+    match status_at(to) {
+        Ok(_) => Err(io::Error::from_raw_os_error(libc::EEXIST)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => rename(from, to),
+        Err(error) => Err(error),
+    }
+}
+
+pub(crate) fn unlink(path: &CStr) -> io::Result<()> {
+    // SAFETY: the path ends in NUL.
+    check(unsafe { libc::unlink(path.as_ptr()) }).map(drop)
+}
+
+/// How a byte range is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    Shared,
+    Exclusive,
+    Free,
+}
+
+/// Locks or frees bytes of an open file description, waiting for others to free them.
+///
+/// An empty range starts a lock that reaches to the end of all offsets.
+#[cfg(target_os = "linux")]
+pub(crate) fn lock_bytes(descriptor: RawFd, bytes: &Range<i64>, hold: Hold) -> io::Result<()> {
+    // SAFETY: `flock` is plain numbers, for which zero is a value.
+    let mut wanted: libc::flock = unsafe { std::mem::zeroed() };
+    wanted.l_type = match hold {
+        Hold::Shared => libc::F_RDLCK,
+        Hold::Exclusive => libc::F_WRLCK,
+        Hold::Free => libc::F_UNLCK,
+    } as libc::c_short;
+    wanted.l_whence = libc::SEEK_SET as libc::c_short;
+    wanted.l_start = bytes.start;
+    wanted.l_len = bytes.end - bytes.start;
+    // SAFETY: `wanted` is a `flock` that outlives the call, as this command expects.
+    uninterrupted(|| unsafe { libc::fcntl(descriptor, libc::F_OFD_SETLKW, &raw const wanted) })
+        .map(drop)
+}
+
+/// Whether the bytes could be locked for sharing, as things stand.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_free(descriptor: RawFd, bytes: &Range<i64>) -> io::Result<bool> {
+    // SAFETY: `flock` is plain numbers, for which zero is a value.
+    let mut wanted: libc::flock = unsafe { std::mem::zeroed() };
+    wanted.l_type = libc::F_RDLCK as libc::c_short;
+    wanted.l_whence = libc::SEEK_SET as libc::c_short;
+    wanted.l_start = bytes.start;
+    wanted.l_len = bytes.end - bytes.start;
+    // SAFETY: `wanted` is a `flock` that outlives the call, which answers in it.
+    check(unsafe { libc::fcntl(descriptor, libc::F_OFD_GETLK, &raw mut wanted) })?;
+    Ok(wanted.l_type == libc::F_UNLCK as libc::c_short)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_free(_: RawFd, _: &Range<i64>) -> io::Result<bool> {
+    Err(io::Error::from_raw_os_error(libc::ENOSYS))
+}
+
+/// Locks that belong to the process instead would be dropped by any close of the file.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn lock_bytes(_: RawFd, _: &Range<i64>, _: Hold) -> io::Result<()> {
+    Err(io::Error::from_raw_os_error(libc::ENOSYS))
+}
+
+/// Locks a whole file or directory; `wait` or fail with `EWOULDBLOCK`.
+pub(crate) fn lock_whole(descriptor: RawFd, wait: bool) -> io::Result<()> {
+    let flags = libc::LOCK_EX | if wait { 0 } else { libc::LOCK_NB };
+    // SAFETY: plain numbers.
+    uninterrupted(|| unsafe { libc::flock(descriptor, flags) }).map(drop)
+}
+
+/// Undoes [`lock_whole`], whoever else has the description open.
+pub(crate) fn unlock_whole(descriptor: RawFd) {
+    // SAFETY: plain numbers. It fails only for a descriptor that is not open.
+    let _ = unsafe { libc::flock(descriptor, libc::LOCK_UN) };
+}
