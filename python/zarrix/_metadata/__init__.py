@@ -1,0 +1,182 @@
+"""What is known about an array or a group before its data is read.
+
+Both formats are described by the same `ArrayMetadata`: its codecs are a chain in the form of
+format 3, where order "F" of format 2 is a transposition, and filters and compressor are members.
+The terms of format 2 (``order``, ``filters``, ``compressor``, ``dimension_separator``) are views of
+that one description, so that there is one path into the engine, `ArrayMetadata.layout`.
+`zarrix._metadata.v2` reads and writes the documents.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from zarrix._codecs import ForeignCodecs, bind
+from zarrix._dtypes import fill_value_bytes
+from zarrix._errors import MetadataError
+
+__all__ = ["ArrayMetadata", "GroupMetadata"]
+
+
+@dataclass(frozen=True)
+class ArrayMetadata:
+    """An array, without its data. Immutable; `with_shape` makes a changed one.
+
+    Attributes
+    ----------
+    zarr_format : int
+    shape, chunk_shape : tuple of int
+    dtype : dtype
+    fill_value : scalar or None
+        An element of ``dtype``; None if chunks that are not stored have no defined content.
+    codecs : tuple of dict
+        ``{"name", "configuration"}`` in encoding order, as in format 3.
+    key_encoding : tuple of str and (str or None)
+        Name and separator of chunk keys; None where the document does not name a separator.
+    has_compressor : bool
+        Whether the last codec is what format 2 calls the compressor, and not a filter.
+    extra : Mapping
+        Members of the document that this version does not know; they are written back.
+    where : str
+        Where the document is, for messages.
+    """
+
+    zarr_format: int
+    shape: tuple[int, ...]
+    chunk_shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    fill_value: Any
+    codecs: tuple[Mapping[str, Any], ...]
+    key_encoding: tuple[str, str | None] = ("v2", None)
+    has_compressor: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    where: str = field(default=".zarray", compare=False)
+    _layouts: dict[tuple[bool, str], tuple[str, list[ForeignCodecs]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def order(self) -> str:
+        """Order of the elements inside a chunk, "C" or "F"."""
+        return "F" if self.codecs and self.codecs[0]["name"] == "transpose" else "C"
+
+    @property
+    def compressor(self) -> dict[str, Any] | None:
+        """Configuration of the compressor as format 2 writes it, or None."""
+        return _v2_config(self.codecs[-1]) if self.has_compressor else None
+
+    @property
+    def filters(self) -> tuple[dict[str, Any], ...] | None:
+        """Configurations of the filters as format 2 writes them, or None."""
+        last = len(self.codecs) - self.has_compressor
+        chain = self.codecs[:last]
+        return tuple(_v2_config(c) for c in chain if c["name"].startswith("numcodecs.")) or None
+
+    @property
+    def dimension_separator(self) -> str:
+        """What stands between the numbers of a chunk key: "." or "/"."""
+        return self.key_encoding[1] or "."
+
+    @property
+    def chunk_grid_shape(self) -> tuple[int, ...]:
+        """Number of chunks along each axis."""
+        return tuple(
+            -(-size // max(length, 1))
+            for size, length in zip(self.shape, self.chunk_shape, strict=True)
+        )
+
+    @property
+    def foreign_codecs(self) -> tuple[str, ...]:
+        """Names of the codecs that the engine does not have and calls back in Python."""
+        return tuple(name for slot in self.layout()[1] for name in slot.names)
+
+    def layout(
+        self, *, write_empty_chunks: bool = True, metadata_key: str = ".zarray"
+    ) -> tuple[str, list[ForeignCodecs]]:
+        """The two arguments of ``_engine.ArrayIO`` that describe this array.
+
+        Returns
+        -------
+        layout : str
+            JSON.
+        foreign : list
+            What its codecs named ``zarrix.foreign`` call.
+
+        Raises
+        ------
+        UnknownCodecError, MetadataError
+            A codec is not available, or its configuration cannot be right.
+        """
+        cached = self._layouts.get((write_empty_chunks, metadata_key))
+        if cached is not None:
+            return cached
+        chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
+        codecs, foreign = bind(self.codecs, self.dtype, chunk_shape, self.where)
+        fill = fill_value_bytes(self.fill_value, self.dtype)
+        document = {
+            "shape": self.shape,
+            "chunk_shape": chunk_shape,
+            "item_bytes": self.dtype.itemsize,
+            "fill_value": None if fill is None else fill.hex(),
+            "chunk_key_encoding": {
+                "name": self.key_encoding[0],
+                "configuration": {"separator": self.dimension_separator},
+            },
+            "codecs": codecs,
+            "metadata_key": metadata_key,
+            "write_empty_chunks": write_empty_chunks,
+        }
+        result = (json.dumps(document), foreign)
+        self._layouts[write_empty_chunks, metadata_key] = result
+        return result
+
+    def with_shape(self, shape: tuple[int, ...]) -> ArrayMetadata:
+        """The same array with other lengths; chunks stay as they are.
+
+        Raises
+        ------
+        MetadataError
+            The number of axes differs, a length is negative, or an axis whose chunks have no
+            length would become longer than zero.
+        """
+        if len(shape) != len(self.shape) or any(size < 0 for size in shape):
+            raise MetadataError(
+                f"{self.where}: shape {shape} cannot replace {self.shape}; expected "
+                f"{len(self.shape)} lengths of at least 0"
+            )
+        for size, length in zip(shape, self.chunk_shape, strict=True):
+            if size > 0 and length == 0:
+                raise MetadataError(
+                    f"{self.where}: shape {shape} needs chunks, but the chunk shape is "
+                    f"{self.chunk_shape}; create the array with chunks=True or a length"
+                )
+        return replace(self, shape=tuple(int(size) for size in shape))
+
+
+@dataclass(frozen=True)
+class GroupMetadata:
+    """A group, without its members.
+
+    Attributes
+    ----------
+    zarr_format : int
+    extra : Mapping
+        Members of the document that this version does not know; they are written back.
+    """
+
+    zarr_format: int = 2
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _v2_config(codec: Mapping[str, Any]) -> dict[str, Any]:
+    return {"id": codec["name"].removeprefix("numcodecs."), **codec.get("configuration", {})}

@@ -1,0 +1,344 @@
+"""The documents of format 2: ``.zarray``, ``.zgroup`` and ``.zattrs``.
+
+What is written is byte for byte what zarr 2.18 writes for the same array. What is read may be
+anything that 2.18 reads, old documents included; a document that contradicts itself is refused here,
+once, with its key, the value and what is allowed, so that nothing behind this point has to ask.
+Members that this version does not know are kept and written back.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from zarrix._codecs import normalize_compressor, normalize_filters
+from zarrix._config import config
+from zarrix._dtypes import (
+    decode_dtype,
+    decode_fill_value,
+    encode_dtype,
+    encode_fill_value,
+    normalize_fill_value,
+)
+from zarrix._errors import MetadataError
+from zarrix._metadata import ArrayMetadata, GroupMetadata
+from zarrix.util import (
+    human_readable_size,
+    json_dumps,
+    json_loads,
+    normalize_chunks,
+    normalize_dimension_separator,
+    normalize_dtype,
+    normalize_order,
+    normalize_shape,
+)
+
+__all__ = [
+    "array_document",
+    "attributes_document",
+    "group_document",
+    "new_array",
+    "parse_array",
+    "parse_attributes",
+    "parse_group",
+]
+
+_ARRAY_KEYS = (
+    "zarr_format",
+    "shape",
+    "chunks",
+    "dtype",
+    "compressor",
+    "fill_value",
+    "order",
+    "filters",
+)
+_MAX_AXES = 64
+_MAX_LENGTH = 2**63 - 1
+
+
+def new_array(
+    *,
+    shape: Any,
+    chunks: Any = True,
+    dtype: Any = None,
+    compressor: Any = "default",
+    fill_value: Any = None,
+    order: str = "C",
+    filters: Any = None,
+    object_codec: Any = None,
+    dimension_separator: str | None = None,
+    where: str = ".zarray",
+) -> ArrayMetadata:
+    """The metadata that zarr 2.18's ``init_array`` would store for these arguments.
+
+    The axes of a dtype with a shape are added to ``shape``; an array without axes is not compressed.
+
+    Parameters
+    ----------
+    shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator
+        As in ``zarrix.create``; ``compressor`` and ``filters`` as `zarrix._codecs` takes them.
+    object_codec : None
+        Objects are not supported yet in this version.
+    where : str
+        Where the document will be, for messages.
+
+    Raises
+    ------
+    MetadataError, ValueError, TypeError
+        The arguments do not describe an array.
+    UnknownCodecError, BadCompressorError
+        A codec is not one, or not available.
+    """
+    full_dtype, _ = normalize_dtype(dtype, object_codec)
+    element = full_dtype.base
+    lengths = normalize_shape(shape) + full_dtype.shape
+    chunk_shape = normalize_chunks(chunks, lengths, element.itemsize)
+    metadata = _assemble(
+        shape=lengths,
+        chunk_shape=chunk_shape,
+        dtype=element,
+        fill_value=normalize_fill_value(fill_value, element),
+        order=normalize_order(order),
+        filters=normalize_filters(filters),
+        compressor=normalize_compressor(compressor) if lengths else None,
+        separator=normalize_dimension_separator(dimension_separator),
+        extra={},
+        where=where,
+    )
+    encode_dtype(element)
+    metadata.layout()
+    return metadata
+
+
+def parse_array(
+    document: Any, where: str = ".zarray", *, default_separator: str | None = None
+) -> ArrayMetadata:
+    """The array that a ``.zarray`` document describes.
+
+    Parameters
+    ----------
+    document : bytes, str or Mapping
+        A mapping is JSON that was parsed already, as in consolidated metadata.
+    where : str
+        Path of the document, with which messages begin.
+    default_separator : "/", "." or None
+        Separator of chunk keys where the document names none, which 2.18 takes from the store.
+
+    Raises
+    ------
+    MetadataError
+        It is not JSON, lacks a key, or contradicts itself.
+    """
+    members = _members(document, where)
+    missing = [key for key in _ARRAY_KEYS if key not in members]
+    if missing:
+        raise MetadataError(
+            f"{where}: lacks the key {', '.join(map(repr, missing))}; an array of format 2 has "
+            f"{', '.join(_ARRAY_KEYS)}"
+        )
+    _check_format(members, where)
+    shape = _lengths(members["shape"], "shape", where)
+    chunk_shape = _lengths(members["chunks"], "chunks", where)
+    dtype = decode_dtype(members["dtype"], f"{where}: key 'dtype'")
+    separator = members.get("dimension_separator")
+    if separator not in (None, ".", "/"):
+        raise _wrong(where, "dimension_separator", separator, "'.' or '/'")
+    order = members["order"]
+    if order not in ("C", "F"):
+        raise _wrong(where, "order", order, "'C' or 'F'")
+    return _assemble(
+        shape=shape,
+        chunk_shape=chunk_shape,
+        dtype=dtype,
+        fill_value=decode_fill_value(members["fill_value"], dtype, f"{where}: key 'fill_value'"),
+        order=order,
+        filters=_codec_list(members["filters"], where),
+        compressor=_codec(members["compressor"], "compressor", where),
+        separator=separator or default_separator,
+        extra={
+            key: value
+            for key, value in members.items()
+            if key not in _ARRAY_KEYS and key != "dimension_separator"
+        },
+        where=where,
+    )
+
+
+def array_document(metadata: ArrayMetadata) -> bytes:
+    """The ``.zarray`` document of an array, as zarr 2.18 writes it."""
+    filters = metadata.filters
+    members: dict[str, Any] = {
+        **metadata.extra,
+        "zarr_format": 2,
+        "shape": metadata.shape,
+        "chunks": metadata.chunk_shape,
+        "dtype": encode_dtype(metadata.dtype),
+        "compressor": metadata.compressor,
+        "fill_value": encode_fill_value(metadata.fill_value, metadata.dtype),
+        "order": metadata.order,
+        "filters": None if filters is None else list(filters),
+    }
+    if metadata.key_encoding[1] is not None:
+        members["dimension_separator"] = metadata.key_encoding[1]
+    return json_dumps(members)
+
+
+def parse_group(document: Any, where: str = ".zgroup") -> GroupMetadata:
+    """The group that a ``.zgroup`` document describes; `MetadataError` if it does not."""
+    members = _members(document, where)
+    if "zarr_format" not in members:
+        raise MetadataError(f"{where}: lacks the key 'zarr_format'; a group of format 2 has it")
+    _check_format(members, where)
+    return GroupMetadata(2, {key: value for key, value in members.items() if key != "zarr_format"})
+
+
+def group_document(metadata: GroupMetadata | None = None) -> bytes:
+    """The ``.zgroup`` document of a group, as zarr 2.18 writes it."""
+    return json_dumps({**(metadata.extra if metadata else {}), "zarr_format": 2})
+
+
+def parse_attributes(document: Any, where: str = ".zattrs") -> dict[str, Any]:
+    """The attributes in a ``.zattrs`` document; `MetadataError` if it is not a JSON object."""
+    return dict(_members(document, where))
+
+
+def attributes_document(attributes: Mapping[Any, Any], where: str = ".zattrs") -> bytes:
+    """The ``.zattrs`` document of some attributes, as zarr 2.18 writes it.
+
+    Keys that are not strings become strings, with a ``DeprecationWarning`` as in 2.18.
+
+    Raises
+    ------
+    TypeError
+        A value is nothing that JSON has; the message names its key.
+    """
+    if not all(isinstance(key, str) for key in attributes):
+        warnings.warn(
+            "attribute keys that are not strings are stored as strings",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        attributes = {str(key): value for key, value in attributes.items()}
+    try:
+        return json_dumps(attributes)
+    except (TypeError, ValueError, RecursionError) as error:
+        for key, value in attributes.items():
+            try:
+                json_dumps(value)
+            except (TypeError, ValueError, RecursionError):
+                raise TypeError(
+                    f"{where}: attribute {key!r} is a {type(value).__name__} that cannot be "
+                    f"written as JSON ({error}); use str, int, float, bool, None, lists or dicts"
+                ) from None
+        raise
+
+
+def _assemble(
+    *,
+    shape: tuple[int, ...],
+    chunk_shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    fill_value: Any,
+    order: str,
+    filters: tuple[Mapping[str, Any], ...] | None,
+    compressor: Mapping[str, Any] | None,
+    separator: str | None,
+    extra: Mapping[str, Any],
+    where: str,
+) -> ArrayMetadata:
+    _check_chunks(shape, chunk_shape, dtype, where)
+    codecs: list[Mapping[str, Any]] = []
+    if order == "F":
+        axes = list(reversed(range(len(shape))))
+        codecs.append({"name": "transpose", "configuration": {"order": axes}})
+    codecs.append({"name": "bytes"})
+    for codec in (*(filters or ()), *((compressor,) if compressor else ())):
+        configuration = {key: value for key, value in codec.items() if key != "id"}
+        codecs.append({"name": f"numcodecs.{codec['id']}", "configuration": configuration})
+    return ArrayMetadata(
+        zarr_format=2,
+        shape=shape,
+        chunk_shape=chunk_shape,
+        dtype=dtype,
+        fill_value=fill_value,
+        codecs=tuple(codecs),
+        key_encoding=("v2", separator),
+        has_compressor=compressor is not None,
+        extra=extra,
+        where=where,
+    )
+
+
+def _check_chunks(
+    shape: tuple[int, ...], chunk_shape: tuple[int, ...], dtype: np.dtype[Any], where: str
+) -> None:
+    if len(shape) > _MAX_AXES:
+        raise _wrong(where, "shape", shape, f"at most {_MAX_AXES} axes")
+    if len(chunk_shape) != len(shape):
+        raise _wrong(where, "chunks", chunk_shape, f"one length per axis of the shape {shape}")
+    for axis, (size, length) in enumerate(zip(shape, chunk_shape, strict=True)):
+        if length == 0 and size > 0:
+            raise _wrong(
+                where, "chunks", chunk_shape, f"at least 1 on axis {axis}, which has length {size}"
+            )
+    chunk_bytes = math.prod(max(length, 1) for length in chunk_shape) * dtype.itemsize
+    if chunk_bytes > config.max_chunk_bytes:
+        raise _wrong(
+            where,
+            "chunks",
+            chunk_shape,
+            f"chunks of at most {human_readable_size(config.max_chunk_bytes)} bytes "
+            f"(config.max_chunk_bytes), and one of {dtype} would have "
+            f"{human_readable_size(chunk_bytes)}",
+        )
+
+
+def _members(document: Any, where: str) -> Mapping[str, Any]:
+    members = document if isinstance(document, Mapping) else json_loads(document, where)
+    if not isinstance(members, Mapping):
+        raise MetadataError(f"{where}: is {_short(members)}; expected a JSON object")
+    return members
+
+
+def _check_format(members: Mapping[str, Any], where: str) -> None:
+    if members["zarr_format"] != 2 or isinstance(members["zarr_format"], bool):
+        raise _wrong(where, "zarr_format", members["zarr_format"], "2")
+
+
+def _lengths(value: Any, key: str, where: str) -> tuple[int, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise _wrong(where, key, value, "a list of whole numbers, one per axis")
+    for length in value:
+        if type(length) is not int or not 0 <= length <= _MAX_LENGTH:
+            raise _wrong(where, key, value, "whole numbers from 0 to 2**63-1")
+    return tuple(value)
+
+
+def _codec_list(value: Any, where: str) -> tuple[Mapping[str, Any], ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise _wrong(where, "filters", value, "a list of codecs or null")
+    return tuple(codec for one in value if (codec := _codec(one, "filters", where)))
+
+
+def _codec(value: Any, key: str, where: str) -> Mapping[str, Any] | None:
+    if value is None and key == "compressor":
+        return None
+    if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
+        raise _wrong(where, key, value, "an object with the codec's name under 'id', or null")
+    return value
+
+
+def _wrong(where: str, key: str, value: Any, allowed: str) -> MetadataError:
+    return MetadataError(f"{where}: key {key!r} is {_short(value)}; allowed: {allowed}")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
