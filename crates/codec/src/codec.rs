@@ -1,6 +1,8 @@
-//! What every codec is, and the scratch that a thread keeps so that decoding allocates nothing.
+//! What every codec is.
 
-use crate::Result;
+use std::ops::Range;
+
+use crate::{Result, Scratch};
 
 /// How long the encoded form of a known number of bytes can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,12 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
     /// How long `decoded_bytes` bytes can get when encoded.
     fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize;
 
+    /// Whether `decoded_bytes` bytes can be encoded at all (whole elements, for example).
+    fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
+        let _ = decoded_bytes;
+        Ok(())
+    }
+
     /// Replaces the content of `dst` by the encoded form of `src`.
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()>;
 
@@ -39,6 +47,17 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
         dst: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<()>;
+
+    /// Where in `src` the decoded bytes lie as they are, verified: only checksums have that.
+    fn payload(&self, src: &[u8]) -> Result<Option<Range<usize>>> {
+        let _ = src;
+        Ok(None)
+    }
+
+    /// Whether [`Codec::blocks`] can give a view; it asks nothing of the bytes.
+    fn has_blocks(&self) -> bool {
+        false
+    }
 
     /// A view of `src` that decodes block by block, if this codec's format allows that.
     fn blocks<'a>(

@@ -9,12 +9,24 @@
 //! there, and trusts no size it reads from the data. A header that promises more is an error, not
 //! an allocation.
 
+pub mod blosc;
+mod bounded;
 mod chain;
+mod checksum;
 mod codec;
+mod deflate;
+mod delta;
 mod error;
+mod lz4;
+mod packbits;
 mod registry;
+mod scratch;
+mod shuffle;
+mod transpose;
+mod zstd;
 
 pub use chain::{Chain, ChainScratch};
-pub use codec::{Codec, EncodedSize, Scratch};
+pub use codec::{Codec, EncodedSize};
 pub use error::{CodecError, Result};
 pub use registry::{Input, from_config};
+pub use scratch::Scratch;

@@ -1,0 +1,248 @@
+//! One Blosc 1 frame, decoded whole or block by block.
+
+use super::header::{Filter, Format, HEADER_BYTES, Header};
+use super::{blosclz, corrupt};
+use crate::deflate::Wrapping;
+use crate::transpose::{MAX_PLANES, bit_unshuffle, unshuffle};
+use crate::{Result, Scratch, lz4, zstd};
+
+/// Bytes before each stream: its encoded length.
+const LENGTH_BYTES: usize = 4;
+
+/// A Blosc 1 frame whose header and offset table have been checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    src: &'a [u8],
+    header: Header,
+}
+
+impl<'a> Frame<'a> {
+    /// Checks the frame that is all of `src` and that must decode to `decoded_bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::CodecError::Corrupt`] when a number in the header contradicts `src` or
+    /// `decoded_bytes`, [`crate::CodecError::Unsupported`] when it names a later format.
+    pub fn parse(src: &'a [u8], decoded_bytes: usize) -> Result<Self> {
+        Ok(Self { src, header: Header::parse(src, decoded_bytes)? })
+    }
+
+    /// What the whole frame decodes to.
+    pub fn decoded_bytes(&self) -> usize {
+        self.header.decoded_bytes
+    }
+
+    /// What each block but the last decodes to.
+    pub fn block_bytes(&self) -> usize {
+        self.header.block_bytes
+    }
+
+    /// How many blocks there are.
+    pub fn n_blocks(&self) -> usize {
+        self.header.n_blocks()
+    }
+
+    /// The decoded bytes where they lie, if the frame holds them as they are.
+    pub fn stored(&self) -> Option<&'a [u8]> {
+        self.header.stored.then(|| &self.src[HEADER_BYTES..])
+    }
+
+    /// Decodes block `index` into `dst`, which has that block's length.
+    pub fn decode_block(&self, index: usize, dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let start = index.saturating_mul(self.header.block_bytes);
+        let left = self.header.decoded_bytes.saturating_sub(start);
+        if left == 0 || dst.len() != left.min(self.header.block_bytes) {
+            return Err(corrupt(format!("block {index} has not {} bytes", dst.len())));
+        }
+        if let Some(bytes) = self.stored() {
+            dst.copy_from_slice(&bytes[start..start + dst.len()]);
+            return Ok(());
+        }
+        let table = &self.src[HEADER_BYTES..];
+        let offset = read_length(table, index * LENGTH_BYTES)?;
+        let mut streams = Streams { src: self.src, at: offset, format: self.header.format };
+        if self.header.filter == Filter::None
+            || (self.header.filter == Filter::Bytes && self.header.element_bytes == 1)
+        {
+            let parts = self.header.n_streams(dst.len());
+            return streams.decode_untransposed(dst, parts, scratch);
+        }
+        let mut block = scratch.take_block(dst.len());
+        let result = self.decode_transposed(&mut streams, dst, &mut block, scratch);
+        scratch.put_block(block);
+        result
+    }
+
+    /// Decodes all blocks into `dst`, which has the frame's decoded length.
+    pub fn decode_into(&self, dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        if dst.len() != self.header.decoded_bytes {
+            return Err(corrupt(format!(
+                "decodes to {} bytes, {} expected",
+                self.header.decoded_bytes,
+                dst.len()
+            )));
+        }
+        if let Some(bytes) = self.stored() {
+            dst.copy_from_slice(bytes);
+            return Ok(());
+        }
+        for (index, block) in dst.chunks_mut(self.header.block_bytes.max(1)).enumerate() {
+            self.decode_block(index, block, scratch)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes the streams of a block and transposes them into `dst`.
+    ///
+    /// A stream is whole planes: all of them when the block is not split, one when it is. Planes
+    /// are transposed from the frame itself where the encoder gave up and stored the stream.
+    fn decode_transposed(
+        &self,
+        streams: &mut Streams<'a>,
+        dst: &mut [u8],
+        block: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let element_bytes = self.header.element_bytes;
+        let elements = dst.len() / element_bytes;
+        let parts = self.header.n_streams(dst.len());
+        if dst.len() % parts != 0 {
+            return Err(corrupt(format!("a block of {} bytes in {parts} streams", dst.len())));
+        }
+        let mut planes: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
+        let mut tail: &[u8] = &[];
+        let mut room = &mut block[..dst.len()];
+        for part in 0..parts {
+            let (here, rest) = room.split_at_mut(dst.len() / parts);
+            room = rest;
+            let stream = streams.next(here, scratch)?;
+            if parts > 1 {
+                planes[part] = stream;
+            } else if elements > 0 {
+                let (whole, rest) = stream.split_at(elements * element_bytes);
+                for (plane, bytes) in planes.iter_mut().zip(whole.chunks_exact(elements)) {
+                    *plane = bytes;
+                }
+                tail = rest;
+            } else {
+                tail = stream;
+            }
+        }
+        let (whole, rest) = dst.split_at_mut(elements * element_bytes);
+        rest.copy_from_slice(tail);
+        let planes = &planes[..element_bytes];
+        match self.header.filter {
+            _ if elements == 0 => {}
+            Filter::Bits if elements % 8 == 0 => bit_unshuffle(planes, whole),
+            Filter::Bytes => unshuffle(planes, whole),
+            // Bit-shuffling needs eight elements at a time; c-blosc leaves other blocks as they are.
+            Filter::Bits | Filter::None => {
+                for (to, plane) in whole.chunks_exact_mut(elements).zip(planes) {
+                    to.copy_from_slice(plane);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_length(bytes: &[u8], at: usize) -> Result<usize> {
+    let length = bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk::<LENGTH_BYTES>())
+        .map(|length| i32::from_le_bytes(*length))
+        .and_then(|length| usize::try_from(length).ok());
+    length.ok_or_else(|| corrupt(format!("no length at byte {at} of {}", bytes.len())))
+}
+
+/// The streams of one block, read one after the other.
+struct Streams<'a> {
+    src: &'a [u8],
+    at: usize,
+    format: Format,
+}
+
+impl<'a> Streams<'a> {
+    /// The encoded bytes of the next stream, which decodes to `decoded_bytes`.
+    fn take(&mut self, decoded_bytes: usize) -> Result<&'a [u8]> {
+        let length = read_length(self.src, self.at)?;
+        let start = self.at + LENGTH_BYTES;
+        // No encoder makes a stream longer than its data, but for what Snappy may add. Without
+        // this bound many offsets that point at one long stream would cost quadratic time.
+        let bound = decoded_bytes + decoded_bytes / 6 + 32;
+        if length > self.src.len() - start || length > bound {
+            return Err(corrupt(format!(
+                "a stream of {length} bytes for {decoded_bytes}, {} left",
+                self.src.len() - start
+            )));
+        }
+        self.at = start + length;
+        Ok(&self.src[start..self.at])
+    }
+
+    /// The next stream, decoded into `room` unless it is stored as it is.
+    fn next<'b>(&mut self, room: &'b mut [u8], scratch: &mut Scratch) -> Result<&'b [u8]>
+    where
+        'a: 'b,
+    {
+        let stream = self.take(room.len())?;
+        if stream.len() == room.len() {
+            return Ok(stream);
+        }
+        decode_stream(self.format, stream, room, scratch)?;
+        Ok(room)
+    }
+
+    /// Decodes `parts` streams one behind the other into `dst`.
+    fn decode_untransposed(
+        &mut self,
+        dst: &mut [u8],
+        parts: usize,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        if dst.len() % parts != 0 {
+            return Err(corrupt(format!("a block of {} bytes in {parts} streams", dst.len())));
+        }
+        for part in dst.chunks_exact_mut(dst.len() / parts) {
+            let stream = self.take(part.len())?;
+            if stream.len() == part.len() {
+                part.copy_from_slice(stream);
+            } else {
+                decode_stream(self.format, stream, part, scratch)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Decodes `stream` into all of `dst`.
+fn decode_stream(
+    format: Format,
+    stream: &[u8],
+    dst: &mut [u8],
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let decoded = match format {
+        Format::BloscLz => blosclz::decompress(stream, dst),
+        Format::Lz4 => lz4::decompress(stream, dst),
+        Format::Snappy => match snap::raw::decompress_len(stream) {
+            Ok(bytes) if bytes == dst.len() => {
+                snap::raw::Decoder::new().decompress(stream, dst).ok()
+            }
+            _ => None,
+        },
+        Format::Zlib => scratch
+            .inflater()
+            .and_then(|inflater| inflater.decompress(Wrapping::Zlib, stream, dst).ok())
+            .map(|(_, written)| written),
+        Format::Zstd => zstd::decompress(stream, dst, scratch),
+    };
+    if decoded == Some(dst.len()) {
+        return Ok(());
+    }
+    Err(corrupt(format!(
+        "a {format:?} stream of {} bytes does not decode to {}",
+        stream.len(),
+        dst.len()
+    )))
+}

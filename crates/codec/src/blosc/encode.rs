@@ -1,0 +1,140 @@
+//! Encoding through c-blosc, and the codec that the registry hands out.
+
+use std::ffi::{CStr, c_int, c_void};
+
+use super::header::HEADER_BYTES;
+use super::{Frame, NAME};
+use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+
+/// The longest input of a Blosc 1 frame.
+const MAX_INPUT_BYTES: usize = i32::MAX as usize - HEADER_BYTES;
+
+/// What compresses the streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compressor(&'static CStr);
+
+impl Compressor {
+    /// The compressor that documents call `cname`.
+    pub fn named(cname: &str) -> Option<Self> {
+        [c"blosclz", c"lz4", c"lz4hc", c"zlib", c"zstd", c"snappy"]
+            .into_iter()
+            .find(|name| name.to_bytes() == cname.as_bytes())
+            .map(Self)
+    }
+}
+
+/// Which transposition is applied to each block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shuffle {
+    /// None.
+    None = 0,
+    /// Of the bytes of elements.
+    Bytes = 1,
+    /// Of the bits of elements.
+    Bits = 2,
+}
+
+/// The Blosc codec.
+#[derive(Clone, Debug)]
+pub struct Blosc {
+    /// What compresses the streams.
+    pub compressor: Compressor,
+    /// 0 (store) to 9.
+    pub level: u8,
+    /// Which transposition is applied first.
+    pub shuffle: Shuffle,
+    /// Bytes of an element, at least 1; c-blosc takes more than 255 for 1.
+    pub element_bytes: usize,
+    /// Bytes of a block, 0 for c-blosc's choice.
+    pub block_bytes: usize,
+}
+
+impl Codec for Blosc {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
+        EncodedSize::AtMost(decoded_bytes.saturating_add(HEADER_BYTES))
+    }
+
+    fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
+        if decoded_bytes > MAX_INPUT_BYTES {
+            return Err(CodecError::Configuration {
+                codec: NAME.to_owned(),
+                reason: format!(
+                    "a chunk of {decoded_bytes} bytes; Blosc takes {MAX_INPUT_BYTES} (smaller \
+                     chunks, or another compressor)"
+                ),
+            });
+        }
+        Ok(())
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
+        let refused = |reason: String| CodecError::Encode { codec: NAME, reason };
+        if src.len() > MAX_INPUT_BYTES {
+            return Err(refused(format!("{} bytes, more than {MAX_INPUT_BYTES}", src.len())));
+        }
+        if self.compressor.0 == c"snappy" {
+            return Err(refused("snappy is read but not written (use lz4)".to_owned()));
+        }
+        dst.resize(src.len() + HEADER_BYTES, 0);
+        // SAFETY: both buffers are valid for the lengths given and do not overlap; the name ends
+        // with a zero byte; level and filter are in c-blosc's range; with one thread and the
+        // contextual call c-blosc has no state that another thread could touch.
+        let written = unsafe {
+            blosc_src::blosc_compress_ctx(
+                c_int::from(self.level),
+                self.shuffle as c_int,
+                self.element_bytes,
+                src.len(),
+                src.as_ptr().cast::<c_void>(),
+                dst.as_mut_ptr().cast::<c_void>(),
+                dst.len(),
+                self.compressor.0.as_ptr(),
+                self.block_bytes,
+                1,
+            )
+        };
+        match usize::try_from(written) {
+            Ok(written) if written > 0 => {
+                dst.truncate(written);
+                Ok(())
+            }
+            _ => Err(refused(format!("c-blosc returned {written} for {} bytes", src.len()))),
+        }
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        Frame::parse(src, dst.len())?.decode_into(dst, scratch)
+    }
+
+    fn decode_bounded(
+        &self,
+        src: &[u8],
+        limit_bytes: usize,
+        dst: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let declared = src
+            .get(4..)
+            .and_then(|rest| rest.first_chunk::<4>())
+            .and_then(|size| usize::try_from(i32::from_le_bytes(*size)).ok())
+            .ok_or_else(|| super::corrupt("no decoded size in the header"))?;
+        if declared > limit_bytes {
+            return Err(crate::bounded::too_long(NAME, limit_bytes));
+        }
+        let frame = Frame::parse(src, declared)?;
+        dst.resize(declared, 0);
+        frame.decode_into(dst, scratch)
+    }
+
+    fn has_blocks(&self) -> bool {
+        true
+    }
+
+    fn blocks<'a>(&self, src: &'a [u8], decoded_bytes: usize) -> Result<Option<Frame<'a>>> {
+        Frame::parse(src, decoded_bytes).map(Some)
+    }
+}

@@ -1,0 +1,158 @@
+//! The sixteen bytes before a Blosc 1 frame, and what must hold for them.
+
+use super::corrupt;
+use crate::{CodecError, Result};
+
+/// Bytes of the header; also all that a frame can be longer than its data.
+pub(super) const HEADER_BYTES: usize = 16;
+const VERSION: u8 = 2;
+const SHUFFLE: u8 = 0x01;
+const STORED: u8 = 0x02;
+const BIT_SHUFFLE: u8 = 0x04;
+const RESERVED: u8 = 0x08;
+const NO_SPLIT: u8 = 0x10;
+/// Streams of a split block: one per byte of an element, for elements of at most this many bytes.
+const MAX_SPLITS: usize = 16;
+/// The shortest stream that a block is split into.
+const MIN_STREAM_BYTES: usize = 128;
+const MAX_BLOCK_BYTES: usize = (i32::MAX as usize - 255 * 4) / 3;
+
+/// What compressed the streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    BloscLz,
+    Lz4,
+    Snappy,
+    Zlib,
+    Zstd,
+}
+
+/// Which transposition was applied to each block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filter {
+    None,
+    Bytes,
+    Bits,
+}
+
+/// A checked header.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Header {
+    pub(super) format: Format,
+    pub(super) filter: Filter,
+    pub(super) stored: bool,
+    no_split: bool,
+    pub(super) element_bytes: usize,
+    pub(super) decoded_bytes: usize,
+    pub(super) block_bytes: usize,
+}
+
+fn size_at(src: &[u8; HEADER_BYTES], at: usize) -> Result<usize> {
+    let size = i32::from_le_bytes([src[at], src[at + 1], src[at + 2], src[at + 3]]);
+    usize::try_from(size).map_err(|_| corrupt(format!("negative size {size} in the header")))
+}
+
+impl Header {
+    /// Reads and checks the header of a frame that is all of `src`.
+    pub(super) fn parse(src: &[u8], decoded_bytes: usize) -> Result<Self> {
+        let Some(header) = src.first_chunk::<HEADER_BYTES>() else {
+            return Err(corrupt(format!("{} bytes, shorter than the header", src.len())));
+        };
+        let [version, format_version, flags, element_bytes, ..] = *header;
+        let (declared, block_bytes, encoded_bytes) =
+            (size_at(header, 4)?, size_at(header, 8)?, size_at(header, 12)?);
+        if version != VERSION {
+            return Err(unsupported(format!("frame version {version}, this reads {VERSION}")));
+        }
+        if flags & RESERVED != 0 {
+            return Err(unsupported(format!("flags {flags:#04x} of a later version")));
+        }
+        if encoded_bytes != src.len() {
+            return Err(corrupt(format!(
+                "the header says {encoded_bytes} encoded bytes, there are {}",
+                src.len()
+            )));
+        }
+        if declared != decoded_bytes {
+            return Err(corrupt(format!(
+                "the header says {declared} decoded bytes, {decoded_bytes} expected"
+            )));
+        }
+        let header = Self {
+            format: format(flags >> 5)?,
+            filter: match flags & (SHUFFLE | BIT_SHUFFLE) {
+                0 => Filter::None,
+                BIT_SHUFFLE => Filter::Bits,
+                // Both flags together: byte shuffling wins, except that one byte has none.
+                both if both == SHUFFLE | BIT_SHUFFLE && element_bytes == 1 => Filter::Bits,
+                _ => Filter::Bytes,
+            },
+            stored: flags & STORED != 0,
+            no_split: flags & NO_SPLIT != 0,
+            element_bytes: usize::from(element_bytes),
+            decoded_bytes,
+            block_bytes,
+        };
+        header.check(src.len(), format_version)?;
+        Ok(header)
+    }
+
+    fn check(&self, src_bytes: usize, format_version: u8) -> Result<()> {
+        if self.decoded_bytes == 0 {
+            return Ok(());
+        }
+        let (block_bytes, decoded_bytes) = (self.block_bytes, self.decoded_bytes);
+        if block_bytes == 0 || block_bytes > decoded_bytes || block_bytes > MAX_BLOCK_BYTES {
+            return Err(corrupt(format!("blocks of {block_bytes} in {decoded_bytes} bytes")));
+        }
+        if self.element_bytes == 0 {
+            return Err(corrupt("elements of 0 bytes"));
+        }
+        if self.stored {
+            let expected = decoded_bytes + HEADER_BYTES;
+            if src_bytes != expected {
+                return Err(corrupt(format!("{src_bytes} bytes, a stored frame has {expected}")));
+            }
+            return Ok(());
+        }
+        if format_version != 1 {
+            return Err(unsupported(format!("stream version {format_version}, this reads 1")));
+        }
+        let blocks = self.n_blocks();
+        if blocks > (src_bytes - HEADER_BYTES) / 4 {
+            return Err(corrupt(format!("{blocks} block offsets in {src_bytes} bytes")));
+        }
+        Ok(())
+    }
+
+    /// How many blocks the frame has; the last may be shorter.
+    pub(super) fn n_blocks(&self) -> usize {
+        if self.decoded_bytes == 0 { 0 } else { self.decoded_bytes.div_ceil(self.block_bytes) }
+    }
+
+    /// In how many streams a block of `block_bytes` was compressed.
+    ///
+    /// The last, shorter block never is split. The rule on sizes is from before the flag existed.
+    pub(super) fn n_streams(&self, block_bytes: usize) -> usize {
+        let splits = !self.no_split
+            && block_bytes == self.block_bytes
+            && self.element_bytes <= MAX_SPLITS
+            && block_bytes / self.element_bytes >= MIN_STREAM_BYTES;
+        if splits { self.element_bytes } else { 1 }
+    }
+}
+
+fn unsupported(reason: String) -> CodecError {
+    CodecError::Unsupported { codec: super::NAME, reason }
+}
+
+fn format(code: u8) -> Result<Format> {
+    match code {
+        0 => Ok(Format::BloscLz),
+        1 => Ok(Format::Lz4),
+        2 => Ok(Format::Snappy),
+        3 => Ok(Format::Zlib),
+        4 => Ok(Format::Zstd),
+        _ => Err(unsupported(format!("compressor number {code}"))),
+    }
+}

@@ -1,0 +1,36 @@
+//! Decoding a length that nothing declares, in a buffer that grows up to a bound.
+//!
+//! Such lengths exist only between two compressors of one chain. The first size tried is the
+//! codec's hint, so a hint that is right costs nothing and a hint that lies costs at most the
+//! bound. Each further try doubles, so all tries together cost about twice the last one.
+
+use crate::{CodecError, Result};
+
+/// Fills `dst` by `attempt`, which answers the bytes written, or `None` when the room is too small.
+///
+/// Returns whether the decoded form fits `limit_bytes`; `dst` then holds exactly that form.
+pub(crate) fn grow(
+    dst: &mut Vec<u8>,
+    hint_bytes: usize,
+    limit_bytes: usize,
+    mut attempt: impl FnMut(&mut [u8]) -> Result<Option<usize>>,
+) -> Result<bool> {
+    let mut room = hint_bytes.max(256).min(limit_bytes);
+    loop {
+        dst.resize(room, 0);
+        if let Some(bytes) = attempt(dst)? {
+            dst.truncate(bytes);
+            return Ok(true);
+        }
+        if room == limit_bytes {
+            dst.clear();
+            return Ok(false);
+        }
+        room = room.saturating_mul(2).min(limit_bytes);
+    }
+}
+
+/// The error for what [`grow`] could not fit.
+pub(crate) fn too_long(codec: &'static str, limit_bytes: usize) -> CodecError {
+    CodecError::corrupt(codec, format!("decodes to more than {limit_bytes} bytes"))
+}

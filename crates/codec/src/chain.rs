@@ -1,0 +1,174 @@
+//! A chain of codecs, bound to the number of bytes that a chunk decodes to.
+//!
+//! Binding once is what makes decoding cheap and safe: the length between any two codecs is known
+//! exactly or is bounded before the first byte is read, so the last codec decodes straight into
+//! the caller's destination and nothing between allocates more than its bound.
+
+use std::sync::Arc;
+
+use crate::{Codec, CodecError, EncodedSize, Result, Scratch, blosc};
+
+/// Scratch of one thread for whole chains.
+#[derive(Debug, Default)]
+pub struct ChainScratch {
+    /// What single codecs need.
+    pub codec: Scratch,
+    front: Vec<u8>,
+    back: Vec<u8>,
+}
+
+/// Codecs in the order of encoding, bound to the decoded length.
+#[derive(Debug)]
+pub struct Chain {
+    codecs: Vec<Arc<dyn Codec>>,
+    /// `sizes[i]` is what codec `i` encodes; the last is what the whole chain gives.
+    sizes: Vec<EncodedSize>,
+}
+
+/// Bytes in an encoded intermediate beyond our own encoder's bound: other encoders may spend more.
+fn decode_limit(bound: usize) -> usize {
+    bound.saturating_add(bound / 4).saturating_add(4096)
+}
+
+impl Chain {
+    /// Binds `codecs` to inputs of `decoded_bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`CodecError::Configuration`] when a codec cannot encode what reaches it, or when a bound
+    /// does not fit the address space.
+    pub fn new(codecs: Vec<Arc<dyn Codec>>, decoded_bytes: usize) -> Result<Self> {
+        let mut sizes = vec![EncodedSize::Exact(decoded_bytes)];
+        let mut size = EncodedSize::Exact(decoded_bytes);
+        for codec in &codecs {
+            size = match size {
+                EncodedSize::Exact(bytes) => {
+                    codec.check_decoded(bytes)?;
+                    codec.encoded_size(bytes)
+                }
+                EncodedSize::AtMost(bytes) => match codec.encoded_size(bytes) {
+                    EncodedSize::Exact(bytes) | EncodedSize::AtMost(bytes) => {
+                        EncodedSize::AtMost(bytes)
+                    }
+                },
+            };
+            let (EncodedSize::Exact(bytes) | EncodedSize::AtMost(bytes)) = size;
+            if isize::try_from(bytes).is_err() {
+                return Err(CodecError::Configuration {
+                    codec: codec.name().to_owned(),
+                    reason: format!(
+                        "a chunk of {decoded_bytes} bytes does not fit the address space"
+                    ),
+                });
+            }
+            sizes.push(size);
+        }
+        Ok(Self { codecs, sizes })
+    }
+
+    /// Whether encoded and decoded bytes are the same (no codecs).
+    pub fn is_identity(&self) -> bool {
+        self.codecs.is_empty()
+    }
+
+    /// How long the encoded form can get.
+    pub fn encoded_size(&self) -> EncodedSize {
+        self.sizes.last().copied().unwrap_or(EncodedSize::Exact(0))
+    }
+
+    fn decoded_bytes(&self) -> usize {
+        match self.sizes.first() {
+            Some(&(EncodedSize::Exact(bytes) | EncodedSize::AtMost(bytes))) => bytes,
+            None => 0,
+        }
+    }
+
+    /// Encodes `src`, which has the length the chain is bound to; `src` itself without codecs.
+    pub fn encode<'a>(&self, src: &'a [u8], scratch: &'a mut ChainScratch) -> Result<&'a [u8]> {
+        let ChainScratch { codec: inner, front, back } = scratch;
+        let mut codecs = self.codecs.iter();
+        let Some(first) = codecs.next() else {
+            return Ok(src);
+        };
+        first.encode(src, front, inner)?;
+        for codec in codecs {
+            codec.encode(front, back, inner)?;
+            std::mem::swap(front, back);
+        }
+        Ok(front)
+    }
+
+    /// Decodes `src` into `dst`, which has the length the chain is bound to.
+    ///
+    /// # Errors
+    ///
+    /// [`CodecError::Corrupt`] when `src` does not decode to exactly that length.
+    pub fn decode_into(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        scratch: &mut ChainScratch,
+    ) -> Result<()> {
+        if dst.len() != self.decoded_bytes() {
+            return Err(CodecError::corrupt(
+                "chain",
+                format!("bound to {} bytes, asked for {}", self.decoded_bytes(), dst.len()),
+            ));
+        }
+        let Some((first, rest)) = self.codecs.split_first() else {
+            if src.len() != dst.len() {
+                return Err(CodecError::corrupt(
+                    "bytes",
+                    format!("{} bytes stored, {} expected", src.len(), dst.len()),
+                ));
+            }
+            dst.copy_from_slice(src);
+            return Ok(());
+        };
+        let ChainScratch { codec: inner, front, back } = scratch;
+        // Where the bytes of the stage are: in `src` until a codec has really produced some.
+        let mut in_front = false;
+        let mut range = 0..src.len();
+        for (codec, &size) in rest.iter().zip(&self.sizes[1..]).rev() {
+            let input = if in_front { &front[range.clone()] } else { &src[range.clone()] };
+            if let Some(payload) = codec.payload(input)? {
+                range = range.start + payload.start..range.start + payload.end;
+                continue;
+            }
+            match size {
+                EncodedSize::Exact(bytes) => {
+                    back.resize(bytes, 0);
+                    codec.decode_into(input, back, inner)?;
+                }
+                EncodedSize::AtMost(bound) => {
+                    codec.decode_bounded(input, decode_limit(bound), back, inner)?;
+                }
+            }
+            std::mem::swap(front, back);
+            in_front = true;
+            range = 0..front.len();
+        }
+        let input = if in_front { &front[range] } else { &src[range] };
+        first.decode_into(input, dst, inner)
+    }
+
+    /// A view that decodes block by block, when the format of the first codec allows it.
+    ///
+    /// `Some` only when what follows that codec is nothing but checksums, which are verified here.
+    pub fn blocks<'a>(&self, src: &'a [u8]) -> Result<Option<blosc::Frame<'a>>> {
+        let Some((first, rest)) = self.codecs.split_first() else {
+            return Ok(None);
+        };
+        if !first.has_blocks() {
+            return Ok(None);
+        }
+        let mut bytes = src;
+        for codec in rest.iter().rev() {
+            match codec.payload(bytes)? {
+                Some(payload) => bytes = &bytes[payload],
+                None => return Ok(None),
+            }
+        }
+        first.blocks(bytes, self.decoded_bytes())
+    }
+}

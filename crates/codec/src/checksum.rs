@@ -1,0 +1,174 @@
+//! Checksums stored beside the bytes that they cover: four little-endian bytes before or after.
+//!
+//! One table row per algorithm. Decoding is a view: the chain verifies and goes on with the same
+//! bytes, so that a checksum costs its own pass and no copy.
+
+use std::ops::Range;
+
+use crate::deflate::{adler32, crc32};
+use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+
+const CHECKSUM_BYTES: usize = 4;
+
+/// Which sum it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// CRC-32C (Castagnoli).
+    Crc32c,
+    /// CRC-32 of zlib.
+    Crc32,
+    /// Adler-32 of zlib.
+    Adler32,
+    /// Fletcher-32 as HDF5 and numcodecs compute it.
+    Fletcher32,
+}
+
+/// On which side of the bytes the sum is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// Before the bytes.
+    Start,
+    /// After the bytes.
+    End,
+}
+
+impl Algorithm {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Crc32c => "crc32c",
+            Self::Crc32 => "crc32",
+            Self::Adler32 => "adler32",
+            Self::Fletcher32 => "fletcher32",
+        }
+    }
+
+    fn sum(self, bytes: &[u8]) -> u32 {
+        match self {
+            Self::Crc32c => crc32c::crc32c(bytes),
+            Self::Crc32 => crc32(bytes),
+            Self::Adler32 => adler32(bytes),
+            Self::Fletcher32 => fletcher32(bytes),
+        }
+    }
+}
+
+/// Fletcher-32 over big-endian 16-bit words, an odd last byte being the high half of one.
+///
+/// The sums are kept in 64 bits and reduced once per run of words: modulo 65535 is the same as the
+/// repeated folding of the carries, except that folding leaves 65535 where the remainder is 0 and
+/// the sum is not.
+fn fletcher32(bytes: &[u8]) -> u32 {
+    // Both sums stay below 2^63: 2^21 words of 2^16 sum to 2^37, their running sums to 2^58.
+    const RUN_BYTES: usize = 2 << 21;
+    let fold = |sum: u64| if sum == 0 { 0 } else { (sum - 1) % 65535 + 1 };
+    let (mut low, mut high) = (0_u64, 0_u64);
+    for run in bytes.chunks(RUN_BYTES) {
+        let words = run.chunks_exact(2);
+        let last = words.remainder();
+        for word in words {
+            low += u64::from(u16::from_be_bytes([word[0], word[1]]));
+            high += low;
+        }
+        if let [byte] = last {
+            low += u64::from(*byte) << 8;
+            high += low;
+        }
+        (low, high) = (fold(low), fold(high));
+    }
+    // Both are at most 65535 after folding.
+    u32::try_from(high << 16 | low).unwrap_or(u32::MAX)
+}
+
+/// A codec that adds and verifies a checksum.
+#[derive(Debug)]
+pub struct Checksum {
+    algorithm: Algorithm,
+    location: Location,
+}
+
+impl Checksum {
+    /// The sum of `algorithm`, stored at `location`.
+    pub fn new(algorithm: Algorithm, location: Location) -> Self {
+        Self { algorithm, location }
+    }
+
+    fn verified<'a>(&self, src: &'a [u8]) -> Result<&'a [u8]> {
+        let name = self.algorithm.name();
+        let parts = match self.location {
+            Location::Start => src.split_first_chunk::<CHECKSUM_BYTES>(),
+            Location::End => src.split_last_chunk::<CHECKSUM_BYTES>().map(|(a, b)| (b, a)),
+        };
+        let Some((stored, bytes)) = parts else {
+            return Err(CodecError::corrupt(
+                name,
+                format!("{} bytes, shorter than the checksum", src.len()),
+            ));
+        };
+        let (stored, computed) = (u32::from_le_bytes(*stored), self.algorithm.sum(bytes));
+        if stored != computed {
+            return Err(CodecError::corrupt(
+                name,
+                format!("stored checksum {stored:#010x}, computed {computed:#010x}"),
+            ));
+        }
+        Ok(bytes)
+    }
+}
+
+impl Codec for Checksum {
+    fn name(&self) -> &str {
+        self.algorithm.name()
+    }
+
+    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
+        EncodedSize::Exact(decoded_bytes.saturating_add(CHECKSUM_BYTES))
+    }
+
+    fn payload(&self, src: &[u8]) -> Result<Option<Range<usize>>> {
+        let bytes = self.verified(src)?.len();
+        let start = if self.location == Location::Start { CHECKSUM_BYTES } else { 0 };
+        Ok(Some(start..start + bytes))
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
+        let sum = self.algorithm.sum(src).to_le_bytes();
+        let parts: [&[u8]; 2] = match self.location {
+            Location::Start => [&sum, src],
+            Location::End => [src, &sum],
+        };
+        dst.clear();
+        dst.reserve(src.len() + CHECKSUM_BYTES);
+        for part in parts {
+            dst.extend_from_slice(part);
+        }
+        Ok(())
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _scratch: &mut Scratch) -> Result<()> {
+        let bytes = self.verified(src)?;
+        if bytes.len() != dst.len() {
+            return Err(CodecError::corrupt(
+                self.algorithm.name(),
+                format!("covers {} bytes, {} expected", bytes.len(), dst.len()),
+            ));
+        }
+        dst.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn decode_bounded(
+        &self,
+        src: &[u8],
+        limit_bytes: usize,
+        dst: &mut Vec<u8>,
+        _scratch: &mut Scratch,
+    ) -> Result<()> {
+        let bytes = self.verified(src)?;
+        if bytes.len() > limit_bytes {
+            return Err(crate::bounded::too_long(self.algorithm.name(), limit_bytes));
+        }
+        dst.clear();
+        dst.extend_from_slice(bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! Zstandard: one or more frames, decoded in one shot.
+//!
+//! The content size in a frame header is a hint and never an allocation: the decoder gets a
+//! destination of the declared size and stops there.
+
+use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+
+const NAME: &str = "zstd";
+
+/// Decodes the frames in `src` into `dst`; returns how many bytes they hold.
+pub(crate) fn decompress(src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Option<usize> {
+    scratch.zstd_decoder().decompress(dst, src).ok()
+}
+
+/// The zstd codec, bound to its level and to whether frames carry a checksum.
+#[derive(Debug)]
+pub struct Zstd {
+    level: i32,
+    checksum: bool,
+}
+
+impl Zstd {
+    /// `level` is what zstd accepts (negative levels are faster, 0 is the default level).
+    pub fn new(level: i32, checksum: bool) -> Result<Self> {
+        let allowed = zstd_safe::min_c_level()..=zstd_safe::max_c_level();
+        if !allowed.contains(&level) {
+            return Err(CodecError::Configuration {
+                codec: NAME.to_owned(),
+                reason: format!("level {level} is outside {}..={}", allowed.start(), allowed.end()),
+            });
+        }
+        Ok(Self { level, checksum })
+    }
+}
+
+fn encode_error(code: usize) -> CodecError {
+    CodecError::Encode { codec: NAME, reason: zstd_safe::get_error_name(code).to_owned() }
+}
+
+fn corrupt(code: usize, src: &[u8], expected_bytes: usize) -> CodecError {
+    CodecError::corrupt(
+        NAME,
+        format!(
+            "{} bytes do not decode to {expected_bytes}: {}",
+            src.len(),
+            zstd_safe::get_error_name(code)
+        ),
+    )
+}
+
+impl Codec for Zstd {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
+        // zstd's own bound overflows to an error code near the end of the address space.
+        let slack = decoded_bytes / 128 + 1024;
+        EncodedSize::AtMost(decoded_bytes.saturating_add(slack))
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        use zstd_safe::CParameter;
+        dst.clear();
+        dst.reserve(zstd_safe::compress_bound(src.len()));
+        let encoder = scratch.zstd_encoder();
+        encoder
+            .set_parameter(CParameter::CompressionLevel(self.level))
+            .and_then(|_| encoder.set_parameter(CParameter::ChecksumFlag(self.checksum)))
+            .and_then(|_| encoder.compress2(dst, src))
+            .map_err(encode_error)?;
+        Ok(())
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let expected_bytes = dst.len();
+        let bytes = scratch
+            .zstd_decoder()
+            .decompress(dst, src)
+            .map_err(|code| corrupt(code, src, expected_bytes))?;
+        if bytes != expected_bytes {
+            return Err(CodecError::corrupt(
+                NAME,
+                format!("decodes to {bytes} bytes, {expected_bytes} expected"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn decode_bounded(
+        &self,
+        src: &[u8],
+        limit_bytes: usize,
+        dst: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let hint = match zstd_safe::get_frame_content_size(src) {
+            Ok(Some(bytes)) => usize::try_from(bytes).unwrap_or(usize::MAX),
+            _ => src.len().saturating_mul(4),
+        };
+        crate::bounded::grow(dst, hint, limit_bytes, |room| {
+            match scratch.zstd_decoder().decompress(room, src) {
+                Ok(bytes) => Ok(Some(bytes)),
+                Err(code) if is_too_small(code) => Ok(None),
+                Err(code) => Err(corrupt(code, src, limit_bytes)),
+            }
+        })
+        .and_then(|fits| {
+            if fits { Ok(()) } else { Err(crate::bounded::too_long(NAME, limit_bytes)) }
+        })
+    }
+}
+
+/// Whether `code` says that the destination is too small, the one error worth another try.
+fn is_too_small(code: usize) -> bool {
+    zstd_safe::get_error_name(code) == "Destination buffer is too small"
+}
