@@ -347,9 +347,7 @@ def bind(
 def _link(config: dict[str, Any], dtype: np.dtype[Any], size: int | None, where: str) -> _Link:
     codec_id = config["id"]
     if codec_id == "pickle":
-        raise MetadataError(
-            f"{where}: codec 'pickle' would run code from the file, and is refused"
-        )
+        raise MetadataError(f"{where}: codec 'pickle' would run code from the file, and is refused")
     if codec_id in _OBJECT_CODECS:
         raise MetadataError(
             f"{where}: codec {codec_id!r} is for objects, which are not supported yet in this "
@@ -485,4 +483,9 @@ def _foreign(config: Config, dtype: np.dtype[Any], size: int | None) -> _Link:
     if typed is None:
         return _Link(config["id"], None)
     before, after = (np.dtype(one) for one in typed(config, dtype))
-    return _Link(config["id"], None, after, None if size is None else size // before.itemsize * after.itemsize)
+    return _Link(
+        config["id"],
+        None,
+        after,
+        None if size is None else size // before.itemsize * after.itemsize,
+    )

@@ -194,9 +194,7 @@ def _encode_float(value: Any) -> float | str:
     return number
 
 
-def decode_fill_value(
-    document: Any, dtype: np.dtype[Any], where: str = "key 'fill_value'"
-) -> Any:
+def decode_fill_value(document: Any, dtype: np.dtype[Any], where: str = "key 'fill_value'") -> Any:
     """The element of ``dtype`` that a document's fill value means, or None.
 
     Everything that zarr 2.18 and older ones have written is understood; what does not fit the

@@ -92,9 +92,7 @@ def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
         axis = (axis + 1) % len(shape)
 
 
-def normalize_chunks(
-    chunks: Any, shape: tuple[int, ...], typesize: int
-) -> tuple[int, ...]:
+def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
     """``chunks`` as one length per axis of ``shape``, which is normalised already.
 
     Parameters

@@ -1,0 +1,62 @@
+"""The codecs of numcodecs under the module name that code written for zarr 2.18 imports.
+
+numcodecs is imported when a name is first taken from here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "Adler32",
+    "AsType",
+    "BZ2",
+    "Base64",
+    "BitRound",
+    "Blosc",
+    "CRC32",
+    "Categorize",
+    "Delta",
+    "FixedScaleOffset",
+    "Fletcher32",
+    "GZip",
+    "JSON",
+    "JenkinsLookup3",
+    "LZ4",
+    "LZMA",
+    "PackBits",
+    "Pickle",
+    "Quantize",
+    "Shuffle",
+    "VLenArray",
+    "VLenBytes",
+    "VLenUTF8",
+    "Zlib",
+    "Zstd",
+    "blosc",
+    "codec_registry",
+    "get_codec",
+    "register_codec",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import numcodecs
+    from numcodecs.registry import codec_registry
+
+    if name == "codec_registry":
+        return codec_registry
+    if name == "JenkinsLookup3" and not hasattr(numcodecs, name):
+        from numcodecs.checksum32 import JenkinsLookup3
+
+        return JenkinsLookup3
+    try:
+        return getattr(numcodecs, name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,107 @@
+"""What code written for zarr 2.18 imports from its ``indexing`` module and zarrix has a use for."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from zarrix._errors import (
+    ArrayIndexError,
+    BoundsCheckError,
+    NegativeStepError,
+    VindexInvalidSelectionError,
+)
+from zarrix._selection import parse_basic, split_fields
+
+__all__ = [
+    "ArrayIndexError",
+    "BoundsCheckError",
+    "NegativeStepError",
+    "VindexInvalidSelectionError",
+    "ceildiv",
+    "check_fields",
+    "is_integer",
+    "is_scalar",
+    "is_slice",
+    "parse_basic",
+    "pop_fields",
+    "replace_ellipsis",
+]
+
+pop_fields = split_fields
+
+
+def is_integer(value: Any) -> bool:
+    """Whether ``value`` is an integer, and not a bool."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def is_slice(value: Any) -> bool:
+    """Whether ``value`` is a slice."""
+    return isinstance(value, slice)
+
+
+def is_scalar(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether ``value`` is one element: a scalar, an array without axes, or a tuple for a structure.
+
+    Examples
+    --------
+    >>> is_scalar(3, np.dtype("f4")), is_scalar([3], np.dtype("f4"))
+    (True, False)
+    """
+    if np.isscalar(value) or getattr(value, "shape", None) == ():
+        return True
+    return isinstance(value, tuple) and dtype.names is not None and len(value) == len(dtype.names)
+
+
+def ceildiv(a: int, b: int) -> int:
+    """``a / b``, rounded up."""
+    return -(-a // b)
+
+
+def replace_ellipsis(selection: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """``selection`` as one entry per axis of ``shape``, full slices for those it leaves out.
+
+    Examples
+    --------
+    >>> replace_ellipsis((Ellipsis, 3), (5, 6))
+    (slice(None, None, None), 3)
+    """
+    items = selection if isinstance(selection, tuple) else (selection,)
+    positions = [place for place, item in enumerate(items) if item is Ellipsis]
+    if len(positions) > 1:
+        raise ArrayIndexError("an index can hold one Ellipsis ('...') only")
+    place = positions[0] if positions else len(items)
+    before, after = items[:place], items[place + 1 :]
+    missing = len(shape) - len(before) - len(after)
+    if missing < 0:
+        raise ArrayIndexError(
+            f"too many indices: the array has {len(shape)} axes, but "
+            f"{len(before) + len(after)} were indexed"
+        )
+    return (*before, *(slice(None),) * missing, *after)
+
+
+def check_fields(fields: str | list[str] | None, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of a selection of ``fields`` from elements of ``dtype``.
+
+    Raises
+    ------
+    ArrayIndexError
+        ``dtype`` has no fields, or not these (also an ``IndexError``).
+
+    Examples
+    --------
+    >>> check_fields("a", np.dtype([("a", "i4"), ("b", "f8")]))
+    dtype('int32')
+    """
+    if fields is None:
+        return dtype
+    names = dtype.names or ()
+    for name in [fields] if isinstance(fields, str) else fields:
+        if name not in names:
+            known = f"its fields are {', '.join(map(repr, names))}" if names else "it has no fields"
+            raise ArrayIndexError(f"no field {name!r} in dtype {dtype}; {known}")
+    return dtype[fields]

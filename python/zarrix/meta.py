@@ -1,0 +1,85 @@
+"""Documents of format 2 as plain values, under the names of zarr 2.18's module.
+
+zarrix itself uses `zarrix._metadata`, which these wrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from zarrix._dtypes import decode_dtype, decode_fill_value, encode_dtype, encode_fill_value
+from zarrix._errors import MetadataError
+from zarrix._metadata import v2 as _v2
+from zarrix.util import json_loads
+
+__all__ = [
+    "MetadataError",
+    "ZARR_FORMAT",
+    "decode_array_metadata",
+    "decode_dtype",
+    "decode_fill_value",
+    "decode_group_metadata",
+    "encode_array_metadata",
+    "encode_dtype",
+    "encode_fill_value",
+    "encode_group_metadata",
+    "parse_metadata",
+]
+
+ZARR_FORMAT = 2
+
+
+def parse_metadata(document: Any) -> Mapping[str, Any]:
+    """The members of a JSON document; a mapping is returned as it is."""
+    members: Mapping[str, Any] = document if isinstance(document, Mapping) else json_loads(document)
+    return members
+
+
+def decode_array_metadata(document: Any) -> dict[str, Any]:
+    """The members of a ``.zarray`` document, with ``dtype`` and ``fill_value`` as NumPy has them."""
+    metadata = _v2.parse_array(document)
+    members = {
+        "zarr_format": metadata.zarr_format,
+        "shape": metadata.shape,
+        "chunks": metadata.chunk_shape,
+        "dtype": metadata.dtype,
+        "compressor": metadata.compressor,
+        "fill_value": metadata.fill_value,
+        "order": metadata.order,
+        "filters": None if metadata.filters is None else list(metadata.filters),
+    }
+    if metadata.key_encoding[1] is not None:
+        members["dimension_separator"] = metadata.key_encoding[1]
+    return members
+
+
+def encode_array_metadata(members: Mapping[str, Any]) -> bytes:
+    """The ``.zarray`` document of what `decode_array_metadata` gives."""
+    dtype: np.dtype[Any] = np.dtype(members["dtype"])
+    element = dtype.base
+    document = {
+        **members,
+        "zarr_format": ZARR_FORMAT,
+        "shape": [*members["shape"], *dtype.shape],
+        "chunks": list(members["chunks"]),
+        "dtype": _as_json(encode_dtype(element)),
+        "fill_value": encode_fill_value(members["fill_value"], element),
+    }
+    return _v2.array_document(_v2.parse_array(document))
+
+
+def decode_group_metadata(document: Any) -> dict[str, Any]:
+    """The members of a ``.zgroup`` document."""
+    return {"zarr_format": _v2.parse_group(document).zarr_format}
+
+
+def encode_group_metadata(members: Mapping[str, Any] | None = None) -> bytes:
+    """The ``.zgroup`` document; ``members`` has no effect."""
+    return _v2.group_document()
+
+
+def _as_json(value: Any) -> Any:
+    return [_as_json(one) for one in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,240 @@
+"""Stores, and the functions on stores that zarr 2.18 has in this module.
+
+The functions take any store or mutable mapping, and give the documents of format 2.
+"""
+
+from __future__ import annotations
+
+import glob as _glob
+import os
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+from zarrix._errors import ContainsArrayError, ContainsGroupError
+from zarrix._metadata import v2 as _v2
+from zarrix._stores import (
+    DictStore,
+    DirectoryStore,
+    KVStore,
+    MemoryStore,
+    NestedDirectoryStore,
+    Store,
+    TempStore,
+    as_store,
+)
+from zarrix.util import normalize_storage_path
+
+__all__ = [
+    "DictStore",
+    "DirectoryStore",
+    "KVStore",
+    "MemoryStore",
+    "NestedDirectoryStore",
+    "Store",
+    "TempStore",
+    "array_meta_key",
+    "atexit_rmglob",
+    "atexit_rmtree",
+    "attrs_key",
+    "contains_array",
+    "contains_group",
+    "default_compressor",
+    "getsize",
+    "group_meta_key",
+    "init_array",
+    "init_group",
+    "init_store",
+    "listdir",
+    "normalize_store_arg",
+    "rename",
+    "rmdir",
+]
+
+array_meta_key = ".zarray"
+group_meta_key = ".zgroup"
+attrs_key = ".zattrs"
+
+
+def __getattr__(name: str) -> Any:
+    # A numcodecs object: importing this module must not import numcodecs.
+    if name == "default_compressor":
+        from zarrix._codecs import DEFAULT_COMPRESSOR, codec_object
+
+        return codec_object(DEFAULT_COMPRESSOR)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def contains_array(store: Any, path: str | None = None) -> bool:
+    """Whether an array is stored at ``path``."""
+    return _document_key(path, array_meta_key) in as_store(store)
+
+
+def contains_group(store: Any, path: str | None = None, explicit_only: bool = True) -> bool:
+    """Whether a group is stored at ``path``; ``explicit_only`` has no effect in format 2."""
+    return _document_key(path, group_meta_key) in as_store(store)
+
+
+def init_array(
+    store: Any,
+    shape: Any,
+    chunks: Any = True,
+    dtype: Any = None,
+    compressor: Any = "default",
+    fill_value: Any = None,
+    order: str = "C",
+    overwrite: bool = False,
+    path: str | None = None,
+    chunk_store: Any = None,
+    filters: Any = None,
+    object_codec: Any = None,
+    dimension_separator: str | None = None,
+) -> None:
+    """Store the metadata of a new array, and of the groups above it.
+
+    Nothing that is stored is touched before the arguments have been checked.
+
+    Parameters
+    ----------
+    store : Store or MutableMapping
+    shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator
+        As in ``zarrix.create``.
+    overwrite : bool
+        Delete what is stored at ``path`` first.
+    path : str, optional
+        Inside the store; its root when omitted.
+    chunk_store : Store or MutableMapping, optional
+        Where chunks will be, if elsewhere; ``overwrite`` clears ``path`` there too.
+    object_codec : None
+        Objects are not supported yet in this version.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path``, or an array above it, and ``overwrite`` is false.
+    MetadataError, ValueError, TypeError
+        The arguments do not describe an array.
+
+    Examples
+    --------
+    >>> store = {}
+    >>> init_array(store, shape=1000, chunks=100, dtype="i1", path="foo")
+    >>> sorted(store)
+    ['.zgroup', 'foo/.zarray']
+    """
+    target = as_store(store)
+    name = normalize_storage_path(path)
+    metadata = _v2.new_array(
+        shape=shape,
+        chunks=chunks,
+        dtype=dtype,
+        compressor=compressor,
+        fill_value=fill_value,
+        order=order,
+        filters=filters,
+        object_codec=object_codec,
+        dimension_separator=dimension_separator or target._dimension_separator,
+        where=_document_key(name, array_meta_key),
+    )
+    document = _v2.array_document(metadata)
+    _make_room(target, name, chunk_store, overwrite)
+    target[_document_key(name, array_meta_key)] = document
+
+
+init_store = init_array
+
+
+def init_group(
+    store: Any, overwrite: bool = False, path: str | None = None, chunk_store: Any = None
+) -> None:
+    """Store the metadata of a new group, and of the groups above it.
+
+    Parameters
+    ----------
+    store, overwrite, path, chunk_store
+        As in `init_array`.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path``, or an array above it, and ``overwrite`` is false.
+    """
+    target = as_store(store)
+    name = normalize_storage_path(path)
+    _make_room(target, name, chunk_store, overwrite)
+    target[_document_key(name, group_meta_key)] = _v2.group_document()
+
+
+def _make_room(store: Store, path: str, chunk_store: Any, overwrite: bool) -> None:
+    """Check ``path`` and everything above it, then clear it and make the groups above it."""
+    names = path.split("/") if path else []
+    above = ["/".join(names[:depth]) for depth in range(len(names))]
+    for parent in above if overwrite else (*above, path):
+        if contains_array(store, parent) and not overwrite:
+            raise ContainsArrayError(f"path {parent!r} contains an array")
+    if not overwrite and contains_group(store, path):
+        raise ContainsGroupError(f"path {path!r} contains a group")
+    chunks = None if chunk_store is None else as_store(chunk_store)
+    for parent in above:
+        if contains_array(store, parent):
+            _clear(store, chunks, parent)
+        if not contains_group(store, parent):
+            store[_document_key(parent, group_meta_key)] = _v2.group_document()
+    if overwrite:
+        _clear(store, chunks, path)
+
+
+def _clear(store: Store, chunk_store: Store | None, path: str) -> None:
+    store.rmdir(path)
+    if chunk_store is not None:
+        chunk_store.rmdir(path)
+
+
+def _document_key(path: str | None, name: str) -> str:
+    prefix = normalize_storage_path(path)
+    return f"{prefix}/{name}" if prefix else name
+
+
+def listdir(store: Any, path: str | None = None) -> list[str]:
+    """The names directly below ``path``, sorted."""
+    return as_store(store).listdir(normalize_storage_path(path))
+
+
+def rmdir(store: Any, path: str | None = None) -> None:
+    """Delete every key below ``path``."""
+    as_store(store).rmdir(normalize_storage_path(path))
+
+
+def rename(store: Any, src_path: str, dst_path: str) -> None:
+    """Move everything at and below ``src_path`` to ``dst_path``."""
+    as_store(store).rename(src_path, dst_path)
+
+
+def getsize(store: Any, path: str | None = None) -> int:
+    """Bytes of the value at ``path``, or of the values directly below it."""
+    return as_store(store).getsize(normalize_storage_path(path))
+
+
+def normalize_store_arg(
+    store: Any, storage_options: Mapping[str, Any] | None = None, mode: str = "r"
+) -> Store:
+    """The store that ``store`` means: a path, a URL, a mapping, a store or None.
+
+    ``mode`` has no effect: whether something may be written is up to what is opened in it.
+    """
+    return as_store(store, storage_options)
+
+
+def atexit_rmtree(path: str) -> None:
+    """Remove a directory if it is there; made for ``atexit.register``."""
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+
+
+def atexit_rmglob(path: str) -> None:
+    """Remove every file and directory that a pattern matches; made for ``atexit.register``."""
+    for match in _glob.glob(path):
+        if os.path.isfile(match):
+            os.remove(match)
+        else:
+            atexit_rmtree(match)
