@@ -6,6 +6,7 @@
 //! are never mixed up.
 
 mod anchor;
+mod conformance;
 mod descriptors;
 mod error;
 mod key;
@@ -18,6 +19,7 @@ mod store;
 mod sys;
 mod tree;
 
+pub use conformance::conformance;
 pub use error::{Result, StoreError};
 pub use key::{check_key, check_prefix};
 pub use local::LocalStore;

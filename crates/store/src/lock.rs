@@ -63,7 +63,7 @@ impl KeyLock {
         let whole = anchor == key;
         let (anchor, place) = (Place::new(store, anchor), Place::new(store, key));
         let mine = held_by_this_thread();
-        if let Some(held) = mine.iter().find(|held| held.key == place) {
+        if let Some(held) = mine.iter().find(|held| held.key == place && held.whole >= whole) {
             return Ok(Self { held: Rc::clone(held) });
         }
         let mut held = Held {
@@ -82,7 +82,8 @@ impl KeyLock {
         let same_anchor = mine.iter().any(|held| held.anchor == anchor);
         let failed =
             |source| StoreError::Io { operation: "lock", path: format!("{store}/{key}"), source };
-        if whole && same_anchor {
+        let same_key = mine.iter().any(|held| held.key == place);
+        if whole && (same_anchor || same_key) {
             return Err(failed(io::Error::from_raw_os_error(libc::EDEADLK)));
         }
         let table = TABLE.get();
