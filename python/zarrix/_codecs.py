@@ -118,8 +118,8 @@ def codec_object(config: Config, where: str = "codec") -> Any:
     BadCompressorError
         The codec refuses the configuration.
     """
-    import numcodecs
-    from numcodecs.registry import codec_registry
+    import numcodecs  # type: ignore[import-untyped, unused-ignore]
+    from numcodecs.registry import codec_registry  # type: ignore[import-untyped, unused-ignore]
 
     try:
         return numcodecs.get_codec(dict(config))
@@ -135,7 +135,7 @@ def codec_object(config: Config, where: str = "codec") -> Any:
 
 
 def normalize_compressor(compressor: Any) -> dict[str, Any] | None:
-    """The configuration of ``compressor=``: "default", None, "none", or what `codec_config` takes."""
+    """The configuration of ``compressor=``: "default", "none", None, or as for `codec_config`."""
     if isinstance(compressor, str):
         if compressor == "default":
             return dict(DEFAULT_COMPRESSOR)
@@ -185,7 +185,7 @@ def _unknown(codec_id: str, where: str, known: Iterable[str]) -> UnknownCodecErr
     for prefix, package in _PACKAGES.items():
         if codec_id.startswith(prefix):
             return UnknownCodecError(
-                f"{where}: codec {codec_id!r} is not installed; it comes with: pip install {package}"
+                f"{where}: codec {codec_id!r} is not installed; get it with: pip install {package}"
             )
     return UnknownCodecError(
         f"{where}: codec {codec_id!r} is neither native nor registered with numcodecs"

@@ -135,7 +135,8 @@ def _dtype_of(document: Any) -> np.dtype[Any]:
     }
     if any(title is not None for title in titles):
         layout["titles"] = titles
-    return np.dtype(layout)
+    dtype: np.dtype[Any] = np.dtype(layout)  # type: ignore[call-overload]
+    return dtype
 
 
 def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:

@@ -151,7 +151,7 @@ def _parse_any(
 
 def _index(item: Any, axis: int, shape: tuple[int, ...]) -> int:
     # An array of one integer has __index__ too; as a key it would still mean a fancy selection.
-    if isinstance(item, bool) or getattr(item, "ndim", 0) or not hasattr(item, "__index__"):
+    if isinstance(item, bool) or getattr(item, "shape", ()) or not hasattr(item, "__index__"):
         _refuse(item, axis)
     try:
         index = operator.index(item)

@@ -138,7 +138,7 @@ class Store(MutableMapping[str, Any]):
         self._engine.rename_prefix(self.engine_path(source), self.engine_path(target))
 
     def getsize(self, path: str | None = None) -> int:
-        """Bytes of the value at ``path``, or of the values directly below it; 0 if there are none."""
+        """Bytes of the value at ``path``, or of the values directly below it; 0 if none are."""
         prefix = self.engine_path(normalize_storage_path(path))
         size = self._engine.size(prefix) if prefix else None
         if size is not None:
@@ -280,7 +280,7 @@ class NestedDirectoryStore(DirectoryStore):
     ) -> None:
         if dimension_separator not in ("/", None):
             raise ValueError(
-                f"NestedDirectoryStore has dimension_separator '/' only, not {dimension_separator!r}"
+                f"NestedDirectoryStore takes dimension_separator '/', not {dimension_separator!r}"
             )
         super().__init__(path, normalize_keys, "/")
 
@@ -476,7 +476,7 @@ def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
         return DirectoryStore(rest)
     if found or "::" in path:
         try:
-            import fsspec
+            import fsspec  # type: ignore[import-not-found, import-untyped, unused-ignore]
         except ImportError:
             raise ImportError(
                 f"{path!r} is a URL, which is opened with fsspec: pip install fsspec, and s3fs, "

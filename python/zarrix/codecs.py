@@ -5,7 +5,40 @@ numcodecs is imported when a name is first taken from here.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numcodecs import (  # type: ignore[import-untyped, unused-ignore]
+        BZ2,
+        CRC32,
+        JSON,
+        LZ4,
+        LZMA,
+        Adler32,
+        AsType,
+        Base64,
+        BitRound,
+        Blosc,
+        Categorize,
+        Delta,
+        FixedScaleOffset,
+        Fletcher32,
+        GZip,
+        PackBits,
+        Pickle,
+        Quantize,
+        Shuffle,
+        VLenArray,
+        VLenBytes,
+        VLenUTF8,
+        Zlib,
+        Zstd,
+        blosc,
+        get_codec,
+        register_codec,
+    )
+    from numcodecs.checksum32 import JenkinsLookup3  # type: ignore[import-untyped, unused-ignore]
+    from numcodecs.registry import codec_registry  # type: ignore[import-untyped, unused-ignore]
 
 __all__ = [
     "Adler32",

@@ -44,7 +44,7 @@ def is_slice(value: Any) -> bool:
 
 
 def is_scalar(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether ``value`` is one element: a scalar, an array without axes, or a tuple for a structure.
+    """Whether ``value`` is one element: a scalar, a 0-d array, or a tuple for a structure.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def parse_metadata(document: Any) -> Mapping[str, Any]:
 
 
 def decode_array_metadata(document: Any) -> dict[str, Any]:
-    """The members of a ``.zarray`` document, with ``dtype`` and ``fill_value`` as NumPy has them."""
+    """The members of a ``.zarray`` document, ``dtype`` and ``fill_value`` as NumPy has them."""
     metadata = _v2.parse_array(document)
     members = {
         "zarr_format": metadata.zarr_format,

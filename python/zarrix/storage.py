@@ -54,6 +54,7 @@ __all__ = [
 array_meta_key = ".zarray"
 group_meta_key = ".zgroup"
 attrs_key = ".zattrs"
+default_compressor: Any
 
 
 def __getattr__(name: str) -> Any:

@@ -314,7 +314,8 @@ def json_loads(text: Any, where: str = "JSON document") -> Any:
 
 
 def _whole(value: Any, name: str) -> int:
-    if isinstance(value, numbers.Real) and value == int(value) and not isinstance(value, bool):
+    # Lengths that were computed by division are floats; 2.5 is no length.
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return int(value)
     try:
         return operator.index(value)

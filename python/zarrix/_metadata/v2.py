@@ -1,8 +1,8 @@
 """The documents of format 2: ``.zarray``, ``.zgroup`` and ``.zattrs``.
 
 What is written is byte for byte what zarr 2.18 writes for the same array. What is read may be
-anything that 2.18 reads, old documents included; a document that contradicts itself is refused here,
-once, with its key, the value and what is allowed, so that nothing behind this point has to ask.
+anything that 2.18 reads, old documents included; one that contradicts itself is refused here, once,
+with its key, the value and what is allowed, so that nothing behind this point has to ask.
 Members that this version does not know are kept and written back.
 """
 
@@ -76,7 +76,7 @@ def new_array(
 ) -> ArrayMetadata:
     """The metadata that zarr 2.18's ``init_array`` would store for these arguments.
 
-    The axes of a dtype with a shape are added to ``shape``; an array without axes is not compressed.
+    The axes of a dtype with a shape join ``shape``; an array without axes is not compressed.
 
     Parameters
     ----------
