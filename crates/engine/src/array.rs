@@ -6,11 +6,11 @@ use std::sync::Arc;
 use zarrix_store::Store;
 
 use crate::chunks::{parse_key, write_key};
+use crate::copy::{self, Dim};
 use crate::layout::Layout;
 use crate::scratch::{self, Scratch};
 use crate::selection::{AxisSelection, Segment};
 use crate::view::{Target, check_shape};
-use crate::copy::{self, Dim};
 use crate::{EngineError, Result};
 
 /// Moves elements between one stored array and buffers; any number of threads may use it at once.
@@ -58,15 +58,22 @@ impl ArrayIO {
     pub fn stored_chunks(&self) -> Result<Vec<(String, Vec<u64>)>> {
         let layout = &self.layout;
         let path = self.prefix.trim_end_matches('/');
-        let flat = layout.key_prefix.is_empty() && (layout.separator == '.' || layout.shape.len() < 2);
+        let flat =
+            layout.key_prefix.is_empty() && (layout.separator == '.' || layout.shape.len() < 2);
         let names = if flat {
-            self.store.list_dir(path)?.keys.into_iter().map(|name| format!("{}{name}", self.prefix)).collect()
+            self.store
+                .list_dir(path)?
+                .keys
+                .into_iter()
+                .map(|name| format!("{}{name}", self.prefix))
+                .collect()
         } else {
             self.store.list_prefix(path)?
         };
         let in_grid = |coords: &Vec<u64>| {
             coords.iter().enumerate().all(|(axis, coord)| {
-                coord.checked_mul(layout.chunk_shape[axis] as u64)
+                coord
+                    .checked_mul(layout.chunk_shape[axis] as u64)
                     .is_some_and(|begin| begin < layout.shape[axis])
             })
         };

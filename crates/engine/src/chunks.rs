@@ -48,11 +48,8 @@ pub(crate) fn parse_key(key: &str, layout: &Layout) -> Option<Vec<u64>> {
         let whole = if layout.key_prefix.is_empty() { "0" } else { "" };
         return (rest == whole).then(Vec::new);
     }
-    let rest = if layout.key_prefix.is_empty() {
-        rest
-    } else {
-        rest.strip_prefix(layout.separator)?
-    };
+    let rest =
+        if layout.key_prefix.is_empty() { rest } else { rest.strip_prefix(layout.separator)? };
     let coords: Option<Vec<u64>> = rest
         .split(layout.separator)
         .map(|part| {
@@ -113,6 +110,9 @@ impl Region {
 
     /// The region's box with the chunk as destination.
     pub fn into_chunk(self) -> Dims {
-        self.dims.into_iter().map(|dim| Dim { count: dim.count, dst: dim.src, src: dim.dst }).collect()
+        self.dims
+            .into_iter()
+            .map(|dim| Dim { count: dim.count, dst: dim.src, src: dim.dst })
+            .collect()
     }
 }

@@ -67,13 +67,16 @@ impl Layout {
 
     /// Reads a layout document; every number in it is checked.
     pub fn parse(document: &str, foreign: ForeignCodecs<'_>) -> Result<Self> {
-        let document: Document = serde_json::from_str(document)
-            .map_err(|error| fault("document", error.to_string()))?;
+        let document: Document =
+            serde_json::from_str(document).map_err(|error| fault("document", error.to_string()))?;
         let axes = document.shape.len();
         if axes > MAX_AXES || document.chunk_shape.len() != axes {
             return Err(fault(
                 "chunk_shape",
-                format!("{} axes for an array of {axes} (at most {MAX_AXES})", document.chunk_shape.len()),
+                format!(
+                    "{} axes for an array of {axes} (at most {MAX_AXES})",
+                    document.chunk_shape.len()
+                ),
             ));
         }
         if document.item_bytes == 0 {
@@ -84,12 +87,16 @@ impl Layout {
             .iter()
             .try_fold(document.item_bytes, |bytes, count| bytes.checked_mul(*count))
             .filter(|bytes| isize::try_from(*bytes).is_ok())
-            .ok_or_else(|| fault("chunk_shape", "a chunk has more bytes than memory can address"))?;
+            .ok_or_else(|| {
+                fault("chunk_shape", "a chunk has more bytes than memory can address")
+            })?;
         let fill = match &document.fill_value {
             None => vec![0; document.item_bytes],
-            Some(hex) => decode_hex(hex)
-                .filter(|fill| fill.len() == document.item_bytes)
-                .ok_or_else(|| fault("fill_value", format!("{hex:?} is not the hex of one element")))?,
+            Some(hex) => {
+                decode_hex(hex).filter(|fill| fill.len() == document.item_bytes).ok_or_else(
+                    || fault("fill_value", format!("{hex:?} is not the hex of one element")),
+                )?
+            }
         };
         let (separator, key_prefix) = key_encoding(&document.chunk_key_encoding)?;
         let (order, codecs) = codecs(&document.codecs, axes, document.item_bytes, foreign)?;
@@ -164,10 +171,10 @@ fn codecs(
 }
 
 fn transposed(configuration: &Value, order: &[usize]) -> Result<PerAxis<usize>> {
-    let given: Option<PerAxis<usize>> = configuration
-        .get("order")
-        .and_then(Value::as_array)
-        .and_then(|order| order.iter().map(|axis| axis.as_u64().map(|axis| axis as usize)).collect());
+    let given: Option<PerAxis<usize>> =
+        configuration.get("order").and_then(Value::as_array).and_then(|order| {
+            order.iter().map(|axis| axis.as_u64().map(|axis| axis as usize)).collect()
+        });
     let given = given.unwrap_or_default();
     let mut sorted = given.clone();
     sorted.sort_unstable();
@@ -227,7 +234,10 @@ mod tests {
             ("[9]", "[4]", r#"{"name": "zarrix.foreign", "configuration": {"slot": 0}}"#),
             ("[9]", "[4]", r#"{"name": "no such codec"}"#),
         ] {
-            assert!(Layout::parse(&document(shape, chunks, codecs), &[]).is_err(), "{shape} {chunks}");
+            assert!(
+                Layout::parse(&document(shape, chunks, codecs), &[]).is_err(),
+                "{shape} {chunks}"
+            );
         }
     }
 }

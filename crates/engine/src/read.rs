@@ -48,8 +48,10 @@ impl ArrayIO {
         let task = |index: usize| {
             scratch::with(|scratch| self.read_chunk_of(&plan.task(index), target, scratch))
         };
-        let wanted: usize =
-            target.shape().iter().fold(layout.item_bytes, |bytes, count| bytes.saturating_mul(*count));
+        let wanted: usize = target
+            .shape()
+            .iter()
+            .fold(layout.item_bytes, |bytes, count| bytes.saturating_mul(*count));
         match plan.tasks {
             0 => Ok(()),
             1 => task(0),
@@ -58,7 +60,12 @@ impl ArrayIO {
         }
     }
 
-    fn read_chunk_of(&self, segments: &[Segment], target: Target<'_>, s: &mut Scratch) -> Result<()> {
+    fn read_chunk_of(
+        &self,
+        segments: &[Segment],
+        target: Target<'_>,
+        s: &mut Scratch,
+    ) -> Result<()> {
         let region = Region::new(&self.layout, segments);
         write_key(&mut s.key, &self.prefix, &self.layout, segments.iter().map(|part| part.chunk));
         let found = self.store.get_into(&s.key, &mut s.encoded)?;
@@ -67,13 +74,17 @@ impl ArrayIO {
             .map_err(|source| corrupt(&s.key, s.encoded.len(), source))
     }
 
-    fn read_batches(&self, plan: &Plan, target: Target<'_>, interrupt: Interrupt<'_>) -> Result<()> {
+    fn read_batches(
+        &self,
+        plan: &Plan,
+        target: Target<'_>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
         for begin in (0..plan.tasks).step_by(BATCH) {
             let tasks: Vec<_> =
                 (begin..(begin + BATCH).min(plan.tasks)).map(|index| plan.task(index)).collect();
             let keys: Vec<String> = tasks.iter().map(|segments| self.key_of(segments)).collect();
-            let requests: Vec<_> =
-                keys.iter().map(|key| Request { key, ranges: None }).collect();
+            let requests: Vec<_> = keys.iter().map(|key| Request { key, ranges: None }).collect();
             let mut found: Vec<Option<zarrix_store::Result<Fetched>>> = Vec::new();
             found.resize_with(keys.len(), || None);
             self.store.fetch(&requests, &mut |position, answer| found[position] = Some(answer));
@@ -92,9 +103,7 @@ impl ArrayIO {
                 let region = Region::new(&self.layout, &tasks[index]);
                 let encoded = values[index].as_deref();
                 scratch::with(|s| self.place(region, encoded, target, &mut s.chunk, &mut s.chain))
-                    .map_err(|source| {
-                        corrupt(&keys[index], encoded.map_or(0, <[u8]>::len), source)
-                    })
+                    .map_err(|source| corrupt(&keys[index], encoded.map_or(0, <[u8]>::len), source))
             })?;
         }
         Ok(())
@@ -203,7 +212,9 @@ impl Scatter<'_> {
         offset: usize,
         to: *mut u8,
     ) -> std::result::Result<(), CodecError> {
-        let span = dims.iter().fold(self.item_bytes, |span, dim| span + (dim.count - 1) * dim.src as usize);
+        let span = dims
+            .iter()
+            .fold(self.item_bytes, |span, dim| span + (dim.count - 1) * dim.src as usize);
         match dims {
             [outer, inner @ ..] if span > self.frame.block_bytes() => {
                 for i in 0..outer.count {
@@ -230,7 +241,11 @@ impl Scatter<'_> {
         while self.next * block < end {
             let at = self.next * block;
             let until = (at + block).min(self.frame.decoded_bytes());
-            self.frame.decode_block(self.next, &mut self.chunk[at..until], &mut self.chain.codec)?;
+            self.frame.decode_block(
+                self.next,
+                &mut self.chunk[at..until],
+                &mut self.chain.codec,
+            )?;
             self.next += 1;
         }
         Ok(())

@@ -75,7 +75,9 @@ impl Plan {
                 }
             };
             tasks = tasks.checked_mul(plan.len()).ok_or_else(|| {
-                EngineError::Selection("the selection touches more chunks than fit in memory".into())
+                EngineError::Selection(
+                    "the selection touches more chunks than fit in memory".into(),
+                )
             })?;
             axes.push(plan);
         }

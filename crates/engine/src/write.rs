@@ -101,11 +101,9 @@ impl ArrayIO {
             layout.chain.decode_into(encoded, chunk, chain)
         };
         decoded.map(|()| true).map_err(|source| match source {
-            zarrix_codec::CodecError::Corrupt { .. } => EngineError::CorruptChunk {
-                key: key.clone(),
-                stored_bytes: encoded.len(),
-                source,
-            },
+            zarrix_codec::CodecError::Corrupt { .. } => {
+                EngineError::CorruptChunk { key: key.clone(), stored_bytes: encoded.len(), source }
+            }
             source => EngineError::Codec { key: key.clone(), source },
         })
     }
@@ -151,7 +149,8 @@ fn insert(chunk: &mut [u8], region: Region, from: *const u8, layout: &Layout) {
 
 fn fill_chunk(chunk: &mut [u8], layout: &Layout) {
     let item = layout.item_bytes as isize;
-    let dims = Dims::from_slice(&[Dim { count: chunk.len() / layout.item_bytes, dst: item, src: 0 }]);
+    let dims =
+        Dims::from_slice(&[Dim { count: chunk.len() / layout.item_bytes, dst: item, src: 0 }]);
     // SAFETY: the box is the whole slice.
     unsafe { copy::fill(chunk.as_mut_ptr(), dims, &layout.fill) };
 }

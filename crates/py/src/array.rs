@@ -79,7 +79,10 @@ impl ArrayIO {
             .collect::<PyResult<_>>()?;
         let layout = Layout::parse(layout, &codecs).map_err(|error| from_engine(py, &error))?;
         let item_bytes = layout.item_bytes();
-        Ok(Self { inner: zarrix_engine::ArrayIO::new(store.get().inner(), path, layout), item_bytes })
+        Ok(Self {
+            inner: zarrix_engine::ArrayIO::new(store.get().inner(), path, layout),
+            item_bytes,
+        })
     }
 
     fn read(&self, py: Python<'_>, selection: SelectionArg, out: Writable) -> PyResult<()> {

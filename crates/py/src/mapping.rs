@@ -162,9 +162,8 @@ impl Store for PythonMapping {
 
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
         if self.fetches_many && requests.len() > 1 {
-            let outcome = Python::attach(|py| {
-                Self::fetch_many(self.mapping.bind(py), requests, sink)
-            });
+            let outcome =
+                Python::attach(|py| Self::fetch_many(self.mapping.bind(py), requests, sink));
             if let (Err(error), Some(first)) = (outcome, requests.first()) {
                 sink(0, Err(foreign(first.key, error)));
             }

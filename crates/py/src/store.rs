@@ -119,9 +119,9 @@ pub struct LocalStore {
 #[pymethods]
 impl LocalStore {
     #[new]
-    fn new(root: String) -> (Self, Store) {
+    fn new(root: String) -> PyClassInitializer<Self> {
         let store = zarrix_store::LocalStore::new(&root);
-        (Self { root }, Store(Arc::new(store)))
+        PyClassInitializer::from(Store(Arc::new(store))).add_subclass(Self { root })
     }
 
     #[getter]
@@ -136,8 +136,9 @@ pub struct MemoryStore;
 #[pymethods]
 impl MemoryStore {
     #[new]
-    fn new() -> (Self, Store) {
-        (Self, Store(Arc::new(zarrix_store::MemoryStore::new())))
+    fn new() -> PyClassInitializer<Self> {
+        let store = zarrix_store::MemoryStore::new();
+        PyClassInitializer::from(Store(Arc::new(store))).add_subclass(Self)
     }
 }
 
@@ -147,7 +148,8 @@ pub struct MappingStore;
 #[pymethods]
 impl MappingStore {
     #[new]
-    fn new(mapping: &Bound<'_, PyAny>) -> PyResult<(Self, Store)> {
-        Ok((Self, Store(Arc::new(PythonMapping::new(mapping)?))))
+    fn new(mapping: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
+        let store = PythonMapping::new(mapping)?;
+        Ok(PyClassInitializer::from(Store(Arc::new(store))).add_subclass(Self))
     }
 }

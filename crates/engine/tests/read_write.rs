@@ -1,0 +1,299 @@
+//! Random reads and writes of one array against a plain vector that knows every element.
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use zarrix_engine::{ArrayIO, AxisSelection, EngineError, Layout, Source, Target};
+use zarrix_store::{Durability, LocalStore, MemoryStore, Store};
+
+/// A small generator, so that a failure names a seed and runs again.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// The array as a vector in C order, and the means to address it.
+struct Model {
+    shape: Vec<u64>,
+    item: usize,
+    bytes: Vec<u8>,
+}
+
+impl Model {
+    fn new(shape: &[u64], fill: &[u8]) -> Self {
+        let elements = shape.iter().product::<u64>() as usize;
+        Self { shape: shape.to_vec(), item: fill.len(), bytes: fill.repeat(elements) }
+    }
+
+    /// Positions in the vector, in the order of the selection's buffer.
+    fn positions(&self, selection: &[AxisSelection]) -> Vec<usize> {
+        let mut positions = vec![0usize];
+        for (axis, selected) in selection.iter().enumerate() {
+            let indices: Vec<u64> = match *selected {
+                AxisSelection::Index(index) => vec![index],
+                AxisSelection::Range { start, step, count } => {
+                    (0..count).map(|i| (start as i64 + step * i as i64) as u64).collect()
+                }
+            };
+            positions = positions
+                .iter()
+                .flat_map(|at| {
+                    let length = self.shape[axis] as usize;
+                    indices.iter().map(move |index| at * length + *index as usize)
+                })
+                .collect();
+        }
+        positions
+    }
+
+    fn write(&mut self, selection: &[AxisSelection], value: &[u8]) {
+        for (at, element) in self.positions(selection).iter().zip(value.chunks(self.item)) {
+            self.bytes[at * self.item..(at + 1) * self.item].copy_from_slice(element);
+        }
+    }
+
+    fn read(&self, selection: &[AxisSelection]) -> Vec<u8> {
+        self.positions(selection)
+            .iter()
+            .flat_map(|at| self.bytes[at * self.item..(at + 1) * self.item].to_vec())
+            .collect()
+    }
+}
+
+fn some_selection(random: &mut Random, shape: &[u64]) -> Vec<AxisSelection> {
+    shape
+        .iter()
+        .map(|length| {
+            let start = random.below(*length);
+            if random.below(5) == 0 {
+                return AxisSelection::Index(start);
+            }
+            if random.below(4) == 0 {
+                return AxisSelection::Range { start: 0, step: 1, count: *length };
+            }
+            let size = 1 + random.below(4) as i64;
+            let step = if random.below(2) == 0 { size } else { -size };
+            let most =
+                if step > 0 { (length - 1 - start) / size as u64 } else { start / size as u64 };
+            AxisSelection::Range { start, step, count: random.below(most + 2) }
+        })
+        .collect()
+}
+
+fn counts(selection: &[AxisSelection]) -> Vec<usize> {
+    selection
+        .iter()
+        .filter_map(|selected| match selected {
+            AxisSelection::Index(_) => None,
+            AxisSelection::Range { count, .. } => Some(*count as usize),
+        })
+        .collect()
+}
+
+fn c_strides(shape: &[usize], item: usize) -> Vec<isize> {
+    let mut strides = vec![item as isize; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis] as isize;
+    }
+    strides
+}
+
+const GO_ON: zarrix_engine::Interrupt<'static> = &|| false;
+
+fn write(io: &ArrayIO, selection: &[AxisSelection], value: &[u8], item: usize) {
+    let shape = counts(selection);
+    let strides = c_strides(&shape, item);
+    // SAFETY: the vector holds one element per selected index.
+    let source = unsafe { Source::new(value.as_ptr(), &shape, &strides) };
+    io.write(selection, source, Durability::Process, GO_ON).unwrap();
+}
+
+fn read(io: &ArrayIO, selection: &[AxisSelection], item: usize) -> Result<Vec<u8>, EngineError> {
+    let shape = counts(selection);
+    let strides = c_strides(&shape, item);
+    let mut out = vec![0xEEu8; shape.iter().product::<usize>() * item];
+    // SAFETY: the vector holds one element per selected index.
+    let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
+    io.read(selection, target, GO_ON)?;
+    Ok(out)
+}
+
+fn layout(shape: &[u64], chunks: &[u64], item: usize, codecs: &str, empty: bool) -> Layout {
+    let fill = "2a".repeat(item);
+    let document = format!(
+        r#"{{"shape": {shape:?}, "chunk_shape": {chunks:?}, "item_bytes": {item},
+            "fill_value": "{fill}", "chunk_key_encoding": {{"name": "v2"}}, "codecs": [{codecs}],
+            "metadata_key": ".zarray", "write_empty_chunks": {empty}}}"#
+    );
+    Layout::parse(&document, &[]).unwrap()
+}
+
+fn blosc(item: usize) -> String {
+    format!(
+        r#"{{"name": "blosc", "configuration": {{"cname": "lz4", "clevel": 5, "shuffle": "shuffle",
+            "typesize": {item}, "blocksize": 512}}}}"#
+    )
+}
+
+fn transpose(axes: usize) -> String {
+    let order: Vec<usize> = (0..axes).rev().collect();
+    format!(r#"{{"name": "transpose", "configuration": {{"order": {order:?}}}}},"#)
+}
+
+#[test]
+fn random_reads_and_writes_agree_with_a_plain_vector() {
+    for seed in 0..60u64 {
+        let random = &mut Random(seed);
+        let axes = random.below(4) as usize;
+        let shape: Vec<u64> = (0..axes).map(|_| 1 + random.below(20)).collect();
+        let chunks: Vec<u64> = (0..axes).map(|_| 1 + random.below(9)).collect();
+        let item = [1, 2, 3, 4, 8, 16][random.below(6) as usize];
+        let order = if random.below(2) == 0 { transpose(axes) } else { String::new() };
+        let bytes =
+            if random.below(3) == 0 { r#"{"name": "bytes"}"#.to_string() } else { blosc(item) };
+        let directory = std::env::temp_dir().join(format!("zarrix-{}-{seed}", std::process::id()));
+        let store: Arc<dyn Store> = if random.below(2) == 0 {
+            Arc::new(MemoryStore::new())
+        } else {
+            Arc::new(LocalStore::new(&directory))
+        };
+        let layout = layout(&shape, &chunks, item, &format!("{order}{bytes}"), seed % 2 == 0);
+        let io = ArrayIO::new(store, "some/array", layout);
+        let mut model = Model::new(&shape, &vec![0x2a; item]);
+        for _ in 0..40 {
+            let selection = some_selection(random, &shape);
+            if random.below(2) == 0 {
+                let bytes = counts(&selection).iter().product::<usize>() * item;
+                let value: Vec<u8> = (0..bytes).map(|_| random.below(4) as u8 + 0x28).collect();
+                write(&io, &selection, &value, item);
+                model.write(&selection, &value);
+            }
+            assert_eq!(read(&io, &selection, item).unwrap(), model.read(&selection), "seed {seed}");
+        }
+        let _ = std::fs::remove_dir_all(&directory);
+    }
+}
+
+#[test]
+fn threads_that_write_different_elements_of_one_chunk_all_keep_theirs() {
+    let io =
+        ArrayIO::new(Arc::new(MemoryStore::new()), "", layout(&[64], &[64], 4, &blosc(4), true));
+    for round in 0..20u8 {
+        std::thread::scope(|scope| {
+            for i in 0..64u64 {
+                let io = &io;
+                scope.spawn(move || write(io, &[AxisSelection::Index(i)], &[round; 4], 4));
+            }
+        });
+        let all = [AxisSelection::Range { start: 0, step: 1, count: 64 }];
+        assert_eq!(read(&io, &all, 4).unwrap(), vec![round; 256]);
+    }
+}
+
+#[test]
+fn a_chunk_that_is_cut_or_longer_than_declared_is_an_error_that_names_it() {
+    for codecs in [blosc(4), r#"{"name": "bytes"}"#.to_string()] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let io = ArrayIO::new(Arc::clone(&store), "a", layout(&[512], &[256], 4, &codecs, true));
+        let all = [AxisSelection::Range { start: 0, step: 1, count: 512 }];
+        let part = [AxisSelection::Range { start: 300, step: 1, count: 3 }];
+        let value: Vec<u8> = (0..2048).map(|i| (i % 250) as u8).collect();
+        write(&io, &all, &value, 4);
+        let mut whole = Vec::new();
+        store.get_into("a/1", &mut whole).unwrap();
+        for damaged in [&whole[..whole.len() - 1], &[whole.as_slice(), &[0]].concat()] {
+            store.put("a/1", damaged, Durability::Process).unwrap();
+            for selection in [&all, &part] {
+                let error = read(&io, selection, 4).unwrap_err();
+                assert!(
+                    matches!(&error, EngineError::CorruptChunk { key, .. } if key == "a/1"),
+                    "{error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn shrinking_erases_the_chunks_outside_and_no_others() {
+    let io = ArrayIO::new(
+        Arc::new(MemoryStore::new()),
+        "",
+        layout(&[10, 10], &[3, 4], 1, r#"{"name": "bytes"}"#, true),
+    );
+    let all = [AxisSelection::Range { start: 0, step: 1, count: 10 }; 2];
+    write(&io, &all, &[1; 100], 1);
+    assert_eq!(io.stored_chunks().unwrap().len(), 12);
+    assert_eq!(io.erase_outside(&[4, 8]).unwrap(), 8);
+    let keys: Vec<String> = io.stored_chunks().unwrap().into_iter().map(|(key, _)| key).collect();
+    assert_eq!(keys, ["0.0", "0.1", "1.0", "1.1"]);
+}
+
+#[test]
+fn only_the_chunks_that_are_selected_are_fetched() {
+    #[derive(Debug)]
+    struct Counting(MemoryStore, AtomicUsize);
+    impl Store for Counting {
+        fn id(&self) -> &str {
+            self.0.id()
+        }
+        fn is_inline(&self) -> bool {
+            true
+        }
+        fn get_into(
+            &self,
+            key: &str,
+            dst: &mut Vec<u8>,
+        ) -> zarrix_store::Result<Option<zarrix_store::Generation>> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.get_into(key, dst)
+        }
+        fn get_ranges_into(
+            &self,
+            key: &str,
+            ranges: &[std::ops::Range<u64>],
+            dst: &mut Vec<u8>,
+        ) -> zarrix_store::Result<Option<zarrix_store::Generation>> {
+            self.0.get_ranges_into(key, ranges, dst)
+        }
+        fn size(&self, key: &str) -> zarrix_store::Result<Option<u64>> {
+            self.0.size(key)
+        }
+        fn put(&self, key: &str, value: &[u8], d: Durability) -> zarrix_store::Result<()> {
+            self.0.put(key, value, d)
+        }
+        fn delete(&self, key: &str) -> zarrix_store::Result<bool> {
+            self.0.delete(key)
+        }
+        fn delete_prefix(&self, prefix: &str) -> zarrix_store::Result<u64> {
+            self.0.delete_prefix(prefix)
+        }
+        fn list_prefix(&self, prefix: &str) -> zarrix_store::Result<Vec<String>> {
+            self.0.list_prefix(prefix)
+        }
+        fn list_dir(&self, prefix: &str) -> zarrix_store::Result<zarrix_store::Listing> {
+            self.0.list_dir(prefix)
+        }
+        fn size_prefix(&self, prefix: &str) -> zarrix_store::Result<u64> {
+            self.0.size_prefix(prefix)
+        }
+        fn rename_prefix(&self, source: &str, target: &str) -> zarrix_store::Result<()> {
+            self.0.rename_prefix(source, target)
+        }
+        fn lock(&self, anchor: &str, key: &str) -> zarrix_store::Result<zarrix_store::KeyLock> {
+            self.0.lock(anchor, key)
+        }
+    }
+    let store = Arc::new(Counting(MemoryStore::new(), AtomicUsize::new(0)));
+    let huge = layout(&[1 << 40, 1 << 40], &[1, 1 << 20], 1, &blosc(1), true);
+    let io = ArrayIO::new(Arc::clone(&store) as Arc<dyn Store>, "", huge);
+    let stepped =
+        [AxisSelection::Range { start: 7, step: 1 << 38, count: 3 }, AxisSelection::Index(1 << 39)];
+    assert_eq!(read(&io, &stepped, 1).unwrap(), vec![0x2a; 3]);
+    assert_eq!(store.1.load(Ordering::Relaxed), 3);
+}
