@@ -1,0 +1,186 @@
+//! What is true of directories only: links, leftovers, files of others, places that come and go.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod place;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use place::Place;
+use zarrix_store::{Durability, LocalStore, Store, StoreError};
+
+fn put(store: &LocalStore, key: &str, value: &[u8]) {
+    store.put(key, value, Durability::Process).unwrap();
+}
+
+fn get(store: &LocalStore, key: &str) -> Option<Vec<u8>> {
+    let mut value = Vec::new();
+    store.get_into(key, &mut value).unwrap().map(|_| value)
+}
+
+#[test]
+fn a_store_makes_nothing_before_its_first_write() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("x/y"));
+    assert_eq!(get(&store, "a"), None);
+    assert_eq!(store.list_prefix("").unwrap(), Vec::<String>::new());
+    assert_eq!(store.delete_prefix("").unwrap(), 0);
+    drop(store.lock("a", "a").unwrap());
+    assert!(!place.path("x").exists());
+}
+
+#[test]
+fn a_handle_outlives_its_directory() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/b", b"1");
+    fs::rename(place.path("s"), place.path("away")).unwrap();
+    assert_eq!(get(&store, "a/b"), None);
+    put(&store, "a/b", b"2");
+    assert_eq!(get(&store, "a/b"), Some(b"2".to_vec()));
+}
+
+#[test]
+fn handles_on_one_place_have_one_id() {
+    let place = Place::new();
+    fs::create_dir(place.path("real")).unwrap();
+    symlink("real", place.path("link")).unwrap();
+    let id = |name: &str| LocalStore::new(place.path(name)).id().to_owned();
+    let expected = format!("file://{}/new", place.path("real").display());
+    for name in ["real/new", "link/new", "link/./new/", "link/x/../new", "real//new"] {
+        assert_eq!(id(name), expected, "{name}");
+    }
+    assert_ne!(id("real/new"), id("real/other"));
+    let here = std::env::current_dir().unwrap();
+    assert_eq!(LocalStore::new("").id(), LocalStore::new(here).id());
+}
+
+#[test]
+fn deletion_removes_links_and_never_what_they_point_to() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    fs::create_dir(place.path("outside")).unwrap();
+    fs::write(place.path("outside/file"), b"keep").unwrap();
+    put(&store, "a/x", b"1");
+    symlink(place.path("outside"), place.path("s/a/dir")).unwrap();
+    symlink(place.path("outside/file"), place.path("s/a/file")).unwrap();
+    symlink(place.path("outside"), place.path("s/b")).unwrap();
+    assert_eq!(get(&store, "a/file"), Some(b"keep".to_vec()));
+    assert_eq!(store.delete_prefix("a").unwrap(), 3);
+    assert_eq!(store.delete_prefix("b").unwrap(), 1);
+    assert_eq!(fs::read(place.path("outside/file")).unwrap(), b"keep");
+    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_write_replaces_a_link_and_never_what_it_points_to() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, ".zarray", b"{}");
+    fs::write(place.path("outside"), b"keep").unwrap();
+    symlink(place.path("outside"), place.path("s/a")).unwrap();
+    symlink(place.path("outside"), place.path("s/b.partial")).unwrap();
+    let _locks = (store.lock(".zarray", "a").unwrap(), store.lock(".zarray", "b").unwrap());
+    put(&store, "a", b"1");
+    put(&store, "b", b"2");
+    assert_eq!(fs::read(place.path("outside")).unwrap(), b"keep");
+    assert_eq!((get(&store, "a"), get(&store, "b")), (Some(b"1".to_vec()), Some(b"2".to_vec())));
+    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 3);
+}
+
+#[test]
+fn links_that_go_round_are_listed_once() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/x", b"123");
+    fs::create_dir(place.path("else")).unwrap();
+    fs::write(place.path("else/y"), b"45").unwrap();
+    symlink("..", place.path("s/a/up")).unwrap();
+    symlink("self", place.path("s/self")).unwrap();
+    symlink(place.path("else"), place.path("s/linked")).unwrap();
+    assert_eq!(store.list_prefix("").unwrap(), ["a/x", "linked/y"]);
+    assert_eq!(store.size_prefix("").unwrap(), 5);
+    assert_eq!(store.list_dir("").unwrap().prefixes, ["a", "linked"]);
+}
+
+#[test]
+fn leftovers_are_hidden_and_go_with_their_prefix() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/x", b"1");
+    fs::write(place.path("s/a/x.partial"), b"half").unwrap();
+    fs::write(place.path("s/a/y.12-3.partial"), b"half").unwrap();
+    assert_eq!(store.list_prefix("").unwrap(), ["a/x"]);
+    assert_eq!(store.size_prefix("").unwrap(), 1);
+    assert_eq!(store.delete_prefix("a").unwrap(), 1);
+    assert!(!place.path("s/a").exists());
+}
+
+#[test]
+fn a_write_that_fails_keeps_the_old_value_and_leaves_nothing() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/b", b"old");
+    let onto_directory = store.put("a", b"new", Durability::Process);
+    let below_value = store.put("a/b/c", b"new", Durability::Process);
+    assert!(matches!(onto_directory, Err(StoreError::Io { operation: "write", .. })));
+    assert!(matches!(below_value, Err(StoreError::Io { operation: "write", .. })));
+    assert_eq!(get(&store, "a/b"), Some(b"old".to_vec()));
+    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(place.path("s/a")).unwrap().count(), 1);
+}
+
+#[test]
+fn without_an_anchor_a_chunk_is_locked_among_threads_only_and_written_all_the_same() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    // A directory in the anchor's place is one that cannot be opened for writing, even by root.
+    fs::create_dir_all(place.path("s/.zarray")).unwrap();
+    for anchor in [".zarray", ".none"] {
+        let lock = store.lock(anchor, "0").unwrap();
+        assert!(!lock.is_process_wide());
+        put(&store, "0", b"1");
+    }
+    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 2);
+}
+
+#[test]
+fn what_is_neither_file_nor_directory_is_an_error_and_no_wait() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a", b"1");
+    let pipe = std::ffi::CString::new(place.path("s/pipe").to_str().unwrap()).unwrap();
+    // SAFETY: the path ends in NUL.
+    assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+    let mut value = Vec::new();
+    assert!(store.get_into("pipe", &mut value).is_err());
+    assert_eq!(store.list_prefix("").unwrap(), ["a"]);
+}
+
+#[test]
+fn a_file_longer_than_memory_is_an_error() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a", b"1");
+    let file = fs::File::options().write(true).open(place.path("s/a")).unwrap();
+    if file.set_len(1 << 43).is_ok() {
+        let mut value = Vec::new();
+        // 8 TiB may be promised by a system that overcommits, so only the ranges are read.
+        store.get_ranges_into("a", &[(1 << 42)..(1 << 42) + 4], &mut value).unwrap();
+        assert_eq!(value, [0; 4]);
+        let beyond = store.get_ranges_into("a", &[0..u64::MAX], &mut value);
+        assert!(matches!(beyond, Err(StoreError::Io { .. })));
+    }
+}
+
+#[test]
+fn a_long_path_is_read_like_a_short_one() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    let key = format!("{0}/{0}/{0}/x", "n".repeat(200));
+    put(&store, &key, b"1");
+    assert_eq!(get(&store, &key), Some(b"1".to_vec()));
+    let too_long = "n".repeat(300);
+    assert!(store.put(&too_long, b"1", Durability::Process).is_err());
+}

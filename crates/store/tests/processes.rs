@@ -1,0 +1,282 @@
+//! Promises between processes: no update lost, nothing torn by a kill, nothing that hangs in a fork.
+//!
+//! Children are forked and not spawned, so that each also shows that a forked child of a threaded
+//! process can use the crate. A child that fails or hangs (an alarm kills it) fails its test.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+#![expect(clippy::panic, reason = "a test that fails may panic")]
+
+mod place;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use place::Place;
+use zarrix_store::{Durability, LocalStore, MemoryStore, Store};
+
+/// A forked child; killed if its test forgets it.
+struct Child(libc::pid_t);
+
+impl Child {
+    /// Forks a child that runs `work` and has `limit_s` seconds for it.
+    fn fork(limit_s: u32, work: impl FnOnce()) -> Self {
+        // SAFETY: the C library keeps its own locks usable in the child, ours is what is tested,
+        // and the child leaves by `_exit` without unwinding into its copy of the harness.
+        unsafe {
+            let pid = libc::fork();
+            if pid == 0 {
+                libc::alarm(limit_s);
+                let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+                libc::_exit(i32::from(result.is_err()));
+            }
+            assert!(pid > 0);
+            Self(pid)
+        }
+    }
+
+    fn kill(&self) {
+        // SAFETY: the process is our child and has not been waited for.
+        unsafe { libc::kill(self.0, libc::SIGKILL) };
+    }
+
+    /// Its exit code, or minus the signal that ended it.
+    fn wait(self) -> i32 {
+        let mut status = 0;
+        // SAFETY: as above; `status` outlives the call.
+        unsafe { libc::waitpid(self.0, &raw mut status, 0) };
+        std::mem::forget(self);
+        if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -libc::WTERMSIG(status) }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+        // SAFETY: as above.
+        unsafe { libc::waitpid(self.0, std::ptr::null_mut(), 0) };
+    }
+}
+
+fn all_succeed(children: Vec<Child>) {
+    let codes: Vec<i32> = children.into_iter().map(Child::wait).collect();
+    assert_eq!(codes, vec![0; codes.len()]);
+}
+
+fn put(store: &dyn Store, key: &str, value: &[u8]) {
+    store.put(key, value, Durability::Process).unwrap();
+}
+
+fn number(store: &dyn Store, key: &str) -> u64 {
+    let mut value = Vec::new();
+    match store.get_into(key, &mut value).unwrap() {
+        Some(_) => String::from_utf8(value).unwrap().parse().unwrap(),
+        None => 0,
+    }
+}
+
+fn increment(store: &dyn Store, anchor: &str, key: &str) {
+    let lock = store.lock(anchor, key).unwrap();
+    assert!(lock.is_process_wide());
+    let next = number(store, key) + 1;
+    put(store, key, next.to_string().as_bytes());
+}
+
+#[test]
+fn processes_that_update_one_key_while_its_anchor_is_replaced_lose_nothing() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/.zarray", b"0");
+    let replacer = Child::fork(60, || {
+        loop {
+            increment(&store, "a/.zarray", "a/.zarray");
+        }
+    });
+    let writers = (0..4).map(|_| {
+        Child::fork(50, || (0..200).for_each(|_| increment(&store, "a/.zarray", "a/0.0")))
+    });
+    all_succeed(writers.collect());
+    drop(replacer);
+    assert_eq!(number(&store, "a/0.0"), 800);
+    assert!(number(&store, "a/.zarray") > 10);
+}
+
+#[test]
+fn an_anchor_is_locked_although_many_processes_write_its_chunks_without_pause() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/.zarray", b"0");
+    let writers: Vec<_> = (0..8)
+        .map(|writer| {
+            let key = format!("a/{writer}");
+            let store = &store;
+            Child::fork(60, move || {
+                loop {
+                    increment(store, "a/.zarray", &key);
+                }
+            })
+        })
+        .collect();
+    let replacer =
+        Child::fork(20, || (0..100).for_each(|_| increment(&store, "a/.zarray", "a/.zarray")));
+    all_succeed(vec![replacer]);
+    drop(writers);
+    assert_eq!(number(&store, "a/.zarray"), 100);
+}
+
+#[test]
+fn processes_that_create_and_replace_an_anchor_lose_no_update() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    std::fs::create_dir(place.path("s")).unwrap();
+    let writers = (0..4).map(|_| {
+        Child::fork(50, || (0..200).for_each(|_| increment(&store, ".zattrs", ".zattrs")))
+    });
+    all_succeed(writers.collect());
+    assert_eq!(number(&store, ".zattrs"), 800);
+}
+
+#[test]
+fn a_group_opened_as_a_store_of_its_own_has_the_same_locks() {
+    let place = Place::new();
+    let outer = LocalStore::new(place.path("s"));
+    let inner = LocalStore::new(place.path("s/g"));
+    put(&outer, "g/a/.zarray", b"{}");
+    let writers = (0..4).map(|writer| {
+        Child::fork(50, || {
+            for _ in 0..150 {
+                match writer % 2 {
+                    0 => increment(&outer, "g/a/.zarray", "g/a/c/0"),
+                    _ => increment(&inner, "a/.zarray", "a/c/0"),
+                }
+            }
+        })
+    });
+    all_succeed(writers.collect());
+    assert_eq!(number(&outer, "g/a/c/0"), 600);
+}
+
+#[test]
+fn a_killed_writer_leaves_a_complete_value_and_one_hidden_file() {
+    const SIZE: usize = 1 << 20;
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/.zarray", b"{}");
+    put(&store, "a/0", &vec![0; SIZE]);
+    let mut leftovers = 0;
+    for round in 0..50_u64 {
+        let writer = Child::fork(60, || {
+            for version in 1_u8.. {
+                let _lock = store.lock("a/.zarray", "a/0").unwrap();
+                put(&store, "a/0", &vec![version; SIZE]);
+            }
+        });
+        std::thread::sleep(Duration::from_micros(1000 + round * 7919 % 5000));
+        writer.kill();
+        assert_eq!(writer.wait(), -libc::SIGKILL);
+        let mut value = Vec::new();
+        store.get_into("a/0", &mut value).unwrap().unwrap();
+        assert_eq!(value.len(), SIZE);
+        assert_eq!(value.iter().filter(|&&byte| byte != value[0]).count(), 0);
+        let files = std::fs::read_dir(place.path("s/a")).unwrap().count();
+        assert!(files <= 3, "{files} files");
+        leftovers += files - 2;
+        assert_eq!(store.list_prefix("").unwrap(), ["a/.zarray", "a/0"]);
+        assert_eq!(store.list_dir("a").unwrap().keys, [".zarray", "0"]);
+    }
+    assert!(leftovers > 0, "no kill fell into a write: the test showed nothing");
+    let _lock = store.lock("a/.zarray", "a/0").unwrap();
+    put(&store, "a/0", b"x");
+    assert_eq!(std::fs::read_dir(place.path("s/a")).unwrap().count(), 2);
+}
+
+#[test]
+fn a_killed_holder_s_lock_is_free_at_once_although_its_forked_child_lives() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/.zarray", b"{}");
+    let holder = Child::fork(60, || {
+        let _lock = store.lock("a/.zarray", "a/0").unwrap();
+        // The grandchild outlives its parent; the alarm ends it.
+        let grandchild = Child::fork(5, || std::thread::sleep(Duration::from_secs(60)));
+        put(&store, "ready", b"1");
+        grandchild.wait();
+    });
+    while store.size("ready").unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    holder.kill();
+    assert_eq!(holder.wait(), -libc::SIGKILL);
+    all_succeed(vec![Child::fork(3, || increment(&store, "a/.zarray", "a/0"))]);
+}
+
+/// Forks 200 children while threads read, write and hold locks; each child does all three.
+fn fork_while_busy(store: &dyn Store) {
+    let busy = AtomicBool::new(true);
+    put(store, "a/.zarray", b"{}");
+    put(store, "a/fixed", &[7; 16 << 10]);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let busy = &busy;
+            scope.spawn(move || {
+                let key = format!("a/{thread}");
+                let mut value = Vec::new();
+                while busy.load(Ordering::SeqCst) {
+                    let lock = store.lock("a/.zarray", &key).unwrap();
+                    put(store, &key, b"12");
+                    drop(lock);
+                    store.get_into("a/fixed", &mut value).unwrap();
+                    store.list_dir("a").unwrap();
+                }
+            });
+        }
+        let held_here = store.lock("a/.zarray", "a/held").unwrap();
+        for round in 0..200 {
+            let child = Child::fork(10, || {
+                let mut value = Vec::new();
+                store.get_into("a/fixed", &mut value).unwrap().unwrap();
+                assert_eq!(value, [7; 16 << 10]);
+                let key = format!("a/child{}", round % 4);
+                drop(store.lock("a/.zarray", &key).unwrap());
+                let _lock = store.lock("a/.zarray", &key).unwrap();
+                put(store, &key, b"34");
+                assert_eq!(number(store, &key), 34);
+                std::thread::scope(|scope| {
+                    let inner = scope.spawn(|| drop(store.lock("a/.zarray", "a/own").unwrap()));
+                    inner.join().unwrap();
+                });
+            });
+            if child.wait() != 0 {
+                busy.store(false, Ordering::SeqCst);
+                panic!("child {round} failed or hung");
+            }
+        }
+        drop(held_here);
+        busy.store(false, Ordering::SeqCst);
+    });
+}
+
+#[test]
+fn children_forked_while_threads_are_busy_use_a_local_store_at_once() {
+    let place = Place::new();
+    fork_while_busy(&LocalStore::new(place.path("s")));
+}
+
+#[test]
+fn children_forked_while_threads_are_busy_use_a_memory_store_at_once() {
+    fork_while_busy(&MemoryStore::new());
+}
+
+#[test]
+fn a_forked_child_neither_holds_nor_frees_what_its_parent_locked() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/.zarray", b"{}");
+    let lock = store.lock("a/.zarray", "a/0").unwrap();
+    let mut inherited = Some(lock);
+    // Dropping its copy of the guard must not unlock the parent's.
+    all_succeed(vec![Child::fork(10, || drop(inherited.take()))]);
+    let waiting = Child::fork(1, || increment(&store, "a/.zarray", "a/0"));
+    assert_eq!(waiting.wait(), -libc::SIGALRM);
+    drop(inherited);
+    all_succeed(vec![Child::fork(10, || increment(&store, "a/.zarray", "a/0"))]);
+}
