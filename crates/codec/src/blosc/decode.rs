@@ -106,7 +106,7 @@ impl<'a> Frame<'a> {
         let element_bytes = self.header.element_bytes;
         let elements = dst.len() / element_bytes;
         let parts = self.header.n_streams(dst.len());
-        if dst.len() % parts != 0 {
+        if !dst.len().is_multiple_of(parts) {
             return Err(corrupt(format!("a block of {} bytes in {parts} streams", dst.len())));
         }
         let mut planes: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
@@ -133,7 +133,7 @@ impl<'a> Frame<'a> {
         let planes = &planes[..element_bytes];
         match self.header.filter {
             _ if elements == 0 => {}
-            Filter::Bits if elements % 8 == 0 => bit_unshuffle(planes, whole),
+            Filter::Bits if elements.is_multiple_of(8) => bit_unshuffle(planes, whole),
             Filter::Bytes => unshuffle(planes, whole),
             // Bit-shuffling needs eight elements at a time; c-blosc leaves other blocks as they are.
             Filter::Bits | Filter::None => {
@@ -200,7 +200,7 @@ impl<'a> Streams<'a> {
         parts: usize,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        if dst.len() % parts != 0 {
+        if !dst.len().is_multiple_of(parts) {
             return Err(corrupt(format!("a block of {} bytes in {parts} streams", dst.len())));
         }
         for part in dst.chunks_exact_mut(dst.len() / parts) {

@@ -1,4 +1,13 @@
-//! Bit transposition without any instruction set, and the choice of a faster one.
+//! Bit transposition: eight rows of bits become a plane of bytes, planes become elements.
+
+use super::unshuffle;
+
+/// Bytes of the planes that are kept between the two steps: they stay in the first cache.
+const TILE_BYTES: usize = 32768;
+/// Elements per tile when elements are small; a multiple of what a kernel takes at once.
+const TILE_ELEMENTS: usize = 1024;
+/// A kernel takes elements in multiples of this, but at the end.
+const STEP_ELEMENTS: usize = 128;
 
 /// Transposes the 8 by 8 bits of a word: bit `k` of byte `i` becomes bit `i` of byte `k`.
 fn transpose_8x8(mut x: u64) -> u64 {
@@ -11,17 +20,38 @@ fn transpose_8x8(mut x: u64) -> u64 {
     x
 }
 
-/// Bit-unshuffles planes of `8 * rows` elements into `dst`.
+/// Makes the bytes of elements `8 * start..` of one plane from its eight rows of bits.
+fn rows_to_bytes(plane: &[u8], start: usize, dst: &mut [u8]) {
+    let row_bytes = plane.len() / 8;
+    #[cfg(target_arch = "x86_64")]
+    let done = super::x86::rows_to_bytes(plane, start, dst);
+    #[cfg(not(target_arch = "x86_64"))]
+    let done = 0;
+    for (i, eight) in dst.chunks_exact_mut(8).enumerate().skip(done) {
+        let rows: [u8; 8] = std::array::from_fn(|k| plane[k * row_bytes + start + i]);
+        eight.copy_from_slice(&transpose_8x8(u64::from_le_bytes(rows)).to_le_bytes());
+    }
+}
+
+/// Bit-unshuffles planes into `dst`; all are equally long, whole eights, and fill `dst`.
 pub(crate) fn bit_unshuffle(planes: &[&[u8]], dst: &mut [u8]) {
+    if let [plane] = planes {
+        return rows_to_bytes(plane, 0, dst);
+    }
     let element_bytes = planes.len();
-    for (j, plane) in planes.iter().enumerate() {
-        let row_bytes = plane.len() / 8;
-        for (i, eight) in dst.chunks_exact_mut(8 * element_bytes).enumerate().take(row_bytes) {
-            let rows: [u8; 8] = std::array::from_fn(|k| plane[k * row_bytes + i]);
-            let elements = transpose_8x8(u64::from_le_bytes(rows)).to_le_bytes();
-            for (k, byte) in elements.into_iter().enumerate() {
-                eight[k * element_bytes + j] = byte;
-            }
+    let room = TILE_BYTES / element_bytes / STEP_ELEMENTS * STEP_ELEMENTS;
+    let tile_elements = room.clamp(STEP_ELEMENTS, TILE_ELEMENTS);
+    let mut tile = [0; TILE_BYTES];
+    for (index, out) in dst.chunks_mut(tile_elements * element_bytes).enumerate() {
+        let elements = out.len() / element_bytes;
+        let mut bytes: [&[u8]; super::MAX_PLANES] = [&[]; super::MAX_PLANES];
+        let mut rest = &mut tile[..];
+        for (bytes, plane) in bytes.iter_mut().zip(planes) {
+            let (here, after) = rest.split_at_mut(elements);
+            rows_to_bytes(plane, index * tile_elements / 8, here);
+            *bytes = here;
+            rest = after;
         }
+        unshuffle(&bytes[..element_bytes], out);
     }
 }

@@ -1,0 +1,305 @@
+//! Vector kernels for x86-64: SSE2, which every such processor has, and AVX2 where it is found.
+//!
+//! Both widths are one macro, since the instructions have the same shape: interleaving two
+//! registers (`unpack`) byte by byte, then pair by pair, and so on, turns planes into elements.
+//! AVX2 interleaves within 128-bit lanes, so its registers are two of SSE2's side by side and are
+//! put in order when they are stored. Wider registers would not pay: the blocks come from the
+//! second cache and go to memory.
+//!
+//! Every kernel does the multiple of its step that fits and returns how far it got.
+
+use std::arch::x86_64::*;
+
+/// Unshuffles whole steps of elements; returns how many elements.
+pub(super) fn unshuffle(planes: &[&[u8]], dst: &mut [u8]) -> usize {
+    let Some(elements) = planes.first().map(|plane| plane.len()) else {
+        return 0;
+    };
+    assert!(planes.iter().all(|plane| plane.len() == elements));
+    assert_eq!(dst.len(), elements * planes.len());
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: AVX2 was found; planes are equally long and fill `dst`.
+        unsafe { avx2::unshuffle(planes, elements, dst.as_mut_ptr()) }
+    } else {
+        // SAFETY: SSE2 is part of x86-64; planes are equally long and fill `dst`.
+        unsafe { sse2::unshuffle(planes, elements, dst.as_mut_ptr()) }
+    }
+}
+
+/// Makes bytes from the eight rows of `plane`, from byte `start` of each row, until `dst` is full;
+/// returns how many bytes of each row were taken.
+pub(super) fn rows_to_bytes(plane: &[u8], start: usize, dst: &mut [u8]) -> usize {
+    let row_bytes = plane.len() / 8;
+    let count = dst.len() / 8;
+    assert!(start <= row_bytes && count <= row_bytes - start);
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: AVX2 was found; every row has `count` bytes from `start`, `dst` eight times that.
+        unsafe { avx2::rows_to_bytes(plane.as_ptr(), row_bytes, start, count, dst.as_mut_ptr()) }
+    } else {
+        // SAFETY: SSE2 is part of x86-64; rows and `dst` as above.
+        unsafe { sse2::rows_to_bytes(plane.as_ptr(), row_bytes, start, count, dst.as_mut_ptr()) }
+    }
+}
+
+macro_rules! kernels {
+    (
+        $name:ident, $feature:literal, $vector:ty, lanes = $lanes:literal,
+        load = $load:ident, lo = [$lo8:ident, $lo16:ident, $lo32:ident, $lo64:ident],
+        hi = [$hi8:ident, $hi16:ident, $hi32:ident, $hi64:ident],
+        xor = $xor:ident, and = $and:ident, shl = $shl:ident, shr = $shr:ident, set = $set:ident,
+        store = $store:ident,
+    ) => {
+        mod $name {
+            use super::*;
+
+            /// Elements (or bytes of a row) per step: the bytes of a register.
+            const STEP: usize = 16 * $lanes;
+
+            /// Interleaves the registers of two halves of an element by units of `8 << LEVEL` bits.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            fn interleave<const LEVEL: u32, const N: usize, const M: usize>(
+                a: [$vector; N],
+                b: [$vector; N],
+            ) -> [$vector; M] {
+                let mut out = [a[0]; M];
+                for k in 0..N {
+                    (out[2 * k], out[2 * k + 1]) = match LEVEL {
+                        0 => ($lo8(a[k], b[k]), $hi8(a[k], b[k])),
+                        1 => ($lo16(a[k], b[k]), $hi16(a[k], b[k])),
+                        2 => ($lo32(a[k], b[k]), $hi32(a[k], b[k])),
+                        _ => ($lo64(a[k], b[k]), $hi64(a[k], b[k])),
+                    };
+                }
+                out
+            }
+
+            #[inline]
+            #[target_feature(enable = $feature)]
+            fn pairs(p: [$vector; 2]) -> [$vector; 2] {
+                interleave::<0, 1, 2>([p[0]], [p[1]])
+            }
+
+            #[inline]
+            #[target_feature(enable = $feature)]
+            fn fours(p: [$vector; 4]) -> [$vector; 4] {
+                interleave::<1, 2, 4>(pairs([p[0], p[1]]), pairs([p[2], p[3]]))
+            }
+
+            #[inline]
+            #[target_feature(enable = $feature)]
+            fn eights(p: [$vector; 8]) -> [$vector; 8] {
+                let [a, b, c, d, e, f, g, h] = p;
+                interleave::<2, 4, 8>(fours([a, b, c, d]), fours([e, f, g, h]))
+            }
+
+            #[inline]
+            #[target_feature(enable = $feature)]
+            fn sixteens(p: [$vector; 16]) -> [$vector; 16] {
+                let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, q] = p;
+                let first = eights([a, b, c, d, e, f, g, h]);
+                let second = eights([i, j, k, l, m, n, o, q]);
+                interleave::<3, 8, 16>(first, second)
+            }
+
+            /// Byte `i..` of `N` planes.
+            ///
+            /// # Safety
+            ///
+            /// Each plane has `STEP` bytes from `i`.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            unsafe fn load<const N: usize>(planes: &[&[u8]], i: usize) -> [$vector; N] {
+                // SAFETY: the caller's promise.
+                let first = unsafe { $load(planes[0].as_ptr().add(i).cast()) };
+                let mut registers = [first; N];
+                for (register, plane) in registers.iter_mut().zip(planes) {
+                    // SAFETY: the caller's promise.
+                    *register = unsafe { $load(plane.as_ptr().add(i).cast()) };
+                }
+                registers
+            }
+
+            /// Unshuffles elements of exactly `N` bytes.
+            ///
+            /// # Safety
+            ///
+            /// There are `N` planes of `elements` bytes, and `dst` has room for all elements.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            unsafe fn unshuffle_exact<const N: usize>(
+                planes: &[&[u8]],
+                elements: usize,
+                dst: *mut u8,
+                merge: impl Fn([$vector; N]) -> [$vector; N],
+            ) -> usize {
+                let done = elements / STEP * STEP;
+                for i in (0..done).step_by(STEP) {
+                    // SAFETY: `i + STEP <= elements`, the length of each plane.
+                    let registers = merge(unsafe { load::<N>(planes, i) });
+                    // SAFETY: `N` registers are `STEP` elements of `N` bytes.
+                    unsafe { $store(registers, dst.add(i * N)) };
+                }
+                done
+            }
+
+            /// Unshuffles elements of any size in groups of `N` planes, the last group reaching
+            /// back over the one before it.
+            ///
+            /// # Safety
+            ///
+            /// There are `N` planes or more, each of `elements` bytes, and `dst` has room for all.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            unsafe fn unshuffle_groups<const N: usize>(
+                planes: &[&[u8]],
+                elements: usize,
+                dst: *mut u8,
+                merge: impl Fn([$vector; N]) -> [$vector; N],
+            ) -> usize {
+                let element_bytes = planes.len();
+                let done = elements / STEP * STEP;
+                for i in (0..done).step_by(STEP) {
+                    for group in (0..element_bytes).step_by(N) {
+                        let group = group.min(element_bytes - N);
+                        // SAFETY: `i + STEP <= elements`, the length of each plane.
+                        let registers = merge(unsafe { load::<N>(&planes[group..], i) });
+                        let mut pieces = [0_u8; 16 * STEP];
+                        // SAFETY: `N <= 16` registers are `STEP` pieces of `N` bytes.
+                        unsafe { $store(registers, pieces.as_mut_ptr()) };
+                        for (k, piece) in pieces.chunks_exact(N).take(STEP).enumerate() {
+                            let at = (i + k) * element_bytes + group;
+                            // SAFETY: element `i + k` ends inside `dst`, and the piece inside it.
+                            unsafe { dst.add(at).copy_from_nonoverlapping(piece.as_ptr(), N) };
+                        }
+                    }
+                }
+                done
+            }
+
+            /// # Safety
+            ///
+            /// The planes have `elements` bytes each, and `dst` has room for all elements.
+            #[target_feature(enable = $feature)]
+            pub(super) unsafe fn unshuffle(
+                planes: &[&[u8]],
+                elements: usize,
+                dst: *mut u8,
+            ) -> usize {
+                // SAFETY: the caller's promise, and the number of planes is matched.
+                unsafe {
+                    match planes.len() {
+                        2 => unshuffle_exact(planes, elements, dst, |p| pairs(p)),
+                        4 => unshuffle_exact(planes, elements, dst, |p| fours(p)),
+                        8 => unshuffle_exact(planes, elements, dst, |p| eights(p)),
+                        16 => unshuffle_exact(planes, elements, dst, |p| sixteens(p)),
+                        0..=3 => 0,
+                        5..=7 => unshuffle_groups(planes, elements, dst, |p| fours(p)),
+                        9..=15 => unshuffle_groups(planes, elements, dst, |p| eights(p)),
+                        _ => unshuffle_groups(planes, elements, dst, |p| sixteens(p)),
+                    }
+                }
+            }
+
+            /// Transposes the 8 by 8 bits at each byte of eight registers.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            fn transpose_bits(mut r: [$vector; 8]) -> [$vector; 8] {
+                macro_rules! swap {
+                    ($shift:literal, $mask:literal) => {
+                        for k in (0..8).filter(|k| k & $shift == 0) {
+                            let differ = $xor($shr::<$shift>(r[k]), r[k + $shift]);
+                            let differ = $and(differ, $set($mask));
+                            r[k + $shift] = $xor(r[k + $shift], differ);
+                            r[k] = $xor(r[k], $shl::<$shift>(differ));
+                        }
+                    };
+                }
+                swap!(4, 0x0F);
+                swap!(2, 0x33);
+                swap!(1, 0x55);
+                r
+            }
+
+            /// # Safety
+            ///
+            /// Each of the eight rows of `row_bytes` at `plane` has `count` bytes from `start`,
+            /// and `dst` has room for eight times that.
+            #[target_feature(enable = $feature)]
+            pub(super) unsafe fn rows_to_bytes(
+                plane: *const u8,
+                row_bytes: usize,
+                start: usize,
+                count: usize,
+                dst: *mut u8,
+            ) -> usize {
+                let done = count / STEP * STEP;
+                for i in (0..done).step_by(STEP) {
+                    // SAFETY: row `k` has `STEP` bytes from `start + i`.
+                    let row =
+                        |k: usize| unsafe { $load(plane.add(k * row_bytes + start + i).cast()) };
+                    let rows = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
+                    // SAFETY: eight registers are `STEP` times eight bytes.
+                    unsafe { $store(eights(transpose_bits(rows)), dst.add(i * 8)) };
+                }
+                done
+            }
+        }
+    };
+}
+
+kernels! {
+    sse2, "sse2", __m128i, lanes = 1,
+    load = _mm_loadu_si128,
+    lo = [_mm_unpacklo_epi8, _mm_unpacklo_epi16, _mm_unpacklo_epi32, _mm_unpacklo_epi64],
+    hi = [_mm_unpackhi_epi8, _mm_unpackhi_epi16, _mm_unpackhi_epi32, _mm_unpackhi_epi64],
+    xor = _mm_xor_si128, and = _mm_and_si128, shl = _mm_slli_epi16, shr = _mm_srli_epi16,
+    set = _mm_set1_epi8,
+    store = store_sse2,
+}
+
+kernels! {
+    avx2, "avx2", __m256i, lanes = 2,
+    load = _mm256_loadu_si256,
+    lo = [_mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32,
+          _mm256_unpacklo_epi64],
+    hi = [_mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
+          _mm256_unpackhi_epi64],
+    xor = _mm256_xor_si256, and = _mm256_and_si256, shl = _mm256_slli_epi16,
+    shr = _mm256_srli_epi16, set = _mm256_set1_epi8,
+    store = store_avx2,
+}
+
+/// Stores registers one behind the other.
+///
+/// # Safety
+///
+/// `dst` has room for `16 * N` bytes.
+#[inline]
+#[target_feature(enable = "sse2")]
+unsafe fn store_sse2<const N: usize>(registers: [__m128i; N], dst: *mut u8) {
+    for (k, register) in registers.into_iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { _mm_storeu_si128(dst.add(16 * k).cast(), register) };
+    }
+}
+
+/// Stores the first lanes of all registers one behind the other, then the second lanes.
+///
+/// # Safety
+///
+/// `dst` has room for `32 * N` bytes; `N` is even.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store_avx2<const N: usize>(registers: [__m256i; N], dst: *mut u8) {
+    for k in 0..N / 2 {
+        let (a, b) = (registers[2 * k], registers[2 * k + 1]);
+        let (first, second) =
+            (_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b));
+        // SAFETY: the caller's promise; each half is `16 * N` bytes.
+        unsafe {
+            _mm256_storeu_si256(dst.add(32 * k).cast(), first);
+            _mm256_storeu_si256(dst.add(16 * N + 32 * k).cast(), second);
+        }
+    }
+}

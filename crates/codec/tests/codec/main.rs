@@ -1,0 +1,6 @@
+//! Every codec against its oracle: c-blosc live, and bytes that numcodecs wrote.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod blosc;
+mod common;
