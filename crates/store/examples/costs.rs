@@ -52,7 +52,11 @@ fn rows<'a>(local: &'a LocalStore, memory: &'a MemoryStore, value: &'a [u8]) -> 
         ("local get_into", Box::new(move || local.get_into(KEY, &mut whole).map(drop))),
         (
             "local get_ranges_into, one of 1 KiB",
-            Box::new(move || local.get_ranges_into(KEY, &[4096..5120], &mut ranges).map(drop)),
+            Box::new(move || {
+                local
+                    .get_ranges_into(KEY, std::slice::from_ref(&(4096..5120)), &mut ranges)
+                    .map(drop)
+            }),
         ),
         (
             "local get_into, absent",
