@@ -5,16 +5,28 @@ joined by ``/``; one grammar refuses ``..``, absolute keys, NUL and empty names 
 Errors raised here are the classes of ``zarrix._errors`` or ``OSError`` subclasses.
 """
 
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any, final
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
+
+__all__ = [
+    "ArrayIO",
+    "LocalStore",
+    "MappingStore",
+    "MemoryStore",
+    "Store",
+    "__version__",
+    "set_threads",
+    "threads",
+]
 
 __version__: str
 
-AxisSelection = int | tuple[int, int, int]
+_AxisSelection = int | tuple[int, int, int]
 """One axis: an index (the axis is dropped) or ``(start, step, count)``, already within bounds."""
 
+@disjoint_base
 class Store:
     """Keys to bytes. One handle may be used from any number of threads at once."""
 
@@ -49,7 +61,7 @@ class Store:
         """Every key below ``prefix``, whole, sorted."""
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        """The names directly below ``prefix``: those that hold a value, those that others continue."""
+        """The names directly below ``prefix``: with a value, and with others below them."""
 
     def rename_prefix(self, source: str, target: str) -> None:
         """Move everything at and below ``source`` to ``target``, which must not exist."""
@@ -94,12 +106,14 @@ class ArrayIO:
     """
 
     def __new__(
-        cls, store: Store, path: str, layout: str, foreign: Sequence[Any] = ()
+        cls, store: Store, path: str, layout: str, foreign: Sequence[Any] = ...
     ) -> ArrayIO: ...
-    def read(self, selection: tuple[AxisSelection, ...], out: Buffer) -> None:
+    def read(self, selection: tuple[_AxisSelection, ...], out: Buffer) -> None:
         """Fill ``out``, which has one axis per range in ``selection`` and any strides."""
 
-    def write(self, selection: tuple[AxisSelection, ...], value: Buffer, fsync: bool = False) -> None:
+    def write(
+        self, selection: tuple[_AxisSelection, ...], value: Buffer, fsync: bool = False
+    ) -> None:
         """Store ``value``, which has one axis per range in ``selection``; strides may be 0."""
 
     def initialized(self) -> int:
