@@ -181,7 +181,7 @@ def encode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
         case "S" | "V":
             return base64.standard_b64encode(value).decode("ascii")
         case "m" | "M":
-            return int(np.asarray(value, dtype=dtype).view("i8"))
+            return int(np.asarray(value, dtype=dtype).astype("i8"))
         case _:
             return str(value)
 

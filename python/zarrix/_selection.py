@@ -58,7 +58,9 @@ def parse_basic(
         for item, size in zip(items, shape, strict=True):
             if type(item) is slice:
                 start, stop, step = item.indices(size)
-                if step > 0:
+                if step == 1:
+                    count = stop - start if stop > start else 0
+                elif step > 0:
                     count = (stop - start + step - 1) // step if stop > start else 0
                 else:
                     count = (start - stop - step - 1) // -step if start > stop else 0
@@ -151,7 +153,8 @@ def _parse_any(
 
 def _index(item: Any, axis: int, shape: tuple[int, ...]) -> int:
     # An array of one integer has __index__ too; as a key it would still mean a fancy selection.
-    if isinstance(item, bool) or getattr(item, "shape", ()) or not hasattr(item, "__index__"):
+    has_axes = bool(getattr(item, "shape", None))
+    if isinstance(item, bool) or has_axes or not hasattr(item, "__index__"):
         _refuse(item, axis)
     try:
         index = operator.index(item)

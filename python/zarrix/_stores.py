@@ -382,8 +382,10 @@ class DictStore(MemoryStore):
         super().__init__(*args, **kwargs)
 
 
-class KVStore(Store):
+class KVStore(_EngineStore):
     """Any mutable mapping of str to bytes as a store: a dict, an fsspec mapping, another store.
+
+    Keys that no store accepts, such as ``../a``, are refused before the mapping sees them.
 
     Parameters
     ----------
@@ -403,18 +405,6 @@ class KVStore(Store):
         """``path`` as the engine store spells it."""
         inner = self._mutable_mapping
         return inner.engine_path(path) if isinstance(inner, Store) else path
-
-    def __getitem__(self, key: str) -> Any:
-        return self._mutable_mapping[key]
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._mutable_mapping[key] = value if isinstance(value, bytes) else bytes(_as_buffer(value))
-
-    def __delitem__(self, key: str) -> None:
-        del self._mutable_mapping[key]
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._mutable_mapping
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._mutable_mapping)
@@ -495,7 +485,7 @@ def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
 
 def _key(key: Any) -> str:
     if not isinstance(key, str):
-        raise InvalidKeyError(f"key {key!r} is a {type(key).__name__}; keys of a store are str")
+        raise InvalidKeyError(f"key {key!r} has type {type(key).__name__}; keys of a store are str")
     return key
 
 
