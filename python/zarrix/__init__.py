@@ -1,0 +1,109 @@
+"""The Zarr array store for people who train, measure and simulate.
+
+    import zarrix as zarr
+
+    z = zarr.open("data.zarr", mode="w", shape=(10000, 10000), chunks=(1000, 1000), dtype="f4")
+    z[:1000] = 1.0
+    z[500, ::-2]
+
+Code written for zarr-python 2.18 runs unchanged. Codecs (``zarrix.Blosc``, ``zarrix.Zstd``, ...)
+are those of numcodecs, which is imported when one of them is first named.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from zarrix import codecs, indexing, meta, util  # noqa: F401  reachable as in 2.18
+from zarrix._config import config
+from zarrix._engine import __version__
+from zarrix.attrs import Attributes
+from zarrix.convenience import (
+    copy,
+    copy_all,
+    copy_store,
+    load,
+    open,  # noqa: A004
+    save,
+    save_array,
+    save_group,
+    tree,
+)
+from zarrix.core import Array
+from zarrix.creation import (
+    array,
+    create,
+    empty,
+    empty_like,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    open_array,
+    open_like,
+    zeros,
+    zeros_like,
+)
+from zarrix.errors import CopyError, MetadataError
+from zarrix.hierarchy import Group, group, open_group
+from zarrix.storage import (
+    DictStore,
+    DirectoryStore,
+    KVStore,
+    MemoryStore,
+    NestedDirectoryStore,
+    TempStore,
+)
+from zarrix.sync import ProcessSynchronizer, ThreadSynchronizer
+
+if TYPE_CHECKING:
+    from zarrix.codecs import *  # noqa: F403
+
+__all__ = [
+    "Array",
+    "Attributes",
+    "CopyError",
+    "DictStore",
+    "DirectoryStore",
+    "Group",
+    "KVStore",
+    "MemoryStore",
+    "MetadataError",
+    "NestedDirectoryStore",
+    "ProcessSynchronizer",
+    "TempStore",
+    "ThreadSynchronizer",
+    "__version__",
+    "array",
+    "config",
+    "copy",
+    "copy_all",
+    "copy_store",
+    "create",
+    "empty",
+    "empty_like",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_group",
+    "open_like",
+    "save",
+    "save_array",
+    "save_group",
+    "tree",
+    "zeros",
+    "zeros_like",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in codecs.__all__:
+        return getattr(codecs, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *codecs.__all__})

@@ -1,0 +1,416 @@
+"""The front door: open whatever is there, save and load, show as a tree.
+
+What zarr 2.18 calls ``zarr.convenience``, with ``group`` and ``open_group`` of ``zarr.hierarchy``.
+Consolidated metadata will be opened here too.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from zarrix import _create, _display, _nodes
+from zarrix._array import Array
+from zarrix._create import check_mode, open_array
+from zarrix._errors import (
+    ContainsArrayError,
+    ContainsGroupError,
+    GroupNotFoundError,
+    PathNotFoundError,
+    check_keywords,
+)
+from zarrix._group import Group
+from zarrix._stores import Store, as_store
+from zarrix.util import normalize_storage_path
+
+__all__ = [
+    "LazyLoader",
+    "group",
+    "load",
+    "open",
+    "open_group",
+    "save",
+    "save_array",
+    "save_group",
+    "tree",
+]
+
+
+def open(
+    store: Any = None,
+    mode: str = "a",
+    *,
+    zarr_version: int | None = None,
+    zarr_format: int | None = None,
+    path: str | None = None,
+    **kwargs: Any,
+) -> Array | Group:
+    """Open the array or group that is stored there, by file mode.
+
+    Where something is to be created, ``shape=`` makes it an array, its absence a group.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+        A path may lead into a hierarchy: ``open("x.zarr/group/array")``.
+    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
+        ``'r'`` reads, ``'r'`` and ``'r+'`` need something to be there; ``'a'`` creates what is not;
+        ``'w'`` replaces what is; ``'w-'`` and ``'x'`` fail if something is.
+    zarr_version, zarr_format : {None, 2}
+    path : str, optional
+        Where in the store.
+    **kwargs
+        As for `open_array` or `open_group`.
+
+    Returns
+    -------
+    Array or Group
+
+    Raises
+    ------
+    PathNotFoundError
+        ``'r'`` or ``'r+'`` and nothing is there (also a ``FileNotFoundError``).
+    ValueError
+        ``'w'`` and the place holds files that are not Zarr's.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.open("data/example.zarr", mode="w", shape=100, dtype="i4")
+    <zarrix.core.Array (100,) int32>
+    >>> zarr.open("data/example.zarr", mode="r")
+    <zarrix.core.Array (100,) int32 read-only>
+    """
+    check_mode(mode)
+    kwargs.update(zarr_version=zarr_version, zarr_format=zarr_format, path=path)
+    opened = as_store(store, storage_options=kwargs.pop("storage_options", None))
+    where = normalize_storage_path(path)
+    if kwargs.get("shape") is not None and mode not in ("r", "r+"):
+        return open_array(opened, mode, **kwargs)
+    if mode in ("w", "w-", "x"):
+        return _open_group(opened, mode, kwargs)
+    if _nodes.has_array(opened, where):
+        return open_array(opened, mode, **kwargs)
+    if mode == "a" or _nodes.has_group(opened, where):
+        return _open_group(opened, mode, kwargs)
+    raise PathNotFoundError(f"neither an array nor a group at {_nodes.describe(opened, where)}")
+
+
+def _open_group(store: Store, mode: str, kwargs: dict[str, Any]) -> Group:
+    for name in kwargs:
+        if name in _create.OPEN_KEYWORDS and name not in _GROUP_KEYWORDS:
+            raise TypeError(
+                f"open() opens a group here, which takes no {name}=; pass shape= for an array"
+            )
+    check_keywords(kwargs, _create.OPEN_KEYWORDS | _GROUP_KEYWORDS, "open")
+    return open_group(store, mode, **kwargs)
+
+
+_GROUP_KEYWORDS = frozenset(
+    (
+        "store",
+        "mode",
+        "shape",
+        "cache_attrs",
+        "synchronizer",
+        "path",
+        "chunk_store",
+        "storage_options",
+        "zarr_version",
+        "zarr_format",
+        "meta_array",
+    )
+)
+
+
+def open_group(
+    store: Any = None,
+    mode: str = "a",
+    cache_attrs: bool = True,
+    synchronizer: Any = None,
+    path: str | None = None,
+    chunk_store: Any = None,
+    storage_options: dict[str, Any] | None = None,
+    *,
+    zarr_version: int | None = None,
+    zarr_format: int | None = None,
+    meta_array: Any = None,
+    **kwargs: Any,
+) -> Group:
+    """Open a group, or create it, by file mode.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+        A new store in memory when omitted.
+    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
+        As for `open`.
+    cache_attrs : bool
+        False reads attributes again before every use.
+    synchronizer : mapping of key to lock, optional
+        Held during writes in addition to the engine's own locks.
+    path : str, optional
+        Where in the store.
+    chunk_store : Store, mapping, str or Path, optional
+        Holds the chunks, if not ``store``.
+    storage_options : dict, optional
+        For stores named by a URL.
+    zarr_version, zarr_format : {None, 2}
+    meta_array : ndarray, optional
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    GroupNotFoundError
+        ``'r'`` or ``'r+'`` and no group is there (also a ``FileNotFoundError``).
+    ContainsArrayError
+        An array is there.
+    """
+    check_mode(mode)
+    check_keywords(kwargs, _GROUP_KEYWORDS - {"shape"}, "open_group")
+    _nodes.check_format(zarr_version, zarr_format)
+    opened = as_store(store, storage_options=storage_options)
+    chunks = None
+    if chunk_store is not None:
+        chunks = as_store(chunk_store, storage_options=storage_options)
+    where = normalize_storage_path(path)
+    if _must_create(opened, where, mode):
+        _nodes.create_group(opened, where, chunks, overwrite=mode == "w")
+    return Group(
+        opened,
+        path=where,
+        read_only=mode == "r",
+        chunk_store=chunks,
+        cache_attrs=cache_attrs,
+        synchronizer=synchronizer,
+        meta_array=meta_array,
+    )
+
+
+def _must_create(store: Store, path: str, mode: str) -> bool:
+    if mode == "w":
+        return True
+    if _nodes.has_array(store, path):
+        raise ContainsArrayError(
+            f"{_nodes.describe(store, path)} contains an array, not a group; "
+            "open it with open_array()"
+        )
+    if _nodes.has_group(store, path):
+        if mode in ("w-", "x"):
+            raise ContainsGroupError(
+                f"{_nodes.describe(store, path)} contains a group, and mode {mode!r} creates only"
+            )
+        return False
+    if mode in ("r", "r+"):
+        raise GroupNotFoundError(f"no group at {_nodes.describe(store, path)}")
+    return True
+
+
+def group(
+    store: Any = None,
+    overwrite: bool = False,
+    chunk_store: Any = None,
+    cache_attrs: bool = True,
+    synchronizer: Any = None,
+    path: str | None = None,
+    *,
+    zarr_version: int | None = None,
+    zarr_format: int | None = None,
+    meta_array: Any = None,
+    **kwargs: Any,
+) -> Group:
+    """The group at a place in a store, created if it does not exist.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+        A new store in memory when omitted.
+    overwrite : bool
+        Replace what is there. What is not Zarr's is never deleted.
+    chunk_store, cache_attrs, synchronizer, path, zarr_version, zarr_format, meta_array
+        As for `open_group`.
+
+    Returns
+    -------
+    Group
+    """
+    check_keywords(kwargs, _GROUP_KEYWORDS - {"shape", "mode"} | {"overwrite"}, "group")
+    return open_group(
+        store,
+        "w" if overwrite else "a",
+        cache_attrs=cache_attrs,
+        synchronizer=synchronizer,
+        path=path,
+        chunk_store=chunk_store,
+        zarr_version=zarr_version,
+        zarr_format=zarr_format,
+        meta_array=meta_array,
+    )
+
+
+def save(
+    store: Any,
+    *args: Any,
+    zarr_version: int | None = None,
+    zarr_format: int | None = None,
+    path: str | None = None,
+    **kwargs: Any,
+) -> None:
+    """Save one array as an array, or several as a group; replaces what is there.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    *args : array-like
+        Named ``arr_0``, ``arr_1``, ... where they become a group.
+    path : str, optional
+        Where in the store.
+    **kwargs : array-like
+        Named as the keywords.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarrix as zarr
+    >>> zarr.save("data/example.zarr", foo=np.arange(3), bar=np.ones(2))
+    >>> zarr.load("data/example.zarr")["foo"]
+    array([0, 1, 2])
+    """
+    place: dict[str, Any] = {
+        "zarr_version": zarr_version,
+        "zarr_format": zarr_format,
+        "path": path,
+    }
+    if len(args) == 1 and not kwargs:
+        save_array(store, args[0], **place)
+    else:
+        save_group(store, *args, **place, **kwargs)
+
+
+def save_array(
+    store: Any,
+    arr: Any,
+    *,
+    zarr_version: int | None = None,
+    zarr_format: int | None = None,
+    path: str | None = None,
+    **kwargs: Any,
+) -> None:
+    """Save an array; replaces what is there.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    arr : array-like
+    path : str, optional
+        Where in the store.
+    **kwargs
+        As for `create`: chunks, compressor, ...
+    """
+    opened = as_store(store)
+    _create.array(
+        arr,
+        store=opened,
+        overwrite=True,
+        path=path,
+        zarr_version=zarr_version,
+        zarr_format=zarr_format,
+        **kwargs,
+    )
+    _close_if_ours(opened, store)
+
+
+def save_group(
+    store: Any,
+    *args: Any,
+    zarr_version: int | None = None,
+    zarr_format: int | None = None,
+    path: str | None = None,
+    **kwargs: Any,
+) -> None:
+    """Save several arrays as a group; replaces what is there. Parameters as for `save`."""
+    if not args and not kwargs:
+        raise ValueError("at least one array must be provided")
+    opened = as_store(store)
+    arrays = {**{f"arr_{i}": data for i, data in enumerate(args)}, **kwargs}
+    # All data become arrays before the place is cleared: what cannot be saved replaces nothing.
+    sources = {name: _create.safe_source(data, opened, path) for name, data in arrays.items()}
+    made = group(
+        opened, path=path, overwrite=True, zarr_version=zarr_version, zarr_format=zarr_format
+    )
+    for name, data in sources.items():
+        made.create_dataset(name, data=data, overwrite=True)
+    _close_if_ours(opened, store)
+
+
+def _close_if_ours(opened: Store, given: Any) -> None:
+    if opened is not given:
+        opened.close()
+
+
+class LazyLoader(Mapping[str, Any]):
+    """The arrays of a group, each read into memory when it is first asked for.
+
+    Parameters
+    ----------
+    grp : Group
+    """
+
+    __module__ = "zarrix.convenience"
+
+    def __init__(self, grp: Group) -> None:
+        self.grp = grp
+        self.cache: dict[str, npt.NDArray[Any]] = {}
+
+    def __getitem__(self, item: str) -> npt.NDArray[Any]:
+        if item not in self.cache:
+            self.cache[item] = self.grp[item][...]
+        return self.cache[item]
+
+    def __len__(self) -> int:
+        return len(self.grp)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.grp)
+
+    def __contains__(self, item: object) -> bool:
+        return item in self.grp
+
+    def __repr__(self) -> str:
+        return f"<LazyLoader: {', '.join(self.grp.array_keys())}>"
+
+
+def load(
+    store: Any,
+    zarr_version: int | None = None,
+    path: str | None = None,
+    *,
+    zarr_format: int | None = None,
+) -> Any:
+    """Read an array into memory, or a group as a mapping that reads each array when asked.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    path : str, optional
+        Where in the store.
+
+    Returns
+    -------
+    ndarray or LazyLoader
+
+    Raises
+    ------
+    PathNotFoundError
+        Nothing is there (also a ``FileNotFoundError``).
+    """
+    loaded = open(store, "r", path=path, zarr_version=zarr_version, zarr_format=zarr_format)
+    return loaded[...] if isinstance(loaded, Array) else LazyLoader(loaded)
+
+
+def tree(grp: Any, expand: bool | int = False, level: int | None = None) -> _display.TreeViewer:
+    """A hierarchy of zarrix, zarr-python or h5py, drawn as a tree; see `Group.tree`."""
+    return _display.TreeViewer(grp, expand=expand, level=level)

@@ -1,0 +1,474 @@
+"""An array in a store, read and written like a NumPy array.
+
+``z[key]`` is three steps: the key is parsed, the result allocated, the engine called once. Whatever
+is rarer (fields of structured dtypes, ``out=``, views, a synchronizer, metadata that is not cached)
+leaves that path at one flag, which is decided when the array is opened.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from zarrix import _display, _resize
+from zarrix._array_state import ArrayState
+from zarrix._errors import ReadOnlyError
+from zarrix._metadata import v2
+from zarrix._selection import AxisSelection, parse_basic, split_fields
+from zarrix._values import as_out, as_value, is_lazy, slabs
+
+__all__ = ["Array"]
+
+
+class Array(ArrayState):
+    """An array that exists in a store.
+
+    Any number of threads and processes may read and write it at once, and writers of different
+    elements both keep theirs. Use `zarrix.open` or `zarrix.create` rather than this class.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    path : str, optional
+        Where in the store the array is; its root when omitted.
+    read_only : bool
+    chunk_store : Store, mapping, str or Path, optional
+        Where the chunks are, if not in ``store``.
+    synchronizer : mapping of key to lock, optional
+        Its lock is held during writes, in addition to the engine's own.
+    cache_metadata, cache_attrs : bool
+        False reads the metadata (the attributes) again before every use.
+    partial_decompress : bool, optional
+        Accepted for zarr 2.18; the engine always decodes only what is needed.
+    write_empty_chunks : bool
+        False leaves chunks that hold only the fill value out of the store.
+    zarr_version : {None, 2}
+    meta_array : ndarray, optional
+        Accepted for zarr 2.18; results are NumPy arrays.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        No array is stored there.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.zeros((4, 6), chunks=(2, 3), dtype="i4")
+    >>> z[1, 2:4] = 7
+    >>> z[:2, :4]
+    array([[0, 0, 0, 0],
+           [0, 0, 7, 7]], dtype=int32)
+    """
+
+    __module__ = "zarrix.core"
+    __hash__ = None  # type: ignore[assignment]
+    __slots__ = ()
+
+    # Reading
+
+    def __getitem__(self, selection: Any) -> Any:
+        """Read a region; see `read`. A selection of integers only gives a NumPy scalar."""
+        if not self._plain_read:
+            fields, selection = self._split_fields(selection)
+            return self.get_basic_selection(selection, fields=fields)
+        metadata = self._metadata
+        axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        out: Any = np.empty(shape, metadata.dtype)
+        self._io.read(axes, out)
+        if shape and not new_axes:
+            return out
+        return self._shaped(out, new_axes, selection)
+
+    def read(self, selection: Any = ..., *, out: Any = None) -> Any:
+        """Read a region into one array; missing chunks read as the fill value.
+
+        Parameters
+        ----------
+        selection : int, slice, Ellipsis or newaxis, or a tuple of these, one per axis
+            Slices may have any step. A name, or a list of names, selects fields of a structured
+            dtype.
+        out : ndarray or writable buffer, shape of the selection, dtype ``self.dtype``, optional
+            Filled in place; strides are free. A new array when omitted.
+
+        Returns
+        -------
+        ndarray, shape (n0, n1, ...), dtype ``self.dtype``
+            ``out`` where given; a NumPy scalar where only integers select.
+
+        Raises
+        ------
+        BoundsCheckError
+            An index lies outside ``self.shape`` (also an ``IndexError``).
+        CorruptChunkError
+            A stored chunk does not decode to its declared size or checksum.
+        ValueError
+            ``out`` has another shape or dtype, or cannot be written.
+
+        References
+        ----------
+        Zarr v2 specification, "Chunks" and "Missing chunks".
+        """
+        fields, selection = self._split_fields(selection)
+        return self.get_basic_selection(selection, out=out, fields=fields)
+
+    def get_basic_selection(
+        self, selection: Any = ..., out: Any = None, fields: str | list[str] | None = None
+    ) -> Any:
+        """Read a region, as `read` does, with the fields of a structured dtype apart.
+
+        Parameters
+        ----------
+        selection : int, slice, Ellipsis or newaxis, or a tuple of these
+        out : ndarray or writable buffer, optional
+        fields : str or list of str, optional
+
+        Returns
+        -------
+        ndarray or NumPy scalar
+        """
+        self._refresh()
+        metadata = self._metadata
+        axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        self._check_fields(fields)
+        if fields is None and self._cast_to is None and out is not None:
+            self._io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
+            return out
+        result: Any = np.empty(shape, metadata.dtype)
+        self._io.read(axes, result)
+        if fields:
+            result = result[fields]
+        if self._cast_to is not None:
+            result = result.astype(self._cast_to)
+        if out is not None:
+            as_out(out, result.dtype, shape, new_axes)[...] = result
+            return out
+        return self._shaped(result, new_axes, selection)
+
+    def _shaped(self, out: Any, new_axes: tuple[int, ...], selection: Any) -> Any:
+        """The result as NumPy shapes it: axes of length one put in, scalars taken out."""
+        if new_axes:
+            return np.expand_dims(out, new_axes)
+        if out.shape:
+            return out
+        keys = selection if isinstance(selection, tuple) else (selection,)
+        if not self._metadata.shape and any(key is Ellipsis for key in keys):
+            return out
+        return out[()]
+
+    def _split_fields(self, selection: Any) -> tuple[str | list[str] | None, Any]:
+        if self._metadata.dtype.names is None:
+            return None, selection
+        return split_fields(selection)
+
+    def _check_fields(self, fields: str | list[str] | None) -> None:
+        names = self._metadata.dtype.names or ()
+        for field in [fields] if isinstance(fields, str) else fields or ():
+            if field not in names:
+                known = f"its fields are {', '.join(names)}" if names else "its dtype has no fields"
+                raise IndexError(f"{self._title()} has no field {field!r}; {known}")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("a stored array cannot become a NumPy array without a copy")
+        result = np.asarray(self[...])
+        return result if dtype is None else result.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.islice()
+
+    def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
+        """Iterate over the first axis from ``start`` to ``end``; each chunk is decoded once.
+
+        Parameters
+        ----------
+        start, end : int, optional
+            Not negative; the whole axis when omitted.
+
+        Yields
+        ------
+        ndarray of shape ``self.shape[1:]``, or NumPy scalar
+        """
+        shape = self.shape
+        if not shape:
+            raise TypeError("iteration over a 0-d array")
+        for name, value in (("start", start), ("end", end)):
+            if value is not None and (not isinstance(value, int | np.integer) or value < 0):
+                raise ValueError(f"{name} is an integer that is not negative, not {value!r}")
+        stop = shape[0] if end is None else min(int(end), shape[0])
+        return self._rows(0 if start is None else int(start), stop)
+
+    def _rows(self, start: int, stop: int) -> Iterator[Any]:
+        step = self.chunks[0]
+        while start < stop:
+            chunk_end = min(stop, start - start % step + step)
+            yield from self[start:chunk_end]
+            start = chunk_end
+
+    # Writing
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        """Write a region; ``value`` broadcasts to it and is cast to the dtype, as in NumPy.
+
+        A value of another shape is refused before anything is written. Writers of different
+        elements, in any threads and processes, never undo each other.
+        """
+        if not self._plain_write or is_lazy(value):
+            fields, selection = self._split_fields(selection)
+            self.set_basic_selection(selection, value, fields=fields)
+            return
+        metadata = self._metadata
+        axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), self._fsync)
+
+    def set_basic_selection(
+        self, selection: Any, value: Any, fields: str | list[str] | None = None
+    ) -> None:
+        """Write a region, as ``z[selection] = value`` does, or one field of its elements.
+
+        Parameters
+        ----------
+        selection : int, slice, Ellipsis or newaxis, or a tuple of these
+        value : array-like
+            Broadcasts to the selection.
+        fields : str, optional
+            The field to write; the others of these elements keep their values.
+
+        Raises
+        ------
+        ValueError
+            ``value`` does not broadcast to the selection; nothing was written.
+        ReadOnlyError
+            The array was opened for reading.
+        """
+        with self._writing():
+            self._write(selection, value, fields)
+
+    def _write(self, selection: Any, value: Any, fields: str | list[str] | None = None) -> None:
+        self._refresh()
+        if self._cast_to is not None:
+            raise ReadOnlyError("a view made by astype() converts on reading; it cannot be written")
+        metadata = self._metadata
+        axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        self._check_fields(fields)
+        if fields:
+            self._write_field(axes, shape, new_axes, fields, value)
+        elif is_lazy(value) and tuple(value.shape) == shape and not new_axes:
+            self._write_slabs(axes, shape, value)
+        else:
+            self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), self._fsync)
+
+    def _write_field(
+        self,
+        axes: tuple[AxisSelection, ...],
+        shape: tuple[int, ...],
+        new_axes: tuple[int, ...],
+        fields: str | list[str],
+        value: Any,
+    ) -> None:
+        names = [fields] if isinstance(fields, str) else fields
+        if len(names) > 1:
+            raise IndexError("one field at a time can be written; assign to each by its name")
+        dtype = self._metadata.dtype
+        elements: Any = np.empty(shape, dtype)
+        new = as_value(value, dtype[names[0]].base, elements[names[0]].shape, new_axes)
+        self._io.read(axes, elements)
+        elements[names[0]] = new
+        self._io.write(axes, elements, self._fsync)
+
+    def _write_slabs(
+        self, axes: tuple[AxisSelection, ...], shape: tuple[int, ...], value: Any
+    ) -> None:
+        """Write from another stored array without holding all of it in memory."""
+        dtype = self._metadata.dtype
+        ranges = [i for i, axis in enumerate(axes) if not isinstance(axis, int)]
+        steps = tuple(self.chunks[i] for i in ranges)
+        for region in slabs(shape, steps, dtype.itemsize):
+            part = list(axes)
+            for i, piece in zip(ranges, region, strict=True):
+                start, step, _ = cast("tuple[int, int, int]", axes[i])
+                part[i] = (start + piece.start * step, step, piece.stop - piece.start)
+            size = tuple(piece.stop - piece.start for piece in region)
+            self._io.write(tuple(part), as_value(value[region], dtype, size), self._fsync)
+
+    def resize(self, *args: Any) -> None:
+        """Change the length of axes; what stays inside keeps its values, what is new is fill.
+
+        Safe against other processes that resize and append at the same time. Elements that are cut
+        off are gone: after growing again they read as the fill value.
+
+        Parameters
+        ----------
+        *args : int or tuple of int
+            The new shape; None keeps the length of an axis.
+        """
+        with self._writing():
+            _resize.resize(self, args)
+
+    def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+        """Grow ``axis`` by ``data`` and write it there.
+
+        Processes that append at the same time get rows of their own.
+
+        Parameters
+        ----------
+        data : array-like
+            As long as the array along all other axes.
+        axis : int
+
+        Returns
+        -------
+        tuple of int
+            The new shape.
+        """
+        with self._writing():
+            return _resize.append(self, data, axis)
+
+    # Views
+
+    def view(
+        self,
+        shape: Any = None,
+        chunks: Any = None,
+        dtype: npt.DTypeLike | None = None,
+        fill_value: Any = None,
+        filters: list[Any] | None = None,
+        read_only: bool | None = None,
+        synchronizer: Any = None,
+    ) -> "Array":
+        """The same chunks under other metadata; nothing is stored.
+
+        Parameters
+        ----------
+        shape, chunks, dtype, fill_value, filters
+            Replace those of the array. The bytes of a chunk must fit them.
+        read_only : bool, optional
+        synchronizer : mapping of key to lock, optional
+
+        Returns
+        -------
+        Array
+            With ``is_view`` true; it cannot be resized.
+        """
+        metadata = self._metadata
+        new = self._clone()
+        new._is_view = True
+        new._adopt(
+            v2.new_array(
+                shape=self.shape if shape is None else shape,
+                chunks=metadata.chunk_shape if chunks is None else chunks,
+                dtype=metadata.dtype if dtype is None else dtype,
+                compressor=metadata.compressor,
+                fill_value=metadata.fill_value if fill_value is None else fill_value,
+                order=metadata.order,
+                filters=metadata.filters if filters is None else filters,
+                dimension_separator=metadata.dimension_separator,
+                where="view()",
+            )
+        )
+        if read_only is not None:
+            new.read_only = read_only
+        if synchronizer is not None:
+            new._synchronizer = synchronizer
+            new._set_paths()
+        return new
+
+    def astype(self, dtype: npt.DTypeLike) -> "Array":
+        """A read-only view whose elements are converted to ``dtype`` as they are read.
+
+        Parameters
+        ----------
+        dtype : dtype
+
+        Returns
+        -------
+        Array
+        """
+        new = self._clone()
+        new._is_view = True
+        new._cast_to = np.dtype(dtype)
+        new.read_only = True
+        return new
+
+    def _clone(self) -> "Array":
+        new = Array.__new__(type(self))
+        new.__setstate__(self.__getstate__())
+        return new
+
+    # Showing, comparing, pickling
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Array)
+            and self._store == other._store
+            and self._read_only == other._read_only
+            and self._path == other._path
+            and not self._is_view
+        )
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self._path else ""
+        read_only = " read-only" if self._read_only else ""
+        return f"<{_display.type_name(self)}{name} {self.shape} {self.dtype}{read_only}>"
+
+    def digest(self, hashname: str = "sha1") -> bytes:
+        """Hash of the stored bytes: chunks in C order, then metadata, then attributes.
+
+        Parameters
+        ----------
+        hashname : str
+            A name that ``hashlib.new`` takes.
+
+        Returns
+        -------
+        bytes
+        """
+        digest = hashlib.new(hashname)
+        chunks = self.chunk_store
+        separator = self._metadata.dimension_separator
+        prefix = len(self._key(""))
+
+        def position(key: str) -> list[int]:
+            return [int(part) for part in key[prefix:].split(separator)]
+
+        for key in sorted(self._io.chunk_keys(), key=position):
+            digest.update(chunks.get(key, b""))
+        digest.update(self._store.get(self._key(".zarray"), b""))
+        digest.update(self._store.get(self._key(".zattrs"), b""))
+        return digest.digest()
+
+    def hexdigest(self, hashname: str = "sha1") -> str:
+        """`digest` as hexadecimal text."""
+        return self.digest(hashname).hex()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {
+            "store": self._store,
+            "path": self._path,
+            "read_only": self._read_only,
+            "chunk_store": self._chunk_store,
+            "synchronizer": self._synchronizer,
+            "cache_metadata": self._cache_metadata,
+            "cache_attrs": self._attrs.cache,
+            "write_empty_chunks": self._write_empty_chunks,
+            "meta_array": self._meta_array,
+        }
+        if self._is_view:
+            state["view"] = (v2.array_document(self._metadata), self._cast_to)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        view = state.pop("view", None)
+        self.__init__(**state)  # type: ignore[misc]
+        if view is not None:
+            document, self._cast_to = view
+            self._is_view = True
+            self._adopt(v2.parse_array(document, where="view()"))

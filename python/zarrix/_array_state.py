@@ -1,0 +1,353 @@
+"""What an array is: its metadata, where it lives, and how full it is.
+
+`ArrayState` loads the stored metadata, binds the engine to it and answers questions about it;
+`zarrix._array.Array` adds reading and writing. Metadata is never changed from what an object
+remembers, always from what is stored, under the store's lock: that is what lets several processes
+append to one array.
+"""
+
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from zarrix import _display, _engine, _nodes, _resize
+from zarrix._attributes import Attributes
+from zarrix._codecs import codec_object
+from zarrix._config import config
+from zarrix._errors import ArrayNotFoundError, ReadOnlyError
+from zarrix._metadata import ArrayMetadata, v2
+from zarrix._stores import Store, as_store
+from zarrix.util import normalize_fill_value, normalize_storage_path
+
+__all__ = ["ArrayState"]
+
+
+class StoredBytes(int):
+    """Stored bytes of an array: a number, as in zarr 2, that can be called, as in zarr 3."""
+
+    __slots__ = ()
+
+    def __call__(self) -> int:
+        return int(self)
+
+
+class ArrayState:
+    """Everything about an array but its elements; users meet `Array`."""
+
+    __slots__ = (
+        "__weakref__",
+        "_attrs",
+        "_cache_metadata",
+        "_cast_to",
+        "_chunk_store",
+        "_document",
+        "_fsync",
+        "_io",
+        "_is_view",
+        "_meta_array",
+        "_metadata",
+        "_path",
+        "_plain_read",
+        "_plain_write",
+        "_read_only",
+        "_store",
+        "_synchronizer",
+        "_write_empty_chunks",
+    )
+
+    _metadata: ArrayMetadata
+    _io: _engine.ArrayIO
+    _document: bytes | None
+
+    def __init__(
+        self,
+        store: Any,
+        path: str | None = None,
+        read_only: bool = False,
+        chunk_store: Any = None,
+        synchronizer: Any = None,
+        cache_metadata: bool = True,
+        cache_attrs: bool = True,
+        partial_decompress: bool | None = None,
+        write_empty_chunks: bool = True,
+        zarr_version: int | None = None,
+        meta_array: Any = None,
+    ) -> None:
+        if zarr_version not in (None, 2):
+            raise ValueError(f"this version of zarrix stores zarr_version 2, not {zarr_version!r}")
+        self._store: Store = as_store(store)
+        self._chunk_store: Store | None = None if chunk_store is None else as_store(chunk_store)
+        self._path: str = normalize_storage_path(path)
+        self._read_only = bool(read_only)
+        self._synchronizer = synchronizer
+        self._cache_metadata = bool(cache_metadata)
+        self._write_empty_chunks = bool(write_empty_chunks)
+        self._meta_array = np.empty(() if meta_array is None else np.empty_like(meta_array).shape)
+        self._fsync: bool = config.durability == "fsync"
+        self._is_view = False
+        self._cast_to: np.dtype[Any] | None = None
+        self._document = None
+        self._load()
+        self._attrs = Attributes(
+            self._store,
+            key=self._key(".zattrs"),
+            read_only=self._read_only,
+            cache=cache_attrs,
+            synchronizer=synchronizer,
+        )
+
+    def _key(self, name: str) -> str:
+        return f"{self._path}/{name}" if self._path else name
+
+    def _load(self) -> None:
+        """Read the stored metadata, unless it is what this object has."""
+        document = self._store.get(self._key(".zarray"))
+        if document is None:
+            raise _array_missing(self._store, self._path)
+        if document != self._document:
+            self._adopt(self._parse(document))
+            self._document = document
+
+    def _parse(self, document: Any) -> ArrayMetadata:
+        separator = self._store._dimension_separator
+        return v2.parse_array(document, self._key(".zarray"), default_separator=separator)
+
+    def _adopt(self, metadata: ArrayMetadata) -> None:
+        layout, foreign = metadata.layout(write_empty_chunks=self._write_empty_chunks)
+        chunks = self._store if self._chunk_store is None else self._chunk_store
+        path = chunks.engine_path(self._path)
+        self._io = _engine.ArrayIO(chunks._engine, path, layout, foreign)
+        self._metadata = metadata
+        self._set_paths()
+
+    def _set_paths(self) -> None:
+        """Decide once which reads and writes may take the short path."""
+        plain = self._cache_metadata and self._metadata.dtype.names is None
+        self._plain_read = plain and self._cast_to is None
+        self._plain_write = self._plain_read and not self._read_only and self._synchronizer is None
+
+    def _refresh(self) -> None:
+        if not self._cache_metadata and not self._is_view:
+            self._load()
+
+    def _forbid_on_view(self) -> None:
+        if self._is_view:
+            raise PermissionError(
+                "a view cannot change the shape or fill value of its array; "
+                "operation not permitted for views"
+            )
+
+    def _rewrite(self, change: Callable[[ArrayMetadata], ArrayMetadata]) -> None:
+        """Replace the stored metadata by what ``change`` makes of it, under its lock."""
+        self._forbid_on_view()
+
+        def rewrite(document: bytes | None) -> bytes:
+            if document is None:
+                raise _array_missing(self._store, self._path)
+            return v2.array_document(change(self._parse(document)))
+
+        stored = self._store.update_value(self._key(".zarray"), rewrite)
+        self._adopt(self._parse(stored))
+        self._document = stored
+
+    def _writing(self) -> AbstractContextManager[Any]:
+        """Refuse where writing is; else the lock to hold during it."""
+        if self._read_only:
+            raise ReadOnlyError(
+                f"{self._title()} is read-only; open it with mode='r+' to change it"
+            )
+        if self._synchronizer is None:
+            return nullcontext()
+        return cast("AbstractContextManager[Any]", self._synchronizer[self._key(".zarray")])
+
+    def _title(self) -> str:
+        return f"array {self.name!r}" if self._path else "the array"
+
+    # What it is
+
+    @property
+    def store(self) -> Store:
+        """The store of metadata and attributes, and of the chunks unless `chunk_store` is."""
+        return self._store
+
+    @property
+    def chunk_store(self) -> Store:
+        """The store that holds the chunks."""
+        return self._store if self._chunk_store is None else self._chunk_store
+
+    def _stores(self) -> list[Store]:
+        if self._chunk_store is None or self._chunk_store is self._store:
+            return [self._store]
+        return [self._store, self._chunk_store]
+
+    @property
+    def path(self) -> str:
+        """Where in the store the array is, without a leading slash; empty for its root."""
+        return self._path
+
+    @property
+    def name(self) -> str | None:
+        """Path with a leading slash, as in h5py; None at the root of a store."""
+        return f"/{self._path}" if self._path else None
+
+    @property
+    def basename(self) -> str | None:
+        """Last part of the name."""
+        return self._path.split("/")[-1] if self._path else None
+
+    @property
+    def read_only(self) -> bool:
+        """Whether writing is refused."""
+        return self._read_only
+
+    @read_only.setter
+    def read_only(self, value: bool) -> None:
+        self._read_only = bool(value)
+        self._set_paths()
+
+    @property
+    def synchronizer(self) -> Any:
+        """What was passed as ``synchronizer``."""
+        return self._synchronizer
+
+    @property
+    def write_empty_chunks(self) -> bool:
+        """Whether chunks that hold only the fill value are stored."""
+        return self._write_empty_chunks
+
+    @property
+    def meta_array(self) -> npt.NDArray[Any]:
+        """An empty array of the kind that reads return."""
+        return self._meta_array
+
+    @property
+    def is_view(self) -> bool:
+        """Whether this is a view made by `view` or `astype`."""
+        return self._is_view
+
+    @property
+    def attrs(self) -> Attributes:
+        """User attributes: a mutable mapping of names to JSON values."""
+        return self._attrs
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of each axis. Assigning to it resizes."""
+        self._refresh()
+        return self._metadata.shape
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        with self._writing():
+            _resize.resize(self, (value,))
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Length of a chunk along each axis."""
+        return self._metadata.chunk_shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy dtype of what is read."""
+        return self._metadata.dtype if self._cast_to is None else self._cast_to
+
+    @property
+    def fill_value(self) -> Any:
+        """What elements read as that were never written; None where that is left open (zeros)."""
+        return self._metadata.fill_value
+
+    @fill_value.setter
+    def fill_value(self, value: Any) -> None:
+        with self._writing():
+            fill = normalize_fill_value(value, self._metadata.dtype)
+            self._rewrite(lambda metadata: replace(metadata, fill_value=fill))
+
+    @property
+    def order(self) -> str:
+        """``'C'`` or ``'F'``: the order of elements within a chunk."""
+        return self._metadata.order
+
+    @property
+    def compressor(self) -> Any:
+        """The last codec of the chain as a numcodecs object; None if there is none."""
+        config = self._metadata.compressor
+        return None if config is None else codec_object(config)
+
+    @property
+    def filters(self) -> list[Any] | None:
+        """The codecs before the compressor, as numcodecs objects; None if there are none."""
+        filters = self._metadata.filters
+        return None if filters is None else [codec_object(config) for config in filters]
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._metadata.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements, uncompressed."""
+        return self.size * self.itemsize
+
+    @property
+    def nbytes_stored(self) -> StoredBytes:
+        """Bytes stored for chunks, metadata and attributes; an int that can also be called."""
+        return StoredBytes(
+            sum(s._engine.size_prefix(s.engine_path(self._path)) for s in self._stores())
+        )
+
+    @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """Number of chunks along each axis; ``(1,)`` for an array without axes."""
+        shape = self.shape
+        if not shape:
+            return (1,)
+        return tuple(-(-n // chunk) for n, chunk in zip(shape, self.chunks, strict=True))
+
+    @property
+    def nchunks(self) -> int:
+        """Number of chunks, stored or not."""
+        return math.prod(self.cdata_shape)
+
+    @property
+    def nchunks_initialized(self) -> int:
+        """Number of chunks that are stored."""
+        self._refresh()
+        return self._io.initialized()
+
+    initialized = nchunks_initialized
+
+    @property
+    def info(self) -> _display.InfoReporter:
+        """A report of what the array is and how much of it is stored; prints as a table."""
+        return _display.InfoReporter(self)
+
+    def info_items(self) -> list[tuple[str, Any]]:
+        """The rows of `info`."""
+        self._refresh()
+        return _display.array_items(self)
+
+    def _repr_html_(self) -> str:
+        return _display.array_html(self.info_items(), self.shape, self.chunks)
+
+
+def _array_missing(store: Store, path: str) -> ArrayNotFoundError:
+    where = _nodes.describe(store, path)
+    if _nodes.has_group(store, path):
+        return ArrayNotFoundError(f"{where} is a group, not an array")
+    return ArrayNotFoundError(f"no array at {where}")

@@ -1,0 +1,360 @@
+"""Copying arrays and groups: between zarrix, zarr-python and h5py, or store to store as bytes.
+
+Sources and destinations are duck-typed by what all three libraries share (``shape``, ``keys``,
+``attrs``, ``create_dataset``). Data move in slabs of whole chunks of the destination, so that
+memory holds 64 MiB or one chunk; `copy_store` moves encoded bytes and decodes nothing.
+"""
+
+import builtins
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from zarrix._create import ARRAY_KEYWORDS
+from zarrix._errors import CopyError, check_keywords
+from zarrix._stores import as_store
+from zarrix._values import slabs
+
+__all__ = ["copy", "copy_all", "copy_store"]
+
+
+class Counts(NamedTuple):
+    """What a copy did: items copied, items left alone, bytes of data moved."""
+
+    n_copied: int
+    n_skipped: int
+    n_bytes_copied: int
+
+    def as_tuple(self) -> tuple[int, int, int]:
+        return self.n_copied, self.n_skipped, self.n_bytes_copied
+
+    def plus(self, other: tuple[int, int, int]) -> "Counts":
+        return Counts(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+class _Log:
+    """Wherever the caller wants progress: a function, an open file, or nowhere."""
+
+    def __init__(self, log: Any) -> None:
+        self._write: Callable[[str], object] = lambda _: None
+        self._file = log
+        if callable(log):
+            self._write = log
+        elif hasattr(log, "write"):
+            self._write = self._print
+        elif log is not None:
+            raise TypeError(f"log is a function, a path or a file with write(), not {log!r}")
+
+    def _print(self, line: str) -> None:
+        print(line, file=self._file, flush=hasattr(self._file, "flush"))
+
+    def __call__(self, line: str) -> None:
+        self._write(line)
+
+    def summary(self, dry_run: bool, counts: Counts) -> None:
+        line = f"{counts.n_copied:,} copied, {counts.n_skipped:,} skipped"
+        if dry_run:
+            self(f"dry run: {line}")
+        else:
+            self(f"all done: {line}, {counts.n_bytes_copied:,} bytes copied")
+
+
+@contextmanager
+def _log_to(log: Any) -> Iterator[_Log]:
+    if isinstance(log, str | os.PathLike):
+        with builtins.open(log, mode="w", encoding="utf-8") as file:
+            yield _Log(file)
+    else:
+        yield _Log(log)
+
+
+def copy_store(
+    source: Any,
+    dest: Any,
+    source_path: str = "",
+    dest_path: str = "",
+    excludes: str | Iterable[str] | None = None,
+    includes: str | Iterable[str] | None = None,
+    flags: int = 0,
+    if_exists: str = "raise",
+    dry_run: bool = False,
+    log: Any = None,
+) -> tuple[int, int, int]:
+    """Copy keys and values from one store to another, encoded as they are.
+
+    The fastest copy, and the exact one: nothing is decoded.
+
+    Parameters
+    ----------
+    source, dest : Store, mapping, str or Path
+    source_path, dest_path : str
+        Copy what lies below ``source_path``, to below ``dest_path``.
+    excludes, includes : str or iterable of str, optional
+        Regular expressions searched in source keys; one that matches ``excludes`` is left out,
+        unless it matches ``includes`` too.
+    flags : int
+        Flags of ``re`` for these expressions.
+    if_exists : {'raise', 'replace', 'skip'}
+        What to do about a key that ``dest`` has already.
+    dry_run : bool
+        Log what would be done, and change nothing.
+    log : function, path or file, optional
+        Gets one line per key.
+
+    Returns
+    -------
+    n_copied, n_skipped, n_bytes_copied : int
+
+    Raises
+    ------
+    CopyError
+        A key exists in ``dest`` and ``if_exists`` is ``'raise'``.
+    """
+    _check_choice("if_exists", if_exists, ("raise", "replace", "skip"))
+    source, dest = as_store(source), as_store(dest)
+    source_prefix = _prefix(source_path)
+    dest_prefix = _prefix(dest_path)
+    leave_out = _patterns(excludes, flags)
+    keep = _patterns(includes, flags)
+    counts = Counts(0, 0, 0)
+    with _log_to(log) as logged:
+        for key in sorted(source.keys()):
+            if not key.startswith(source_prefix):
+                continue
+            if _any_match(leave_out, key) and not _any_match(keep, key):
+                continue
+            target = dest_prefix + key[len(source_prefix) :]
+            described = key if target == key else f"{key} -> {target}"
+            if if_exists != "replace" and target in dest:
+                if if_exists == "raise":
+                    raise CopyError(
+                        f"key {target!r} exists in destination; pass if_exists='replace' or 'skip'"
+                    )
+                logged(f"skip {described}")
+                counts = counts.plus((0, 1, 0))
+                continue
+            logged(f"copy {described}")
+            copied = 0
+            if not dry_run:
+                value = source[key]
+                dest[target] = value
+                copied = memoryview(value).nbytes
+            counts = counts.plus((1, 0, copied))
+        logged.summary(dry_run, counts)
+    return counts.as_tuple()
+
+
+def copy(
+    source: Any,
+    dest: Any,
+    name: str | None = None,
+    shallow: bool = False,
+    without_attrs: bool = False,
+    log: Any = None,
+    if_exists: str = "raise",
+    dry_run: bool = False,
+    **create_kws: Any,
+) -> tuple[int, int, int]:
+    """Copy an array, or a group with all below it, into a group.
+
+    Parameters
+    ----------
+    source : array or group of zarrix, zarr-python or h5py
+    dest : group of zarrix, zarr-python or h5py
+    name : str, optional
+        Name in ``dest``; that of ``source`` when omitted.
+    shallow : bool
+        Copy only the immediate children of a group.
+    without_attrs : bool
+        Leave attributes behind.
+    log : function, path or file, optional
+        Gets one line per item.
+    if_exists : {'raise', 'replace', 'skip', 'skip_initialized'}
+        What to do about an array that exists in ``dest``; ``'skip_initialized'`` leaves it alone
+        if all its chunks are stored.
+    dry_run : bool
+        Log what would be done, and change nothing.
+    **create_kws
+        Passed to ``dest.create_dataset``; the rest is taken from ``source``.
+
+    Returns
+    -------
+    n_copied, n_skipped, n_bytes_copied : int
+
+    Raises
+    ------
+    CopyError
+        Something is in the way in ``dest`` and ``if_exists`` is ``'raise'``.
+    """
+    _check_group(dest)
+    with _log_to(log) as logged:
+        job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
+        counts = job.copy(source, dest, name, is_root=True)
+        logged.summary(dry_run, counts)
+    return counts.as_tuple()
+
+
+def copy_all(
+    source: Any,
+    dest: Any,
+    shallow: bool = False,
+    without_attrs: bool = False,
+    log: Any = None,
+    if_exists: str = "raise",
+    dry_run: bool = False,
+    **create_kws: Any,
+) -> tuple[int, int, int]:
+    """Copy all children of a group into another group; parameters and results as for `copy`."""
+    _check_group(dest)
+    counts = Counts(0, 0, 0)
+    with _log_to(log) as logged:
+        job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
+        for name in source:
+            counts = counts.plus(job.copy(source[name], dest, name, is_root=False))
+        if not (dry_run or without_attrs):
+            dest.attrs.update(dict(source.attrs))
+        logged.summary(dry_run, counts)
+    return counts.as_tuple()
+
+
+@dataclass(frozen=True)
+class _Job:
+    """The choices of one `copy` or `copy_all`, shared by everything below it."""
+
+    log: _Log
+    shallow: bool
+    without_attrs: bool
+    if_exists: str
+    dry_run: bool
+    create_kws: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        _check_choice("if_exists", self.if_exists, ("raise", "replace", "skip", "skip_initialized"))
+
+    def copy(self, source: Any, dest: Any, name: str | None, *, is_root: bool) -> Counts:
+        """Copy ``source`` to ``name`` in ``dest``, which is None below a group not yet made."""
+        if _is_h5py(dest) and self.if_exists == "skip_initialized":
+            raise ValueError("if_exists='skip_initialized' cannot be used when copying to h5py")
+        name = name or (source.name or "").split("/")[-1]
+        if not name:
+            raise TypeError("the source has no name; pass name= for the name to copy it to")
+        if hasattr(source, "shape"):
+            return self._copy_array(source, dest, name)
+        if is_root or not self.shallow:
+            return self._copy_group(source, dest, name)
+        return Counts(0, 0, 0)
+
+    def _copy_array(self, source: Any, dest: Any, name: str) -> Counts:
+        exists = dest is not None and name in dest
+        if exists and dest[name] == source:
+            raise CopyError(f"{name!r} in {dest.name!r} is the source; copy it to another name")
+        described = f"{source.name} {source.shape} {source.dtype}"
+        if exists and self._leave_alone(dest, name, f"an object {name!r}"):
+            self.log(f"skip {described}")
+            return Counts(0, 1, 0)
+        self.log(f"copy {described}")
+        if self.dry_run:
+            return Counts(1, 0, 0)
+        options = self._creation_options(source, _is_h5py(dest))
+        if not _is_h5py(dest):
+            # A misspelt option must be found before anything is removed for the copy.
+            check_keywords(options, ARRAY_KEYWORDS, "copy")
+        if exists:
+            del dest[name]
+        array = dest.create_dataset(name, shape=source.shape, dtype=source.dtype, **options)
+        steps = array.chunks or array.shape
+        for region in slabs(array.shape, steps, array.dtype.itemsize):
+            array[region] = source[region]
+        if not self.without_attrs:
+            array.attrs.update(dict(source.attrs))
+        return Counts(1, 0, array.size * array.dtype.itemsize)
+
+    def _copy_group(self, source: Any, dest: Any, name: str) -> Counts:
+        blocked = dest is not None and name in dest and hasattr(dest[name], "shape")
+        if blocked and self._leave_alone(dest, name, f"an array {name!r}"):
+            self.log(f"skip {source.name}")
+            return Counts(0, 1, 0)
+        self.log(f"copy {source.name}")
+        group = None
+        if self.dry_run:
+            group = dest.get(name) if dest is not None and not blocked else None
+        else:
+            if blocked:
+                del dest[name]
+            group = dest.require_group(name)
+            if not self.without_attrs:
+                group.attrs.update(dict(source.attrs))
+        counts = Counts(1, 0, 0)
+        for key in source:
+            counts = counts.plus(self.copy(source[key], group, key, is_root=False))
+        return counts
+
+    def _leave_alone(self, dest: Any, name: str, described: str) -> bool:
+        """Whether the existing ``name`` stays as it is; raises if that is what was asked for."""
+        if self.if_exists == "raise":
+            raise CopyError(
+                f"{described} already exists in destination {dest.name!r}; "
+                "pass if_exists='replace' or 'skip'"
+            )
+        if self.if_exists == "skip_initialized":
+            existing = dest[name]
+            if not hasattr(existing, "shape"):
+                return False
+            return bool(existing.nchunks_initialized == existing.nchunks)
+        return self.if_exists == "skip"
+
+    def _creation_options(self, source: Any, to_h5py: bool) -> dict[str, Any]:
+        """How the copy is stored: as the source where both sides know how, else by default."""
+        options: dict[str, Any] = {"chunks": source.chunks}
+        if _is_h5py(source):
+            if to_h5py:
+                names = ("compression", "compression_opts", "shuffle", "fletcher32", "fillvalue")
+                options.update((name, getattr(source, name)) for name in names)
+            else:
+                options["chunks"] = source.chunks or True
+                options["fill_value"] = source.fillvalue
+        elif to_h5py:
+            options.update(compression="gzip", compression_opts=1, shuffle=False)
+            options.update(fillvalue=source.fill_value)
+            if source.shape == ():
+                # HDF5 has neither chunks nor filters for a scalar.
+                options = {"chunks": None, "fillvalue": source.fill_value}
+        else:
+            # What format 3 has in their place is not for format 2.
+            format_3 = getattr(getattr(source, "metadata", None), "zarr_format", 2) == 3
+            names = ("order", "fill_value", *(() if format_3 else ("compressor", "filters")))
+            options.update((name, getattr(source, name)) for name in names)
+        if "compression" in self.create_kws and not to_h5py:
+            options.pop("compressor", None)
+        return {**options, **self.create_kws}
+
+
+def _is_h5py(obj: Any) -> bool:
+    return type(obj).__module__.startswith("h5py.")
+
+
+def _check_group(dest: Any) -> None:
+    if not hasattr(dest, "create_dataset"):
+        raise ValueError(f"dest is a group to copy into, not {dest!r}")
+
+
+def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} is one of {', '.join(map(repr, allowed))}, not {value!r}")
+
+
+def _prefix(path: str) -> str:
+    joined = "/".join(part for part in str(path).split("/") if part)
+    return f"{joined}/" if joined else ""
+
+
+def _patterns(patterns: str | Iterable[str] | None, flags: int) -> list[re.Pattern[str]]:
+    listed = [patterns] if isinstance(patterns, str) else patterns or ()
+    return [re.compile(pattern, flags) for pattern in listed]
+
+
+def _any_match(patterns: list[re.Pattern[str]], key: str) -> bool:
+    return any(pattern.search(key) for pattern in patterns)

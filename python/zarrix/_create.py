@@ -1,0 +1,500 @@
+"""Making and opening arrays: what zarr 2.18 calls ``zarr.creation``.
+
+All of these end in the same two steps: arguments become metadata, which is checked as a whole, and
+only then the store is touched. h5py's words (``compression=``, ``fillvalue=``) are translated at
+the door; a keyword that nobody knows is an error that suggests the right one.
+"""
+
+import inspect
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+from zarrix import _nodes
+from zarrix._array import Array
+from zarrix._codecs import compression_config
+from zarrix._errors import (
+    ArrayNotFoundError,
+    ContainsArrayError,
+    ContainsGroupError,
+    check_keywords,
+)
+from zarrix._metadata import ArrayMetadata, v2
+from zarrix._stores import Store, as_store
+from zarrix._values import is_lazy
+from zarrix.util import normalize_storage_path
+
+__all__ = [
+    "array",
+    "create",
+    "empty",
+    "empty_like",
+    "full",
+    "full_like",
+    "ones",
+    "ones_like",
+    "open_array",
+    "open_like",
+    "zeros",
+    "zeros_like",
+]
+
+MODES = ("r", "r+", "a", "w", "w-", "x")
+H5PY_KEYWORDS = ("compression", "compression_opts", "fillvalue")
+V3_KEYWORDS = (
+    "shards",
+    "codecs",
+    "compressors",
+    "serializer",
+    "dimension_names",
+    "chunk_key_encoding",
+    "chunk_shape",
+)
+
+
+def create(
+    shape: Any,
+    chunks: Any = True,
+    dtype: Any = None,
+    compressor: Any = "default",
+    fill_value: Any = 0,
+    order: str = "C",
+    store: Any = None,
+    synchronizer: Any = None,
+    overwrite: bool = False,
+    path: str | None = None,
+    chunk_store: Any = None,
+    filters: Any = None,
+    cache_metadata: bool = True,
+    cache_attrs: bool = True,
+    read_only: bool = False,
+    object_codec: Any = None,
+    dimension_separator: str | None = None,
+    write_empty_chunks: bool = True,
+    *,
+    zarr_version: int | None = None,
+    zarr_format: int | None = None,
+    meta_array: Any = None,
+    storage_transformers: Any = (),
+    **kwargs: Any,
+) -> Array:
+    """Create an array.
+
+    Every argument is checked before anything in the store changes.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    chunks : int, tuple of int or bool
+        Length of a chunk along each axis; None or -1 is the whole axis. True guesses, False makes
+        one chunk.
+    dtype : dtype
+        float64 when omitted.
+    compressor : codec, dict, None or 'default'
+        A numcodecs object or its configuration. The default is Blosc with lz4, level 5, shuffle.
+    fill_value : scalar or None
+        What elements read as that were never written.
+    order : {'C', 'F'}
+        Order of the elements within a chunk.
+    store : Store, mapping, str or Path, optional
+        A new store in memory when omitted.
+    synchronizer : mapping of key to lock, optional
+        Held during writes in addition to the engine's own locks, which need no setting up.
+    overwrite : bool
+        Replace what is at ``path``. What is not Zarr's is never deleted.
+    path : str, optional
+        Where in the store; parent groups are made.
+    chunk_store : Store, mapping, str or Path, optional
+        Holds the chunks, if not ``store``.
+    filters : list of codecs, optional
+        Applied before the compressor, in this order.
+    cache_metadata, cache_attrs : bool
+        False reads metadata (attributes) again before every use.
+    read_only : bool
+    object_codec : codec, optional
+    dimension_separator : {'.', '/'}, optional
+        Between the numbers of a chunk's key; ``'.'`` unless the store has its own.
+    write_empty_chunks : bool
+        False leaves chunks that hold only the fill value out of the store.
+    zarr_version, zarr_format : {None, 2}
+    meta_array : ndarray, optional
+    compression, compression_opts, fillvalue
+        h5py's words for ``compressor`` and ``fill_value``.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        ``path`` is taken and ``overwrite`` false.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.create((10000, 10000), chunks=(1000, 1000), dtype="i1", fill_value=42)
+    <zarrix.core.Array (10000, 10000) int8>
+    """
+    _check_extra("create", kwargs, ARRAY_KEYWORDS)
+    if storage_transformers:
+        raise ValueError("storage_transformers belong to zarr_format 3; format 2 has none")
+    _nodes.check_format(zarr_version, zarr_format)
+    opened = as_store(store)
+    opened_chunks = None if chunk_store is None else as_store(chunk_store)
+    where = normalize_storage_path(path)
+    compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
+    metadata = _new_metadata(
+        opened,
+        where,
+        shape=shape,
+        chunks=chunks,
+        dtype=dtype,
+        compressor=compressor,
+        fill_value=fill_value,
+        order=order,
+        filters=filters,
+        object_codec=object_codec,
+        dimension_separator=dimension_separator,
+    )
+    _nodes.create_array(opened, where, opened_chunks, metadata, overwrite)
+    return Array(
+        opened,
+        path=where,
+        read_only=read_only,
+        chunk_store=opened_chunks,
+        synchronizer=synchronizer,
+        cache_metadata=cache_metadata,
+        cache_attrs=cache_attrs,
+        write_empty_chunks=write_empty_chunks,
+        meta_array=meta_array,
+    )
+
+
+def _new_metadata(
+    store: Store, path: str, *, dimension_separator: str | None, **arguments: Any
+) -> ArrayMetadata:
+    preferred = getattr(store, "_dimension_separator", None)
+    if dimension_separator is None:
+        dimension_separator = preferred
+    elif preferred not in (None, dimension_separator):
+        raise ValueError(
+            f"dimension_separator={dimension_separator!r} conflicts with the store's "
+            f"own separator {preferred!r}; leave it out, or open the store without one"
+        )
+    return v2.new_array(
+        **arguments,
+        dimension_separator=dimension_separator,
+        where=_nodes.describe(store, path),
+    )
+
+
+def _check_extra(function: str, given: dict[str, Any], allowed: Any) -> None:
+    for name in given:
+        if name in V3_KEYWORDS:
+            raise ValueError(
+                f"{name}= belongs to zarr_format 3, which a later version of zarrix stores; "
+                "this version stores format 2"
+            )
+    check_keywords(given, allowed, function)
+
+
+def _from_h5py(compressor: Any, fill_value: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """Compressor and fill value, also where they were given in h5py's words."""
+    if isinstance(compressor, str) and compressor == "default":
+        if "compression" in kwargs:
+            compressor = compression_config(kwargs["compression"], kwargs.get("compression_opts"))
+        elif kwargs.get("compression_opts") is not None:
+            raise ValueError("compression_opts= goes with compression=, which is missing")
+    else:
+        for name in ("compression", "compression_opts"):
+            if name in kwargs:
+                warnings.warn(f"{name}= is overridden by compressor=", stacklevel=3)
+    return compressor, kwargs.get("fillvalue", fill_value)
+
+
+def empty(shape: Any, **kwargs: Any) -> Array:
+    """Create an array whose unwritten elements are left open; keywords as for `create`."""
+    return create(shape=shape, fill_value=None, **kwargs)
+
+
+def zeros(shape: Any, **kwargs: Any) -> Array:
+    """Create an array that reads as zero where it was never written; keywords as for `create`."""
+    return create(shape=shape, fill_value=0, **kwargs)
+
+
+def ones(shape: Any, **kwargs: Any) -> Array:
+    """Create an array that reads as one where it was never written; keywords as for `create`."""
+    return create(shape=shape, fill_value=1, **kwargs)
+
+
+def full(shape: Any, fill_value: Any, **kwargs: Any) -> Array:
+    """Create an array that reads as ``fill_value`` where it was never written; else as `create`."""
+    return create(shape=shape, fill_value=fill_value, **kwargs)
+
+
+def array(data: Any, **kwargs: Any) -> Array:
+    """Create an array that holds ``data``.
+
+    Parameters
+    ----------
+    data : array-like
+        Shape and dtype are taken from it; chunks, compressor, filters, order and fill value too
+        where it is an `Array`. Data of a stored array move in parts, not all through memory.
+    **kwargs
+        As for `create`; they come before what ``data`` says.
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarrix as zarr
+    >>> zarr.array(np.arange(12).reshape(3, 4), chunks=(3, 2))[1]
+    array([4, 5, 6, 7])
+    """
+    if not isinstance(getattr(data, "dtype", None), np.dtype):
+        data = np.asanyarray(data)
+    shape = kwargs.pop("shape", None)
+    if shape is not None and np.broadcast_shapes(shape) != tuple(data.shape):
+        raise ValueError(
+            f"shape={shape} differs from the shape of data, {tuple(data.shape)}; leave it out"
+        )
+    if kwargs.get("dtype") is None:
+        kwargs["dtype"] = data.dtype
+    wanted = np.dtype(kwargs["dtype"])
+    if isinstance(data, Array) and data.dtype == wanted:
+        _take_storage(data, kwargs)
+    if kwargs.get("chunks") is None:
+        kwargs["chunks"] = _chunks_of(data)
+    if not is_lazy(data) and wanted.subdtype is None and not wanted.hasobject:
+        # Values that cannot be cast must fail while what they replace is still there.
+        data = np.asarray(data, wanted)
+    if kwargs.get("overwrite"):
+        kwargs["store"] = as_store(kwargs.get("store"))
+        data = safe_source(data, kwargs["store"], kwargs.get("path"))
+    read_only = kwargs.pop("read_only", False)
+    z = create(shape=data.shape, **kwargs)
+    z[...] = data
+    z.read_only = read_only
+    return z
+
+
+def safe_source(data: Any, store: Store, path: str | None) -> Any:
+    """``data`` as an array; in memory, if clearing ``path`` in ``store`` would delete it."""
+    if not isinstance(data, Array):
+        return data if hasattr(data, "shape") else np.asanyarray(data)
+    target = _place(store, normalize_storage_path(path))
+    if any(f"{_place(s, data.path)}/".startswith(f"{target}/") for s in data._stores()):
+        return data[...]
+    return data
+
+
+def _place(store: Store, path: str) -> str:
+    """One name for one place, whichever store object leads there."""
+    root = getattr(store, "path", None)
+    if isinstance(root, str):
+        return os.path.realpath(os.path.join(root, path))
+    inner = getattr(store, "_mutable_mapping", None)
+    root = getattr(inner, "root", None)
+    name = root if isinstance(root, str) else f"{id(store if inner is None else inner)}"
+    return f"{name}/{path}".rstrip("/")
+
+
+def open_array(
+    store: Any = None,
+    mode: str = "a",
+    shape: Any = None,
+    chunks: Any = True,
+    dtype: Any = None,
+    compressor: Any = "default",
+    fill_value: Any = 0,
+    order: str = "C",
+    synchronizer: Any = None,
+    filters: Any = None,
+    cache_metadata: bool = True,
+    cache_attrs: bool = True,
+    path: str | None = None,
+    object_codec: Any = None,
+    chunk_store: Any = None,
+    storage_options: dict[str, Any] | None = None,
+    partial_decompress: bool | None = None,
+    write_empty_chunks: bool = True,
+    *,
+    zarr_version: int | None = None,
+    zarr_format: int | None = None,
+    dimension_separator: str | None = None,
+    meta_array: Any = None,
+    **kwargs: Any,
+) -> Array:
+    """Open an array, or create it, by file mode.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
+        ``'r'`` reads, ``'r+'`` reads and writes, and the array must exist; ``'a'`` creates it if it
+        does not; ``'w'`` replaces what is there; ``'w-'`` and ``'x'`` fail if something is.
+    storage_options : dict, optional
+        For stores named by a URL.
+    shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator, ...
+        As for `create`; they have a meaning only where an array is created.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ArrayNotFoundError
+        ``'r'`` or ``'r+'`` and no array is there (also a ``FileNotFoundError``).
+    ContainsGroupError
+        A group is there.
+    """
+    check_mode(mode)
+    _check_extra("open_array", kwargs, OPEN_KEYWORDS)
+    _nodes.check_format(zarr_version, zarr_format)
+    opened = as_store(store, storage_options=storage_options)
+    opened_chunks = None
+    if chunk_store is not None:
+        opened_chunks = as_store(chunk_store, storage_options=storage_options)
+    where = normalize_storage_path(path)
+    if _must_create(opened, where, mode):
+        compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
+        metadata = _new_metadata(
+            opened,
+            where,
+            shape=shape,
+            chunks=chunks,
+            dtype=dtype,
+            compressor=compressor,
+            fill_value=fill_value,
+            order=order,
+            filters=filters,
+            object_codec=object_codec,
+            dimension_separator=dimension_separator,
+        )
+        _nodes.create_array(opened, where, opened_chunks, metadata, overwrite=mode == "w")
+    return Array(
+        opened,
+        path=where,
+        read_only=mode == "r",
+        chunk_store=opened_chunks,
+        synchronizer=synchronizer,
+        cache_metadata=cache_metadata,
+        cache_attrs=cache_attrs,
+        write_empty_chunks=write_empty_chunks,
+        meta_array=meta_array,
+    )
+
+
+def check_mode(mode: Any) -> None:
+    """Refuse a mode that is none."""
+    if mode not in MODES:
+        raise ValueError(f"mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
+
+
+def _must_create(store: Store, path: str, mode: str) -> bool:
+    if mode == "w":
+        return True
+    if _nodes.has_array(store, path):
+        if mode in ("w-", "x"):
+            raise ContainsArrayError(
+                f"{_nodes.describe(store, path)} contains an array, and mode {mode!r} creates only"
+            )
+        return False
+    if _nodes.has_group(store, path):
+        raise ContainsGroupError(
+            f"{_nodes.describe(store, path)} contains a group, not an array; "
+            "open it with open_group()"
+        )
+    if mode in ("r", "r+"):
+        raise ArrayNotFoundError(f"no array at {_nodes.describe(store, path)}")
+    return True
+
+
+def open_like(a: Any, path: Any, **kwargs: Any) -> Array:
+    """Open or create an array at ``path``, made like ``a`` where it is created.
+
+    Parameters
+    ----------
+    a : Array or array-like
+    path : Store, mapping, str or Path
+    **kwargs
+        As for `open_array`.
+    """
+    _take_like(a, kwargs)
+    if isinstance(a, Array):
+        kwargs.setdefault("fill_value", a.fill_value)
+    return open_array(path, **kwargs)
+
+
+def empty_like(a: Any, **kwargs: Any) -> Array:
+    """`empty`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
+    return empty(**_take_like(a, kwargs))
+
+
+def zeros_like(a: Any, **kwargs: Any) -> Array:
+    """`zeros`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
+    return zeros(**_take_like(a, kwargs))
+
+
+def ones_like(a: Any, **kwargs: Any) -> Array:
+    """`ones`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
+    return ones(**_take_like(a, kwargs))
+
+
+def full_like(a: Any, **kwargs: Any) -> Array:
+    """`full`, with shape, chunks, dtype, compressor, order and filters of ``a``.
+
+    The fill value is that of ``a`` unless ``fill_value=`` is given.
+    """
+    if isinstance(a, Array):
+        kwargs.setdefault("fill_value", a.fill_value)
+    return full(**_take_like(a, kwargs))
+
+
+def _take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    if hasattr(a, "shape"):
+        kwargs.setdefault("shape", tuple(a.shape))
+        kwargs.setdefault("chunks", _chunks_of(a))
+    if hasattr(a, "dtype"):
+        kwargs.setdefault("dtype", a.dtype)
+    if isinstance(a, Array):
+        if "compression" not in kwargs:
+            kwargs.setdefault("compressor", a.compressor)
+        kwargs.setdefault("order", a.order)
+        kwargs.setdefault("filters", a.filters)
+    return kwargs
+
+
+def _take_storage(source: Array, kwargs: dict[str, Any]) -> None:
+    """How ``source`` is stored, as defaults for its copy."""
+    if "fillvalue" not in kwargs:
+        kwargs.setdefault("fill_value", source.fill_value)
+    _take_like(source, kwargs)
+    del kwargs["shape"]
+
+
+def _chunks_of(a: Any) -> Any:
+    """The chunk shape of ``a``, if it has one that is the same everywhere; else True."""
+    chunks = getattr(a, "chunks", None)
+    if isinstance(chunks, tuple) and len(chunks) == len(a.shape):
+        if all(isinstance(length, int | np.integer) for length in chunks):
+            return chunks
+    elif hasattr(a, "chunklen"):
+        return (a.chunklen, *a.shape[1:])
+    return True
+
+
+def _keywords(function: Any) -> frozenset[str]:
+    named = inspect.signature(function).parameters.values()
+    return frozenset(p.name for p in named if p.kind is not p.VAR_KEYWORD) | set(H5PY_KEYWORDS)
+
+
+ARRAY_KEYWORDS = _keywords(create)
+OPEN_KEYWORDS = _keywords(open_array)

@@ -1,0 +1,235 @@
+"""What arrays and groups look like: the info report, the tree, and their HTML.
+
+Everything here is text made from public properties, so it shows h5py and zarr-python objects too.
+The HTML carries its own style, in ``currentColor`` with opacities: one drawing for light and dark.
+"""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any
+
+from zarrix.util import human_readable_size
+
+__all__ = [
+    "InfoReporter",
+    "TreeViewer",
+    "array_html",
+    "array_items",
+    "group_items",
+    "info_table",
+    "type_name",
+]
+
+InfoItems = list[tuple[str, Any]]
+
+
+def byte_count(size: int) -> str:
+    """``size`` as the info report prints it: exact, and rounded where that is easier to read."""
+    return f"{size} ({human_readable_size(size)})" if size > 2**10 else str(size)
+
+
+def type_name(obj: Any) -> str:
+    """Module and name of the class of ``obj``."""
+    return f"{type(obj).__module__}.{type(obj).__name__}"
+
+
+def array_items(array: Any) -> InfoItems:
+    """The rows of an array's report; ``Name`` only where it has one."""
+    nbytes, stored = array.nbytes, int(array.nbytes_stored)
+    rows: list[tuple[str, Any] | None] = [
+        ("Name", array.name) if array.name is not None else None,
+        ("Type", type_name(array)),
+        ("Data type", str(array.dtype)),
+        ("Shape", str(array.shape)),
+        ("Chunk shape", str(array.chunks)),
+        ("Order", array.order),
+        ("Read-only", str(array.read_only)),
+        *((f"Filter [{i}]", repr(codec)) for i, codec in enumerate(array.filters or ())),
+        ("Compressor", repr(array.compressor)),
+        _not_native(array),
+        *_store_rows(array),
+        ("No. bytes", byte_count(nbytes)),
+        ("No. bytes stored", byte_count(stored)) if stored > 0 else None,
+        ("Storage ratio", f"{nbytes / stored:.1f}") if stored > 0 else None,
+        ("Chunks initialized", f"{array.nchunks_initialized}/{array.nchunks}"),
+    ]
+    return [row for row in rows if row is not None]
+
+
+def group_items(group: Any) -> InfoItems:
+    """The rows of a group's report."""
+    arrays, groups = list(group.array_keys()), list(group.group_keys())
+    rows: list[tuple[str, Any] | None] = [
+        ("Name", group.name),
+        ("Type", type_name(group)),
+        ("Read-only", str(group.read_only)),
+        *_store_rows(group),
+        ("No. members", len(arrays) + len(groups)),
+        ("No. arrays", len(arrays)),
+        ("No. groups", len(groups)),
+        ("Arrays", ", ".join(arrays)) if arrays else None,
+        ("Groups", ", ".join(groups)) if groups else None,
+    ]
+    return [row for row in rows if row is not None]
+
+
+def _store_rows(node: Any) -> InfoItems:
+    rows = [("Store type", type_name(node.store))]
+    if node.chunk_store is not node.store:
+        rows.append(("Chunk store type", type_name(node.chunk_store)))
+    if node.synchronizer is not None:
+        rows.insert(0, ("Synchronizer type", type_name(node.synchronizer)))
+    return rows
+
+
+def _not_native(array: Any) -> tuple[str, str] | None:
+    """Which codecs the engine has to call Python for: reading them costs much more."""
+    foreign = set(array._metadata.foreign_codecs)
+    codecs = [*(array.filters or ()), array.compressor]
+    names = [type(codec).__name__ for codec in codecs if getattr(codec, "codec_id", "") in foreign]
+    return ("Not native", f"{', '.join(names)} (through numcodecs)") if names else None
+
+
+class InfoReporter:
+    """The rows of ``info_items()``, printed as a table of text or HTML."""
+
+    def __init__(self, obj: Any) -> None:
+        self.obj = obj
+        self.items: InfoItems = obj.info_items()
+
+    def __repr__(self) -> str:
+        width = max(len(name) for name, _ in self.items)
+        lines = []
+        for name, value in self.items:
+            start, rest = f"{name:<{width}} : ", f"{'':<{width}} : "
+            text = textwrap.fill(str(value), 80, initial_indent=start, subsequent_indent=rest)
+            lines.append(text)
+        return "\n".join([*lines, ""])
+
+    def _repr_html_(self) -> str:
+        return info_table(self.items)
+
+
+def info_table(items: InfoItems) -> str:
+    """The rows as an HTML table."""
+    cell = 'style="text-align: left"'
+    rows = (
+        f"<tr><th {cell}>{escape(name)}</th><td {cell}>{escape(str(value))}</td></tr>"
+        for name, value in items
+    )
+    return f'<table class="zarr-info"><tbody>{"".join(rows)}</tbody></table>'
+
+
+class TreeViewer:
+    """A hierarchy drawn as a tree; ``level`` limits its depth, ``expand`` opens it in HTML."""
+
+    def __init__(self, group: Any, expand: bool | int = False, level: int | None = None) -> None:
+        self.group = group
+        self.expand = expand
+        self.level = level
+
+    def __repr__(self) -> str:
+        return self._text(branch="├── ", last="└── ", bar="│   ")
+
+    def __bytes__(self) -> bytes:
+        return self._text(branch="+-- ", last="+-- ", bar="|   ").encode()
+
+    def _text(self, branch: str, last: str, bar: str) -> str:
+        def lines(node: Any, depth: int, indent: str) -> Iterator[str]:
+            children = self._children(node, depth)
+            for child in children:
+                is_last = child is children[-1]
+                yield indent + (last if is_last else branch) + _label(child)
+                yield from lines(child, depth + 1, indent + ("    " if is_last else bar))
+
+        return "\n".join([_label(self.group), *lines(self.group, 0, " ")])
+
+    def _children(self, node: Any, depth: int) -> list[Any]:
+        if not hasattr(node, "values") or (self.level is not None and depth >= self.level):
+            return []
+        return list(node.values())
+
+    def _repr_html_(self) -> str:
+        return f'<div class="zarrix-tree">{self._html(self.group, 0)}</div>'
+
+    def _html(self, node: Any, depth: int) -> str:
+        label = escape(_label(node))
+        children = self._children(node, depth)
+        if not children:
+            return f'<div style="margin-left: 1.2em">{label}</div>'
+        limit = self.expand if self.expand is not True else depth + 1
+        is_open = " open" if depth == 0 or depth < limit else ""
+        inner = "".join(self._html(child, depth + 1) for child in children)
+        tag = f'<details{is_open} style="margin-left: 1em">'
+        return f"{tag}<summary>{label}</summary>{inner}</details>"
+
+
+def _label(node: Any) -> str:
+    name = node.name.split("/")[-1] if node.name else ""
+    label = name or "/"
+    return f"{label} {node.shape} {node.dtype}" if hasattr(node, "shape") else label
+
+
+def array_html(items: InfoItems, shape: Sequence[int], chunks: Sequence[int]) -> str:
+    """An array as a table of ``items`` beside a drawing of its chunk grid."""
+    return (
+        '<div style="display: flex; gap: 1.5em; align-items: center">'
+        f"{info_table(items)}{chunk_grid_svg(shape, chunks)}</div>"
+    )
+
+
+_SIDE = 140.0
+_SMALLEST_SIDE = 18.0
+_MOST_LINES = 24
+_SHEET_STEP = 7.0
+
+
+def chunk_grid_svg(shape: Sequence[int], chunks: Sequence[int]) -> str:
+    """The last two axes and their chunks, true to proportion; further axes are sheets behind.
+
+    Where an axis has more chunks than can be told apart, evenly thinned lines stand for them.
+    """
+    if 0 in shape:
+        return ""
+    rows, columns = (1, 1, *shape)[-2:]
+    row_chunk, column_chunk = (1, 1, *chunks)[-2:]
+    scale = _SIDE / max(rows, columns)
+    height = max(rows * scale, _SMALLEST_SIDE)
+    width = max(columns * scale, _SMALLEST_SIDE)
+    behind = 0
+    for size, chunk in zip(shape[:-2], chunks[:-2], strict=True):
+        behind = min(2, behind + (size > 1) + (size > chunk))
+    shift = behind * _SHEET_STEP
+
+    sheets = [
+        _rectangle(1 + k * _SHEET_STEP, 1 + shift - k * _SHEET_STEP, width, height)
+        for k in range(behind, -1, -1)
+    ]
+    top = 1 + shift
+    lines = [
+        f"M1 {top + height * at:.1f}h{width:.1f}" for at in _line_positions(rows, row_chunk)
+    ] + [
+        f"M{1 + width * at:.1f} {top:.1f}v{height:.1f}"
+        for at in _line_positions(columns, column_chunk)
+    ]
+    label = escape(f"shape {tuple(shape)}, chunks {tuple(chunks)}")
+    return (
+        f'<svg width="{width + shift + 2:.0f}" height="{height + shift + 2:.0f}" role="img" '
+        f'aria-label="{label}" fill="none" stroke="currentColor"><title>{label}</title>'
+        f'{"".join(sheets)}<path d="{"".join(lines)}" stroke-opacity="0.55"/></svg>'
+    )
+
+
+def _rectangle(x: float, y: float, width: float, height: float) -> str:
+    return (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
+        'fill="currentColor" fill-opacity="0.08"/>'
+    )
+
+
+def _line_positions(size: int, chunk: int) -> list[float]:
+    """Where chunks meet along an axis, as fractions of it."""
+    count = -(-size // chunk) - 1
+    step = -(-count // _MOST_LINES) or 1
+    return [k * chunk / size for k in range(step, count + 1, step)]

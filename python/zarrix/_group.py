@@ -1,0 +1,609 @@
+"""A group in a store: a mapping of names to arrays and groups.
+
+A group holds no list of its members: they are what is stored below it, looked up when asked for, so
+that what other processes create is seen at once. Names may be paths; groups in between are made.
+"""
+
+import keyword
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from zarrix import _create, _display, _nodes
+from zarrix._array import Array
+from zarrix._attributes import Attributes
+from zarrix._copy import copy
+from zarrix._errors import (
+    ArrayNotFoundError,
+    ContainsArrayError,
+    GroupNotFoundError,
+    ReadOnlyError,
+)
+from zarrix._metadata import v2
+from zarrix._stores import MemoryStore, Store, as_store
+from zarrix.util import normalize_shape, normalize_storage_path
+
+__all__ = ["Group"]
+
+
+class Group(MutableMapping[str, Any]):
+    """A group that exists in a store.
+
+    Use `zarrix.open_group` or `zarrix.group` rather than this class.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+        Closed at the end of a ``with`` block over the group.
+    path : str, optional
+        Where in the store the group is; its root when omitted.
+    read_only : bool
+    chunk_store : Store, mapping, str or Path, optional
+        Where the chunks of its arrays are, if not in ``store``.
+    cache_attrs : bool
+        False reads attributes again before every use.
+    synchronizer : mapping of key to lock, optional
+        Held during writes in addition to the engine's own locks.
+    zarr_version : {None, 2}
+    meta_array : ndarray, optional
+        Accepted for zarr 2.18; results are NumPy arrays.
+
+    Raises
+    ------
+    GroupNotFoundError
+        No group is stored there.
+    ContainsArrayError
+        An array is.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.group()
+    >>> z = root.create_dataset("foo/bar/baz", shape=100, chunks=10)
+    >>> root["foo"]
+    <zarrix.hierarchy.Group '/foo'>
+    >>> root.tree()
+    /
+     └── foo
+         └── bar
+             └── baz (100,) float64
+    """
+
+    __module__ = "zarrix.hierarchy"
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        store: Any,
+        path: str | None = None,
+        read_only: bool = False,
+        chunk_store: Any = None,
+        cache_attrs: bool = True,
+        synchronizer: Any = None,
+        zarr_version: int | None = None,
+        *,
+        meta_array: Any = None,
+    ) -> None:
+        _nodes.check_format(zarr_version)
+        self._store: Store = as_store(store)
+        self._chunk_store: Store | None = None if chunk_store is None else as_store(chunk_store)
+        self._path: str = normalize_storage_path(path)
+        self._read_only = bool(read_only)
+        self._synchronizer = synchronizer
+        self._meta_array = np.empty(())
+        key = _nodes.key_of(self._path, ".zgroup")
+        document = self._store.get(key)
+        if _nodes.has_array(self._store, self._path):
+            raise ContainsArrayError(
+                f"{_nodes.describe(self._store, self._path)} contains an array, not a group; "
+                "open it with open_array()"
+            )
+        if document is None:
+            raise GroupNotFoundError(f"no group at {_nodes.describe(self._store, self._path)}")
+        v2.parse_group(document, where=key)
+        self._attrs = Attributes(
+            self._store,
+            key=_nodes.key_of(self._path, ".zattrs"),
+            read_only=self._read_only,
+            cache=cache_attrs,
+            synchronizer=synchronizer,
+        )
+
+    # What it is
+
+    @property
+    def store(self) -> Store:
+        """The store that holds the group."""
+        return self._store
+
+    @property
+    def chunk_store(self) -> Store:
+        """The store that holds the chunks of its arrays."""
+        return self._store if self._chunk_store is None else self._chunk_store
+
+    @property
+    def path(self) -> str:
+        """Where in the store the group is, without a leading slash; empty for its root."""
+        return self._path
+
+    @property
+    def name(self) -> str:
+        """Path with a leading slash, as in h5py."""
+        return f"/{self._path}"
+
+    @property
+    def basename(self) -> str:
+        """Last part of the name; empty for the root."""
+        return self._path.split("/")[-1]
+
+    @property
+    def read_only(self) -> bool:
+        """Whether changes are refused, here and in all members."""
+        return self._read_only
+
+    @property
+    def synchronizer(self) -> Any:
+        """What was passed as ``synchronizer``."""
+        return self._synchronizer
+
+    @property
+    def meta_array(self) -> npt.NDArray[Any]:
+        """An empty array of the kind that reads return."""
+        return self._meta_array
+
+    @property
+    def attrs(self) -> Attributes:
+        """User attributes: a mutable mapping of names to JSON values."""
+        return self._attrs
+
+    @property
+    def info(self) -> _display.InfoReporter:
+        """A report of what the group holds; prints as a table."""
+        return _display.InfoReporter(self)
+
+    def info_items(self) -> list[tuple[str, Any]]:
+        """The rows of `info`."""
+        return _display.group_items(self)
+
+    def tree(self, expand: bool | int = False, level: int | None = None) -> _display.TreeViewer:
+        """The hierarchy, drawn as a tree.
+
+        Parameters
+        ----------
+        expand : bool or int
+            How many levels are open in the HTML form; True for all.
+        level : int, optional
+            How deep to go.
+
+        Returns
+        -------
+        TreeViewer
+            Prints as text; notebooks show it as HTML.
+        """
+        return _display.TreeViewer(self, expand=expand, level=level)
+
+    def __repr__(self) -> str:
+        read_only = " read-only" if self._read_only else ""
+        return f"<{_display.type_name(self)} {self.name!r}{read_only}>"
+
+    def _repr_html_(self) -> str:
+        return f"{_display.info_table(self.info_items())}{self.tree()._repr_html_()}"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Group)
+            and self._store == other._store
+            and self._read_only == other._read_only
+            and self._path == other._path
+        )
+
+    def __enter__(self) -> "Group":
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._store.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "store": self._store,
+            "path": self._path,
+            "read_only": self._read_only,
+            "chunk_store": self._chunk_store,
+            "cache_attrs": self._attrs.cache,
+            "synchronizer": self._synchronizer,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    # Members
+
+    def _item_path(self, item: Any) -> str:
+        """Path in the store of a member; one that begins with a slash starts at the root."""
+        path = normalize_storage_path(item)
+        absolute = isinstance(item, str) and item.startswith("/")
+        if absolute or not self._path:
+            return path
+        return f"{self._path}/{path}" if path else self._path
+
+    def _open_array(self, path: str, **changes: Any) -> Array:
+        options: dict[str, Any] = {
+            "read_only": self._read_only,
+            "chunk_store": self._chunk_store,
+            "synchronizer": self._synchronizer,
+            "cache_attrs": self._attrs.cache,
+        }
+        return Array(self._store, path=path, **{**options, **changes})
+
+    def _open_group(self, path: str) -> "Group":
+        return Group(
+            self._store,
+            path=path,
+            read_only=self._read_only,
+            chunk_store=self._chunk_store,
+            cache_attrs=self._attrs.cache,
+            synchronizer=self._synchronizer,
+        )
+
+    def __getitem__(self, item: str) -> Any:
+        """The array or group of that name or path; ``KeyError`` if there is none."""
+        path = self._item_path(item)
+        try:
+            return self._open_array(path)
+        except ArrayNotFoundError:
+            if not _nodes.has_group(self._store, path):
+                raise KeyError(item) from None
+            return self._open_group(path)
+
+    def __setitem__(self, item: str, value: Any) -> None:
+        """Store ``value`` as an array of that name; replaces what is there."""
+        self.array(item, value, overwrite=True)
+
+    def __delitem__(self, item: str) -> None:
+        """Delete a member and all below it."""
+        path = self._item_path(item)
+        with self._writing():
+            if not (_nodes.has_array(self._store, path) or _nodes.has_group(self._store, path)):
+                raise KeyError(item)
+            for store in self._stores():
+                store.rmdir(path)
+
+    def __contains__(self, item: object) -> bool:
+        path = self._item_path(item)
+        return _nodes.has_array(self._store, path) or _nodes.has_group(self._store, path)
+
+    def __iter__(self) -> Iterator[str]:
+        for name in _nodes.member_names(self._store, self._path):
+            path = _nodes.key_of(self._path, name)
+            if _nodes.has_array(self._store, path) or _nodes.has_group(self._store, path):
+                yield name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def clear(self) -> None:
+        """Delete all members; attributes stay."""
+        for name in list(self):
+            del self[name]
+
+    def pop(self, key: str, *default: Any) -> Any:
+        """Delete a member and return what it was, as a copy in memory.
+
+        Parameters
+        ----------
+        key : str
+        *default : object, optional
+            Returned where there is no such member.
+
+        Returns
+        -------
+        Array or Group
+        """
+        if default and key not in self:
+            return default[0]
+        kept = Group(_in_memory())
+        copy(self[key], kept, name=key)
+        del self[key]
+        return kept[key]
+
+    def popitem(self) -> tuple[str, Any]:
+        """`pop` for the first member; ``KeyError`` if there is none."""
+        for name in self:
+            return name, self.pop(name)
+        raise KeyError("the group is empty")
+
+    def __getattr__(self, name: str) -> Any:
+        # Python asks for these names itself: no look in the store, which may be far away.
+        if name.startswith(("__", "_ipython_", "_repr_")) or "_store" not in self.__dict__:
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(
+                f"the group {self.name!r} has neither a method nor a member {name!r}"
+            ) from None
+
+    def __dir__(self) -> list[str]:
+        names = [n for n in self if n.isidentifier() and not keyword.iskeyword(n)]
+        return sorted({*super().__dir__(), *names})
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def group_keys(self) -> Iterator[str]:
+        """Names of the groups directly below."""
+        for name in _nodes.member_names(self._store, self._path):
+            path = _nodes.key_of(self._path, name)
+            if _nodes.has_group(self._store, path) and not _nodes.has_array(self._store, path):
+                yield name
+
+    def groups(self) -> Iterator[tuple[str, "Group"]]:
+        """Names and objects of the groups directly below."""
+        for name in self.group_keys():
+            yield name, self._open_group(_nodes.key_of(self._path, name))
+
+    def array_keys(self, recurse: bool = False) -> Iterator[str]:
+        """Names of the arrays directly below; with ``recurse`` of all below.
+
+        As in zarr 2.18 these are last parts of names, not paths.
+        """
+        for path in self._array_paths(self._path, recurse):
+            yield path.split("/")[-1]
+
+    def arrays(self, recurse: bool = False) -> Iterator[tuple[str, Array]]:
+        """Names and objects of the arrays directly below; with ``recurse`` of all below."""
+        for path in self._array_paths(self._path, recurse):
+            yield path.split("/")[-1], self._open_array(path)
+
+    def _array_paths(self, path: str, recurse: bool) -> Iterator[str]:
+        for name in _nodes.member_names(self._store, path):
+            below = _nodes.key_of(path, name)
+            if _nodes.has_array(self._store, below):
+                yield below
+            elif recurse and _nodes.has_group(self._store, below):
+                yield from self._array_paths(below, recurse)
+
+    def visitvalues(self, func: Callable[[Any], Any]) -> Any:
+        """Call ``func(object)`` on everything below, parents first.
+
+        Stops at the first call that returns something else than None, and returns that.
+        """
+        for name in self:
+            member = self[name]
+            result = func(member)
+            if result is None and isinstance(member, Group):
+                result = member.visitvalues(func)
+            if result is not None:
+                return result
+        return None
+
+    def visititems(self, func: Callable[[str, Any], Any]) -> Any:
+        """As `visitvalues`, calling ``func(path relative to this group, object)``."""
+        start = len(self._path) + 1 if self._path else 0
+        return self.visitvalues(lambda member: func(member.path[start:], member))
+
+    def visit(self, func: Callable[[str], Any]) -> Any:
+        """As `visitvalues`, calling ``func(path relative to this group)``."""
+        return self.visititems(lambda path, _: func(path))
+
+    def visitkeys(self, func: Callable[[str], Any]) -> Any:
+        """The same as `visit`."""
+        return self.visit(func)
+
+    # Changing the hierarchy
+
+    def _stores(self) -> list[Store]:
+        if self._chunk_store is None or self._chunk_store is self._store:
+            return [self._store]
+        return [self._store, self._chunk_store]
+
+    def _writing(self) -> AbstractContextManager[Any]:
+        """Refuse where changing is; else the lock to hold during it."""
+        if self._read_only:
+            raise ReadOnlyError(
+                f"the group {self.name!r} is read-only; open it with mode='r+' to change it"
+            )
+        if self._synchronizer is None:
+            return nullcontext()
+        return cast("AbstractContextManager[Any]", self._synchronizer[".zgroup"])
+
+    def create_group(self, name: str, overwrite: bool = False) -> "Group":
+        """Make a group, and those above it.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group.
+        overwrite : bool
+            Replace what is there.
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is there and ``overwrite`` is false.
+        """
+        path = self._item_path(name)
+        with self._writing():
+            _nodes.create_group(self._store, path, self._chunk_store, overwrite)
+        return self._open_group(path)
+
+    def create_groups(self, *names: str, **kwargs: Any) -> tuple["Group", ...]:
+        """`create_group` for several names."""
+        return tuple(self.create_group(name, **kwargs) for name in names)
+
+    def require_group(self, name: str, overwrite: bool = False) -> "Group":
+        """The group of that name, made if it does not exist.
+
+        Parameters
+        ----------
+        name : str
+        overwrite : bool
+            Replace an array of that name.
+        """
+        path = self._item_path(name)
+        with self._writing():
+            if not _nodes.has_group(self._store, path) or _nodes.has_array(self._store, path):
+                _nodes.create_group(self._store, path, self._chunk_store, overwrite)
+        return self._open_group(path)
+
+    def require_groups(self, *names: str) -> tuple["Group", ...]:
+        """`require_group` for several names."""
+        return tuple(self.require_group(name) for name in names)
+
+    def create_dataset(self, name: str, data: Any = None, **kwargs: Any) -> Array:
+        """Create an array, empty or from ``data``.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group.
+        data : array-like, optional
+            What it holds; see `zarrix.array`.
+        **kwargs
+            As for `zarrix.create`: shape, chunks, dtype, compressor, ...
+
+        Returns
+        -------
+        Array
+        """
+        if data is None:
+            return self.create(name, **kwargs)
+        return self.array(name, data, **kwargs)
+
+    def require_dataset(
+        self, name: str, shape: Any, dtype: Any = None, exact: bool = False, **kwargs: Any
+    ) -> Array:
+        """The array of that name, created if it does not exist.
+
+        Parameters
+        ----------
+        name : str
+        shape : int or tuple of int
+        dtype : dtype
+            Values of it can be cast safely to that of an existing array.
+        exact : bool
+            It must be the dtype of an existing array.
+        **kwargs
+            As for `create_dataset`.
+
+        Raises
+        ------
+        TypeError
+            An array of another shape or dtype exists.
+        """
+        path = self._item_path(name)
+        if not _nodes.has_array(self._store, path):
+            return self.create_dataset(name, shape=shape, dtype=dtype, **kwargs)
+        with self._writing():
+            names = ("synchronizer", "cache_metadata", "cache_attrs", "write_empty_chunks")
+            options = {option: kwargs[option] for option in names if option in kwargs}
+            existing = self._open_array(path, **options)
+        if normalize_shape(shape) != existing.shape:
+            raise TypeError(f"the existing array {name!r} has shape {existing.shape}, not {shape}")
+        wanted: np.dtype[Any] = np.dtype(dtype)
+        if exact and wanted != existing.dtype:
+            raise TypeError(
+                f"the existing array {name!r} has dtype {existing.dtype}, not exactly {wanted}"
+            )
+        if not np.can_cast(wanted, existing.dtype):
+            raise TypeError(
+                f"the existing array {name!r} has dtype {existing.dtype}, "
+                f"to which {wanted} cannot be cast safely"
+            )
+        return existing
+
+    def _make(self, function: Callable[..., Array], name: str, *args: Any, **kwargs: Any) -> Array:
+        options = {
+            "synchronizer": self._synchronizer,
+            "cache_attrs": self._attrs.cache,
+            "store": self._store,
+            "chunk_store": self._chunk_store,
+            "path": self._item_path(name),
+        }
+        for fixed in ("store", "chunk_store", "path"):
+            if fixed in kwargs:
+                raise TypeError(f"{fixed}= is given by the group; use the name for a path")
+        with self._writing():
+            return function(*args, **{**options, **kwargs})
+
+    def create(self, name: str, **kwargs: Any) -> Array:
+        """Create an array; keywords as for `zarrix.create`."""
+        return self._make(_create.create, name, **kwargs)
+
+    def empty(self, name: str, **kwargs: Any) -> Array:
+        """Create an array; keywords as for `zarrix.empty`."""
+        return self._make(_create.empty, name, **kwargs)
+
+    def zeros(self, name: str, **kwargs: Any) -> Array:
+        """Create an array; keywords as for `zarrix.zeros`."""
+        return self._make(_create.zeros, name, **kwargs)
+
+    def ones(self, name: str, **kwargs: Any) -> Array:
+        """Create an array; keywords as for `zarrix.ones`."""
+        return self._make(_create.ones, name, **kwargs)
+
+    def full(self, name: str, fill_value: Any, **kwargs: Any) -> Array:
+        """Create an array; keywords as for `zarrix.full`."""
+        return self._make(_create.full, name, fill_value=fill_value, **kwargs)
+
+    def array(self, name: str, data: Any, **kwargs: Any) -> Array:
+        """Create an array that holds ``data``; keywords as for `zarrix.array`."""
+        return self._make(_create.array, name, data, **kwargs)
+
+    def empty_like(self, name: str, data: Any, **kwargs: Any) -> Array:
+        """Create an array; keywords as for `zarrix.empty_like`."""
+        return self._make(_create.empty_like, name, data, **kwargs)
+
+    def zeros_like(self, name: str, data: Any, **kwargs: Any) -> Array:
+        """Create an array; keywords as for `zarrix.zeros_like`."""
+        return self._make(_create.zeros_like, name, data, **kwargs)
+
+    def ones_like(self, name: str, data: Any, **kwargs: Any) -> Array:
+        """Create an array; keywords as for `zarrix.ones_like`."""
+        return self._make(_create.ones_like, name, data, **kwargs)
+
+    def full_like(self, name: str, data: Any, **kwargs: Any) -> Array:
+        """Create an array; keywords as for `zarrix.full_like`."""
+        return self._make(_create.full_like, name, data, **kwargs)
+
+    def move(self, source: str, dest: str) -> None:
+        """Move a member, with all below it, to another path; groups above that are made.
+
+        Parameters
+        ----------
+        source, dest : str
+            Names, or paths relative to this group.
+
+        Raises
+        ------
+        ValueError
+            ``source`` does not exist, or ``dest`` does.
+        """
+        old, new = self._item_path(source), self._item_path(dest)
+        with self._writing():
+            if source not in self:
+                raise ValueError(f'The source, "{old}", does not exist.')
+            if dest in self:
+                raise ValueError(f'The dest, "{new}", already exists.')
+            if f"{new}/".startswith(f"{old}/"):
+                raise ValueError(f"{old!r} cannot be moved below itself, to {new!r}")
+            parent = new.rpartition("/")[0]
+            if parent and not _nodes.has_group(self._store, parent):
+                _nodes.create_group(self._store, parent, self._chunk_store, overwrite=False)
+            for store in self._stores():
+                store.rename(old, new)
+
+
+def _in_memory() -> Store:
+    store = MemoryStore()
+    _nodes.create_group(store, "", None, overwrite=False)
+    return store

@@ -1,0 +1,123 @@
+"""Changing the shape of a stored array while other processes may do the same.
+
+The new shape is computed from the stored one, under the lock of the metadata: two appends get rows
+of their own. Shrinking first clears what is cut off and then changes the shape, and starts over if
+the shape became another one meanwhile: no chunk is deleted after the change, when it could already
+be a chunk that somebody else appended. Killed in between, the array has its old shape, and fill
+where it was to be cut.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._metadata import ArrayMetadata
+from zarrix._values import as_value
+from zarrix.util import normalize_resize_args
+
+if TYPE_CHECKING:
+    from zarrix._array import Array
+    from zarrix._array_state import ArrayState
+
+__all__ = ["append", "resize"]
+
+
+class _ShapeChangedError(Exception):
+    """Somebody else changed the shape between our look at it and the lock."""
+
+
+def resize(array: "ArrayState", args: tuple[Any, ...]) -> None:
+    """Give ``array`` the shape that ``Array.resize(*args)`` asks for."""
+    array._forbid_on_view()
+    while True:
+        array._load()
+        old = array._metadata.shape
+        new = normalize_resize_args(old, *args)
+        _clear_outside(array, new)
+
+        def change(
+            metadata: ArrayMetadata, old: tuple[int, ...] = old, new: tuple[int, ...] = new
+        ) -> ArrayMetadata:
+            if metadata.shape != old:
+                raise _ShapeChangedError
+            return metadata.with_shape(new)
+
+        try:
+            array._rewrite(change)
+        except _ShapeChangedError:
+            continue
+        return
+
+
+def append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
+    """Grow ``array`` along ``axis`` by ``data``; returns the new shape."""
+    array._forbid_on_view()
+    array._load()
+    metadata = array._metadata
+    ndim = len(metadata.shape)
+    if not isinstance(axis, int | np.integer) or not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis!r} is out of range for an array of {ndim} axes")
+    axis = int(axis) % ndim
+    if not hasattr(data, "shape"):
+        data = np.asanyarray(data)
+    if isinstance(data, np.ndarray):
+        # Cast before the array grows: a value that cannot be stored must not leave empty rows.
+        data = as_value(data, metadata.dtype, data.shape)
+    _check_fits(metadata.shape, tuple(data.shape), axis)
+    grown_from = 0
+
+    def change(metadata: ArrayMetadata) -> ArrayMetadata:
+        nonlocal grown_from
+        shape = list(metadata.shape)
+        _check_fits(metadata.shape, tuple(data.shape), axis)
+        grown_from = shape[axis]
+        shape[axis] += data.shape[axis]
+        return metadata.with_shape(tuple(shape))
+
+    array._rewrite(change)
+    region = [slice(None)] * ndim
+    region[axis] = slice(grown_from, grown_from + data.shape[axis])
+    array._write(tuple(region), data)
+    return array._metadata.shape
+
+
+def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> None:
+    expected = tuple(n for i, n in enumerate(shape) if i != axis)
+    if len(added) != len(shape) or tuple(n for i, n in enumerate(added) if i != axis) != expected:
+        raise ValueError(
+            f"data of shape {added} cannot be appended along axis {axis} to an array of shape "
+            f"{shape}; all other axes must be as long as the array's"
+        )
+
+
+def _clear_outside(array: "ArrayState", new: tuple[int, ...]) -> None:
+    """Delete the chunks outside ``new`` and put fill into those that it cuts."""
+    metadata = array._metadata
+    kept = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
+    if kept == metadata.shape:
+        return
+    array._io.erase_outside(kept)
+    # Chunks that end up empty are removed, and absent ones stay absent, whatever the array's own
+    # setting: clearing must not store chunks of fill.
+    layout, foreign = metadata.layout(write_empty_chunks=False)
+    store = array.chunk_store
+    io = _engine.ArrayIO(store._engine, store.engine_path(array.path), layout, foreign)
+    fill: Any = np.zeros((), metadata.dtype)
+    if metadata.fill_value is not None:
+        fill[()] = metadata.fill_value
+    chunks = metadata.chunk_shape
+    for axis, (size, chunk) in enumerate(zip(kept, chunks, strict=True)):
+        stop = min(metadata.shape[axis], -(-size // chunk) * chunk) if chunk else size
+        if size >= stop:
+            continue
+        # Other axes reach to the end of their last kept chunk: what lies beyond is erased above.
+        counts = [
+            min(metadata.shape[i], -(-n // c) * c) if c else n
+            for i, (n, c) in enumerate(zip(kept, chunks, strict=True))
+        ]
+        ranges = [(0, 1, count) for count in counts]
+        ranges[axis] = (size, 1, stop - size)
+        shape = tuple(count for _, _, count in ranges)
+        cut: Any = np.broadcast_to(fill, shape)
+        io.write(tuple(ranges), cut, array._fsync)

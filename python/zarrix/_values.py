@@ -1,0 +1,123 @@
+"""The NumPy side of a read or write: buffers to fill, and values cast and broadcast to a selection.
+
+The engine takes any strides but does not convert: what reaches it has the dtype of the array and
+one axis per range of the selection. Everything is checked here, before the engine touches a chunk.
+What goes to the engine is typed as Any: NumPy's stubs have no buffer protocol before Python 3.12.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["as_out", "as_value", "is_lazy", "slabs"]
+
+_SLAB_BYTES = 64 * 2**20
+
+
+def as_value(
+    value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], new_axes: tuple[int, ...] = ()
+) -> Any:
+    """``value`` cast to ``dtype`` as assignment in NumPy casts, and broadcast to ``shape``.
+
+    Parameters
+    ----------
+    value : array-like
+    dtype : dtype
+    shape : tuple of int
+        Of the selection, without new axes.
+    new_axes : tuple of int
+        Axes of length one that the selection adds, as for ``numpy.expand_dims``.
+
+    Raises
+    ------
+    ValueError
+        It does not broadcast; the message names both shapes.
+    """
+    array = np.asarray(value, dtype)
+    if array.shape == shape and not new_axes:
+        return array
+    wanted = shape
+    if new_axes:
+        wanted = np.expand_dims(np.broadcast_to(np.empty(()), shape), new_axes).shape
+    given = array
+    while given.ndim > len(wanted) and given.shape[0] == 1:
+        given = given[0]
+    try:
+        fitted = np.broadcast_to(given, wanted)
+    except ValueError:
+        raise ValueError(
+            f"a value of shape {array.shape} does not broadcast to the selection's shape {wanted}"
+        ) from None
+    return np.squeeze(fitted, new_axes) if new_axes else fitted
+
+
+def as_out(
+    out: Any, dtype: np.dtype[Any], shape: tuple[int, ...], new_axes: tuple[int, ...] = ()
+) -> Any:
+    """``out`` as the array that the engine fills: of this dtype, shape and writable.
+
+    Raises
+    ------
+    TypeError
+        It is not a buffer.
+    ValueError
+        It has another shape or dtype, or cannot be written.
+    """
+    array: npt.NDArray[Any] = out
+    if not isinstance(out, np.ndarray):
+        try:
+            array = np.asarray(memoryview(out))
+        except TypeError:
+            raise TypeError(
+                f"out is a NumPy array or a writable buffer, not {type(out).__name__}"
+            ) from None
+    wanted = shape
+    if new_axes:
+        wanted = np.expand_dims(np.broadcast_to(np.empty(()), shape), new_axes).shape
+    if array.shape != wanted:
+        raise ValueError(f"out has shape {array.shape}, and the selection has shape {wanted}")
+    if array.dtype != dtype:
+        raise ValueError(f"out has dtype {array.dtype}, and the array has dtype {dtype}")
+    if not array.flags.writeable:
+        raise ValueError("out cannot be written: it is read-only")
+    return np.squeeze(array, new_axes) if new_axes else array
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether ``value`` is an array whose elements are elsewhere: stored, or yet to be computed."""
+    return (
+        not isinstance(value, np.ndarray | np.generic)
+        and hasattr(value, "chunks")
+        and hasattr(value, "shape")
+        and hasattr(value, "dtype")
+    )
+
+
+def slabs(
+    shape: tuple[int, ...], chunks: tuple[int, ...], itemsize: int
+) -> Iterator[tuple[slice, ...]]:
+    """Regions of whole chunks that cover ``shape``, each about 64 MiB or one chunk.
+
+    Several chunks at once let the engine work on them in parallel; the limit bounds memory.
+
+    Examples
+    --------
+    >>> list(slabs((4, 5), (2, 5), 2**23))
+    [(slice(0, 2, None), slice(0, 5, None)), (slice(2, 4, None), slice(0, 5, None))]
+    """
+    steps = [max(1, step) for step in chunks]
+    room = _SLAB_BYTES // max(1, itemsize * math.prod(steps))
+    for axis in reversed(range(len(steps))):
+        count = max(1, min(room, -(-shape[axis] // steps[axis])))
+        steps[axis] *= count
+        room //= count
+    starts = (range(0, size, step) for size, step in zip(shape, steps, strict=True))
+    for corner in itertools.product(*starts):
+        yield tuple(
+            slice(start, min(size, start + step))
+            for start, size, step in zip(corner, shape, steps, strict=True)
+        )

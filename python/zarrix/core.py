@@ -1,0 +1,5 @@
+"""Public names of ``zarr.core``."""
+
+from zarrix._array import Array
+
+__all__ = ["Array"]
