@@ -1,0 +1,169 @@
+"""Who is measured: one row of a table each, opened once and read through one function.
+
+A contender is what its users would write with every setting at its default: no cache, no tuned
+thread count. `Opened.read` is the bound method itself wherever the library has one, so that the
+harness adds nothing to a read of a few microseconds.
+
+zarr-python is one package with three pipelines, chosen when an array is opened. They are three
+contenders in one process: an array keeps the pipeline that it was opened with, and opening
+checks that it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata, util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+OURS = "zarrix"
+
+AnyArray = NDArray[Any]
+Key = Any
+"""Integers, slices or a tuple of both: what every contender understands alike."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One array, open.
+
+    read : key -> a new array with the selected elements
+    write : (key, array) -> None, returns when the bytes are where any process sees them
+    """
+
+    read: Callable[[Key], AnyArray]
+    write: Callable[[Key, AnyArray], None]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to read a stored array.
+
+    Parameters
+    ----------
+    name : str
+        As the table shows it.
+    modules : tuple of str
+        What has to be importable; the first one's distribution gives the version.
+    open : callable
+        ``open(path, mode)`` with mode "r" or "r+".
+    suffix : str
+        Of the files it reads: ".zarr", or its own format beside them.
+    atomic : bool
+        Whether a reader of a chunk that is being written sees one whole version of it.
+    """
+
+    name: str
+    modules: tuple[str, ...]
+    open: Callable[[Path, str], Opened]
+    suffix: str = ".zarr"
+    atomic: bool = True
+
+    @property
+    def available(self) -> bool:
+        """Whether this interpreter can import it."""
+        return all(util.find_spec(module) is not None for module in self.modules)
+
+    @property
+    def version(self) -> str:
+        """The version of its distribution; "source tree" where it is not installed."""
+        try:
+            return metadata.version(self.modules[0])
+        except metadata.PackageNotFoundError:
+            return "source tree"
+
+    @property
+    def label(self) -> str:
+        """Its import name, for rows about modules rather than arrays."""
+        return self.modules[0]
+
+
+def _open_zarrix(path: Path, mode: str) -> Opened:
+    import zarrix
+
+    array = zarrix.open_array(str(path), mode=mode)
+    return Opened(array.__getitem__, array.__setitem__)
+
+
+def _zarr_pipeline(name: str) -> Callable[[Path, str], Opened]:
+    def open(path: Path, mode: str) -> Opened:
+        import zarr
+
+        with zarr.config.set({"codec_pipeline.path": name}):
+            array = zarr.open_array(str(path), mode=mode)
+        in_use = type(array._async_array.codec_pipeline).__name__
+        if in_use != name.rpartition(".")[2]:
+            raise RuntimeError(f"asked zarr for {name}, the array uses {in_use}")
+        return Opened(array.__getitem__, array.__setitem__)
+
+    return open
+
+
+def _open_tensorstore(path: Path, mode: str) -> Opened:
+    import tensorstore
+
+    spec: dict[str, Any] = {
+        "driver": "zarr",
+        "kvstore": {"driver": "file", "path": str(path)},
+        # Nobody else waits for the disk after each chunk; with it, this would measure fsync.
+        "context": {"file_io_sync": False},
+    }
+    array = tensorstore.open(spec, read=True, write=mode != "r").result()
+
+    def read(key: Key) -> Any:
+        return array[key].read().result()
+
+    def write(key: Key, value: AnyArray) -> None:
+        array[key].write(value).result()
+
+    return Opened(read, write)
+
+
+def _refuse(key: Key, value: AnyArray) -> None:
+    raise NotImplementedError("read only")
+
+
+def _open_npy(path: Path, mode: str) -> Opened:
+    def read(key: Key) -> Any:
+        return np.load(path)[key]
+
+    return Opened(read, _refuse)
+
+
+def _open_memmap(path: Path, mode: str) -> Opened:
+    mapped = np.load(path, mmap_mode="r")
+
+    def read(key: Key) -> AnyArray:
+        return np.array(mapped[key])
+
+    return Opened(read, _refuse)
+
+
+CONTENDERS: tuple[Contender, ...] = (
+    Contender(OURS, ("zarrix",), _open_zarrix),
+    Contender(
+        "zarr-python",
+        ("zarr",),
+        _zarr_pipeline("zarr.core.codec_pipeline.BatchedCodecPipeline"),
+    ),
+    Contender(
+        "zarr-python fused",
+        ("zarr",),
+        _zarr_pipeline("zarr.core.codec_pipeline.FusedCodecPipeline"),
+    ),
+    Contender("zarrs", ("zarrs", "zarr"), _zarr_pipeline("zarrs.ZarrsCodecPipeline"), atomic=False),
+    Contender("TensorStore", ("tensorstore",), _open_tensorstore),
+    Contender("numpy.load", ("numpy",), _open_npy, suffix=".npy"),
+    Contender("numpy memmap", ("numpy",), _open_memmap, suffix=".npy"),
+)
+
+ZARR = tuple(c.name for c in CONTENDERS if c.suffix == ".zarr")
+
+
+def named(name: str) -> Contender:
+    """The contender of that name."""
+    return next(c for c in CONTENDERS if c.name == name)

@@ -1,0 +1,57 @@
+"""The peak memory of a row: one contender, one run, a process of its own.
+
+What counts is how far the resident memory rises above where it was when the array was open, so
+interpreter and imports are not in it, and the result of a read is.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.contenders import Contender
+from benchmarks.workloads import Place, Read, Workload
+
+
+def peak_bytes(workload: Workload, contender: Contender, place: Place) -> int | None:
+    """Bytes at the peak of one run of a read; None for rows that are no reads."""
+    if not isinstance(workload, Read):
+        return None
+    request = {
+        "workload": workload.name,
+        "contender": contender.name,
+        "data": str(place.data),
+        "tiny": place.tiny,
+        "path": sys.path,
+    }
+    code = (
+        "import json, sys\n"
+        "request = json.loads(sys.argv[1])\n"
+        "sys.path[:] = request['path']\n"
+        "from benchmarks.memory import measure_here\n"
+        "print(measure_here(request))"
+    )
+    output = subprocess.check_output([sys.executable, "-c", code, json.dumps(request)])
+    return int(output.split()[-1])
+
+
+def measure_here(request: dict[str, str]) -> int:
+    """The work of the other process: the rise of the high-water mark over one run, in bytes."""
+    from benchmarks.contenders import named
+    from benchmarks.workloads import WORKLOADS
+
+    workload = next(w for w in WORKLOADS if w.name == request["workload"])
+    data = Path(request["data"])
+    place = Place(data, data, bool(request["tiny"]))
+    call = workload.call(named(request["contender"]), place)
+    before = _resident_bytes()
+    call.run()
+    return max(0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before)
+
+
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()

@@ -1,0 +1,79 @@
+"""The environment of the comparison: one Python with zarrix, built from this tree, and all peers.
+
+The newest zarr-python needs Python 3.12 or newer, zarrix 3.11; its wheel is for the stable ABI, so
+one environment holds both. Versions are pinned: a peer that gets faster shall be noticed when
+somebody raises its pin and not when somebody makes an environment.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = ROOT / "benchmarks" / "envs" / "peers"
+PYTHON = ENVIRONMENT / "bin" / "python"
+
+PINS = (
+    "numpy==2.5.5",
+    "numcodecs==0.17.1",
+    "zarr==3.4.2",
+    "zarrs==0.2.3",
+    "tensorstore==0.1.86",
+)
+
+_MINORS = (12, 13, 14)
+
+
+class SetupError(Exception):
+    """The environment cannot be made; the message says what is missing."""
+
+
+def _candidates() -> Iterator[str]:
+    yield sys.executable
+    for minor in _MINORS:
+        found = shutil.which(f"python3.{minor}")
+        if found:
+            yield found
+    pyenv = shutil.which("pyenv")
+    if pyenv:
+        root = subprocess.run([pyenv, "root"], capture_output=True, text=True, check=False)
+        for minor in _MINORS:
+            versions = Path(root.stdout.strip()) / "versions"
+            yield from map(str, sorted(versions.glob(f"3.{minor}.*/bin/python")))
+
+
+def find_python() -> str:
+    """A Python of 3.12 to 3.14 that can make environments: this one, on PATH, or under pyenv."""
+    probe = (
+        "import sys, venv, ensurepip\n"
+        f"assert sys.version_info[0] == 3 and sys.version_info[1] in {_MINORS}"
+    )
+    for candidate in _candidates():
+        tried = subprocess.run([candidate, "-c", probe], capture_output=True, check=False)
+        if tried.returncode == 0:
+            return candidate
+    raise SetupError(
+        "the newest zarr-python needs Python 3.12, 3.13 or 3.14, and none is on PATH or under pyenv"
+    )
+
+
+def make() -> Path:
+    """Make or renew the environment, and build and install zarrix into it; returns its Python."""
+    if not PYTHON.exists():
+        subprocess.run([find_python(), "-m", "venv", str(ENVIRONMENT)], check=True)
+    pip = [str(PYTHON), "-m", "pip", "install", "-q"]
+    subprocess.run([*pip, *PINS], check=True)
+    subprocess.run([*pip, "--force-reinstall", "--no-deps", str(ROOT)], check=True)
+    return PYTHON
+
+
+def hand_over(arguments: list[str]) -> None:
+    """Go on in the environment, if it exists and this interpreter is another one."""
+    if PYTHON.exists() and Path(sys.prefix).resolve() != ENVIRONMENT.resolve():
+        os.chdir(ROOT)
+        os.execv(PYTHON, [str(PYTHON), "-m", "benchmarks", *arguments])

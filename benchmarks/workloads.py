@@ -1,0 +1,311 @@
+"""What is measured: one row of a table each.
+
+A bar is how many times as fast as the best peer we have to be; a goal is the higher bar that the
+project is heading for. Keys are drawn from a fixed seed. One timing of a row reads all its keys in
+turn, so a row of small reads does not read one chunk that never leaves the cache of a core.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import floor
+from benchmarks.contenders import OURS, ZARR, AnyArray, Contender, Key, named
+from benchmarks.data import LAYOUTS, Layout, full_values
+from benchmarks.measure import Call
+
+Keys = Callable[[Layout, np.random.Generator], list[Key]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the run keeps its files.
+
+    data : of the arrays that are read
+    scratch : of what is written while measuring, in memory where the machine has such a place
+    tiny : arrays of a size that tests the harness, and no speed
+    """
+
+    data: Path
+    scratch: Path
+    tiny: bool
+
+    def layout(self, name: str) -> Layout:
+        """An array at the size of this run."""
+        return LAYOUTS[name].sized(self.tiny)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row.
+
+    name, bar, goal : as the table shows them
+    peers : the contenders beside ours
+    limit_s : a bar in seconds, for the few that are absolute
+    """
+
+    name: str
+    bar: float | None = None
+    goal: float | None = None
+    peers: tuple[str, ...] = tuple(n for n in ZARR if n != OURS)
+    limit_s: float | None = None
+
+    def contenders(self) -> list[Contender]:
+        """Ours first, then those peers that this interpreter can import."""
+        return [c for c in map(named, (OURS, *self.peers)) if c.available]
+
+    def ranks(self, contender: Contender) -> bool:
+        """Whether it may be the best peer; the others are shown."""
+        return True
+
+    def build(self, place: Place) -> None:
+        """Make the stored arrays that it needs, unless they are there."""
+
+    def call(self, contender: Contender, place: Place) -> Call:
+        """What is timed."""
+        raise NotImplementedError
+
+    def result(self, contender: Contender, place: Place) -> list[AnyArray]:
+        """What must be equal for all contenders; done once, before anything is timed."""
+        raise NotImplementedError
+
+    def floor(self, place: Place) -> Call | None:
+        """The floor of this row; None where there is no such thing."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read(Workload):
+    """Selections of an open array."""
+
+    layout: str
+    keys: Keys
+    has_floor: bool = True
+
+    def build(self, place: Place) -> None:
+        place.layout(self.layout).build(place.data)
+
+    def _keys(self, place: Place) -> list[Key]:
+        return self.keys(place.layout(self.layout), np.random.default_rng(1))
+
+    def _path(self, contender: Contender, place: Place) -> Path:
+        return place.layout(self.layout).build(place.data).with_suffix(contender.suffix)
+
+    def call(self, contender: Contender, place: Place) -> Call:
+        read = contender.open(self._path(contender, place), "r").read
+        keys = self._keys(place)
+
+        def run() -> None:
+            for key in keys:
+                read(key)
+
+        return Call(run, len(keys))
+
+    def result(self, contender: Contender, place: Place) -> list[AnyArray]:
+        read = contender.open(self._path(contender, place), "r").read
+        return [read(key) for key in self._keys(place)]
+
+    def floor(self, place: Place) -> Call | None:
+        if not self.has_floor:
+            return None
+        layout = place.layout(self.layout)
+        return floor.read(layout.build(place.data), layout, self._keys(place))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Write(Workload):
+    """A whole array into an empty one that is open; the files are removed between timings."""
+
+    layout: str
+
+    def ranks(self, contender: Contender) -> bool:
+        return contender.atomic
+
+    def _values(self, place: Place) -> AnyArray:
+        layout = place.layout(self.layout)
+        return full_values(layout.values, layout.shape).astype(layout.dtype, copy=False)
+
+    def call(self, contender: Contender, place: Place) -> Call:
+        layout, values = place.layout(self.layout), self._values(place)
+        path = place.scratch / f"{contender.name.replace(' ', '-')}.zarr"
+        targets: list[Callable[[Key, AnyArray], None]] = []
+
+        def prepare() -> None:
+            for earlier in place.scratch.iterdir():
+                shutil.rmtree(earlier)
+            layout.make_empty(path)
+            targets[:] = [contender.open(path, "r+").write]
+
+        return Call(lambda: targets[0](..., values), prepare=prepare)
+
+    def result(self, contender: Contender, place: Place) -> list[AnyArray]:
+        call = self.call(contender, place)
+        call.prepare()
+        call.run()
+        path = place.scratch / f"{contender.name.replace(' ', '-')}.zarr"
+        reader = next(c for c in map(named, (*self.peers, OURS)) if c.available)
+        stored = reader.open(path, "r").read(...)
+        shutil.rmtree(path)
+        return [stored]
+
+    def floor(self, place: Place) -> Call | None:
+        layout = place.layout(self.layout)
+        return floor.write(lambda: place.scratch / "floor", layout, self._values(place))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Open(Workload):
+    """From a path to an array that can be read."""
+
+    layout: str
+
+    def build(self, place: Place) -> None:
+        place.layout(self.layout).build(place.data)
+
+    def call(self, contender: Contender, place: Place) -> Call:
+        path = place.layout(self.layout).build(place.data)
+        return Call(lambda: contender.open(path, "r"))
+
+    def result(self, contender: Contender, place: Place) -> list[AnyArray]:
+        path = place.layout(self.layout).build(place.data)
+        return [contender.open(path, "r").read((slice(0, 1),) * 2)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import(Workload):
+    """What importing the module adds to `import numpy`, each time in a new interpreter."""
+
+    def call(self, contender: Contender, place: Place) -> Call:
+        code = (
+            f"import sys; sys.path[:0] = {sys.path!r}\n"
+            "import time, numpy\n"
+            "start = time.perf_counter()\n"
+            f"import {contender.label}\n"
+            "print(time.perf_counter() - start)"
+        )
+
+        def run() -> float:
+            return float(subprocess.check_output([sys.executable, "-c", code]))
+
+        return Call(run, seconds=True)
+
+    def result(self, contender: Contender, place: Place) -> list[AnyArray]:
+        return []
+
+
+def everything(layout: Layout, rng: np.random.Generator) -> list[Key]:
+    """The whole array."""
+    return [(slice(None),) * len(layout.shape)]
+
+
+def boxes(size: tuple[int | None, ...], count: int) -> Keys:
+    """Boxes at random places: a length for each axis, None for all of it."""
+
+    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
+        keys: list[Key] = []
+        for _ in range(count):
+            box = []
+            for wanted, length in zip(size, layout.shape, strict=True):
+                extent = min(wanted or length, length)
+                start = int(rng.integers(length - extent + 1))
+                box.append(slice(start, start + extent))
+            keys.append(tuple(box))
+        return keys
+
+    return draw
+
+
+def indices(axis: int, count: int) -> Keys:
+    """One index of one axis, everything of the others."""
+
+    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
+        before = (slice(None),) * axis
+        return [(*before, int(i)) for i in rng.integers(layout.shape[axis], size=count)]
+
+    return draw
+
+
+def chunks(count: int) -> Keys:
+    """Whole chunks at random places."""
+
+    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
+        keys: list[Key] = []
+        for _ in range(count):
+            starts = [
+                c * int(rng.integers(n // c))
+                for n, c in zip(layout.shape, layout.chunks, strict=True)
+            ]
+            keys.append(tuple(slice(s, s + c) for s, c in zip(starts, layout.chunks, strict=True)))
+        return keys
+
+    return draw
+
+
+def elements(count: int) -> Keys:
+    """Single elements at random places."""
+
+    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
+        return [tuple(int(rng.integers(n)) for n in layout.shape) for _ in range(count)]
+
+    return draw
+
+
+def crops(side: int, count: int = 8) -> Keys:
+    """Square crops of one frame with all its channels, as a data loader takes them."""
+
+    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
+        drawn = boxes((1, None, side, side), count)(layout, rng)
+        return [(box[0].start, *box[1:]) for box in drawn]
+
+    return draw
+
+
+WORKLOADS: tuple[Workload, ...] = (
+    Read("video zstd bitshuffle: crop 960", 1.2, 1.8, layout="video-zstd", keys=crops(960)),
+    Read("video zstd bitshuffle: crop 256", None, 2.5, layout="video-zstd", keys=crops(256)),
+    Read("video lz4 shuffle: crop 960", None, 1.5, layout="video-lz4", keys=crops(960)),
+    Read("video lz4 shuffle: crop 256", None, 2.5, layout="video-lz4", keys=crops(256)),
+    Read("planes: all", None, 3, layout="planes", keys=everything),
+    Read("planes: [:, :, k]", None, 1.8, layout="planes", keys=indices(2, 8)),
+    Read("planes: [k]", None, 6, layout="planes", keys=indices(0, 1)),
+    Write("planes: write", None, 1.5, layout="planes"),
+    Read("tiles: all 4096", 1.5, 2.5, layout="tiles", keys=everything),
+    Read("tiles: box 256", None, 2, layout="tiles", keys=boxes((256, 256), 16)),
+    Read("tiles: one chunk", 3, 5, layout="tiles", keys=chunks(64)),
+    Read("tiles: one element", None, 5, layout="tiles", keys=elements(64)),
+    Write("tiles: write", None, 1.1, layout="tiles"),
+    Read(
+        "plain: all, against numpy.load",
+        None,
+        0.9,
+        ("numpy.load",),
+        layout="plain",
+        keys=everything,
+        has_floor=False,
+    ),
+    Read(
+        "plain: window, against memmap",
+        None,
+        0.5,
+        ("numpy memmap",),
+        layout="plain",
+        keys=boxes((1, 256, 256), 32),
+        has_floor=False,
+    ),
+    Open("open an array", None, 2, layout="tiles"),
+    Import("import, beyond numpy", peers=("zarr-python", "TensorStore"), limit_s=0.040),
+)
+
+
+def scratch_folder() -> Path:
+    """A new folder in memory where the machine has one, else among temporary files."""
+    memory = Path("/dev/shm")
+    return Path(tempfile.mkdtemp(prefix="benchmarks-", dir=memory if memory.is_dir() else None))
