@@ -83,7 +83,8 @@ def open(
     """
     check_mode(mode)
     kwargs.update(zarr_version=zarr_version, zarr_format=zarr_format, path=path)
-    opened = as_store(store, storage_options=kwargs.pop("storage_options", None))
+    options = kwargs.pop("storage_options", None)
+    opened = _create.in_memory() if store is None else as_store(store, storage_options=options)
     where = normalize_storage_path(path)
     if kwargs.get("shape") is not None and mode not in ("r", "r+"):
         return open_array(opened, mode, **kwargs)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from zarrix import _display, _resize
 from zarrix._array_state import ArrayState
-from zarrix._errors import ReadOnlyError
+from zarrix._errors import ArrayIndexError, ReadOnlyError
 from zarrix._metadata import v2
 from zarrix._selection import AxisSelection, parse_basic, split_fields
 from zarrix._values import as_out, as_value, is_lazy, slabs
@@ -72,10 +72,12 @@ class Array(ArrayState):
     def __getitem__(self, selection: Any) -> Any:
         """Read a region; see `read`. A selection of integers only gives a NumPy scalar."""
         if not self._plain_read:
-            fields, selection = self._split_fields(selection)
-            return self.get_basic_selection(selection, fields=fields)
+            return self._read(selection)
         metadata = self._metadata
-        axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        try:
+            axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        except ArrayIndexError:
+            return self._read_fields(selection)
         out: Any = np.empty(shape, metadata.dtype)
         self._io.read(axes, out)
         if shape and not new_axes:
@@ -111,8 +113,19 @@ class Array(ArrayState):
         ----------
         Zarr v2 specification, "Chunks" and "Missing chunks".
         """
-        fields, selection = self._split_fields(selection)
-        return self.get_basic_selection(selection, out=out, fields=fields)
+        if not self._plain_read:
+            return self._read(selection, out)
+        metadata = self._metadata
+        try:
+            axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        except ArrayIndexError:
+            return self._read_fields(selection, out)
+        if out is not None:
+            self._io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
+            return out
+        result: Any = np.empty(shape, metadata.dtype)
+        self._io.read(axes, result)
+        return self._shaped(result, new_axes, selection)
 
     def get_basic_selection(
         self, selection: Any = ..., out: Any = None, fields: str | list[str] | None = None
@@ -129,13 +142,21 @@ class Array(ArrayState):
         -------
         ndarray or NumPy scalar
         """
+        return self._read(selection, out, fields) if fields else self.read(selection, out=out)
+
+    def _read_fields(self, selection: Any, out: Any = None) -> Any:
+        """Read where the key is not a basic one: it names fields, or is wrong."""
+        fields, rest = self._split_fields(selection)
+        return self._read(rest, out, fields)
+
+    def _read(self, selection: Any, out: Any = None, fields: str | list[str] | None = None) -> Any:
+        """Read with all that the short path leaves out."""
         self._refresh()
+        if fields is None:
+            fields, selection = self._split_fields(selection)
         metadata = self._metadata
         axes, shape, new_axes = parse_basic(selection, metadata.shape)
         self._check_fields(fields)
-        if fields is None and self._cast_to is None and out is not None:
-            self._io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
-            return out
         result: Any = np.empty(shape, metadata.dtype)
         self._io.read(axes, result)
         if fields:
@@ -221,12 +242,15 @@ class Array(ArrayState):
         A value of another shape is refused before anything is written. Writers of different
         elements, in any threads and processes, never undo each other.
         """
-        if not self._plain_write or is_lazy(value):
-            fields, selection = self._split_fields(selection)
-            self.set_basic_selection(selection, value, fields=fields)
+        if not self._plain_write or (type(value) is not np.ndarray and is_lazy(value)):
+            self._write_slowly(selection, value)
             return
         metadata = self._metadata
-        axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        try:
+            axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        except ArrayIndexError:
+            self._write_slowly(selection, value)
+            return
         self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), self._fsync)
 
     def set_basic_selection(
@@ -249,13 +273,24 @@ class Array(ArrayState):
         ReadOnlyError
             The array was opened for reading.
         """
+        if fields:
+            self._write_slowly(selection, value, fields)
+        else:
+            self[selection] = value
+
+    def _write_slowly(
+        self, selection: Any, value: Any, fields: str | list[str] | None = None
+    ) -> None:
         with self._writing():
             self._write(selection, value, fields)
 
     def _write(self, selection: Any, value: Any, fields: str | list[str] | None = None) -> None:
+        """Write with all that the short path leaves out; the caller holds `_writing`."""
         self._refresh()
         if self._cast_to is not None:
             raise ReadOnlyError("a view made by astype() converts on reading; it cannot be written")
+        if fields is None:
+            fields, selection = self._split_fields(selection)
         metadata = self._metadata
         axes, shape, new_axes = parse_basic(selection, metadata.shape)
         self._check_fields(fields)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -25,6 +26,17 @@ from zarrix._stores import Store, as_store
 from zarrix.util import normalize_fill_value, normalize_storage_path
 
 __all__ = ["ArrayState"]
+
+
+_MOST_CACHED_BYTES = 2**14
+
+
+def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
+    return v2.parse_array(document, where, default_separator=separator)
+
+
+# A loop over ``group["name"][...]`` opens the array every time: parsing is most of what that costs.
+_parse_cached = lru_cache(maxsize=256)(_parse)
 
 
 class StoredBytes(int):
@@ -87,7 +99,7 @@ class ArrayState:
         self._synchronizer = synchronizer
         self._cache_metadata = bool(cache_metadata)
         self._write_empty_chunks = bool(write_empty_chunks)
-        self._meta_array = np.empty(() if meta_array is None else np.empty_like(meta_array).shape)
+        self._meta_array = np.empty_like(() if meta_array is None else meta_array, shape=())
         self._fsync: bool = config.durability == "fsync"
         self._is_view = False
         self._cast_to: np.dtype[Any] | None = None
@@ -114,8 +126,8 @@ class ArrayState:
             self._document = document
 
     def _parse(self, document: Any) -> ArrayMetadata:
-        separator = self._store._dimension_separator
-        return v2.parse_array(document, self._key(".zarray"), default_separator=separator)
+        parse = _parse_cached if len(document) <= _MOST_CACHED_BYTES else _parse
+        return parse(bytes(document), self._key(".zarray"), self._store._dimension_separator)
 
     def _adopt(self, metadata: ArrayMetadata) -> None:
         layout, foreign = metadata.layout(write_empty_chunks=self._write_empty_chunks)
@@ -127,8 +139,7 @@ class ArrayState:
 
     def _set_paths(self) -> None:
         """Decide once which reads and writes may take the short path."""
-        plain = self._cache_metadata and self._metadata.dtype.names is None
-        self._plain_read = plain and self._cast_to is None
+        self._plain_read = self._cache_metadata and self._cast_to is None
         self._plain_write = self._plain_read and not self._read_only and self._synchronizer is None
 
     def _refresh(self) -> None:

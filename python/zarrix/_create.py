@@ -22,7 +22,7 @@ from zarrix._errors import (
     check_keywords,
 )
 from zarrix._metadata import ArrayMetadata, v2
-from zarrix._stores import Store, as_store
+from zarrix._stores import KVStore, MemoryStore, Store, as_store
 from zarrix._values import is_lazy
 from zarrix.util import normalize_storage_path
 
@@ -99,7 +99,7 @@ def create(
     order : {'C', 'F'}
         Order of the elements within a chunk.
     store : Store, mapping, str or Path, optional
-        A new store in memory when omitted.
+        A new one in memory when omitted.
     synchronizer : mapping of key to lock, optional
         Held during writes in addition to the engine's own locks, which need no setting up.
     overwrite : bool
@@ -142,7 +142,7 @@ def create(
     if storage_transformers:
         raise ValueError("storage_transformers belong to zarr_format 3; format 2 has none")
     _nodes.check_format(zarr_version, zarr_format)
-    opened = as_store(store)
+    opened = in_memory() if store is None else as_store(store)
     opened_chunks = None if chunk_store is None else as_store(chunk_store)
     where = normalize_storage_path(path)
     compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
@@ -171,6 +171,11 @@ def create(
         write_empty_chunks=write_empty_chunks,
         meta_array=meta_array,
     )
+
+
+def in_memory() -> Store:
+    """Where an array goes that names no store: the engine's memory, under 2.18's name for it."""
+    return KVStore(MemoryStore())
 
 
 def _new_metadata(
@@ -274,8 +279,8 @@ def array(data: Any, **kwargs: Any) -> Array:
     if not is_lazy(data) and wanted.subdtype is None and not wanted.hasobject:
         # Values that cannot be cast must fail while what they replace is still there.
         data = np.asarray(data, wanted)
-    if kwargs.get("overwrite"):
-        kwargs["store"] = as_store(kwargs.get("store"))
+    if kwargs.get("overwrite") and kwargs.get("store") is not None:
+        kwargs["store"] = as_store(kwargs["store"])
         data = safe_source(data, kwargs["store"], kwargs.get("path"))
     read_only = kwargs.pop("read_only", False)
     z = create(shape=data.shape, **kwargs)
@@ -300,6 +305,8 @@ def _place(store: Store, path: str) -> str:
     if isinstance(root, str):
         return os.path.realpath(os.path.join(root, path))
     inner = getattr(store, "_mutable_mapping", None)
+    if isinstance(inner, Store):
+        return _place(inner, path)
     root = getattr(inner, "root", None)
     name = root if isinstance(root, str) else f"{id(store if inner is None else inner)}"
     return f"{name}/{path}".rstrip("/")
@@ -358,7 +365,7 @@ def open_array(
     check_mode(mode)
     _check_extra("open_array", kwargs, OPEN_KEYWORDS)
     _nodes.check_format(zarr_version, zarr_format)
-    opened = as_store(store, storage_options=storage_options)
+    opened = in_memory() if store is None else as_store(store, storage_options=storage_options)
     opened_chunks = None
     if chunk_store is not None:
         opened_chunks = as_store(chunk_store, storage_options=storage_options)
