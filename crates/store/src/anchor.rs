@@ -12,6 +12,10 @@
 //! one byte passes the gate first and does not keep it.
 //!
 //! The file may be replaced while one waits, so afterwards one looks whether it still has the name.
+//! Each lock opens the file anew, for about 5 us of the 50 to 170 that a write takes. A descriptor
+//! kept for the next lock would save half of that, but its locks would not exclude this process's
+//! other threads, and it would have to be found stale after every replacement.
+//!
 //! A file that does not exist yet has no bytes: its creators take turns by `flock` of its directory.
 
 use std::ffi::{CStr, CString};

@@ -29,7 +29,6 @@ pub fn check_prefix(prefix: &str) -> Result<()> {
 fn fault(key: &[u8]) -> Option<&'static str> {
     let mut name = 0;
     for (position, &byte) in key.iter().enumerate() {
-        // Everything below '/' but NUL, and everything between '/' and '\\', is an ordinary byte.
         match byte {
             b'/' => {
                 if let Some(reason) = name_fault(&key[name..position]) {

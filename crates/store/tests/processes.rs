@@ -136,6 +136,23 @@ fn processes_that_create_and_replace_an_anchor_lose_no_update() {
 }
 
 #[test]
+fn an_anchor_stays_locked_when_its_holder_has_replaced_it() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, ".zarray", b"0");
+    let writers = (0..4).map(|_| {
+        Child::fork(50, || {
+            for _ in 0..50 {
+                let _lock = store.lock(".zarray", ".zarray").unwrap();
+                (0..3).for_each(|_| increment(&store, ".zarray", ".zarray"));
+            }
+        })
+    });
+    all_succeed(writers.collect());
+    assert_eq!(number(&store, ".zarray"), 600);
+}
+
+#[test]
 fn a_group_opened_as_a_store_of_its_own_has_the_same_locks() {
     let place = Place::new();
     let outer = LocalStore::new(place.path("s"));
@@ -163,14 +180,19 @@ fn a_killed_writer_leaves_a_complete_value_and_one_hidden_file() {
     put(&store, "a/.zarray", b"{}");
     put(&store, "a/0", &vec![0; SIZE]);
     let mut leftovers = 0;
+    let generation = || store.get_ranges_into("a/0", &[], &mut Vec::new()).unwrap();
     for round in 0..50_u64 {
+        let before = generation();
         let writer = Child::fork(60, || {
             for version in 1_u8.. {
                 let _lock = store.lock("a/.zarray", "a/0").unwrap();
                 put(&store, "a/0", &vec![version; SIZE]);
             }
         });
-        std::thread::sleep(Duration::from_micros(1000 + round * 7919 % 5000));
+        while generation() == before {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_micros(round * 7919 % 5000));
         writer.kill();
         assert_eq!(writer.wait(), -libc::SIGKILL);
         let mut value = Vec::new();
