@@ -1,0 +1,61 @@
+"""Ctrl-C that ends a command in one way, whenever it comes and however often.
+
+The first press raises `KeyboardInterrupt`, later ones nothing, so that impatience cannot stop the
+clearing up. The press is also remembered: a library that is interrupted in a callback or while it
+closes a file may swallow the exception or raise another in its place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import Self
+
+
+class Interrupts:
+    """Handles Ctrl-C for the duration of a ``with``, in the main thread.
+
+    After a press, Ctrl-C is ignored from then on: the process is ending, and its last steps are
+    neither to be broken off nor to print a traceback.
+    """
+
+    def __init__(self) -> None:
+        self.pressed = False
+        self._held = False
+
+    def __enter__(self) -> Self:
+        self._before = signal.getsignal(signal.SIGINT)
+        # Who starts a program with Ctrl-C ignored, as a shell does in the background, means it.
+        self._ours = (
+            threading.current_thread() is threading.main_thread()
+            and self._before is not signal.SIG_IGN
+        )
+        if self._ours:
+            signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._ours:
+            signal.signal(signal.SIGINT, signal.SIG_IGN if self.pressed else self._before)
+
+    def check(self) -> None:
+        """Raise `KeyboardInterrupt` if Ctrl-C was pressed before."""
+        if self.pressed:
+            raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Meanwhile a press is remembered and raises nothing; `check` afterwards."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+
+    def _handle(self, _signal: int, _frame: FrameType | None) -> None:
+        first, self.pressed = not self.pressed, True
+        if first and not self._held:
+            raise KeyboardInterrupt
