@@ -79,3 +79,11 @@ def test_a_keyword_like_no_other_gets_no_suggestion():
     with pytest.raises(TypeError) as caught:
         _errors.check_keywords(["zzz"], ["compressor", "chunks"], "create")
     assert str(caught.value) == "create() got an unexpected keyword argument 'zzz'"
+
+
+def test_a_value_in_a_message_is_short_however_deep_or_long_it_is():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert _errors.shorten(deep) == "[[[[[...]]]]]"
+    assert len(_errors.shorten({"k" * 1000: ["v" * 1000] * 1000})) == 200

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._errors import MetadataError
+from zarrix._errors import MetadataError, shorten
 
 __all__ = [
     "decode_dtype",
@@ -32,6 +32,8 @@ __all__ = [
     "require_supported",
 ]
 
+# NumPy walks nested dtypes on the C stack.
+_MAX_NESTING = 64
 _NAMED_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -89,19 +91,21 @@ def decode_dtype(document: Any, where: str = "dtype") -> np.dtype[Any]:
         dtype = _dtype_of(document)
     except (TypeError, ValueError, SyntaxError, IndexError, OverflowError, MemoryError) as error:
         raise MetadataError(
-            f"{where} is {_short(document)}, which is no NumPy dtype ({error}); expected for "
+            f"{where} is {shorten(document)}, which is no NumPy dtype ({error}); expected for "
             "example '<f4', '|S10', '<M8[ns]' or a list of [name, dtype] pairs"
         ) from None
     if dtype.subdtype is not None:
         raise MetadataError(
-            f"{where} is {_short(document)}: an array of arrays; its axes belong in 'shape'"
+            f"{where} is {shorten(document)}: an array of arrays; its axes belong in 'shape'"
         )
     return require_supported(dtype, where)
 
 
-def _dtype_of(document: Any) -> np.dtype[Any]:
+def _dtype_of(document: Any, depth: int = 0) -> np.dtype[Any]:
     if isinstance(document, str):
         return np.dtype(document)
+    if depth == _MAX_NESTING:
+        raise ValueError(f"structures inside structures more than {_MAX_NESTING} deep")
     if not isinstance(document, list):
         raise TypeError("neither a string nor a list of fields")
     names: list[Any] = []
@@ -111,13 +115,13 @@ def _dtype_of(document: Any) -> np.dtype[Any]:
     offset = 0
     for field in document:
         if not isinstance(field, list) or not 2 <= len(field) <= 3:
-            raise TypeError(f"field {_short(field)} is not [name, dtype] or [name, dtype, shape]")
+            raise TypeError(f"field {shorten(field)} is not [name, dtype] or [name, dtype, shape]")
         name, title = field[0], None
         if isinstance(name, list) and len(name) == 2:
             title, name = name
         if not isinstance(name, str):
-            raise TypeError(f"field name {_short(name)} is not a string")
-        element = _dtype_of(field[1])
+            raise TypeError(f"field name {shorten(name)} is not a string")
+        element = _dtype_of(field[1], depth + 1)
         if len(field) == 3:
             shape = field[2] if isinstance(field[2], list) else [field[2]]
             element = np.dtype((element, tuple(shape)))
@@ -214,7 +218,7 @@ def decode_fill_value(document: Any, dtype: np.dtype[Any], where: str = "key 'fi
             return _decode_fill(document, dtype)
     except (TypeError, ValueError, OverflowError, RuntimeWarning) as error:
         raise MetadataError(
-            f"{where} is {_short(document)}, which does not fit dtype {dtype.str!r} ({error}); "
+            f"{where} is {shorten(document)}, which does not fit dtype {dtype.str!r} ({error}); "
             f"expected {_EXPECTED.get(dtype.kind, 'a value of that dtype')} or null"
         ) from None
 
@@ -291,11 +295,6 @@ def _is_zero(value: Any) -> bool:
 
 def _same_size_integer(dtype: np.dtype[Any]) -> str:
     return f"'u{dtype.itemsize}'" if dtype.itemsize in (1, 2, 4, 8) else f"'V{dtype.itemsize}'"
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 _EXPECTED = {

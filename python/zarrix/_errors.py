@@ -29,6 +29,7 @@ The engine raises by name from this module, with the message as the only argumen
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Collection, Iterable
 from typing import ClassVar
 
@@ -167,6 +168,24 @@ class VindexInvalidSelectionError(ArrayIndexError):
     """A coordinate or mask selection of the wrong kind."""
 
     kind = "invalid-vindex"
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 4
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 8
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+
+
+def shorten(value: object) -> str:
+    """``repr(value)`` for a message, however long or deep the value is.
+
+    Examples
+    --------
+    >>> shorten(list(range(1000)))
+    '[0, 1, 2, 3, 4, 5, 6, 7, ...]'
+    """
+    text = _SHORT.repr(value)
+    return text if len(text) <= 200 else text[:197] + "..."
 
 
 def suggestion(name: str, allowed: Iterable[str]) -> str:

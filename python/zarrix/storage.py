@@ -170,11 +170,12 @@ def _make_room(store: Store, path: str, chunk_store: Any, overwrite: bool) -> No
     """Check ``path`` and everything above it, then clear it and make the groups above it."""
     names = path.split("/") if path else []
     above = ["/".join(names[:depth]) for depth in range(len(names))]
-    for parent in above if overwrite else (*above, path):
-        if contains_array(store, parent) and not overwrite:
-            raise ContainsArrayError(f"path {parent!r} contains an array")
-    if not overwrite and contains_group(store, path):
-        raise ContainsGroupError(f"path {path!r} contains a group")
+    if not overwrite:
+        for place in (*above, path):
+            if contains_array(store, place):
+                raise ContainsArrayError(f"path {place!r} contains an array")
+        if contains_group(store, path):
+            raise ContainsGroupError(f"path {path!r} contains a group")
     chunks = None if chunk_store is None else as_store(chunk_store)
     for parent in above:
         if contains_array(store, parent):

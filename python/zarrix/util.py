@@ -184,7 +184,7 @@ def normalize_dimension_separator(separator: str | None) -> str | None:
 def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, ...]:
     """The shape that ``resize(*args)`` asks for; None keeps an axis."""
     new = args[0] if len(args) == 1 else args
-    lengths = (new,) if isinstance(new, numbers.Number) else tuple(new)
+    lengths = (new,) if new is None or isinstance(new, numbers.Number) else tuple(new)
     if len(lengths) != len(old_shape):
         raise ValueError(
             f"the new shape {lengths} has {len(lengths)} axes, the array has {len(old_shape)}"

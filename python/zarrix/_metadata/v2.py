@@ -24,7 +24,7 @@ from zarrix._dtypes import (
     encode_fill_value,
     normalize_fill_value,
 )
-from zarrix._errors import MetadataError
+from zarrix._errors import MetadataError, shorten
 from zarrix._metadata import ArrayMetadata, GroupMetadata
 from zarrix.util import (
     human_readable_size,
@@ -301,7 +301,7 @@ def _check_chunks(
 def _members(document: Any, where: str) -> Mapping[str, Any]:
     members = document if isinstance(document, Mapping) else json_loads(document, where)
     if not isinstance(members, Mapping):
-        raise MetadataError(f"{where}: is {_short(members)}; expected a JSON object")
+        raise MetadataError(f"{where}: is {shorten(members)}; expected a JSON object")
     return members
 
 
@@ -336,9 +336,4 @@ def _codec(value: Any, key: str, where: str) -> Mapping[str, Any] | None:
 
 
 def _wrong(where: str, key: str, value: Any, allowed: str) -> MetadataError:
-    return MetadataError(f"{where}: key {key!r} is {_short(value)}; allowed: {allowed}")
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return MetadataError(f"{where}: key {key!r} is {shorten(value)}; allowed: {allowed}")

@@ -1,0 +1,74 @@
+"""Settings: typed, from the environment, and put back after a ``with`` block."""
+
+import subprocess
+import sys
+
+import pytest
+from zarrix import _engine
+from zarrix._config import Config, config
+
+
+def test_a_setting_holds_inside_the_block_and_not_after():
+    before = config.threads
+    with config(threads=before + 3, durability="fsync") as inside:
+        assert inside is config
+        assert _engine.threads() == before + 3
+        assert config.durability == "fsync"
+    assert _engine.threads() == before
+    assert config.durability == "process"
+
+
+def test_a_call_without_a_block_sets_for_good():
+    config(default_zarr_format=3)
+    assert config.default_zarr_format == 3
+    config.default_zarr_format = None
+    assert config.default_zarr_format is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"treads": 2}, TypeError, "config has no setting 'treads'; did you mean 'threads'?"),
+        ({"threads": 0}, ValueError, "threads must be at least 1, not 0"),
+        ({"threads": 1.5}, TypeError, "threads must be a whole number, not 1.5"),
+        ({"threads": True}, TypeError, "threads must be a whole number"),
+        ({"durability": "power"}, ValueError, "'process' or 'fsync', not 'power'"),
+        ({"default_zarr_format": 1}, ValueError, "must be 2, 3 or None, not 1"),
+        ({"max_chunk_bytes": 0}, ValueError, "max_chunk_bytes must be at least 1"),
+    ],
+)
+def test_a_wrong_setting_changes_nothing(settings, error, words):
+    before = repr(config)
+    with pytest.raises(error) as caught:
+        config(**{"max_chunk_bytes": 5, **settings})
+    assert words in str(caught.value)
+    assert repr(config) == before
+
+
+def test_the_environment_sets_what_the_process_starts_with(monkeypatch):
+    monkeypatch.setenv("ZARRIX_DEFAULT_ZARR_FORMAT", "3")
+    monkeypatch.setenv("ZARRIX_DURABILITY", "fsync")
+    monkeypatch.setenv("ZARRIX_MAX_CHUNK_BYTES", "1000")
+    fresh = Config()
+    assert (fresh.default_zarr_format, fresh.durability, fresh.max_chunk_bytes) == (
+        3,
+        "fsync",
+        1000,
+    )
+
+
+def test_the_number_of_threads_comes_from_the_environment():
+    done = subprocess.run(
+        [sys.executable, "-c", "from zarrix._config import config; print(config.threads)"],
+        env={"ZARRIX_THREADS": "5"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "5\n"
+
+
+def test_a_wrong_value_in_the_environment_is_named(monkeypatch):
+    monkeypatch.setenv("ZARRIX_DURABILITY", "perhaps")
+    with pytest.raises(ValueError, match=r"^environment variable ZARRIX_DURABILITY='perhaps': "):
+        Config()
