@@ -7,6 +7,9 @@
 
 const MAX_SHORT_DISTANCE: usize = 8191;
 const SHORTEST_MATCH: usize = 3;
+/// What is copied at once where there is room, also if less is wanted: the next copy overwrites
+/// the rest, and the whole destination is filled or the stream is bad. As long as a literal run.
+const STRIDE: usize = 32;
 
 /// Decodes one stream into `dst`; returns the bytes written, `None` when it does not fit or is bad.
 pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> Option<usize> {
@@ -15,10 +18,13 @@ pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> Option<usize> {
     let mut at = 0;
     loop {
         if control < 32 {
-            let literals = rest.split_at_checked(control + 1)?;
-            dst.get_mut(at..at + control + 1)?.copy_from_slice(literals.0);
-            at += control + 1;
-            rest = literals.1;
+            let literals = control + 1;
+            match (dst[at..].first_chunk_mut::<STRIDE>(), rest.first_chunk::<STRIDE>()) {
+                (Some(to), Some(from)) => *to = *from,
+                _ => dst.get_mut(at..at + literals)?.copy_from_slice(rest.get(..literals)?),
+            }
+            at += literals;
+            rest = &rest[literals..];
         } else {
             let (length, distance) = read_match(control, &mut rest)?;
             copy_match(dst, at, distance, length)?;
@@ -61,19 +67,29 @@ fn read_match(control: usize, rest: &mut &[u8]) -> Option<(usize, usize)> {
 fn copy_match(dst: &mut [u8], at: usize, distance: usize, length: usize) -> Option<()> {
     let from = at.checked_sub(distance)?;
     let end = at.checked_add(length).filter(|&end| end <= dst.len())?;
-    if distance >= length {
-        dst.copy_within(from..from + length, at);
-    } else if distance == 1 {
+    if distance >= STRIDE && end + STRIDE <= dst.len() {
+        let (before, after) = dst.split_at_mut(at);
+        if distance >= length.next_multiple_of(STRIDE) {
+            let from = before[from..].chunks_exact(STRIDE);
+            for (to, from) in
+                after[..length.next_multiple_of(STRIDE)].chunks_exact_mut(STRIDE).zip(from)
+            {
+                to.copy_from_slice(from);
+            }
+            return Some(());
+        }
+    }
+    if distance == 1 {
         let byte = dst[from];
         dst[at..end].fill(byte);
-    } else {
-        // The pattern doubles with every copy.
-        let mut to = at;
-        while to < end {
-            let bytes = (to - from).min(end - to);
-            dst.copy_within(from..from + bytes, to);
-            to += bytes;
-        }
+        return Some(());
+    }
+    // The pattern doubles with every copy.
+    let mut to = at;
+    while to < end {
+        let bytes = (to - from).min(end - to);
+        dst.copy_within(from..from + bytes, to);
+        to += bytes;
     }
     Some(())
 }

@@ -68,7 +68,12 @@ impl<'a> Frame<'a> {
             return streams.decode_untransposed(dst, parts, scratch);
         }
         let mut block = scratch.take_block(dst.len());
-        let result = self.decode_transposed(&mut streams, dst, &mut block, scratch);
+        // Most elements are small, and clearing room for the planes of large ones takes time.
+        let result = if self.header.element_bytes <= 16 {
+            self.decode_transposed::<16>(&mut streams, dst, &mut block, scratch)
+        } else {
+            self.decode_transposed::<MAX_PLANES>(&mut streams, dst, &mut block, scratch)
+        };
         scratch.put_block(block);
         result
     }
@@ -96,7 +101,7 @@ impl<'a> Frame<'a> {
     ///
     /// A stream is whole planes: all of them when the block is not split, one when it is. Planes
     /// are transposed from the frame itself where the encoder gave up and stored the stream.
-    fn decode_transposed(
+    fn decode_transposed<const PLANES: usize>(
         &self,
         streams: &mut Streams<'a>,
         dst: &mut [u8],
@@ -109,7 +114,7 @@ impl<'a> Frame<'a> {
         if !dst.len().is_multiple_of(parts) {
             return Err(corrupt(format!("a block of {} bytes in {parts} streams", dst.len())));
         }
-        let mut planes: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
+        let mut planes: [&[u8]; PLANES] = [&[]; PLANES];
         let mut tail: &[u8] = &[];
         let mut room = &mut block[..dst.len()];
         for part in 0..parts {

@@ -2,8 +2,6 @@
 
 use super::unshuffle;
 
-/// Bytes of the planes that are kept between the two steps: they stay in the first cache.
-const TILE_BYTES: usize = 32768;
 /// Elements per tile when elements are small; a multiple of what a kernel takes at once.
 const TILE_ELEMENTS: usize = 1024;
 /// A kernel takes elements in multiples of this, but at the end.
@@ -35,16 +33,25 @@ fn rows_to_bytes(plane: &[u8], start: usize, dst: &mut [u8]) {
 
 /// Bit-unshuffles planes into `dst`; all are equally long, whole eights, and fill `dst`.
 pub(crate) fn bit_unshuffle(planes: &[&[u8]], dst: &mut [u8]) {
-    if let [plane] = planes {
-        return rows_to_bytes(plane, 0, dst);
+    match planes {
+        [plane] => rows_to_bytes(plane, 0, dst),
+        _ if planes.len() <= 16 => bit_unshuffle_tiled::<16, 8192>(planes, dst),
+        _ => bit_unshuffle_tiled::<{ super::MAX_PLANES }, 32768>(planes, dst),
     }
+}
+
+/// The same through tiles of bytes, so small that they stay in the first cache.
+fn bit_unshuffle_tiled<const PLANES: usize, const TILE_BYTES: usize>(
+    planes: &[&[u8]],
+    dst: &mut [u8],
+) {
     let element_bytes = planes.len();
     let room = TILE_BYTES / element_bytes / STEP_ELEMENTS * STEP_ELEMENTS;
     let tile_elements = room.clamp(STEP_ELEMENTS, TILE_ELEMENTS);
     let mut tile = [0; TILE_BYTES];
     for (index, out) in dst.chunks_mut(tile_elements * element_bytes).enumerate() {
         let elements = out.len() / element_bytes;
-        let mut bytes: [&[u8]; super::MAX_PLANES] = [&[]; super::MAX_PLANES];
+        let mut bytes: [&[u8]; PLANES] = [&[]; PLANES];
         let mut rest = &mut tile[..];
         for (bytes, plane) in bytes.iter_mut().zip(planes) {
             let (here, after) = rest.split_at_mut(elements);

@@ -71,15 +71,3 @@ pub fn c_blosc_encode(src: &[u8], spec: &Spec) -> Vec<u8> {
     dst.truncate(written as usize);
     dst
 }
-
-pub fn c_blosc_decode(src: &[u8], dst: &mut [u8]) -> i32 {
-    // SAFETY: the frame was made by c-blosc, both buffers are valid for their lengths.
-    unsafe {
-        blosc_src::blosc_decompress_ctx(
-            src.as_ptr().cast::<c_void>(),
-            dst.as_mut_ptr().cast::<c_void>(),
-            dst.len(),
-            1,
-        )
-    }
-}

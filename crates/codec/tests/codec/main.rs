@@ -4,3 +4,4 @@
 
 mod blosc;
 mod common;
+mod fixtures;

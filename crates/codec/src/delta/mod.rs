@@ -1,0 +1,182 @@
+//! The delta filter of numcodecs: the first element, then the difference of each to the one before.
+//!
+//! It is NumPy's arithmetic that defines the bytes: differences wrap in `dtype`, are cast to
+//! `astype`, and the running sum is taken in the type that NumPy promotes the two to, so that
+//! floating-point results are equal to the last bit.
+
+mod number;
+
+use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+use number::{Kind, Number, Type};
+
+const NAME: &str = "delta";
+
+/// The numcodecs delta filter.
+#[derive(Debug)]
+pub struct Delta {
+    decoded: Type,
+    encoded: Type,
+}
+
+impl Delta {
+    /// Both are NumPy type strings (or names) of integers or floating-point numbers.
+    pub fn new(dtype: &str, astype: &str) -> Result<Self> {
+        let parse = |key: &str, text: &str| {
+            Type::parse(text).ok_or_else(|| CodecError::Configuration {
+                codec: NAME.to_owned(),
+                reason: format!(
+                    "{key} is {text:?}, allowed: integers of 1, 2, 4 or 8 bytes and \
+                     floating-point numbers of 2, 4 or 8 bytes, such as \"<i4\""
+                ),
+            })
+        };
+        Ok(Self { decoded: parse("dtype", dtype)?, encoded: parse("astype", astype)? })
+    }
+
+    /// Whether both are the same integers, which the fast loops do.
+    fn is_plain(&self) -> bool {
+        self.decoded == self.encoded && self.decoded.kind != Kind::Float
+    }
+}
+
+/// Runs `$body` with `$word` as the unsigned integer of `$type`'s width; wrapping arithmetic does
+/// not ask for a sign.
+macro_rules! with_word {
+    ($type:expr, $word:ident, $body:expr) => {
+        match $type.bytes {
+            1 => {
+                type $word = u8;
+                $body
+            }
+            2 => {
+                type $word = u16;
+                $body
+            }
+            4 => {
+                type $word = u32;
+                $body
+            }
+            _ => {
+                type $word = u64;
+                $body
+            }
+        }
+    };
+}
+
+/// `dst[i] = step(src[i])` over words of either byte order.
+macro_rules! map_words {
+    ($word:ident, $big:expr, $src:expr, $dst:expr, $step:expr) => {{
+        const BYTES: usize = size_of::<$word>();
+        let mut step = $step;
+        let words = $src.as_chunks::<BYTES>().0.iter().zip($dst.as_chunks_mut::<BYTES>().0);
+        if $big {
+            words.for_each(|(from, to)| *to = step($word::from_be_bytes(*from)).to_be_bytes());
+        } else {
+            words.for_each(|(from, to)| *to = step($word::from_le_bytes(*from)).to_le_bytes());
+        }
+    }};
+}
+
+impl Codec for Delta {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
+        let elements = decoded_bytes / self.decoded.bytes;
+        EncodedSize::Exact(elements.saturating_mul(self.encoded.bytes))
+    }
+
+    fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
+        if decoded_bytes.is_multiple_of(self.decoded.bytes) {
+            return Ok(());
+        }
+        Err(CodecError::Configuration {
+            codec: NAME.to_owned(),
+            reason: format!(
+                "a chunk of {decoded_bytes} bytes is no whole number of {}-byte elements",
+                self.decoded.bytes
+            ),
+        })
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
+        self.check_decoded(src.len())?;
+        dst.clear();
+        dst.resize(src.len() / self.decoded.bytes * self.encoded.bytes, 0);
+        if self.is_plain() {
+            with_word!(self.decoded, Word, {
+                let mut before: Word = 0;
+                map_words!(Word, self.decoded.big, src, dst, |value: Word| {
+                    value.wrapping_sub(std::mem::replace(&mut before, value))
+                });
+            });
+            return Ok(());
+        }
+        let mut before: Option<Number> = None;
+        let elements = src.chunks_exact(self.decoded.bytes);
+        for (from, to) in elements.zip(dst.chunks_exact_mut(self.encoded.bytes)) {
+            let value = self.decoded.read(from);
+            let difference = match before {
+                None => value,
+                Some(before) => self.decoded.wrapped(value.minus(before)),
+            };
+            self.encoded.write(difference, to);
+            before = Some(value);
+        }
+        Ok(())
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _scratch: &mut Scratch) -> Result<()> {
+        let elements = src.len() / self.encoded.bytes;
+        if !src.len().is_multiple_of(self.encoded.bytes)
+            || elements.checked_mul(self.decoded.bytes) != Some(dst.len())
+        {
+            return Err(CodecError::corrupt(
+                NAME,
+                format!(
+                    "{} bytes are not the {}-byte differences of {} bytes",
+                    src.len(),
+                    self.encoded.bytes,
+                    dst.len()
+                ),
+            ));
+        }
+        if self.is_plain() {
+            with_word!(self.decoded, Word, {
+                let mut sum: Word = 0;
+                map_words!(Word, self.decoded.big, src, dst, |difference: Word| {
+                    sum = sum.wrapping_add(difference);
+                    sum
+                });
+            });
+            return Ok(());
+        }
+        let sum_type = self.encoded.promoted(self.decoded);
+        let mut sum: Option<Number> = None;
+        let differences = src.chunks_exact(self.encoded.bytes);
+        for (from, to) in differences.zip(dst.chunks_exact_mut(self.decoded.bytes)) {
+            let difference = sum_type.cast(self.encoded.read(from));
+            let total = sum.map_or(difference, |sum| sum.plus(difference));
+            self.decoded.write(total, to);
+            sum = Some(total);
+        }
+        Ok(())
+    }
+
+    fn decode_bounded(
+        &self,
+        src: &[u8],
+        limit_bytes: usize,
+        dst: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let bytes = (src.len() / self.encoded.bytes).saturating_mul(self.decoded.bytes);
+        if bytes > limit_bytes {
+            return Err(crate::bounded::too_long(NAME, limit_bytes));
+        }
+        dst.resize(bytes, 0);
+        self.decode_into(src, dst, scratch)
+    }
+}

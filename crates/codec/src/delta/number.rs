@@ -1,0 +1,242 @@
+//! Numbers of NumPy's types, and NumPy's casts between them.
+
+/// What a number is, apart from its width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Int,
+    Uint,
+    Float,
+}
+
+/// A NumPy type of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Type {
+    pub(super) kind: Kind,
+    pub(super) bytes: usize,
+    pub(super) big: bool,
+}
+
+/// A value in the arithmetic of its type; integers are kept as wide as any and wrapped when stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Number {
+    Int(i64),
+    Uint(u64),
+    Half(f32),
+    Single(f32),
+    Double(f64),
+}
+
+impl Type {
+    /// From a type string such as `<i4` or a name such as `int32`.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (kind, bytes, big) = match text.as_bytes() {
+            [order @ (b'<' | b'>' | b'|' | b'='), kind, width] => {
+                let big = *order == b'>' || (*order == b'=' && cfg!(target_endian = "big"));
+                (*kind, width.checked_sub(b'0')?.into(), big)
+            }
+            _ => {
+                let (name, bits) = text.split_at(text.find(|c: char| c.is_ascii_digit())?);
+                let kind = match name {
+                    "int" => b'i',
+                    "uint" => b'u',
+                    "float" => b'f',
+                    _ => return None,
+                };
+                let bits: usize = bits.parse().ok().filter(|bits: &usize| bits % 8 == 0)?;
+                (kind, bits / 8, cfg!(target_endian = "big"))
+            }
+        };
+        let kind = match (kind, bytes) {
+            (b'i', 1 | 2 | 4 | 8) => Kind::Int,
+            (b'u', 1 | 2 | 4 | 8) => Kind::Uint,
+            (b'f', 2 | 4 | 8) => Kind::Float,
+            _ => return None,
+        };
+        Some(Self { kind, bytes, big })
+    }
+
+    /// The type that NumPy computes in when it meets both; byte order is left as it is.
+    pub(super) fn promoted(self, other: Self) -> Self {
+        use Kind::{Float, Int, Uint};
+        let widest = self.bytes.max(other.bytes);
+        let (kind, bytes) = match (self.kind, other.kind) {
+            (a, b) if a == b => (a, widest),
+            (Float, _) => (Float, widest_float(self.bytes, other.bytes)),
+            (_, Float) => (Float, widest_float(other.bytes, self.bytes)),
+            (Uint, _) if self.bytes == 8 => (Float, 8),
+            (_, Uint) if other.bytes == 8 => (Float, 8),
+            // The sum is wrapped to the narrower type in the end: 64 bits serve all of them.
+            (Int | Uint, _) => (Int, 8),
+        };
+        Self { kind, bytes, big: self.big }
+    }
+
+    /// Reads an element of exactly this type's bytes.
+    pub(super) fn read(self, element: &[u8]) -> Number {
+        let mut word = [0; 8];
+        if self.big {
+            for (to, from) in word.iter_mut().zip(element.iter().rev()) {
+                *to = *from;
+            }
+        } else {
+            word[..element.len()].copy_from_slice(element);
+        }
+        let bits = u64::from_le_bytes(word);
+        match (self.kind, self.bytes) {
+            (Kind::Uint, _) => Number::Uint(bits),
+            (Kind::Int, _) => self.wrapped(Number::Int(bits as i64)),
+            (Kind::Float, 2) => Number::Half(half_to_single(bits as u16)),
+            (Kind::Float, 4) => Number::Single(f32::from_bits(bits as u32)),
+            (Kind::Float, _) => Number::Double(f64::from_bits(bits)),
+        }
+    }
+
+    /// Writes a number as an element of this type, cast as NumPy casts.
+    pub(super) fn write(self, number: Number, element: &mut [u8]) {
+        let bits = match self.cast(number) {
+            Number::Int(value) => value as u64,
+            Number::Uint(value) => value,
+            Number::Half(value) => u64::from(double_to_half(f64::from(value))),
+            Number::Single(value) => u64::from(value.to_bits()),
+            Number::Double(value) => value.to_bits(),
+        };
+        let word = bits.to_le_bytes();
+        for (i, byte) in word.into_iter().take(element.len()).enumerate() {
+            let at = if self.big { element.len() - 1 - i } else { i };
+            element[at] = byte;
+        }
+    }
+
+    /// The number in this type's arithmetic.
+    pub(super) fn cast(self, number: Number) -> Number {
+        match (self.kind, self.bytes) {
+            (Kind::Int, _) => self.wrapped(Number::Int(number.to_int())),
+            (Kind::Uint, _) => self.wrapped(Number::Uint(number.to_int() as u64)),
+            (Kind::Float, 2) => Number::Half(match number {
+                // NumPy takes integers to half precision through single precision.
+                Number::Int(_) | Number::Uint(_) => rounded_to_half(f64::from(number.to_single())),
+                _ => rounded_to_half(number.to_double()),
+            }),
+            (Kind::Float, 4) => Number::Single(number.to_single()),
+            (Kind::Float, _) => Number::Double(number.to_double()),
+        }
+    }
+
+    /// An integer with only as many bits as this type has.
+    pub(super) fn wrapped(self, number: Number) -> Number {
+        let unused = 64 - 8 * self.bytes as u32;
+        match number {
+            Number::Int(value) => Number::Int(value << unused >> unused),
+            Number::Uint(value) => Number::Uint(value << unused >> unused),
+            float => float,
+        }
+    }
+}
+
+/// The floating-point width that holds a float of `float_bytes` and an integer of `int_bytes`.
+fn widest_float(float_bytes: usize, int_bytes: usize) -> usize {
+    float_bytes.max((2 * int_bytes).min(8))
+}
+
+impl Number {
+    /// `self - before`, both of one type.
+    pub(super) fn minus(self, before: Self) -> Self {
+        match (self, before) {
+            (Self::Int(a), Self::Int(b)) => Self::Int(a.wrapping_sub(b)),
+            (Self::Uint(a), Self::Uint(b)) => Self::Uint(a.wrapping_sub(b)),
+            (Self::Half(a), Self::Half(b)) => Self::Half(rounded_to_half(f64::from(a - b))),
+            (Self::Single(a), Self::Single(b)) => Self::Single(a - b),
+            (a, b) => Self::Double(a.to_double() - b.to_double()),
+        }
+    }
+
+    /// `self + difference`, both of one type.
+    pub(super) fn plus(self, difference: Self) -> Self {
+        match (self, difference) {
+            (Self::Int(a), Self::Int(b)) => Self::Int(a.wrapping_add(b)),
+            (Self::Uint(a), Self::Uint(b)) => Self::Uint(a.wrapping_add(b)),
+            (Self::Half(a), Self::Half(b)) => Self::Half(rounded_to_half(f64::from(a + b))),
+            (Self::Single(a), Self::Single(b)) => Self::Single(a + b),
+            (a, b) => Self::Double(a.to_double() + b.to_double()),
+        }
+    }
+
+    /// The integer, 64 bits of it; floats are cut towards zero.
+    ///
+    /// What no 64 bits can hold is what the processors that wrote the data make of it.
+    fn to_int(self) -> i64 {
+        const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+        let cut = |value: f64| match value {
+            _ if (-LIMIT..LIMIT).contains(&value) => value as i64,
+            _ if (LIMIT..2.0 * LIMIT).contains(&value) => value as u64 as i64,
+            _ => i64::MIN,
+        };
+        match self {
+            Self::Int(value) => value,
+            Self::Uint(value) => value as i64,
+            Self::Half(value) | Self::Single(value) => cut(f64::from(value)),
+            Self::Double(value) => cut(value),
+        }
+    }
+
+    fn to_single(self) -> f32 {
+        match self {
+            Self::Int(value) => value as f32,
+            Self::Uint(value) => value as f32,
+            Self::Half(value) | Self::Single(value) => value,
+            Self::Double(value) => value as f32,
+        }
+    }
+
+    fn to_double(self) -> f64 {
+        match self {
+            Self::Int(value) => value as f64,
+            Self::Uint(value) => value as f64,
+            Self::Half(value) | Self::Single(value) => f64::from(value),
+            Self::Double(value) => value,
+        }
+    }
+}
+
+fn rounded_to_half(value: f64) -> f32 {
+    half_to_single(double_to_half(value))
+}
+
+/// IEEE 754 binary16 to binary32, which holds every value of it.
+fn half_to_single(half: u16) -> f32 {
+    let sign = u32::from(half & 0x8000) << 16;
+    let fraction = u32::from(half & 0x03FF);
+    let magnitude = match half >> 10 & 0x1F {
+        // A subnormal is its fraction times 2^-24.
+        0 => (fraction as f32 * 2_f32.powi(-24)).to_bits(),
+        31 => 0x7F80_0000 | fraction << 13,
+        exponent => (u32::from(exponent) + 112) << 23 | fraction << 13,
+    };
+    f32::from_bits(sign | magnitude)
+}
+
+/// IEEE 754 binary64 to binary16, ties to even, in one rounding.
+fn double_to_half(value: f64) -> u16 {
+    let bits = value.to_bits();
+    let sign = (bits >> 48) as u16 & 0x8000;
+    let magnitude = value.abs();
+    let rounded = if value.is_nan() {
+        // The payload's top bits survive, and never all of them are zero.
+        let payload = (bits >> 42) as u16 & 0x03FF;
+        0x7C00 | if payload == 0 { 1 } else { payload }
+    } else if magnitude >= 65520.0 {
+        0x7C00
+    } else if magnitude < 2_f64.powi(-14) {
+        // Adding 2^28 leaves the fraction of a subnormal, rounded, in the lowest bits.
+        ((magnitude + 2_f64.powi(28)).to_bits() & 0x7FF) as u16
+    } else {
+        let exponent = (magnitude.to_bits() >> 52) - 1008;
+        let fraction = magnitude.to_bits() & ((1 << 52) - 1);
+        let kept = exponent << 10 | fraction >> 42;
+        let rest = fraction & ((1 << 42) - 1);
+        let half_way = 1 << 41;
+        let up = rest > half_way || (rest == half_way && kept & 1 == 1);
+        (kept + u64::from(up)) as u16
+    };
+    sign | rounded
+}
