@@ -118,6 +118,7 @@ def test_what_is_no_codec_gets_one_clear_sentence(argument, error, words):
         (numcodecs.CRC32(location="end"), ("numcodecs.crc32", {"location": "end"})),
         (numcodecs.Adler32(), ("numcodecs.adler32", {"location": "start"})),
         (numcodecs.Fletcher32(), ("numcodecs.fletcher32", {})),
+        ({"id": "crc32c"}, ("numcodecs.crc32c", {"location": "end"})),
     ],
 )
 def test_native_codecs_by_their_native_names(codec, expected):
@@ -165,6 +166,8 @@ def test_consecutive_foreign_codecs_are_one_slot():
         {"slot": 1, "name": "bz2", "encoded_bytes": None},
     ]
     assert [slot.names for slot in foreign] == [("quantize", "astype"), ("bz2",)]
+    assert [slot.name for slot in foreign] == ["quantize+astype", "bz2"]
+    assert [slot.encoded_bytes(160) for slot in foreign] == [80, None]
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -197,7 +197,7 @@ def _unknown(codec_id: str, where: str, known: Iterable[str]) -> UnknownCodecErr
 
 
 class ForeignCodecs:
-    """Consecutive codecs of numcodecs behind the two calls that the engine makes per chunk.
+    """Consecutive codecs of numcodecs behind the calls that the engine makes.
 
     Parameters
     ----------
@@ -209,11 +209,20 @@ class ForeignCodecs:
         The chunk's shape where nothing precedes that flattens it: zfpy and image codecs use it.
     order : "C" or "F"
         Order of the elements that `encode` receives.
+    encoded_bytes : int or None
+        Length of what `encode` gives; None if it depends on the data.
     where : str
         The metadata document, for messages.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Their ids.
+    name : str
+        The same for the engine's messages.
     """
 
-    __slots__ = ("_codecs", "_dtype", "_order", "_shape", "names")
+    __slots__ = ("_codecs", "_dtype", "_encoded_bytes", "_order", "_shape", "name", "names")
 
     def __init__(
         self,
@@ -221,13 +230,20 @@ class ForeignCodecs:
         dtype: np.dtype[Any],
         shape: tuple[int, ...] | None,
         order: str,
+        encoded_bytes: int | None,
         where: str,
     ) -> None:
         self._codecs = [codec_object(config, where) for config in configs]
         self.names = tuple(codec.codec_id for codec in self._codecs)
+        self.name = "+".join(self.names)
+        self._encoded_bytes = encoded_bytes
         self._dtype = dtype
         self._shape = shape
         self._order: Any = order
+
+    def encoded_bytes(self, decoded_bytes: int) -> int | None:
+        """Length of an encoded chunk; None if it depends on the data."""
+        return self._encoded_bytes
 
     def encode(self, buffer: Any) -> memoryview:
         """The bytes that the codecs make of one chunk's bytes."""
@@ -308,12 +324,9 @@ def bind(
 
     def flush() -> None:
         if pending_link is not None:
-            slot = ForeignCodecs(pending, seen, seen_shape, order, where)
-            configuration = {
-                "slot": len(foreign),
-                "name": "+".join(slot.names),
-                "encoded_bytes": pending_link.encoded_bytes,
-            }
+            size = pending_link.encoded_bytes
+            slot = ForeignCodecs(pending, seen, seen_shape, order, size, where)
+            configuration = {"slot": len(foreign), "name": slot.name, "encoded_bytes": size}
             foreign.append(slot)
             chain.append({"name": "zarrix.foreign", "configuration": configuration})
             pending.clear()
@@ -423,14 +436,14 @@ def _shuffle(config: Config, dtype: np.dtype[Any], size: int | None) -> _Link:
 def _delta(config: Config, dtype: np.dtype[Any], size: int | None) -> _Link:
     before = np.dtype(config["dtype"])
     after = np.dtype(config.get("astype") or before)
-    native = _is_plain_number(before) and _is_plain_number(after) and before.kind == after.kind
+    native = _is_plain_number(before) and _is_plain_number(after)
     configuration = {"dtype": before.str, "astype": after.str} if native else None
     encoded = None if size is None else size // before.itemsize * after.itemsize
     return _Link("numcodecs.delta", configuration, after, encoded)
 
 
 def _is_plain_number(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind in "iu" or (dtype.kind == "f" and dtype.itemsize in (4, 8))
+    return dtype.kind in "iuf" and dtype.itemsize <= 8
 
 
 def _packbits(config: Config, dtype: np.dtype[Any], size: int | None) -> _Link:
@@ -438,11 +451,11 @@ def _packbits(config: Config, dtype: np.dtype[Any], size: int | None) -> _Link:
     return _Link("numcodecs.packbits", {}, encoded_bytes=encoded)
 
 
-def _checksum(name: str, has_location: bool) -> Callable[[Config, Any, int | None], _Link]:
+def _checksum(name: str, place: str | None) -> Callable[[Config, Any, int | None], _Link]:
     def link(config: Config, dtype: Any, size: int | None) -> _Link:
         configuration = {}
-        if has_location:
-            location = config.get("location") or "start"
+        if place is not None:
+            location = config.get("location") or place
             if location not in ("start", "end"):
                 raise ValueError(f"has 'location' = {location!r}; allowed are 'start' and 'end'")
             configuration["location"] = location
@@ -460,9 +473,10 @@ _NATIVE: dict[str, Callable[[Config, np.dtype[Any], int | None], _Link]] = {
     "shuffle": _shuffle,
     "delta": _delta,
     "packbits": _packbits,
-    "crc32": _checksum("numcodecs.crc32", has_location=True),
-    "adler32": _checksum("numcodecs.adler32", has_location=True),
-    "fletcher32": _checksum("numcodecs.fletcher32", has_location=False),
+    "crc32": _checksum("numcodecs.crc32", "start"),
+    "crc32c": _checksum("numcodecs.crc32c", "end"),
+    "adler32": _checksum("numcodecs.adler32", "start"),
+    "fletcher32": _checksum("numcodecs.fletcher32", None),
 }
 
 _TYPED_OUTPUT: dict[str, Callable[[Config, np.dtype[Any]], tuple[Any, Any]]] = {

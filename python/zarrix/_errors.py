@@ -8,6 +8,7 @@ is the stable ``kind`` of the class, for programs that must not parse messages.
         MetadataError(ValueError)                                   metadata
         UnknownCodecError(ValueError)                               unknown-codec
         BadCompressorError(ValueError)                              bad-compressor
+        CodecError(ValueError, RuntimeError)                        codec
         CorruptChunkError(ValueError, RuntimeError)                 corrupt-chunk
         InvalidKeyError(ValueError, KeyError)                       invalid-key
         ContainsArrayError(ValueError)                              contains-array
@@ -18,6 +19,7 @@ is the stable ``kind`` of the class, for programs that must not parse messages.
                 FSPathExistNotDir(NotADirectoryError)               not-a-directory
         ReadOnlyError(PermissionError)                              read-only
         CopyError(RuntimeError)                                     copy
+        SelectionError(ValueError)                                  selection
         ArrayIndexError(IndexError)                                 array-index
             BoundsCheckError                                        out-of-bounds
             NegativeStepError                                       negative-step
@@ -38,6 +40,7 @@ __all__ = [
     "MetadataError",
     "UnknownCodecError",
     "BadCompressorError",
+    "CodecError",
     "CorruptChunkError",
     "InvalidKeyError",
     "ContainsArrayError",
@@ -48,6 +51,7 @@ __all__ = [
     "FSPathExistNotDir",
     "ReadOnlyError",
     "CopyError",
+    "SelectionError",
     "ArrayIndexError",
     "BoundsCheckError",
     "NegativeStepError",
@@ -81,6 +85,12 @@ class BadCompressorError(ZarrixError, ValueError):
     """What was passed as a compressor or filter is not a codec."""
 
     kind = "bad-compressor"
+
+
+class CodecError(ZarrixError, ValueError, RuntimeError):
+    """A codec could not encode a chunk."""
+
+    kind = "codec"
 
 
 class CorruptChunkError(ZarrixError, ValueError, RuntimeError):
@@ -144,6 +154,12 @@ class CopyError(ZarrixError, RuntimeError):
     """A copy stopped, because the destination exists or cannot hold the source."""
 
     kind = "copy"
+
+
+class SelectionError(ZarrixError, ValueError):
+    """A buffer does not have the shape of the selection that it is read or written with."""
+
+    kind = "selection"
 
 
 class ArrayIndexError(ZarrixError, IndexError):

@@ -158,7 +158,6 @@ def add_fills(cases: Cases) -> None:
         "nan-half": ("<f2", np.nan),
         "inf": ("<f4", np.inf),
         "minus-inf": ("<f8", -np.inf),
-        "minus-zero": ("<f8", -0.0),
         "fraction": ("<f4", 0.1),
         "minus": ("<i4", -7),
         "largest": ("<u8", 2**64 - 1),
