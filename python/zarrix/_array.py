@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from zarrix import _display, _resize
+from zarrix import _display, _engine, _resize
 from zarrix._array_state import ArrayState
 from zarrix._errors import ArrayIndexError, ReadOnlyError
 from zarrix._metadata import v2
@@ -296,10 +296,10 @@ class Array(ArrayState):
         self._check_fields(fields)
         if fields:
             self._write_field(axes, shape, new_axes, fields, value)
-        elif is_lazy(value) and tuple(value.shape) == shape and not new_axes:
-            self._write_slabs(axes, shape, value)
-        else:
+        elif new_axes:
             self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), self._fsync)
+        else:
+            self._write_region(axes, shape, value, self._io)
 
     def _write_field(
         self,
@@ -319,11 +319,18 @@ class Array(ArrayState):
         elements[names[0]] = new
         self._io.write(axes, elements, self._fsync)
 
-    def _write_slabs(
-        self, axes: tuple[AxisSelection, ...], shape: tuple[int, ...], value: Any
+    def _write_region(
+        self,
+        axes: tuple[AxisSelection, ...],
+        shape: tuple[int, ...],
+        value: Any,
+        io: _engine.ArrayIO,
     ) -> None:
-        """Write from another stored array without holding all of it in memory."""
+        """Write ``value``; another stored array moves in parts, not all through memory."""
         dtype = self._metadata.dtype
+        if not is_lazy(value) or tuple(value.shape) != shape:
+            io.write(axes, as_value(value, dtype, shape), self._fsync)
+            return
         ranges = [i for i, axis in enumerate(axes) if not isinstance(axis, int)]
         steps = tuple(self.chunks[i] for i in ranges)
         for region in slabs(shape, steps, dtype.itemsize):
@@ -332,7 +339,7 @@ class Array(ArrayState):
                 start, step, _ = cast("tuple[int, int, int]", axes[i])
                 part[i] = (start + piece.start * step, step, piece.stop - piece.start)
             size = tuple(piece.stop - piece.start for piece in region)
-            self._io.write(tuple(part), as_value(value[region], dtype, size), self._fsync)
+            io.write(tuple(part), as_value(value[region], dtype, size), self._fsync)
 
     def resize(self, *args: Any) -> None:
         """Change the length of axes; what stays inside keeps its values, what is new is fill.

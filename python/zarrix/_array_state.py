@@ -6,7 +6,10 @@ remembers, always from what is stored, under the store's lock: that is what lets
 append to one array.
 """
 
+import itertools
 import math
+import os
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -39,6 +42,20 @@ def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
 _parse_cached = lru_cache(maxsize=256)(_parse)
 
 
+# Threads that share an array adopt what they stored in the order in which they stored it. No I/O
+# happens under the lock, and a forked child gets one that is free.
+_change_numbers = itertools.count(1)
+_adopting = threading.Lock()
+
+
+def _free_lock() -> None:
+    global _adopting
+    _adopting = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_free_lock)
+
+
 class StoredBytes(int):
     """Stored bytes of an array: a number, as in zarr 2, that can be called, as in zarr 3."""
 
@@ -53,6 +70,7 @@ class ArrayState:
 
     __slots__ = (
         "__weakref__",
+        "_adopted",
         "_attrs",
         "_cache_metadata",
         "_cast_to",
@@ -104,6 +122,7 @@ class ArrayState:
         self._is_view = False
         self._cast_to: np.dtype[Any] | None = None
         self._document = None
+        self._adopted = 0
         self._load()
         self._attrs = Attributes(
             self._store,
@@ -116,25 +135,27 @@ class ArrayState:
     def _key(self, name: str) -> str:
         return f"{self._path}/{name}" if self._path else name
 
-    def _load(self) -> None:
-        """Read the stored metadata, unless it is what this object has."""
+    def _load(self) -> ArrayMetadata:
+        """The stored metadata, adopted unless it is what this object has."""
         document = self._store.get(self._key(".zarray"))
         if document is None:
             raise _array_missing(self._store, self._path)
         if document != self._document:
-            self._adopt(self._parse(document))
-            self._document = document
+            self._adopt(self._parse(document), document)
+        return self._metadata
 
     def _parse(self, document: Any) -> ArrayMetadata:
         parse = _parse_cached if len(document) <= _MOST_CACHED_BYTES else _parse
         return parse(bytes(document), self._key(".zarray"), self._store._dimension_separator)
 
-    def _adopt(self, metadata: ArrayMetadata) -> None:
+    def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
         layout, foreign = metadata.layout(write_empty_chunks=self._write_empty_chunks)
         chunks = self._store if self._chunk_store is None else self._chunk_store
         path = chunks.engine_path(self._path)
+        # The engine's array first: a thread that reads meanwhile may see it with the old shape.
         self._io = _engine.ArrayIO(chunks._engine, path, layout, foreign)
         self._metadata = metadata
+        self._document = document
         self._set_paths()
 
     def _set_paths(self) -> None:
@@ -153,18 +174,28 @@ class ArrayState:
                 "operation not permitted for views"
             )
 
-    def _rewrite(self, change: Callable[[ArrayMetadata], ArrayMetadata]) -> None:
-        """Replace the stored metadata by what ``change`` makes of it, under its lock."""
+    def _rewrite(self, change: Callable[[ArrayMetadata], ArrayMetadata]) -> ArrayMetadata:
+        """Replace the stored metadata by what ``change`` makes of it, under its lock.
+
+        Returns what was stored; a later change by another thread may be adopted already.
+        """
         self._forbid_on_view()
+        number = 0
 
         def rewrite(document: bytes | None) -> bytes:
+            nonlocal number
             if document is None:
                 raise _array_missing(self._store, self._path)
+            number = next(_change_numbers)
             return v2.array_document(change(self._parse(document)))
 
         stored = self._store.update_value(self._key(".zarray"), rewrite)
-        self._adopt(self._parse(stored))
-        self._document = stored
+        metadata = self._parse(stored)
+        with _adopting:
+            if number > self._adopted:
+                self._adopted = number
+                self._adopt(metadata, stored)
+        return metadata
 
     def _writing(self) -> AbstractContextManager[Any]:
         """Refuse where writing is; else the lock to hold during it."""

@@ -23,6 +23,9 @@ __all__ = [
 
 InfoItems = list[tuple[str, Any]]
 
+# Wide enough for the longest description of a Blosc compressor on one line.
+_WIDTH = 100
+
 
 def byte_count(size: int) -> str:
     """``size`` as the info report prints it: exact, and rounded where that is easier to read."""
@@ -103,7 +106,7 @@ class InfoReporter:
         lines = []
         for name, value in self.items:
             start, rest = f"{name:<{width}} : ", f"{'':<{width}} : "
-            text = textwrap.fill(str(value), 80, initial_indent=start, subsequent_indent=rest)
+            text = textwrap.fill(str(value), _WIDTH, initial_indent=start, subsequent_indent=rest)
             lines.append(text)
         return "\n".join([*lines, ""])
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._metadata import ArrayMetadata
+from zarrix._selection import AxisSelection
 from zarrix._values import as_value
 from zarrix.util import normalize_resize_args
 
@@ -31,10 +32,10 @@ def resize(array: "ArrayState", args: tuple[Any, ...]) -> None:
     """Give ``array`` the shape that ``Array.resize(*args)`` asks for."""
     array._forbid_on_view()
     while True:
-        array._load()
-        old = array._metadata.shape
+        metadata = array._load()
+        old = metadata.shape
         new = normalize_resize_args(old, *args)
-        _clear_outside(array, new)
+        _clear_outside(array, metadata, new)
 
         def change(
             metadata: ArrayMetadata, old: tuple[int, ...] = old, new: tuple[int, ...] = new
@@ -53,8 +54,7 @@ def resize(array: "ArrayState", args: tuple[Any, ...]) -> None:
 def append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
     """Grow ``array`` along ``axis`` by ``data``; returns the new shape."""
     array._forbid_on_view()
-    array._load()
-    metadata = array._metadata
+    metadata = array._load()
     ndim = len(metadata.shape)
     if not isinstance(axis, int | np.integer) or not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis!r} is out of range for an array of {ndim} axes")
@@ -75,11 +75,33 @@ def append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
         shape[axis] += data.shape[axis]
         return metadata.with_shape(tuple(shape))
 
-    array._rewrite(change)
-    region = [slice(None)] * ndim
-    region[axis] = slice(grown_from, grown_from + data.shape[axis])
-    array._write(tuple(region), data)
-    return array._metadata.shape
+    metadata = array._rewrite(change)
+    ranges: list[AxisSelection] = [(0, 1, size) for size in metadata.shape]
+    ranges[axis] = (grown_from, 1, data.shape[axis])
+    array._write_region(
+        tuple(ranges), tuple(data.shape), data, _io_to_chunk_end(array, metadata, axis)
+    )
+    return metadata.shape
+
+
+def _io_to_chunk_end(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:
+    """An engine array in which the last chunk along ``axis`` lies inside as a whole.
+
+    The engine replaces a chunk without reading it where a write covers all of it that is inside. By
+    now others may have appended to the same chunk: the rows behind ours are theirs.
+    """
+    chunk = max(1, metadata.chunk_shape[axis])
+    shape = list(metadata.shape)
+    shape[axis] = -(-shape[axis] // chunk) * chunk
+    layout, foreign = metadata.with_shape(tuple(shape)).layout(
+        write_empty_chunks=array.write_empty_chunks
+    )
+    return _engine_array(array, layout, foreign)
+
+
+def _engine_array(array: "ArrayState", layout: str, foreign: list[Any]) -> _engine.ArrayIO:
+    store = array.chunk_store
+    return _engine.ArrayIO(store._engine, store.engine_path(array.path), layout, foreign)
 
 
 def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> None:
@@ -91,18 +113,16 @@ def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> No
         )
 
 
-def _clear_outside(array: "ArrayState", new: tuple[int, ...]) -> None:
+def _clear_outside(array: "ArrayState", metadata: ArrayMetadata, new: tuple[int, ...]) -> None:
     """Delete the chunks outside ``new`` and put fill into those that it cuts."""
-    metadata = array._metadata
     kept = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
     if kept == metadata.shape:
         return
-    array._io.erase_outside(kept)
     # Chunks that end up empty are removed, and absent ones stay absent, whatever the array's own
     # setting: clearing must not store chunks of fill.
     layout, foreign = metadata.layout(write_empty_chunks=False)
-    store = array.chunk_store
-    io = _engine.ArrayIO(store._engine, store.engine_path(array.path), layout, foreign)
+    io = _engine_array(array, layout, foreign)
+    io.erase_outside(kept)
     fill: Any = np.zeros((), metadata.dtype)
     if metadata.fill_value is not None:
         fill[()] = metadata.fill_value

@@ -1,0 +1,32 @@
+"""What all tests share: the switch for long ones, and one fixture per kind of store."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zarrix as zarr
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run the tests that take minutes, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--long"):
+        return
+    for item in items:
+        if "long" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="minutes long; run with --long"))
+
+
+@pytest.fixture(params=["directory", "nested", "memory", "dict"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """An empty store of each kind that arrays and groups are used on."""
+    kinds: dict[str, Callable[[], Any]] = {
+        "directory": lambda: zarr.DirectoryStore(tmp_path / "store.zarr"),
+        "nested": lambda: zarr.NestedDirectoryStore(tmp_path / "store.zarr"),
+        "memory": zarr.MemoryStore,
+        "dict": lambda: zarr.KVStore({}),
+    }
+    return kinds[request.param]()
