@@ -7,9 +7,41 @@ use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "zstd";
 
-/// Decodes the frames in `src` into `dst`; returns how many bytes they hold.
-pub(crate) fn decompress(src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Option<usize> {
-    scratch.zstd_decoder().decompress(dst, src).ok()
+/// First bytes of a frame of the format since 0.8.
+const MAGIC: u32 = 0xFD2F_B528;
+/// First bytes of a frame to be skipped, but for the lowest four bits.
+const SKIPPABLE_MAGIC: u32 = 0x184D_2A50;
+
+/// Decodes the frames in `src` into `dst`; returns how many bytes they hold, or zstd's error code.
+///
+/// Frames are told apart here and not by zstd, whose build may accept the formats of before 0.8:
+/// no array was written with those, and their decoders are not ones to feed with damaged bytes.
+pub(crate) fn decompress(
+    mut src: &[u8],
+    dst: &mut [u8],
+    scratch: &mut Scratch,
+) -> std::result::Result<usize, usize> {
+    let mut at = 0;
+    loop {
+        let magic = src.first_chunk::<4>().map_or(0, |magic| u32::from_le_bytes(*magic));
+        if magic != MAGIC && magic & !0xF != SKIPPABLE_MAGIC {
+            return Err(unknown_prefix());
+        }
+        let (frame, rest) = match zstd_safe::find_frame_compressed_size(src) {
+            Ok(bytes) => src.split_at_checked(bytes).ok_or_else(unknown_prefix)?,
+            Err(code) => return Err(code),
+        };
+        at += scratch.zstd_decoder().decompress(&mut dst[at..], frame)?;
+        if rest.is_empty() {
+            return Ok(at);
+        }
+        src = rest;
+    }
+}
+
+/// zstd's code for `ZSTD_error_prefix_unknown`, the tenth of its errors.
+fn unknown_prefix() -> usize {
+    10_usize.wrapping_neg()
 }
 
 /// The zstd codec, bound to its level and to whether frames carry a checksum.
@@ -74,10 +106,8 @@ impl Codec for Zstd {
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let expected_bytes = dst.len();
-        let bytes = scratch
-            .zstd_decoder()
-            .decompress(dst, src)
-            .map_err(|code| corrupt(code, src, expected_bytes))?;
+        let bytes =
+            decompress(src, dst, scratch).map_err(|code| corrupt(code, src, expected_bytes))?;
         if bytes != expected_bytes {
             return Err(CodecError::corrupt(
                 NAME,
@@ -98,12 +128,10 @@ impl Codec for Zstd {
             Ok(Some(bytes)) => usize::try_from(bytes).unwrap_or(usize::MAX),
             _ => src.len().saturating_mul(4),
         };
-        crate::bounded::grow(dst, hint, limit_bytes, |room| {
-            match scratch.zstd_decoder().decompress(room, src) {
-                Ok(bytes) => Ok(Some(bytes)),
-                Err(code) if is_too_small(code) => Ok(None),
-                Err(code) => Err(corrupt(code, src, limit_bytes)),
-            }
+        crate::bounded::grow(dst, hint, limit_bytes, |room| match decompress(src, room, scratch) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(code) if is_too_small(code) => Ok(None),
+            Err(code) => Err(corrupt(code, src, limit_bytes)),
         })
         .and_then(|fits| {
             if fits { Ok(()) } else { Err(crate::bounded::too_long(NAME, limit_bytes)) }

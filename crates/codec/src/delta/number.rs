@@ -42,7 +42,8 @@ impl Type {
                     "float" => b'f',
                     _ => return None,
                 };
-                let bits: usize = bits.parse().ok().filter(|bits: &usize| bits % 8 == 0)?;
+                let bits: usize =
+                    bits.parse().ok().filter(|bits: &usize| bits.is_multiple_of(8))?;
                 (kind, bits / 8, cfg!(target_endian = "big"))
             }
         };

@@ -235,9 +235,10 @@ macro_rules! kernels {
             ) -> usize {
                 let done = count / STEP * STEP;
                 for i in (0..done).step_by(STEP) {
-                    // SAFETY: row `k` has `STEP` bytes from `start + i`.
-                    let row =
-                        |k: usize| unsafe { $load(plane.add(k * row_bytes + start + i).cast()) };
+                    let row = |k: usize| {
+                        // SAFETY: row `k` has `STEP` bytes from `start + i`.
+                        unsafe { $load(plane.add(k * row_bytes + start + i).cast()) }
+                    };
                     let rows = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
                     // SAFETY: eight registers are `STEP` times eight bytes.
                     unsafe { $store(eights(transpose_bits(rows)), dst.add(i * 8)) };
@@ -301,5 +302,42 @@ unsafe fn store_avx2<const N: usize>(registers: [__m256i; N], dst: *mut u8) {
             _mm256_storeu_si256(dst.add(32 * k).cast(), first);
             _mm256_storeu_si256(dst.add(16 * N + 32 * k).cast(), second);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_widths_give_the_same_bytes() {
+        if !is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let src: Vec<u8> =
+            (0..20 * 640_u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 24) as u8).collect();
+        for element_bytes in 2..20 {
+            let planes: Vec<&[u8]> = src.chunks_exact(640).take(element_bytes).collect();
+            let (mut narrow, mut wide) = ([0; 20 * 640], [0; 20 * 640]);
+            // SAFETY: the processor has both; planes of 640 bytes fit both destinations.
+            let done = unsafe {
+                (
+                    sse2::unshuffle(&planes, 640, narrow.as_mut_ptr()),
+                    avx2::unshuffle(&planes, 640, wide.as_mut_ptr()),
+                )
+            };
+            assert_eq!(done, if element_bytes == 3 { (0, 0) } else { (640, 640) });
+            assert_eq!(narrow, wide);
+        }
+        let (mut narrow, mut wide) = ([0; 5120], [0; 5120]);
+        // SAFETY: the processor has both; eight rows of 640 bytes fit both destinations.
+        let done = unsafe {
+            (
+                sse2::rows_to_bytes(src.as_ptr(), 640, 0, 640, narrow.as_mut_ptr()),
+                avx2::rows_to_bytes(src.as_ptr(), 640, 0, 640, wide.as_mut_ptr()),
+            )
+        };
+        assert_eq!(done, (640, 640));
+        assert_eq!(narrow, wide);
     }
 }

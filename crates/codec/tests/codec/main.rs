@@ -3,5 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod blosc;
+mod chain;
 mod common;
+mod damage;
 mod fixtures;
