@@ -44,7 +44,7 @@ pub(super) fn rows_to_bytes(plane: &[u8], start: usize, dst: &mut [u8]) -> usize
 macro_rules! kernels {
     (
         $name:ident, $feature:literal, $vector:ty, lanes = $lanes:literal,
-        load = $load:ident, lo = [$lo8:ident, $lo16:ident, $lo32:ident, $lo64:ident],
+        zero = $zero:ident, load = $load:ident, lo = [$lo8:ident, $lo16:ident, $lo32:ident, $lo64:ident],
         hi = [$hi8:ident, $hi16:ident, $hi32:ident, $hi64:ident],
         xor = $xor:ident, and = $and:ident, shl = $shl:ident, shr = $shr:ident, set = $set:ident,
         store = $store:ident,
@@ -109,15 +109,20 @@ macro_rules! kernels {
             /// Each plane has `STEP` bytes from `i`.
             #[inline]
             #[target_feature(enable = $feature)]
-            unsafe fn load<const N: usize>(planes: &[&[u8]], i: usize) -> [$vector; N] {
-                // SAFETY: the caller's promise.
-                let first = unsafe { $load(planes[0].as_ptr().add(i).cast()) };
-                let mut registers = [first; N];
-                for (register, plane) in registers.iter_mut().zip(planes) {
+            unsafe fn load<const N: usize>(planes: &[*const u8; N], i: usize) -> [$vector; N] {
+                let mut registers = [$zero(); N];
+                // Counting to a constant is what lets the registers stay registers.
+                for j in 0..N {
                     // SAFETY: the caller's promise.
-                    *register = unsafe { $load(plane.as_ptr().add(i).cast()) };
+                    registers[j] = unsafe { $load(planes[j].add(i).cast()) };
                 }
                 registers
+            }
+
+            /// Where `N` planes from the first start.
+            #[inline]
+            fn starts<const N: usize>(planes: &[&[u8]]) -> [*const u8; N] {
+                std::array::from_fn(|j| planes[j].as_ptr())
             }
 
             /// Unshuffles elements of exactly `N` bytes.
@@ -134,9 +139,10 @@ macro_rules! kernels {
                 merge: impl Fn([$vector; N]) -> [$vector; N],
             ) -> usize {
                 let done = elements / STEP * STEP;
+                let planes = starts::<N>(planes);
                 for i in (0..done).step_by(STEP) {
                     // SAFETY: `i + STEP <= elements`, the length of each plane.
-                    let registers = merge(unsafe { load::<N>(planes, i) });
+                    let registers = merge(unsafe { load(&planes, i) });
                     // SAFETY: `N` registers are `STEP` elements of `N` bytes.
                     unsafe { $store(registers, dst.add(i * N)) };
                 }
@@ -163,7 +169,7 @@ macro_rules! kernels {
                     for group in (0..element_bytes).step_by(N) {
                         let group = group.min(element_bytes - N);
                         // SAFETY: `i + STEP <= elements`, the length of each plane.
-                        let registers = merge(unsafe { load::<N>(&planes[group..], i) });
+                        let registers = merge(unsafe { load(&starts::<N>(&planes[group..]), i) });
                         let mut pieces = [0_u8; 16 * STEP];
                         // SAFETY: `N <= 16` registers are `STEP` pieces of `N` bytes.
                         unsafe { $store(registers, pieces.as_mut_ptr()) };
@@ -251,7 +257,7 @@ macro_rules! kernels {
 
 kernels! {
     sse2, "sse2", __m128i, lanes = 1,
-    load = _mm_loadu_si128,
+    zero = _mm_setzero_si128, load = _mm_loadu_si128,
     lo = [_mm_unpacklo_epi8, _mm_unpacklo_epi16, _mm_unpacklo_epi32, _mm_unpacklo_epi64],
     hi = [_mm_unpackhi_epi8, _mm_unpackhi_epi16, _mm_unpackhi_epi32, _mm_unpackhi_epi64],
     xor = _mm_xor_si128, and = _mm_and_si128, shl = _mm_slli_epi16, shr = _mm_srli_epi16,
@@ -261,7 +267,7 @@ kernels! {
 
 kernels! {
     avx2, "avx2", __m256i, lanes = 2,
-    load = _mm256_loadu_si256,
+    zero = _mm256_setzero_si256, load = _mm256_loadu_si256,
     lo = [_mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32,
           _mm256_unpacklo_epi64],
     hi = [_mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
