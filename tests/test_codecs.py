@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tracemalloc
 
 import numcodecs
 import numpy as np
@@ -182,6 +183,23 @@ def test_a_foreign_slot_gives_what_numcodecs_gives(order):
     encoded = slot.encode(stored)
     assert bytes(encoded) == bytes(expected)
     assert bytes(slot.decode(encoded)) == stored
+
+
+@pytest.mark.parametrize("codec", [numcodecs.BZ2(), numcodecs.LZMA()])
+def test_a_foreign_stream_stops_at_the_declared_size(codec):
+    _, (slot,) = chain(codec, dtype="|u1", shape=(100,))
+    whole = codec.encode(bytes(100))
+    assert bytes(slot.decode(whole)) == bytes(100)
+    assert bytes(slot.decode(codec.encode(bytes(60)) + codec.encode(bytes(40)))) == bytes(100)
+    bomb = codec.encode(bytes(50_000_000))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="decodes to more than the 100 bytes declared"):
+        slot.decode(bomb)
+    # The dictionary of LZMA alone has 8 MiB.
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
+    with pytest.raises(ValueError, match="cut short"):
+        slot.decode(whole[:-3])
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

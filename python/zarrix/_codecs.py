@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -203,6 +205,9 @@ class ForeignCodecs:
     ----------
     configs : sequence of dict
         In encoding order.
+    limits : sequence of (int or None)
+        For each, the bytes that it decodes to; None where that depends on the data. A damaged
+        bz2 or lzma stream that would give more is stopped there.
     dtype : dtype
         Of what `encode` receives.
     shape : tuple of int or None
@@ -222,11 +227,21 @@ class ForeignCodecs:
         The same for the engine's messages.
     """
 
-    __slots__ = ("_codecs", "_dtype", "_encoded_bytes", "_order", "_shape", "name", "names")
+    __slots__ = (
+        "_codecs",
+        "_dtype",
+        "_encoded_bytes",
+        "_limits",
+        "_order",
+        "_shape",
+        "name",
+        "names",
+    )
 
     def __init__(
         self,
         configs: Iterable[Config],
+        limits: Iterable[int | None],
         dtype: np.dtype[Any],
         shape: tuple[int, ...] | None,
         order: str,
@@ -234,6 +249,7 @@ class ForeignCodecs:
         where: str,
     ) -> None:
         self._codecs = [codec_object(config, where) for config in configs]
+        self._limits = tuple(limits)
         self.names = tuple(codec.codec_id for codec in self._codecs)
         self.name = "+".join(self.names)
         self._encoded_bytes = encoded_bytes
@@ -257,9 +273,43 @@ class ForeignCodecs:
     def decode(self, buffer: Any) -> memoryview:
         """The inverse of `encode`."""
         value = buffer
-        for codec in reversed(self._codecs):
-            value = codec.decode(value)
+        for codec, limit in zip(reversed(self._codecs), reversed(self._limits), strict=True):
+            stream = None if limit is None else _stream(codec)
+            if stream is None or limit is None:
+                value = codec.decode(value)
+            else:
+                value = _decompress(stream, _as_bytes(value), limit)
         return _as_bytes(value)
+
+
+def _stream(codec: Any) -> Callable[[], Any] | None:
+    """What makes a decompressor that can stop, for the codecs that have one."""
+    if codec.codec_id == "bz2":
+        import bz2
+
+        return bz2.BZ2Decompressor
+    if codec.codec_id == "lzma":
+        import lzma
+
+        # Raw streams do not say where they end.
+        if codec.format != lzma.FORMAT_RAW:
+            return partial(lzma.LZMADecompressor, format=lzma.FORMAT_AUTO)
+    return None
+
+
+def _decompress(new_stream: Callable[[], Any], data: bytes | memoryview, limit: int) -> bytes:
+    parts: list[bytes] = []
+    left = limit
+    while data:
+        stream = new_stream()
+        parts.append(stream.decompress(data, left + 1))
+        left -= len(parts[-1])
+        if left < 0:
+            raise ValueError(f"decodes to more than the {limit} bytes declared")
+        if not stream.eof:
+            raise ValueError("the compressed stream is cut short")
+        data = stream.unused_data
+    return b"".join(parts)
 
 
 def _as_bytes(value: Any) -> memoryview:
@@ -270,6 +320,7 @@ def _as_bytes(value: Any) -> memoryview:
     return memoryview(value).cast("B")
 
 
+@dataclass(slots=True)
 class _Link:
     """One codec bound to what it sees: its native form, and what comes out of it.
 
@@ -277,19 +328,10 @@ class _Link:
     length depends on the data.
     """
 
-    __slots__ = ("configuration", "dtype", "encoded_bytes", "name")
-
-    def __init__(
-        self,
-        name: str,
-        configuration: dict[str, Any] | None,
-        dtype: np.dtype[Any] = _BYTES,
-        encoded_bytes: int | None = None,
-    ) -> None:
-        self.name = name
-        self.configuration = configuration
-        self.dtype = dtype
-        self.encoded_bytes = encoded_bytes
+    name: str
+    configuration: dict[str, Any] | None
+    dtype: np.dtype[Any] = _BYTES
+    encoded_bytes: int | None = None
 
 
 def bind(
@@ -313,47 +355,63 @@ def bind(
     MetadataError
         A configuration cannot be right, or the codec is for objects.
     """
-    chain: list[dict[str, Any]] = []
-    foreign: list[ForeignCodecs] = []
-    pending: list[Config] = []
-    pending_link: _Link | None = None
+    steps: list[dict[str, Any] | _Run] = []
     order = "C"
     shape: tuple[int, ...] | None = chunk_shape
     size: int | None = math.prod(chunk_shape) * dtype.itemsize
-    seen, seen_shape = dtype, shape
-
-    def flush() -> None:
-        if pending_link is not None:
-            size = pending_link.encoded_bytes
-            slot = ForeignCodecs(pending, seen, seen_shape, order, size, where)
-            configuration = {"slot": len(foreign), "name": slot.name, "encoded_bytes": size}
-            foreign.append(slot)
-            chain.append({"name": "zarrix.foreign", "configuration": configuration})
-            pending.clear()
-
     for codec in codecs:
         name = codec["name"]
         if name == "transpose":
             order = "F"
             if len(chunk_shape) > 1:
-                chain.append(dict(codec))
+                steps.append(dict(codec))
             continue
         if name == "bytes":
-            chain.append({"name": "bytes"})
+            steps.append({"name": "bytes"})
             continue
         config = {"id": name.removeprefix("numcodecs."), **codec.get("configuration", {})}
         link = _link(config, dtype, size, where)
-        if link.configuration is None:
-            if pending_link is None:
-                seen, seen_shape = dtype, shape
-            pending.append(config)
-            pending_link = link
+        if link.configuration is not None:
+            steps.append({"name": link.name, "configuration": link.configuration})
         else:
-            flush()
-            pending_link = None
-            chain.append({"name": link.name, "configuration": link.configuration})
+            run = steps[-1] if steps else None
+            if not isinstance(run, _Run):
+                run = _Run(dtype, shape)
+                steps.append(run)
+            run.configs.append(config)
+            run.limits.append(size)
+            run.encoded_bytes = link.encoded_bytes
         dtype, size, shape = link.dtype, link.encoded_bytes, None
-    flush()
+    return _number_slots(steps, order, where)
+
+
+@dataclass
+class _Run:
+    """Consecutive foreign codecs, and what reaches the first of them."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...] | None
+    configs: list[Config] = field(default_factory=list)
+    limits: list[int | None] = field(default_factory=list)
+    encoded_bytes: int | None = None
+
+
+def _number_slots(
+    steps: list[dict[str, Any] | _Run], order: str, where: str
+) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
+    chain: list[dict[str, Any]] = []
+    foreign: list[ForeignCodecs] = []
+    for step in steps:
+        if isinstance(step, _Run):
+            size = step.encoded_bytes
+            slot = ForeignCodecs(
+                step.configs, step.limits, step.dtype, step.shape, order, size, where
+            )
+            configuration = {"slot": len(foreign), "name": slot.name, "encoded_bytes": size}
+            chain.append({"name": "zarrix.foreign", "configuration": configuration})
+            foreign.append(slot)
+        else:
+            chain.append(step)
     return chain, foreign
 
 
