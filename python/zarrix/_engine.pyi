@@ -23,8 +23,9 @@ __all__ = [
 
 __version__: str
 
-_AxisSelection = int | tuple[int, int, int]
-"""One axis: an index (the axis is dropped) or ``(start, step, count)``, already within bounds."""
+_AxisSelection = int | tuple[int, int, int] | Buffer
+"""One axis, within bounds: an index (the axis is dropped), ``(start, step, count)``, or a C-contiguous
+array of 64-bit indices in any order, repeated or not."""
 
 @disjoint_base
 class Store:
@@ -115,6 +116,23 @@ class ArrayIO:
         self, selection: tuple[_AxisSelection, ...], value: Buffer, fsync: bool = False
     ) -> None:
         """Store ``value``, which has one axis per range in ``selection``; strides may be 0."""
+
+    def read_points(self, coords: Sequence[Buffer], out: Buffer) -> None:
+        """Fill ``out`` in C order with one element per point; ``coords`` has an array per axis.
+
+        The arrays are C-contiguous, of 64-bit indices, as many as ``out`` has elements. Every chunk
+        is fetched and decoded once.
+        """
+
+    def write_points(self, coords: Sequence[Buffer], value: Buffer, fsync: bool = False) -> None:
+        """Store one element of ``value`` per point; of two that are one element the last stays."""
+
+    def read_windows(self, starts: Buffer, out: Buffer) -> None:
+        """Fill ``out``, of shape ``(N, *window)``, with the windows that begin at ``starts``.
+
+        ``starts`` is C-contiguous, of 64-bit indices, with a row of coordinates per window. Every
+        chunk is fetched and decoded once, however many windows touch it.
+        """
 
     def initialized(self) -> int:
         """How many chunks are stored."""

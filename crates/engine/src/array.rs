@@ -6,11 +6,12 @@ use std::sync::Arc;
 use zarrix_store::Store;
 
 use crate::chunks::{parse_key, write_key};
-use crate::copy::{self, Dim};
 use crate::layout::Layout;
-use crate::scratch::{self, Scratch};
-use crate::selection::{AxisSelection, Segment};
+use crate::place::Sink;
+use crate::scratch;
+use crate::selection::{AxisPlan, AxisSelection, PerAxis, plan_range};
 use crate::view::{Target, check_shape};
+use crate::wanted::Wanted;
 use crate::{EngineError, Result};
 
 /// Moves elements between one stored array and buffers; any number of threads may use it at once.
@@ -48,10 +49,19 @@ impl ArrayIO {
         )))
     }
 
-    pub(crate) fn key_of(&self, segments: &[Segment]) -> String {
+    pub(crate) fn key_of(&self, coords: &[u64]) -> String {
         let mut key = String::new();
-        write_key(&mut key, &self.prefix, &self.layout, segments.iter().map(|part| part.chunk));
+        write_key(&mut key, &self.prefix, &self.layout, coords.iter().copied());
         key
+    }
+
+    /// How many elements of the chunk at `coords` lie inside the array, along each axis.
+    pub(crate) fn limits(&self, coords: &[u64]) -> PerAxis<usize> {
+        let axes = self.layout.shape.iter().zip(&self.layout.chunk.shape).zip(coords);
+        axes.map(|((length, chunk), coord)| {
+            length.saturating_sub(coord * *chunk as u64).min(*chunk as u64) as usize
+        })
+        .collect()
     }
 
     /// Keys of the stored chunks that lie in the grid, sorted, with their coordinates.
@@ -73,7 +83,7 @@ impl ArrayIO {
         let in_grid = |coords: &Vec<u64>| {
             coords.iter().enumerate().all(|(axis, coord)| {
                 coord
-                    .checked_mul(layout.chunk_shape[axis] as u64)
+                    .checked_mul(layout.chunk.shape[axis] as u64)
                     .is_some_and(|begin| begin < layout.shape[axis])
             })
         };
@@ -98,23 +108,26 @@ impl ArrayIO {
                 layout.shape.len()
             )));
         }
-        check_shape(&layout.chunk_shape, target.shape(), "the buffer")?;
+        let chunk = &layout.chunk;
+        check_shape(&chunk.shape, target.shape(), "the buffer")?;
+        let plans: PerAxis<AxisPlan> = (0..coords.len())
+            .map(|axis| {
+                let length = chunk.shape[axis] as u64;
+                plan_range(axis, length, length, (0, 1, length), target.strides()[axis])
+            })
+            .collect::<Result<_>>()?;
+        let parts = plans.iter().map(|plan| &plan[0].part).collect();
+        let wanted = [Wanted::Box { parts, base: 0 }];
         scratch::with(|s| {
             write_key(&mut s.key, &self.prefix, layout, coords.iter().copied());
-            if !self.load_chunk(s)? {
+            if self.store.get_into(&s.key, &mut s.encoded)?.is_none() {
                 return Ok(false);
             }
-            let dims = (0..coords.len())
-                .map(|axis| Dim {
-                    count: layout.chunk_shape[axis],
-                    dst: target.strides()[axis],
-                    src: layout.chunk_strides[axis],
-                })
-                .collect();
-            let chunk = Scratch::chunk_of(&mut s.chunk, layout.chunk_bytes);
-            // SAFETY: the target has the chunk's shape, and its maker vouches for its elements.
-            unsafe { copy::copy(target.base(), chunk.as_ptr(), dims, layout.item_bytes) };
-            Ok(true)
+            let encoded = std::mem::take(&mut s.encoded);
+            let sink = Sink { to: target.base(), layout };
+            let placed = self.place_whole(chunk, Some(&encoded), &wanted, sink, s);
+            s.encoded = encoded;
+            placed.map(|()| true)
         })
     }
 
@@ -131,7 +144,7 @@ impl ArrayIO {
         let mut erased = 0;
         for (key, coords) in self.stored_chunks()? {
             let outside = coords.iter().enumerate().any(|(axis, coord)| {
-                coord.saturating_mul(layout.chunk_shape[axis] as u64) >= shape[axis]
+                coord.saturating_mul(layout.chunk.shape[axis] as u64) >= shape[axis]
             });
             if outside {
                 let _lock = self.store.lock(&self.anchor, &key)?;

@@ -1,12 +1,10 @@
-//! One chunk of a task: its key, and boxes between its memory and the caller's.
+//! Keys of chunks: coordinates to key and back.
 
 use std::fmt::Write;
 
-use crate::copy::{Dim, Dims};
 use crate::layout::Layout;
-use crate::selection::Segment;
 
-/// Replaces `key` by the key of the chunk that `segments` lie in, below `prefix`.
+/// Replaces `key` by the key of the chunk at `coords`, below `prefix`.
 pub(crate) fn write_key(
     key: &mut String,
     prefix: &str,
@@ -16,17 +14,16 @@ pub(crate) fn write_key(
     key.clear();
     key.push_str(prefix);
     key.push_str(layout.key_prefix);
+    let begin = key.len();
     let mut first = layout.key_prefix.is_empty();
-    let mut any = false;
     for coord in coords {
         if !first {
             key.push(layout.separator);
         }
         first = false;
-        any = true;
         push_number(key, coord);
     }
-    if !any && layout.key_prefix.is_empty() {
+    if key.len() == begin && layout.key_prefix.is_empty() {
         key.push('0');
     }
 }
@@ -40,7 +37,7 @@ fn push_number(key: &mut String, number: u64) {
     }
 }
 
-/// The chunk coordinates in `key`, if it is the key of a chunk of this grid.
+/// The chunk coordinates in `key`, if it is the key of a chunk with the array's number of axes.
 pub(crate) fn parse_key(key: &str, layout: &Layout) -> Option<Vec<u64>> {
     let axes = layout.shape.len();
     let rest = key.strip_prefix(layout.key_prefix)?;
@@ -59,60 +56,4 @@ pub(crate) fn parse_key(key: &str, layout: &Layout) -> Option<Vec<u64>> {
         })
         .collect();
     coords.filter(|coords| coords.len() == axes)
-}
-
-/// The part of a chunk that a task is about, as seen from the chunk's memory.
-#[derive(Debug)]
-pub(crate) struct Region {
-    /// Per axis: elements, bytes between them in the buffer (`dst`) and in the chunk (`src`).
-    pub dims: Dims,
-    /// Bytes from the chunk's start to the first element.
-    pub chunk_offset: usize,
-    /// Bytes from the buffer's base to the first element.
-    pub buffer_offset: isize,
-    /// Every element of the chunk is in the region, in order.
-    pub whole_chunk: bool,
-    /// Every element of the chunk that lies inside the array is in the region.
-    pub whole_in_bounds: bool,
-}
-
-impl Region {
-    pub fn new(layout: &Layout, segments: &[Segment]) -> Self {
-        let mut region = Self {
-            dims: Dims::with_capacity(segments.len()),
-            chunk_offset: 0,
-            buffer_offset: 0,
-            whole_chunk: true,
-            whole_in_bounds: true,
-        };
-        for (axis, segment) in segments.iter().enumerate() {
-            let chunk = layout.chunk_shape[axis];
-            let stride = layout.chunk_strides[axis];
-            region.dims.push(Dim {
-                count: segment.count,
-                dst: segment.buffer_stride,
-                src: stride * segment.step as isize,
-            });
-            region.chunk_offset += segment.first * stride as usize;
-            region.buffer_offset += segment.buffer_offset;
-            let left = layout.shape[axis] - segment.chunk * chunk as u64;
-            let in_bounds = left.min(chunk as u64) as usize;
-            region.whole_chunk &= segment.count == chunk;
-            region.whole_in_bounds &= segment.count == in_bounds;
-        }
-        region
-    }
-
-    /// Whether the region's elements lie in the buffer exactly as a decoded chunk lies in memory.
-    pub fn is_contiguous_chunk(&self) -> bool {
-        self.whole_chunk && self.dims.iter().all(|dim| dim.count == 1 || dim.dst == dim.src)
-    }
-
-    /// The region's box with the chunk as destination.
-    pub fn into_chunk(self) -> Dims {
-        self.dims
-            .into_iter()
-            .map(|dim| Dim { count: dim.count, dst: dim.src, src: dim.dst })
-            .collect()
-    }
 }

@@ -18,52 +18,119 @@ pub(crate) struct Dim {
 
 pub(crate) type Dims = SmallVec<[Dim; 6]>;
 
+/// An axis of a box whose elements are not evenly spaced: their offsets in bytes, in copy order.
+#[derive(Clone, Debug)]
+pub(crate) struct List {
+    pub dst: SmallVec<[isize; 4]>,
+    pub src: SmallVec<[isize; 4]>,
+}
+
+/// A box of evenly spaced axes, repeated at every combination of the lists' offsets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Grid {
+    pub dims: Dims,
+    pub lists: SmallVec<[List; 2]>,
+}
+
+impl Grid {
+    /// The same elements copied the other way.
+    pub fn reversed(self) -> Self {
+        let dims = self.dims.into_iter();
+        let lists = self.lists.into_iter();
+        Self {
+            dims: dims.map(|d| Dim { count: d.count, dst: d.src, src: d.dst }).collect(),
+            lists: lists.map(|l| List { dst: l.src, src: l.dst }).collect(),
+        }
+    }
+}
+
 /// Rows and columns of a tile; 32 x 32 elements of 8 bytes on both sides fit into half of an L1.
 const TILE: usize = 32;
 
 /// Copies a box of elements of `item` bytes.
 ///
 /// # Safety
-/// `dst` and `src` must be valid for every element that `dims` reach from them, the destination's
-/// elements must not overlap each other or the source.
+/// `dst` and `src` must be valid for every element that `dims` reach from them, and no element of
+/// the destination may overlap one of the source.
 pub(crate) unsafe fn copy(dst: *mut u8, src: *const u8, dims: Dims, item: usize) {
     let Some(dims) = normalize(dims, item) else { return };
     // SAFETY: normalizing keeps the set of elements that the box reaches.
+    unsafe { copy_normal(dst, src, &dims, item) }
+}
+
+/// Copies a box at every combination of the lists' offsets, the last list fastest.
+///
+/// # Safety
+/// As for [`copy`], for every element that the grid reaches.
+pub(crate) unsafe fn copy_grid(dst: *mut u8, src: *const u8, grid: Grid, item: usize) {
+    let Some(dims) = normalize(grid.dims, item) else { return };
+    // SAFETY: the caller vouches for every element of the grid.
+    unsafe { copy_lists(dst, src, &grid.lists, &dims, item) }
+}
+
+unsafe fn copy_lists(dst: *mut u8, src: *const u8, lists: &[List], dims: &[Dim], item: usize) {
+    // SAFETY: every pointer below is one of the grid's elements, which the caller vouches for.
     unsafe {
-        match item {
-            1 => copy_typed::<u8>(dst, src, &dims),
-            2 => copy_typed::<u16>(dst, src, &dims),
-            4 => copy_typed::<u32>(dst, src, &dims),
-            8 => copy_typed::<u64>(dst, src, &dims),
-            16 => copy_typed::<u128>(dst, src, &dims),
-            _ => copy_bytes(dst, src, &dims, item),
+        match (lists, dims, item) {
+            ([], _, _) => copy_normal(dst, src, dims, item),
+            ([list], [], 1) => copy_list::<u8>(dst, src, list),
+            ([list], [], 2) => copy_list::<u16>(dst, src, list),
+            ([list], [], 4) => copy_list::<u32>(dst, src, list),
+            ([list], [], 8) => copy_list::<u64>(dst, src, list),
+            ([outer, inner @ ..], _, _) => {
+                for (to, from) in outer.dst.iter().zip(&outer.src) {
+                    copy_lists(dst.offset(*to), src.offset(*from), inner, dims, item);
+                }
+            }
         }
     }
 }
 
-/// Writes `pattern` to every element of a box; the source strides are ignored.
+unsafe fn copy_list<T: Copy>(dst: *mut u8, src: *const u8, list: &List) {
+    for (to, from) in list.dst.iter().zip(&list.src) {
+        // SAFETY: an element of the grid, which the caller vouches for.
+        unsafe {
+            dst.offset(*to)
+                .cast::<T>()
+                .write_unaligned(src.offset(*from).cast::<T>().read_unaligned());
+        }
+    }
+}
+
+unsafe fn copy_normal(dst: *mut u8, src: *const u8, dims: &[Dim], item: usize) {
+    // SAFETY: the caller vouches for every element of the box.
+    unsafe {
+        match item {
+            1 => copy_typed::<u8>(dst, src, dims),
+            2 => copy_typed::<u16>(dst, src, dims),
+            4 => copy_typed::<u32>(dst, src, dims),
+            8 => copy_typed::<u64>(dst, src, dims),
+            16 => copy_typed::<u128>(dst, src, dims),
+            _ => copy_bytes(dst, src, dims, item),
+        }
+    }
+}
+
+/// Writes `pattern` to every element of a grid; the source side of it is ignored.
 ///
 /// # Safety
-/// `dst` must be valid for every element that `dims` reach from it.
-pub(crate) unsafe fn fill(dst: *mut u8, mut dims: Dims, pattern: &[u8]) {
-    for dim in &mut dims {
+/// `dst` must be valid for every element that the grid reaches from it.
+pub(crate) unsafe fn fill(dst: *mut u8, mut grid: Grid, pattern: &[u8]) {
+    for dim in &mut grid.dims {
         dim.src = 0;
     }
-    // Rows that are contiguous in the destination are written once and copied from then on.
+    for list in &mut grid.lists {
+        list.src.fill(0);
+    }
     let item = pattern.len();
-    let Some(dims) = normalize(dims, item) else { return };
+    let Some(dims) = normalize(grid.dims, item) else { return };
+    let one_byte = pattern.iter().all(|byte| *byte == pattern[0]);
     // SAFETY: the caller vouches for the destination; the pattern is one element long.
     unsafe {
-        if pattern.iter().all(|byte| *byte == pattern[0]) {
+        if one_byte && grid.lists.is_empty() {
             fill_byte(dst, &dims, pattern[0], item);
         } else {
-            match item {
-                2 => copy_typed::<u16>(dst, pattern.as_ptr(), &dims),
-                4 => copy_typed::<u32>(dst, pattern.as_ptr(), &dims),
-                8 => copy_typed::<u64>(dst, pattern.as_ptr(), &dims),
-                16 => copy_typed::<u128>(dst, pattern.as_ptr(), &dims),
-                _ => copy_bytes(dst, pattern.as_ptr(), &dims, item),
-            }
+            copy_lists(dst, pattern.as_ptr(), &grid.lists, &dims, item);
         }
     }
 }
@@ -230,10 +297,36 @@ mod tests {
                     unsafe { copy(got.as_mut_ptr(), src.as_ptr(), dims.clone(), item) };
                     assert_eq!(got, wanted);
                     // SAFETY: the vector holds the whole box.
-                    unsafe { fill(got.as_mut_ptr(), dims.clone(), &src[..item]) };
+                    unsafe {
+                        let grid = Grid { dims: dims.clone(), ..Grid::default() };
+                        fill(got.as_mut_ptr(), grid, &src[..item]);
+                    };
                     assert!(is_filled(&got, &src[..item]));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_list_copies_its_offsets_in_order() {
+        for item in [1usize, 3, 8] {
+            let src: Vec<u8> = (0..200).collect();
+            let i = item as isize;
+            let list = |dst: &[isize], src: &[isize]| List {
+                dst: dst.iter().map(|at| at * i).collect(),
+                src: src.iter().map(|at| at * i).collect(),
+            };
+            let rows = list(&[0, 6, 3], &[8, 0, 8]);
+            let columns = list(&[2, 0, 1, 0], &[1, 7, 3, 2]);
+            let mut got = vec![0u8; 9 * item];
+            let grid = Grid { dims: Dims::new(), lists: [rows, columns].into_iter().collect() };
+            // SAFETY: all offsets lie in the vectors.
+            unsafe { copy_grid(got.as_mut_ptr(), src.as_ptr(), grid, item) };
+            let wanted: Vec<u8> = [10usize, 11, 9, 10, 11, 9, 2, 3, 1]
+                .iter()
+                .flat_map(|at| src[at * item..(at + 1) * item].to_vec())
+                .collect();
+            assert_eq!(got, wanted);
         }
     }
 

@@ -11,13 +11,19 @@
 mod array;
 mod chunks;
 mod copy;
+mod encoding;
 mod error;
 mod layout;
+mod place;
+mod points;
 mod pool;
 mod read;
 mod scratch;
 mod selection;
+mod shard;
+mod update;
 mod view;
+mod wanted;
 mod write;
 
 pub use array::ArrayIO;

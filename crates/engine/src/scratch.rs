@@ -13,6 +13,8 @@ pub(crate) struct Scratch {
     pub key: String,
     pub encoded: Vec<u8>,
     pub chunk: Vec<u8>,
+    /// The new encoded bytes of a chunk that is written.
+    pub update: Vec<u8>,
     pub chain: ChainScratch,
 }
 
@@ -40,8 +42,10 @@ pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     if scratch.chunk.len() > KEEP_BYTES {
         scratch.chunk = Vec::new();
     }
-    if scratch.encoded.capacity() > KEEP_BYTES {
-        scratch.encoded = Vec::new();
+    for buffer in [&mut scratch.encoded, &mut scratch.update] {
+        if buffer.capacity() > KEEP_BYTES {
+            *buffer = Vec::new();
+        }
     }
     SCRATCH.with(|slot| slot.set(Some(scratch)));
     result

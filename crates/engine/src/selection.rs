@@ -1,4 +1,8 @@
 //! What part of an array a call is about, and which part of which chunk that is.
+//!
+//! Along one axis a selection is a range or a list of indices; both are cut at chunk borders into
+//! segments, in ascending chunk order, so that the cost follows what is selected and never the
+//! size of the grid. The same cut, made again inside a chunk, gives a shard's inner chunks.
 
 use smallvec::SmallVec;
 
@@ -8,7 +12,7 @@ use crate::{EngineError, Result};
 pub(crate) type PerAxis<T> = SmallVec<[T; 6]>;
 
 /// What is wanted along one axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AxisSelection {
     /// One index; the buffer has no axis for it.
     Index(u64),
@@ -21,77 +25,114 @@ pub enum AxisSelection {
         /// How many.
         count: u64,
     },
+    /// These indices, in any order, repeated or not.
+    List(Vec<u64>),
 }
 
 /// One [`AxisSelection`] per axis of the array.
 pub type Selection = SmallVec<[AxisSelection; 6]>;
 
+/// Positions in a chunk along one axis, and where each lies in the buffer, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// `count` positions from `first` on, `step` (at least 1) apart.
+    Strided { first: usize, step: usize, count: usize, offset: isize, stride: isize },
+    /// Positions in the order in which they are to be copied: of two writes to one, the last wins.
+    Listed { positions: Vec<usize>, offsets: Vec<isize> },
+}
+
+impl Part {
+    /// Whether these are all of the first `limit` positions, in order.
+    pub fn covers(&self, limit: usize) -> bool {
+        matches!(*self, Self::Strided { first: 0, step: 1, count, .. } if count == limit)
+            || matches!(*self, Self::Strided { first: 0, count: 1, .. } if limit == 1)
+    }
+
+    /// Cuts at multiples of `length`.
+    pub fn cut(&self, length: usize) -> AxisPlan {
+        match self {
+            &Self::Strided { first, step, count, offset, stride } => {
+                let (first, step) = (first as u64, step as u64);
+                cut_range(first, step, count as u64, (offset, stride), length as u64)
+            }
+            Self::Listed { positions, offsets } => {
+                let pairs = positions.iter().zip(offsets);
+                cut_list(pairs.map(|(at, offset)| (*at as u64, *offset)), length as u64)
+            }
+        }
+    }
+}
+
 /// The part of an axis' selection that falls into one chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     /// Index of the chunk along this axis.
     pub chunk: u64,
-    /// First selected position inside the chunk.
-    pub first: usize,
-    /// Distance to the next, at least 1.
-    pub step: usize,
-    /// How many.
-    pub count: usize,
-    /// Bytes from the buffer's base to the element of `first`.
-    pub buffer_offset: isize,
-    /// Bytes in the buffer from one of these to the next.
-    pub buffer_stride: isize,
+    /// What is selected in it.
+    pub part: Part,
 }
 
 /// One axis of a planned call: its segments in ascending chunk order.
-pub(crate) type AxisPlan = SmallVec<[Segment; 2]>;
+pub(crate) type AxisPlan = SmallVec<[Segment; 1]>;
+
+/// One axis' segment each: a chunk and what is wanted of it.
+pub(crate) type Segments<'a> = PerAxis<&'a Segment>;
 
 /// A call, planned: the tasks are all combinations of the axes' segments.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    pub axes: PerAxis<AxisPlan>,
+    axes: PerAxis<AxisPlan>,
     pub tasks: usize,
 }
 
 impl Plan {
-    /// Splits `selection` by chunks, for a buffer of `buffer_shape` and `buffer_strides`.
+    /// Splits `selection` by chunks, for a buffer of `buffer_strides`.
     pub fn new(
         selection: &[AxisSelection],
         shape: &[u64],
         chunk_shape: &[usize],
         buffer_strides: &[isize],
     ) -> Result<Self> {
-        let mut axes = PerAxis::with_capacity(shape.len());
         let mut strides = buffer_strides.iter();
-        let mut tasks = 1usize;
+        let mut axes = PerAxis::with_capacity(shape.len());
         for (axis, selected) in selection.iter().enumerate() {
-            let plan = match *selected {
-                AxisSelection::Index(index) => {
-                    plan_range(axis, shape[axis], chunk_shape[axis], (index, 1, 1), 0)?
-                }
+            let chunk = chunk_shape[axis] as u64;
+            let length = shape[axis];
+            axes.push(match selected {
+                AxisSelection::Index(index) => plan_range(axis, length, chunk, (*index, 1, 1), 0)?,
                 AxisSelection::Range { start, step, count } => {
                     let stride = strides.next().copied().unwrap_or(0);
-                    plan_range(axis, shape[axis], chunk_shape[axis], (start, step, count), stride)?
+                    plan_range(axis, length, chunk, (*start, *step, *count), stride)?
                 }
-            };
-            tasks = tasks.checked_mul(plan.len()).ok_or_else(|| {
-                EngineError::Selection(
-                    "the selection touches more chunks than fit in memory".into(),
-                )
-            })?;
-            axes.push(plan);
+                AxisSelection::List(indices) => {
+                    let stride = strides.next().copied().unwrap_or(0);
+                    plan_list(axis, length, chunk, indices, stride)?
+                }
+            });
         }
+        let tasks = axes.iter().try_fold(1usize, |tasks, plan| tasks.checked_mul(plan.len()));
+        let tasks = tasks.ok_or_else(|| {
+            EngineError::Selection("the selection touches more chunks than fit in memory".into())
+        })?;
         Ok(Self { axes, tasks })
     }
 
+    /// The inner chunks that `parts` of a chunk touch; as many as an index can have, at most.
+    pub fn inside<'a>(parts: impl Iterator<Item = &'a Part>, inner_shape: &[usize]) -> Self {
+        let axes: PerAxis<AxisPlan> =
+            parts.zip(inner_shape).map(|(part, length)| part.cut(*length)).collect();
+        let tasks = axes.iter().map(|plan| plan.len()).product();
+        Self { axes, tasks }
+    }
+
     /// The segments of task number `task`, one per axis; the last axis varies fastest.
-    pub fn task(&self, mut task: usize) -> PerAxis<Segment> {
-        let mut segments: PerAxis<Segment> = self
+    pub fn task(&self, mut task: usize) -> Segments<'_> {
+        let mut segments: Segments<'_> = self
             .axes
             .iter()
             .rev()
             .map(|plan| {
-                let segment = plan[task % plan.len()];
+                let segment = &plan[task % plan.len()];
                 task /= plan.len();
                 segment
             })
@@ -108,20 +149,21 @@ pub(crate) fn buffer_shape(selection: &[AxisSelection]) -> PerAxis<usize> {
         .filter_map(|selected| match selected {
             AxisSelection::Index(_) => None,
             AxisSelection::Range { count, .. } => Some(*count as usize),
+            AxisSelection::List(indices) => Some(indices.len()),
         })
         .collect()
 }
 
-fn plan_range(
+/// A range along an axis of `length`, cut into chunks; out of bounds is an error.
+pub(crate) fn plan_range(
     axis: usize,
     length: u64,
-    chunk: usize,
+    chunk: u64,
     (start, step, count): (u64, i64, u64),
     stride: isize,
 ) -> Result<AxisPlan> {
-    let mut plan = AxisPlan::new();
     if count == 0 {
-        return Ok(plan);
+        return Ok(AxisPlan::new());
     }
     let out_of_bounds = || {
         EngineError::Selection(format!(
@@ -131,62 +173,127 @@ fn plan_range(
     if step == 0 || start >= length || count > isize::MAX as u64 {
         return Err(out_of_bounds());
     }
-    // A negative step is the same indices from the other end, written backwards.
-    let reach = i128::from(step) * i128::from(count - 1);
-    let last = i128::from(start) + reach;
+    let last = i128::from(start) + i128::from(step) * i128::from(count - 1);
     if last < 0 || last >= i128::from(length) {
         return Err(out_of_bounds());
     }
-    let (low, step, mut offset, stride) = if step > 0 {
-        (start, step as u64, 0isize, stride)
+    // A negative step is the same indices from the other end, written backwards.
+    Ok(if step > 0 {
+        cut_range(start, step as u64, count, (0, stride), chunk)
     } else {
-        (last as u64, step.unsigned_abs(), stride * (count as isize - 1), -stride)
-    };
-    let chunk = chunk as u64;
+        let offset = stride * (count as isize - 1);
+        cut_range(last as u64, step.unsigned_abs(), count, (offset, -stride), chunk)
+    })
+}
+
+fn cut_range(
+    low: u64,
+    step: u64,
+    count: u64,
+    (mut offset, stride): (isize, isize),
+    chunk: u64,
+) -> AxisPlan {
     let high = low + step * (count - 1);
+    let mut plan = AxisPlan::new();
     let mut position = low;
     while position <= high {
         let index = position / chunk;
         let first = position - index * chunk;
-        let in_chunk = ((chunk - 1 - first) / step + 1).min((high - position) / step + 1);
+        let inside = ((chunk - 1 - first) / step + 1).min((high - position) / step + 1);
         plan.push(Segment {
             chunk: index,
-            first: first as usize,
-            step: step as usize,
-            count: in_chunk as usize,
-            buffer_offset: offset,
-            buffer_stride: stride,
+            part: Part::Strided {
+                first: first as usize,
+                step: step as usize,
+                count: inside as usize,
+                offset,
+                stride,
+            },
         });
-        offset += stride * in_chunk as isize;
-        match position.checked_add(step * in_chunk) {
+        offset += stride * inside as isize;
+        match position.checked_add(step * inside) {
             Some(next) => position = next,
             None => break,
         }
     }
-    Ok(plan)
+    plan
+}
+
+fn plan_list(
+    axis: usize,
+    length: u64,
+    chunk: u64,
+    indices: &[u64],
+    stride: isize,
+) -> Result<AxisPlan> {
+    if let Some(index) = indices.iter().find(|index| **index >= length) {
+        return Err(EngineError::Selection(format!(
+            "axis {axis}: index {index} leaves the length {length}"
+        )));
+    }
+    let pairs = indices.iter().enumerate().map(|(i, index)| (*index, i as isize * stride));
+    Ok(cut_list(pairs, chunk))
+}
+
+fn cut_list(pairs: impl Iterator<Item = (u64, isize)>, chunk: u64) -> AxisPlan {
+    let mut pairs: Vec<(u64, isize)> = pairs.collect();
+    if !pairs.is_sorted_by_key(|(index, _)| *index) {
+        // Stable: among equal indices the order of the caller decides which write is the last.
+        pairs.sort_by_key(|(index, _)| *index);
+    }
+    pairs
+        .chunk_by(|a, b| a.0 / chunk == b.0 / chunk)
+        .map(|group| Segment { chunk: group[0].0 / chunk, part: listed(group, chunk) })
+        .collect()
+}
+
+/// Sorted indices of one chunk; strided where they are evenly spaced on both sides.
+fn listed(group: &[(u64, isize)], chunk: u64) -> Part {
+    let first = (group[0].0 % chunk) as usize;
+    if group.len() == 1 {
+        return Part::Strided { first, step: 1, count: 1, offset: group[0].1, stride: 0 };
+    }
+    let (step, stride) = (group[1].0 - group[0].0, group[1].1 - group[0].1);
+    if step > 0 && group.windows(2).all(|w| w[1].0 - w[0].0 == step && w[1].1 - w[0].1 == stride) {
+        let (step, count, offset) = (step as usize, group.len(), group[0].1);
+        return Part::Strided { first, step, count, offset, stride };
+    }
+    Part::Listed {
+        positions: group.iter().map(|(index, _)| (index % chunk) as usize).collect(),
+        offsets: group.iter().map(|(_, offset)| *offset).collect(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn indices(plan: &AxisPlan, chunk: u64) -> Vec<(u64, isize)> {
-        plan.iter()
-            .flat_map(|s| {
-                (0..s.count).map(move |i| {
-                    (
-                        s.chunk * chunk + (s.first + i * s.step) as u64,
-                        s.buffer_offset + s.buffer_stride * i as isize,
-                    )
-                })
+    /// Every (index, offset) that a plan reaches, ordered by offset.
+    fn reached(plan: &AxisPlan, chunk: u64) -> Vec<(u64, isize)> {
+        let mut pairs: Vec<(u64, isize)> = plan
+            .iter()
+            .flat_map(|segment| -> Vec<(u64, isize)> {
+                let base = segment.chunk * chunk;
+                match &segment.part {
+                    Part::Strided { first, step, count, offset, stride } => (0..*count)
+                        .map(|i| (base + (first + i * step) as u64, offset + stride * i as isize))
+                        .collect(),
+                    Part::Listed { positions, offsets } => positions
+                        .iter()
+                        .zip(offsets)
+                        .map(|(at, offset)| (base + *at as u64, *offset))
+                        .collect(),
+                }
             })
-            .collect()
+            .collect();
+        pairs.sort_by_key(|(_, offset)| *offset);
+        pairs
     }
 
     #[test]
     fn every_range_reaches_the_indices_numpy_reaches() {
         for length in 1u64..12 {
-            for chunk in 1usize..14 {
+            for chunk in 1u64..14 {
                 for start in 0..length {
                     for step in [-5i64, -3, -2, -1, 1, 2, 3, 7] {
                         let mut count = 0u64;
@@ -198,12 +305,10 @@ mod tests {
                             count += 1;
                             let plan = plan_range(0, length, chunk, (start, step, count), 8)
                                 .unwrap_or_default();
-                            let mut got = indices(&plan, chunk as u64);
-                            got.sort_by_key(|(_, offset)| *offset);
                             let wanted: Vec<(u64, isize)> = (0..count)
                                 .map(|i| ((start as i64 + step * i as i64) as u64, 8 * i as isize))
                                 .collect();
-                            assert_eq!(got, wanted);
+                            assert_eq!(reached(&plan, chunk), wanted);
                         }
                     }
                 }
@@ -212,11 +317,26 @@ mod tests {
     }
 
     #[test]
-    fn a_range_beyond_the_axis_is_refused() {
+    fn a_list_reaches_its_indices_in_any_order_and_repeated() {
+        for list in [vec![5u64], vec![0, 1, 2, 3], vec![9, 1, 1, 4, 9, 0], vec![8, 6, 4, 2], vec![]]
+        {
+            for chunk in 1u64..12 {
+                let plan = plan_list(0, 10, chunk, &list, 4).unwrap_or_default();
+                let wanted: Vec<(u64, isize)> =
+                    list.iter().enumerate().map(|(i, index)| (*index, 4 * i as isize)).collect();
+                assert_eq!(reached(&plan, chunk), wanted);
+                assert!(plan.windows(2).all(|pair| pair[0].chunk < pair[1].chunk));
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_beyond_the_axis_is_refused() {
         assert!(plan_range(1, 10, 4, (8, 1, 3), 1).is_err());
         assert!(plan_range(1, 10, 4, (2, -1, 4), 1).is_err());
         assert!(plan_range(1, 10, 4, (u64::MAX, 1, 1), 1).is_err());
         assert!(plan_range(1, 10, 4, (0, i64::MAX, 2), 1).is_err());
+        assert!(plan_list(1, 10, 4, &[3, 10], 1).is_err());
     }
 
     #[test]

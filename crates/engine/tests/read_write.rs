@@ -34,11 +34,12 @@ impl Model {
     fn positions(&self, selection: &[AxisSelection]) -> Vec<usize> {
         let mut positions = vec![0usize];
         for (axis, selected) in selection.iter().enumerate() {
-            let indices: Vec<u64> = match *selected {
-                AxisSelection::Index(index) => vec![index],
+            let indices: Vec<u64> = match selected {
+                AxisSelection::Index(index) => vec![*index],
                 AxisSelection::Range { start, step, count } => {
-                    (0..count).map(|i| (start as i64 + step * i as i64) as u64).collect()
+                    (0..*count).map(|i| (*start as i64 + step * i as i64) as u64).collect()
                 }
+                AxisSelection::List(indices) => indices.clone(),
             };
             positions = positions
                 .iter()
@@ -76,6 +77,10 @@ fn some_selection(random: &mut Random, shape: &[u64]) -> Vec<AxisSelection> {
             if random.below(4) == 0 {
                 return AxisSelection::Range { start: 0, step: 1, count: *length };
             }
+            if random.below(4) == 0 {
+                let count = random.below(8);
+                return AxisSelection::List((0..count).map(|_| random.below(*length)).collect());
+            }
             let size = 1 + random.below(4) as i64;
             let step = if random.below(2) == 0 { size } else { -size };
             let most =
@@ -91,6 +96,7 @@ fn counts(selection: &[AxisSelection]) -> Vec<usize> {
         .filter_map(|selected| match selected {
             AxisSelection::Index(_) => None,
             AxisSelection::Range { count, .. } => Some(*count as usize),
+            AxisSelection::List(indices) => Some(indices.len()),
         })
         .collect()
 }
@@ -140,22 +146,104 @@ fn blosc(item: usize) -> String {
     )
 }
 
+/// A shard of inner chunks half as long along each axis, perhaps of shards in turn.
+fn shard(random: &mut Random, chunks: &[u64], inner: &str, nested: bool) -> String {
+    let shape: Vec<u64> =
+        chunks.iter().map(|n| if n.is_multiple_of(2) { n / 2 } else { *n }).collect();
+    let codecs = if nested { shard(random, &shape, inner, false) } else { inner.to_string() };
+    let location = if random.below(2) == 0 { "start" } else { "end" };
+    let checksum = if random.below(2) == 0 { r#", {"name": "crc32c"}"# } else { "" };
+    let outer = if random.below(4) == 0 { r#", {"name": "crc32c"}"# } else { "" };
+    format!(
+        r#"{{"name": "sharding_indexed", "configuration": {{"chunk_shape": {shape:?},
+            "codecs": [{codecs}], "index_location": "{location}",
+            "index_codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}{checksum}]
+            }}}}{outer}"#
+    )
+}
+
 fn transpose(axes: usize) -> String {
     let order: Vec<usize> = (0..axes).rev().collect();
     format!(r#"{{"name": "transpose", "configuration": {{"order": {order:?}}}}},"#)
 }
 
+fn points_agree(random: &mut Random, io: &ArrayIO, model: &mut Model, seed: u64) {
+    let count = random.below(12) as usize;
+    let coords: Vec<Vec<u64>> =
+        model.shape.iter().map(|n| (0..count).map(|_| random.below(*n)).collect()).collect();
+    let lists: Vec<&[u64]> = coords.iter().map(Vec::as_slice).collect();
+    let point = |i: usize| -> Vec<AxisSelection> {
+        coords.iter().map(|list| AxisSelection::Index(list[i])).collect()
+    };
+    let (shape, strides) = ([count], [model.item as isize]);
+    if random.below(2) == 0 {
+        let value: Vec<u8> = (0..count * model.item).map(|_| random.below(250) as u8).collect();
+        // SAFETY: the vector holds one element per point.
+        let source = unsafe { Source::new(value.as_ptr(), &shape, &strides) };
+        io.write_points(&lists, source, Durability::Process, GO_ON).unwrap();
+        for i in 0..count {
+            model.write(&point(i), &value[i * model.item..(i + 1) * model.item]);
+        }
+    }
+    let mut out = vec![0xEEu8; count * model.item];
+    // SAFETY: the vector holds one element per point.
+    let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
+    io.read_points(&lists, target, GO_ON).unwrap();
+    let wanted: Vec<u8> = (0..count).flat_map(|i| model.read(&point(i))).collect();
+    assert_eq!(out, wanted, "seed {seed}");
+}
+
+fn windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed: u64) {
+    let windows = random.below(6) as usize;
+    let window: Vec<u64> = model.shape.iter().map(|n| 1 + random.below(*n)).collect();
+    let starts: Vec<u64> = (0..windows * window.len())
+        .map(|i| random.below(model.shape[i % window.len()] - window[i % window.len()] + 1))
+        .collect();
+    let mut shape = vec![windows];
+    shape.extend(window.iter().map(|n| *n as usize));
+    let strides = c_strides(&shape, model.item);
+    let mut out = vec![0xEEu8; shape.iter().product::<usize>() * model.item];
+    // SAFETY: the vector holds all windows.
+    let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
+    io.read_windows(&starts, target, GO_ON).unwrap();
+    let wanted: Vec<u8> = starts
+        .chunks(window.len())
+        .flat_map(|start| {
+            let ranges: Vec<AxisSelection> = start
+                .iter()
+                .zip(&window)
+                .map(|(start, count)| AxisSelection::Range {
+                    start: *start,
+                    step: 1,
+                    count: *count,
+                })
+                .collect();
+            model.read(&ranges)
+        })
+        .collect();
+    assert_eq!(out, wanted, "seed {seed}");
+}
+
 #[test]
 fn random_reads_and_writes_agree_with_a_plain_vector() {
-    for seed in 0..60u64 {
+    for seed in 0..120u64 {
         let random = &mut Random(seed);
         let axes = random.below(4) as usize;
         let shape: Vec<u64> = (0..axes).map(|_| 1 + random.below(20)).collect();
-        let chunks: Vec<u64> = (0..axes).map(|_| 1 + random.below(9)).collect();
+        let chunks: Vec<u64> = (0..axes).map(|_| 1 + random.below(12)).collect();
         let item = [1, 2, 3, 4, 8, 16][random.below(6) as usize];
         let order = if random.below(2) == 0 { transpose(axes) } else { String::new() };
         let bytes =
             if random.below(3) == 0 { r#"{"name": "bytes"}"#.to_string() } else { blosc(item) };
+        // The axes of an inner chunk are those of the transposed shard.
+        let mut stored = chunks.clone();
+        if !order.is_empty() {
+            stored.reverse();
+        }
+        let bytes = match random.below(3) {
+            0 => bytes,
+            nesting => shard(random, &stored, &bytes, nesting == 2),
+        };
         let directory = std::env::temp_dir().join(format!("zarrix-{}-{seed}", std::process::id()));
         let store: Arc<dyn Store> = if random.below(2) == 0 {
             Arc::new(MemoryStore::new())
@@ -174,6 +262,10 @@ fn random_reads_and_writes_agree_with_a_plain_vector() {
                 model.write(&selection, &value);
             }
             assert_eq!(read(&io, &selection, item).unwrap(), model.read(&selection), "seed {seed}");
+            if axes > 0 {
+                points_agree(random, &io, &mut model, seed);
+                windows_agree(random, &io, &model, seed);
+            }
         }
         let _ = std::fs::remove_dir_all(&directory);
     }
@@ -226,7 +318,7 @@ fn shrinking_erases_the_chunks_outside_and_no_others() {
         "",
         layout(&[10, 10], &[3, 4], 1, r#"{"name": "bytes"}"#, true),
     );
-    let all = [AxisSelection::Range { start: 0, step: 1, count: 10 }; 2];
+    let all = [const { AxisSelection::Range { start: 0, step: 1, count: 10 } }; 2];
     write(&io, &all, &[1; 100], 1);
     assert_eq!(io.stored_chunks().unwrap().len(), 12);
     assert_eq!(io.erase_outside(&[4, 8]).unwrap(), 8);

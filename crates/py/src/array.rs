@@ -4,17 +4,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyInt, PyTuple};
 use zarrix_codec::Codec;
 use zarrix_engine::{AxisSelection, EngineError, Layout, Selection};
 use zarrix_store::Durability;
 
-use crate::buffer::{Readable, Writable};
+use crate::buffer::{Indices, Readable, Writable};
 use crate::error::from_engine;
 use crate::foreign::ForeignCodec;
 use crate::store::Store;
 
-/// A tuple of indices and `(start, step, count)` tuples.
+/// A tuple of indices, `(start, step, count)` tuples and arrays of 64-bit indices.
 pub struct SelectionArg(Selection);
 
 impl<'py> FromPyObject<'_, 'py> for SelectionArg {
@@ -24,12 +24,16 @@ impl<'py> FromPyObject<'_, 'py> for SelectionArg {
         let axes = object
             .cast::<PyTuple>()
             .map_err(|_| PyTypeError::new_err("a selection is a tuple with one entry per axis"))?;
-        let axis = |entry: Bound<'py, PyAny>| match entry.cast::<PyTuple>() {
-            Ok(range) => {
+        let axis = |entry: Bound<'py, PyAny>| {
+            if let Ok(range) = entry.cast::<PyTuple>() {
                 let (start, step, count) = range.extract()?;
-                Ok(AxisSelection::Range { start, step, count })
+                return Ok(AxisSelection::Range { start, step, count });
             }
-            Err(_) => Ok(AxisSelection::Index(entry.extract()?)),
+            if entry.is_instance_of::<PyInt>() {
+                return Ok(AxisSelection::Index(entry.extract()?));
+            }
+            let indices: Indices = entry.extract()?;
+            Ok(AxisSelection::List(indices.as_slice().to_vec()))
         };
         axes.iter().map(axis).collect::<PyResult<_>>().map(Self)
     }
@@ -104,6 +108,37 @@ impl ArrayIO {
         let signals = Signals::default();
         let durability = durability(fsync);
         py.detach(|| self.inner.write(&selection.0, source, durability, &|| signals.interrupt()))
+            .map_err(|error| signals.raise(py, &error))
+    }
+
+    fn read_points(&self, py: Python<'_>, coords: Vec<Indices>, out: Writable) -> PyResult<()> {
+        let target = out.target(self.item_bytes)?;
+        let coords: Vec<&[u64]> = coords.iter().map(Indices::as_slice).collect();
+        let signals = Signals::default();
+        py.detach(|| self.inner.read_points(&coords, target, &|| signals.interrupt()))
+            .map_err(|error| signals.raise(py, &error))
+    }
+
+    #[pyo3(signature = (coords, value, fsync = false))]
+    fn write_points(
+        &self,
+        py: Python<'_>,
+        coords: Vec<Indices>,
+        value: Readable,
+        fsync: bool,
+    ) -> PyResult<()> {
+        let source = value.source(self.item_bytes)?;
+        let coords: Vec<&[u64]> = coords.iter().map(Indices::as_slice).collect();
+        let signals = Signals::default();
+        let durability = durability(fsync);
+        py.detach(|| self.inner.write_points(&coords, source, durability, &|| signals.interrupt()))
+            .map_err(|error| signals.raise(py, &error))
+    }
+
+    fn read_windows(&self, py: Python<'_>, starts: Indices, out: Writable) -> PyResult<()> {
+        let target = out.target(self.item_bytes)?;
+        let signals = Signals::default();
+        py.detach(|| self.inner.read_windows(starts.as_slice(), target, &|| signals.interrupt()))
             .map_err(|error| signals.raise(py, &error))
     }
 

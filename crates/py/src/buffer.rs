@@ -29,6 +29,9 @@ pub struct Writable(Buffer);
 /// The contiguous bytes of an object.
 pub struct Bytes(Buffer);
 
+/// A contiguous array of 64-bit integers, none of them negative.
+pub struct Indices(Bytes);
+
 impl Buffer {
     fn lend(object: &Bound<'_, PyAny>, flags: c_int) -> PyResult<Self> {
         let mut view = Box::new(ffi::Py_buffer::new());
@@ -103,6 +106,29 @@ impl<'py> FromPyObject<'_, 'py> for Bytes {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         Buffer::lend(&object, ffi::PyBUF_SIMPLE).map(Self)
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Indices {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let buffer = Buffer::lend(&object, ffi::PyBUF_ND)?;
+        buffer.check_item(size_of::<u64>())?;
+        if !buffer.0.buf.cast::<u64>().is_aligned() {
+            return Err(PyBufferError::new_err("an array of indices must be aligned"));
+        }
+        Ok(Self(Bytes(buffer)))
+    }
+}
+
+impl Indices {
+    /// The integers, in C order.
+    pub fn as_slice(&self) -> &[u64] {
+        let bytes = self.0.as_slice();
+        // SAFETY: `extract` checked alignment; the length is rounded down to whole integers, and
+        // every pattern of bits is one.
+        unsafe { slice_of(bytes.as_ptr().cast(), bytes.len() / size_of::<u64>()) }
     }
 }
 

@@ -19,7 +19,8 @@ use crate::key::{check_key, check_prefix};
 use crate::lock::Others;
 use crate::sys::{self, Status};
 use crate::{
-    Durability, Generation, KeyLock, Listing, Result, Store, StoreError, anchor, replace, tree,
+    Durability, Edge, Generation, KeyLock, Listing, Result, Store, StoreError, anchor, replace,
+    tree,
 };
 
 /// A store in a directory, which is made by the first write.
@@ -103,6 +104,22 @@ impl LocalStore {
             return Err(cut_short(read as u64, status.len()));
         }
         Ok(Some(status.generation()))
+    }
+
+    fn read_edge(
+        &self,
+        key: &str,
+        edge: Edge,
+        dst: &mut Vec<u8>,
+    ) -> io::Result<Option<(Generation, u64)>> {
+        let Some((file, status)) = self.open(key)? else { return Ok(None) };
+        let range = edge.range(status.len());
+        let wanted = reserve(dst, range.end - range.start)?;
+        let read = sys::append(&file, range.start, wanted, dst)?;
+        if read < wanted {
+            return Err(cut_short(range.start + read as u64, status.len()));
+        }
+        Ok(Some((status.generation(), status.len())))
     }
 
     fn read_ranges(
@@ -212,6 +229,20 @@ impl Store for LocalStore {
         dst.clear();
         check_key(key)?;
         self.read_ranges(key, ranges, dst).inspect_err(|_| dst.clear())
+    }
+
+    fn get_edge_into(
+        &self,
+        key: &str,
+        edge: Edge,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<(Generation, u64)>> {
+        dst.clear();
+        check_key(key)?;
+        self.read_edge(key, edge, dst).map_err(|source| {
+            dst.clear();
+            self.failed("read", key)(source)
+        })
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {

@@ -27,6 +27,26 @@ pub struct Request<'a> {
     pub ranges: Option<&'a [Range<u64>]>,
 }
 
+/// One end of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// This many bytes from its beginning.
+    First(u64),
+    /// This many bytes up to its end.
+    Last(u64),
+}
+
+impl Edge {
+    /// The bytes of a value of `total` that this is; all of a shorter one.
+    #[must_use]
+    pub fn range(self, total: u64) -> Range<u64> {
+        match self {
+            Self::First(bytes) => 0..bytes.min(total),
+            Self::Last(bytes) => total.saturating_sub(bytes)..total,
+        }
+    }
+}
+
 /// What a store found.
 #[derive(Debug)]
 pub enum Fetched {
@@ -64,6 +84,26 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         ranges: &[Range<u64>],
         dst: &mut Vec<u8>,
     ) -> Result<Option<Generation>>;
+
+    /// Replaces the content of `dst` by one end of the value of `key`, or by all of a shorter one;
+    /// with it, how long the whole value is.
+    ///
+    /// For an index whose place is known and whose value's length is not. The provided method
+    /// fetches the whole value.
+    fn get_edge_into(
+        &self,
+        key: &str,
+        edge: Edge,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<(Generation, u64)>> {
+        let Some(generation) = self.get_into(key, dst)? else { return Ok(None) };
+        let total = dst.len() as u64;
+        let Range { start, end } = edge.range(total);
+        // Both lie within the value's length, which is a usize.
+        dst.truncate(end as usize);
+        dst.drain(..start as usize);
+        Ok(Some((generation, total)))
+    }
 
     /// Delivers every request's answer to `sink` with the request's position, in any order.
     ///

@@ -1,0 +1,289 @@
+//! How the elements of one chunk become stored bytes: a chain of codecs, or a shard of chunks.
+//!
+//! Shapes and axes are the array's own throughout. A transpose is an order in which axes are
+//! stored, that is, strides; a shard's inner chunks are a grid with strides of its own into the
+//! index. So nothing above has to know which axis lies where.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use zarrix_codec::{Chain, Codec, EncodedSize, Input, from_config};
+
+use crate::Result;
+use crate::layout::{ForeignCodecs, fault};
+use crate::selection::PerAxis;
+
+/// Most shards inside each other; a deeper document is a lie.
+const MAX_NESTING: usize = 4;
+
+/// A codec as documents name it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Named {
+    pub name: String,
+    #[serde(default)]
+    pub configuration: Value,
+}
+
+/// One chunk: its extent, and how it is stored.
+#[derive(Debug)]
+pub(crate) struct ChunkLayout {
+    /// Elements along each axis.
+    pub shape: PerAxis<usize>,
+    /// Length of the decoded chunk.
+    pub bytes: usize,
+    pub encoding: Encoding,
+}
+
+#[derive(Debug)]
+pub(crate) enum Encoding {
+    Elements(Elements),
+    Shard(Box<Shard>),
+}
+
+/// Elements one after the other, through a chain of codecs.
+#[derive(Debug)]
+pub(crate) struct Elements {
+    /// Bytes from one element to the next along each axis of the decoded chunk.
+    pub strides: PerAxis<isize>,
+    pub chain: Chain,
+}
+
+/// Inner chunks one after the other, found through an index of offsets and lengths.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    pub inner: ChunkLayout,
+    /// From one inner chunk to the next along each axis, in entries of the index.
+    pub index_strides: PerAxis<usize>,
+    /// Number of inner chunks.
+    pub count: usize,
+    pub index: Chain,
+    /// Length of the stored index.
+    pub index_bytes: usize,
+    pub index_at_end: bool,
+    /// Codecs over the whole shard; without any, inner chunks can be read alone.
+    pub outer: Vec<Arc<dyn Codec>>,
+}
+
+/// What a codec list is read with.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub item_bytes: usize,
+    pub foreign: ForeignCodecs<'a>,
+    pub nesting: usize,
+}
+
+#[derive(Deserialize)]
+struct ShardConfiguration {
+    chunk_shape: Vec<u64>,
+    codecs: Vec<Named>,
+    index_codecs: Vec<Named>,
+    #[serde(default = "end")]
+    index_location: String,
+}
+
+fn end() -> String {
+    "end".to_string()
+}
+
+impl ChunkLayout {
+    /// A chunk of `shape`, whose axes are stored in `order`, through `codecs`.
+    pub fn new(
+        shape: PerAxis<usize>,
+        mut order: PerAxis<usize>,
+        codecs: &[Named],
+        context: Context<'_>,
+    ) -> Result<Self> {
+        let bytes = shape
+            .iter()
+            .try_fold(context.item_bytes, |bytes, count| bytes.checked_mul(*count))
+            .filter(|bytes| isize::try_from(*bytes).is_ok())
+            .ok_or_else(|| {
+                fault("chunk_shape", "a chunk has more bytes than memory can address")
+            })?;
+        let mut shard = None;
+        let mut chain: Vec<Arc<dyn Codec>> = Vec::with_capacity(codecs.len());
+        for codec in codecs {
+            let on_elements = chain.is_empty() && shard.is_none();
+            match codec.name.as_str() {
+                "transpose" if on_elements => order = transposed(&codec.configuration, &order)?,
+                "bytes" if on_elements => {}
+                "sharding_indexed" if on_elements => {
+                    shard = Some(shard_of(&shape, &order, &codec.configuration, context)?);
+                }
+                name @ ("transpose" | "bytes" | "sharding_indexed") => {
+                    return Err(fault("codecs", format!("{name:?} after a codec on bytes")));
+                }
+                _ => chain.push(bytes_codec(codec, context)?),
+            }
+        }
+        let encoding = match shard {
+            Some(shard) => Encoding::Shard(Box::new(Shard { outer: chain, ..shard })),
+            None => Encoding::Elements(Elements {
+                strides: strides(&shape, &order, context.item_bytes),
+                chain: Chain::new(chain, bytes)?,
+            }),
+        };
+        Ok(Self { shape, bytes, encoding })
+    }
+}
+
+/// Bytes beyond what our own encoder can give: other encoders may spend more.
+fn with_slack(size: EncodedSize) -> usize {
+    match size {
+        EncodedSize::Exact(bytes) => bytes,
+        EncodedSize::AtMost(bytes) => bytes.saturating_add(bytes / 4).saturating_add(4096),
+    }
+}
+
+impl ChunkLayout {
+    /// Most bytes that the encoded chunk can have, whoever wrote it.
+    fn encoded_limit(&self) -> usize {
+        match &self.encoding {
+            Encoding::Elements(elements) => with_slack(elements.chain.encoded_size()),
+            Encoding::Shard(shard) => shard.outer_limits().last().copied().unwrap_or(usize::MAX),
+        }
+    }
+}
+
+impl Shard {
+    /// Most bytes that the shard can have before its outer codecs, and after each of them.
+    pub fn outer_limits(&self) -> Vec<usize> {
+        let inner = self.inner.encoded_limit();
+        let mut limits = vec![inner.saturating_mul(self.count).saturating_add(self.index_bytes)];
+        for codec in &self.outer {
+            let limit = limits[limits.len() - 1];
+            limits.push(with_slack(codec.encoded_size(limit)));
+        }
+        limits
+    }
+
+    /// Entry of the index for the inner chunk at `coords`.
+    pub fn entry(&self, coords: impl Iterator<Item = u64>) -> usize {
+        coords.zip(&self.index_strides).map(|(coord, stride)| coord as usize * stride).sum()
+    }
+}
+
+fn bytes_codec(codec: &Named, context: Context<'_>) -> Result<Arc<dyn Codec>> {
+    if codec.name != "zarrix.foreign" {
+        let input = Input { item_bytes: context.item_bytes };
+        return Ok(from_config(&codec.name, &codec.configuration, input)?);
+    }
+    let slot = codec.configuration.get("slot").and_then(Value::as_u64);
+    let found = slot.and_then(|slot| context.foreign.get(usize::try_from(slot).ok()?));
+    found.cloned().ok_or_else(|| {
+        fault("codecs", format!("foreign slot {slot:?} of {}", context.foreign.len()))
+    })
+}
+
+fn shard_of(
+    shape: &[usize],
+    order: &[usize],
+    configuration: &Value,
+    context: Context<'_>,
+) -> Result<Shard> {
+    if context.nesting == MAX_NESTING {
+        return Err(fault("codecs", format!("more than {MAX_NESTING} shards inside each other")));
+    }
+    let configuration = ShardConfiguration::deserialize(configuration)
+        .map_err(|error| fault("codecs", format!("sharding_indexed: {error}")))?;
+    // The document counts axes in stored order; here they are the array's.
+    let stored = chunk_shape(&configuration.chunk_shape)?;
+    if stored.len() != shape.len() {
+        let (inner, outer) = (stored.len(), shape.len());
+        return Err(fault("codecs", format!("inner chunks of {inner} axes in shards of {outer}")));
+    }
+    let mut inner_shape: PerAxis<usize> = shape.iter().map(|_| 1).collect();
+    for (position, axis) in order.iter().enumerate() {
+        inner_shape[*axis] = stored[position];
+    }
+    if let Some(axis) =
+        (0..shape.len()).find(|axis| !shape[*axis].is_multiple_of(inner_shape[*axis]))
+    {
+        let (inner, outer) = (inner_shape[axis], shape[axis]);
+        return Err(fault(
+            "codecs",
+            format!("axis {axis}: inner chunks of {inner} do not divide shards of {outer}"),
+        ));
+    }
+    let grid: PerAxis<usize> =
+        shape.iter().zip(&inner_shape).map(|(outer, inner)| outer / inner).collect();
+    let count: usize = grid.iter().product();
+    let index_bytes = count.checked_mul(16).filter(|bytes| isize::try_from(*bytes).is_ok());
+    let index_bytes = index_bytes
+        .ok_or_else(|| fault("codecs", format!("{count} inner chunks need too large an index")))?;
+    let index = index_chain(&configuration.index_codecs, index_bytes, context)?;
+    let EncodedSize::Exact(index_bytes) = index.encoded_size() else {
+        return Err(fault("codecs", "index_codecs must give an index of fixed length"));
+    };
+    let index_at_end = match configuration.index_location.as_str() {
+        "end" => true,
+        "start" => false,
+        other => return Err(fault("codecs", format!("index_location {other:?}; start or end"))),
+    };
+    let inside = Context { nesting: context.nesting + 1, ..context };
+    let inner = ChunkLayout::new(inner_shape, order.into(), &configuration.codecs, inside)?;
+    Ok(Shard {
+        inner,
+        index_strides: strides(&grid, order, 1).iter().map(|stride| *stride as usize).collect(),
+        count,
+        index,
+        index_bytes,
+        index_at_end,
+        outer: Vec::new(),
+    })
+}
+
+/// The codecs of a shard's index: little-endian pairs of u64, then codecs of fixed length.
+fn index_chain(codecs: &[Named], bytes: usize, context: Context<'_>) -> Result<Chain> {
+    let mut chain: Vec<Arc<dyn Codec>> = Vec::new();
+    for codec in codecs {
+        if codec.name != "bytes" {
+            chain.push(bytes_codec(codec, Context { item_bytes: 8, ..context })?);
+            continue;
+        }
+        let endian = codec.configuration.get("endian").and_then(Value::as_str);
+        if !chain.is_empty() || !matches!(endian, None | Some("little")) {
+            return Err(fault("codecs", "index_codecs must begin with little-endian bytes"));
+        }
+    }
+    Ok(Chain::new(chain, bytes)?)
+}
+
+/// Extents of a chunk, each at least 1 and within what memory can address.
+pub(crate) fn chunk_shape(chunk_shape: &[u64]) -> Result<PerAxis<usize>> {
+    chunk_shape
+        .iter()
+        .map(|count| {
+            usize::try_from(*count)
+                .ok()
+                .filter(|count| *count > 0 && isize::try_from(*count).is_ok())
+                .ok_or_else(|| fault("chunk_shape", format!("{count} along one axis; at least 1")))
+        })
+        .collect()
+}
+
+fn transposed(configuration: &Value, order: &[usize]) -> Result<PerAxis<usize>> {
+    let given: Option<PerAxis<usize>> =
+        configuration.get("order").and_then(Value::as_array).and_then(|order| {
+            order.iter().map(|axis| axis.as_u64().map(|axis| axis as usize)).collect()
+        });
+    let given = given.unwrap_or_default();
+    let mut sorted = given.clone();
+    sorted.sort_unstable();
+    if !sorted.iter().copied().eq(0..order.len()) {
+        return Err(fault("codecs", format!("transpose order {given:?} of {} axes", order.len())));
+    }
+    Ok(given.iter().map(|axis| order[*axis]).collect())
+}
+
+/// Strides along each axis, of `unit`s stored with the axes in `order`, the last fastest.
+fn strides(shape: &[usize], order: &[usize], unit: usize) -> PerAxis<isize> {
+    let mut strides: PerAxis<isize> = shape.iter().map(|_| 0).collect();
+    let mut stride = unit as isize;
+    for axis in order.iter().rev() {
+        strides[*axis] = stride;
+        stride *= shape[*axis] as isize;
+    }
+    strides
+}

@@ -1,0 +1,274 @@
+//! Encoded bytes of one chunk into the caller's buffer.
+//!
+//! A chunk that is contiguous in the buffer is decoded straight into it. Where the codec's format
+//! allows it (Blosc), only the blocks that are wanted are decoded, each once and right before its
+//! elements are copied out, while it is still in cache. A shard in memory is cut into its inner
+//! chunks, each of which is placed the same way. What is not stored reads as the fill value.
+
+use zarrix_codec::blosc::Frame;
+use zarrix_codec::{ChainScratch, CodecError};
+
+use crate::copy::{self, Dim, Dims, Grid};
+use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
+use crate::layout::Layout;
+use crate::scratch::Scratch;
+use crate::selection::PerAxis;
+use crate::shard::Index;
+use crate::wanted::{Cut, Placed, Points, Wanted};
+
+pub(crate) type CodecResult<T> = std::result::Result<T, CodecError>;
+
+/// The buffer of a read, as its tasks see it.
+#[derive(Clone, Copy)]
+pub(crate) struct Sink<'a> {
+    pub to: *mut u8,
+    pub layout: &'a Layout,
+}
+
+/// Puts what is wanted of one chunk into the buffer; `None` is a chunk that is not stored.
+pub(crate) fn place(
+    chunk: &ChunkLayout,
+    encoded: Option<&[u8]>,
+    wanted: &[Wanted<'_>],
+    sink: Sink<'_>,
+    scratch: &mut PlaceScratch<'_>,
+) -> CodecResult<()> {
+    let Some(encoded) = encoded else {
+        wanted.iter().for_each(|wanted| fill(chunk, wanted, sink));
+        return Ok(());
+    };
+    match &chunk.encoding {
+        Encoding::Elements(elements) => {
+            place_elements(chunk, elements, encoded, wanted, sink, scratch)
+        }
+        Encoding::Shard(shard) => place_shard(chunk, shard, encoded, wanted, sink, scratch),
+    }
+}
+
+/// The parts of a thread's scratch that placing needs; the encoded bytes are another.
+pub(crate) struct PlaceScratch<'a> {
+    pub chunk: &'a mut Vec<u8>,
+    pub chain: &'a mut ChainScratch,
+}
+
+fn fill(chunk: &ChunkLayout, wanted: &Wanted<'_>, sink: Sink<'_>) {
+    match wanted {
+        Wanted::Box { parts, base } => {
+            // The source side of a fill is not looked at, so any strides do.
+            let strides: PerAxis<isize> = chunk.shape.iter().map(|_| 0).collect();
+            let placed = Placed::new(parts, *base, &strides);
+            let to = sink.to.wrapping_offset(placed.buffer_offset);
+            // SAFETY: the plan reaches only elements of the buffer, whose maker vouches for them.
+            unsafe { copy::fill(to, placed.grid, &sink.layout.fill) }
+        }
+        Wanted::Points { points, which } => {
+            for point in *which {
+                let to = sink.to.wrapping_offset(points.buffer_offset(*point));
+                // SAFETY: one element of the buffer, which has one for each point.
+                unsafe { copy::fill(to, Grid::default(), &sink.layout.fill) }
+            }
+        }
+    }
+}
+
+fn place_shard(
+    chunk: &ChunkLayout,
+    shard: &Shard,
+    encoded: &[u8],
+    wanted: &[Wanted<'_>],
+    sink: Sink<'_>,
+    scratch: &mut PlaceScratch<'_>,
+) -> CodecResult<()> {
+    let unpacked;
+    let encoded = if shard.outer.is_empty() {
+        encoded
+    } else {
+        unpacked = shard.unpack(encoded, scratch.chain)?;
+        &unpacked
+    };
+    let index = Index::of(shard, encoded, scratch.chain)?;
+    let cut = Cut::new(shard, &chunk.shape, wanted);
+    for (entry, wanted) in cut.entries() {
+        let inner = index.slice(entry, encoded)?;
+        place(&shard.inner, inner, &wanted, sink, scratch)?;
+    }
+    Ok(())
+}
+
+fn place_elements(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    encoded: &[u8],
+    wanted: &[Wanted<'_>],
+    sink: Sink<'_>,
+    scratch: &mut PlaceScratch<'_>,
+) -> CodecResult<()> {
+    if let [only @ Wanted::Box { parts, base }] = wanted
+        && only.covers(&chunk.shape)
+    {
+        let placed = Placed::new(parts, *base, &elements.strides);
+        if placed.is_contiguous() {
+            let to = sink.to.wrapping_offset(placed.buffer_offset);
+            // SAFETY: the box is the whole chunk, and its elements lie in the buffer one after
+            // the other as in the decoded chunk: `chunk.bytes` contiguous bytes that no other
+            // task of this call touches.
+            let straight = unsafe { std::slice::from_raw_parts_mut(to, chunk.bytes) };
+            return elements.chain.decode_into(encoded, straight, scratch.chain);
+        }
+    }
+    if elements.chain.is_identity() {
+        check_length(encoded, chunk.bytes)?;
+        copy_out(encoded, chunk, elements, wanted, sink);
+        return Ok(());
+    }
+    let memory = Scratch::chunk_of(scratch.chunk, chunk.bytes);
+    let Some(frame) = elements.chain.blocks(encoded)? else {
+        elements.chain.decode_into(encoded, memory, scratch.chain)?;
+        copy_out(memory, chunk, elements, wanted, sink);
+        return Ok(());
+    };
+    if let Some(stored) = frame.stored() {
+        copy_out(stored, chunk, elements, wanted, sink);
+        return Ok(());
+    }
+    let mut blocks = Blocks::new(&frame, memory, scratch.chain);
+    wanted.iter().try_for_each(|wanted| blocks.copy_out(chunk, elements, wanted, sink))
+}
+
+/// Refuses a chunk that is not as long as it must be where nothing is compressed.
+pub(crate) fn check_length(encoded: &[u8], wanted: usize) -> CodecResult<()> {
+    if encoded.len() == wanted {
+        return Ok(());
+    }
+    Err(CodecError::corrupt(
+        "bytes",
+        format!("{} bytes stored where the chunk has {wanted}", encoded.len()),
+    ))
+}
+
+/// Copies what is wanted out of a whole decoded chunk.
+fn copy_out(
+    decoded: &[u8],
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    sink: Sink<'_>,
+) {
+    let item = sink.layout.item_bytes;
+    for wanted in wanted {
+        match wanted {
+            Wanted::Box { parts, base } => {
+                let placed = Placed::new(parts, *base, &elements.strides);
+                let to = sink.to.wrapping_offset(placed.buffer_offset);
+                let from = decoded[placed.chunk_offset..].as_ptr();
+                // SAFETY: the plan reaches only elements inside a chunk, which `decoded` is, and of
+                // the buffer, whose maker vouches for them.
+                unsafe { copy::copy_grid(to, from, placed.grid, item) }
+            }
+            Wanted::Points { points, which } => {
+                for point in *which {
+                    let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
+                    let element = &decoded[at..at + item];
+                    put_point(points, *point, element, sink);
+                }
+            }
+        }
+    }
+}
+
+fn put_point(points: &Points<'_>, point: usize, element: &[u8], sink: Sink<'_>) {
+    let to = sink.to.wrapping_offset(points.buffer_offset(point));
+    // SAFETY: one element of the buffer, which has one for each point.
+    unsafe { copy::copy(to, element.as_ptr(), Dims::new(), element.len()) }
+}
+
+/// A chunk of which blocks are decoded when they are first needed.
+struct Blocks<'a> {
+    frame: &'a Frame<'a>,
+    memory: &'a mut [u8],
+    chain: &'a mut ChainScratch,
+    decoded: Vec<bool>,
+}
+
+impl<'a> Blocks<'a> {
+    fn new(frame: &'a Frame<'a>, memory: &'a mut [u8], chain: &'a mut ChainScratch) -> Self {
+        Self { frame, memory, chain, decoded: vec![false; frame.n_blocks()] }
+    }
+
+    fn need(&mut self, begin: usize, end: usize) -> CodecResult<()> {
+        let block = self.frame.block_bytes();
+        for index in begin / block..end.div_ceil(block) {
+            if !std::mem::replace(&mut self.decoded[index], true) {
+                let until = ((index + 1) * block).min(self.frame.decoded_bytes());
+                let memory = &mut self.memory[index * block..until];
+                self.frame.decode_block(index, memory, &mut self.chain.codec)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_out(
+        &mut self,
+        chunk: &ChunkLayout,
+        elements: &Elements,
+        wanted: &Wanted<'_>,
+        sink: Sink<'_>,
+    ) -> CodecResult<()> {
+        let item = sink.layout.item_bytes;
+        match wanted {
+            Wanted::Points { points, which } => {
+                for point in *which {
+                    let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
+                    self.need(at, at + item)?;
+                    put_point(points, *point, &self.memory[at..at + item], sink);
+                }
+                Ok(())
+            }
+            Wanted::Box { parts, base } => {
+                let mut placed = Placed::new(parts, *base, &elements.strides);
+                placed.grid.dims.retain(|dim| dim.count > 1);
+                placed.grid.dims.sort_by_key(|dim| std::cmp::Reverse(dim.src));
+                let to = sink.to.wrapping_offset(placed.buffer_offset);
+                self.lists(&placed.grid, 0, placed.chunk_offset, to, item)
+            }
+        }
+    }
+
+    /// Visits every combination of the lists from number `list` on.
+    fn lists(
+        &mut self,
+        grid: &Grid,
+        list: usize,
+        offset: usize,
+        to: *mut u8,
+        item: usize,
+    ) -> CodecResult<()> {
+        let Some(offsets) = grid.lists.get(list) else {
+            return self.walk(&grid.dims, offset, to, item);
+        };
+        for (dst, src) in offsets.dst.iter().zip(&offsets.src) {
+            self.lists(grid, list + 1, offset + *src as usize, to.wrapping_offset(*dst), item)?;
+        }
+        Ok(())
+    }
+
+    /// Visits a box in the order of the chunk's memory, in parts of about a block.
+    fn walk(&mut self, dims: &[Dim], offset: usize, to: *mut u8, item: usize) -> CodecResult<()> {
+        let span = dims.iter().fold(item, |span, dim| span + (dim.count - 1) * dim.src as usize);
+        if let [outer, inner @ ..] = dims
+            && span > self.frame.block_bytes()
+        {
+            for i in 0..outer.count {
+                let to = to.wrapping_offset(i as isize * outer.dst);
+                self.walk(inner, offset + i * outer.src as usize, to, item)?;
+            }
+            return Ok(());
+        }
+        self.need(offset, offset + span)?;
+        let from = self.memory[offset..offset + span].as_ptr();
+        // SAFETY: `span` covers every element of this part of the box in the chunk; the maker of
+        // the buffer vouches for the other side.
+        unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };
+        Ok(())
+    }
+}

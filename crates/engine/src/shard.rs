@@ -1,0 +1,183 @@
+//! A shard's index, and inner chunks read as ranges of it.
+//!
+//! An index entry is the offset and length of an inner chunk in the stored shard, or all ones for
+//! one that is not there. Nothing in it is trusted: every range is checked against the bytes that
+//! are really stored before it is used.
+
+use zarrix_codec::{ChainScratch, CodecError};
+use zarrix_store::{Edge, Generation};
+
+use crate::array::ArrayIO;
+use crate::encoding::{ChunkLayout, Shard};
+use crate::place::{CodecResult, PlaceScratch, Sink, place};
+use crate::read::corrupt;
+use crate::scratch::Scratch;
+use crate::wanted::{Cut, Wanted};
+use crate::{EngineError, Result};
+
+pub(crate) const NAME: &str = "sharding_indexed";
+/// Both numbers of the entry of an inner chunk that is not stored.
+pub(crate) const ABSENT: u64 = u64::MAX;
+/// Bytes between two wanted inner chunks that are cheaper read over than asked for apart.
+const GAP: u64 = 4 << 10;
+/// How often a shard that is replaced while it is read is begun again.
+const ATTEMPTS: usize = 100;
+
+pub(crate) fn damaged(reason: impl Into<String>) -> CodecError {
+    CodecError::corrupt(NAME, reason)
+}
+
+/// A decoded index, for a stored shard of known length.
+pub(crate) struct Index {
+    entries: Vec<u8>,
+    stored_bytes: u64,
+}
+
+impl Index {
+    /// The index of a whole stored shard.
+    pub fn of(shard: &Shard, encoded: &[u8], chain: &mut ChainScratch) -> CodecResult<Self> {
+        let stored = if shard.index_at_end {
+            encoded.len().checked_sub(shard.index_bytes).map(|begin| &encoded[begin..])
+        } else {
+            encoded.get(..shard.index_bytes)
+        };
+        let stored = stored.ok_or_else(|| too_short(shard, encoded.len() as u64))?;
+        Self::decode(shard, stored, encoded.len() as u64, chain)
+    }
+
+    /// The index from its stored bytes.
+    pub fn decode(
+        shard: &Shard,
+        stored: &[u8],
+        stored_bytes: u64,
+        chain: &mut ChainScratch,
+    ) -> CodecResult<Self> {
+        let mut entries = vec![0; shard.count * 16];
+        shard.index.decode_into(stored, &mut entries, chain)?;
+        Ok(Self { entries, stored_bytes })
+    }
+
+    /// Where the inner chunk of `entry` lies; `None` if it is not stored.
+    pub fn range(&self, entry: usize) -> CodecResult<Option<(u64, u64)>> {
+        let number = |at: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&self.entries[at..at + 8]);
+            u64::from_le_bytes(bytes)
+        };
+        let (offset, length) = (number(entry * 16), number(entry * 16 + 8));
+        if (offset, length) == (ABSENT, ABSENT) {
+            return Ok(None);
+        }
+        match offset.checked_add(length) {
+            Some(end) if end <= self.stored_bytes => Ok(Some((offset, end))),
+            _ => Err(damaged(format!(
+                "inner chunk {entry}: offset {offset} and length {length} leave the {} stored bytes",
+                self.stored_bytes
+            ))),
+        }
+    }
+
+    /// The encoded inner chunk of `entry` in a whole stored shard.
+    pub fn slice<'a>(&self, entry: usize, encoded: &'a [u8]) -> CodecResult<Option<&'a [u8]>> {
+        Ok(self.range(entry)?.map(|(begin, end)| &encoded[begin as usize..end as usize]))
+    }
+}
+
+fn too_short(shard: &Shard, stored_bytes: u64) -> CodecError {
+    damaged(format!("{stored_bytes} bytes stored, the index alone has {}", shard.index_bytes))
+}
+
+impl Shard {
+    /// A stored shard without its outer codecs.
+    pub fn unpack(&self, encoded: &[u8], chain: &mut ChainScratch) -> CodecResult<Vec<u8>> {
+        let mut bytes = encoded.to_vec();
+        let mut decoded = Vec::new();
+        for (codec, limit) in self.outer.iter().zip(self.outer_limits()).rev() {
+            codec.decode_bounded(&bytes, limit, &mut decoded, &mut chain.codec)?;
+            std::mem::swap(&mut bytes, &mut decoded);
+        }
+        Ok(bytes)
+    }
+}
+
+impl ArrayIO {
+    /// Reads what is wanted of one stored shard: its index, then the inner chunks as ranges.
+    ///
+    /// Index and ranges come from one version of the shard; if it is replaced in between, it is
+    /// begun again.
+    pub(crate) fn read_shard(
+        &self,
+        chunk: &ChunkLayout,
+        shard: &Shard,
+        wanted: &[Wanted<'_>],
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<()> {
+        let cut = Cut::new(shard, &chunk.shape, wanted);
+        for _ in 0..ATTEMPTS {
+            let Some((index, generation)) = self.read_index(shard, s)? else {
+                return self.place_whole(chunk, None, wanted, sink, s);
+            };
+            if self.read_ranges(shard, &cut, &index, generation, sink, s)? {
+                return Ok(());
+            }
+        }
+        Err(EngineError::Selection(format!(
+            "the shard {:?} was replaced {ATTEMPTS} times while it was read",
+            s.key
+        )))
+    }
+
+    fn read_index(&self, shard: &Shard, s: &mut Scratch) -> Result<Option<(Index, Generation)>> {
+        let bytes = shard.index_bytes as u64;
+        let edge = if shard.index_at_end { Edge::Last(bytes) } else { Edge::First(bytes) };
+        let found = self.store.get_edge_into(&s.key, edge, &mut s.encoded)?;
+        let Some((generation, total)) = found else { return Ok(None) };
+        let index = if s.encoded.len() < shard.index_bytes {
+            Err(too_short(shard, total))
+        } else {
+            Index::decode(shard, &s.encoded, total, &mut s.chain)
+        };
+        let index = index.map_err(|source| corrupt(&s.key, total as usize, source))?;
+        Ok(Some((index, generation)))
+    }
+
+    /// Places the wanted inner chunks; false if the shard is no longer `generation`.
+    fn read_ranges(
+        &self,
+        shard: &Shard,
+        cut: &Cut<'_>,
+        index: &Index,
+        generation: Generation,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<bool> {
+        let stored_bytes = index.stored_bytes as usize;
+        let mut found = Vec::new();
+        for (entry, wanted) in cut.entries() {
+            match index.range(entry).map_err(|source| corrupt(&s.key, stored_bytes, source))? {
+                Some((begin, end)) => found.push((begin, end, wanted)),
+                None => self.place_whole(&shard.inner, None, &wanted, sink, s)?,
+            }
+        }
+        found.sort_by_key(|(begin, end, _)| (*begin, *end));
+        for run in found.chunk_by(|a, b| b.0 <= a.1.saturating_add(GAP)) {
+            let begin = run[0].0;
+            let end = run.iter().map(|(_, end, _)| *end).max().unwrap_or(begin);
+            let range = begin..end;
+            let ranges = std::slice::from_ref(&range);
+            match self.store.get_ranges_into(&s.key, ranges, &mut s.encoded)? {
+                Some(now) if now == generation => {}
+                _ => return Ok(false),
+            }
+            for (from, to, wanted) in run {
+                let Scratch { key, encoded, chunk, chain, .. } = s;
+                let inner = &encoded[(from - begin) as usize..(to - begin) as usize];
+                let scratch = &mut PlaceScratch { chunk, chain };
+                place(&shard.inner, Some(inner), wanted, sink, scratch)
+                    .map_err(|source| corrupt(key, stored_bytes, source))?;
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,262 @@
+//! The caller's elements into the encoded bytes of one chunk.
+//!
+//! A chunk of elements is decoded, or begun from the fill value, changed and encoded. A shard is
+//! put together from its inner chunks: those that are touched are updated the same way, the
+//! encoded bytes of all others are copied. What is written as a whole never looks at the old.
+
+use crate::copy::{self, Dim, Dims, Grid};
+use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
+use crate::layout::Layout;
+use crate::place::{CodecResult, check_length};
+use crate::scratch::Scratch;
+use crate::selection::PerAxis;
+use crate::shard::{ABSENT, Index, damaged};
+use crate::wanted::{Cut, Placed, Wanted};
+
+/// The buffer of a write, as its tasks see it.
+#[derive(Clone, Copy)]
+pub(crate) struct Spring<'a> {
+    pub from: *const u8,
+    pub layout: &'a Layout,
+}
+
+/// Replaces `out` by the chunk's new encoded bytes; false if it is not to be stored.
+///
+/// `old` is what is stored now, where that matters; `limits` is how much of the chunk lies inside
+/// the array.
+pub(crate) fn update(
+    chunk: &ChunkLayout,
+    old: Option<&[u8]>,
+    wanted: &[Wanted<'_>],
+    limits: &[usize],
+    spring: Spring<'_>,
+    s: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    let old = if covered(wanted, limits) { None } else { old };
+    match &chunk.encoding {
+        Encoding::Elements(elements) => {
+            update_elements(chunk, elements, old, wanted, limits, spring, s, out)
+        }
+        Encoding::Shard(shard) => update_shard(chunk, shard, old, wanted, limits, spring, s, out),
+    }
+}
+
+/// Whether all that lies inside the array is written.
+pub(crate) fn covered(wanted: &[Wanted<'_>], limits: &[usize]) -> bool {
+    matches!(wanted, [only] if only.covers(limits))
+}
+
+#[expect(clippy::too_many_arguments, reason = "one step of `update`, with what it has matched")]
+fn update_elements(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    old: Option<&[u8]>,
+    wanted: &[Wanted<'_>],
+    limits: &[usize],
+    spring: Spring<'_>,
+    s: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    let layout = spring.layout;
+    let Scratch { chunk: memory, chain, .. } = s;
+    if let Some(straight) = contiguous(chunk, elements, wanted, spring) {
+        return encode(elements, straight, layout, chain, out);
+    }
+    let memory = Scratch::chunk_of(memory, chunk.bytes);
+    match old {
+        Some(old) if elements.chain.is_identity() => {
+            check_length(old, chunk.bytes)?;
+            memory.copy_from_slice(old);
+        }
+        Some(old) => elements.chain.decode_into(old, memory, chain)?,
+        None if covered(wanted, &chunk.shape) && limits == chunk.shape.as_slice() => {}
+        None => fill_chunk(memory, layout),
+    }
+    for wanted in wanted {
+        insert(memory, chunk, elements, wanted, spring);
+    }
+    encode(elements, memory, layout, chain, out)
+}
+
+/// The bytes of a whole chunk, if they lie in the buffer as they do in the decoded chunk.
+fn contiguous<'a>(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    spring: Spring<'a>,
+) -> Option<&'a [u8]> {
+    let [only @ Wanted::Box { parts, base }] = wanted else { return None };
+    if !only.covers(&chunk.shape) {
+        return None;
+    }
+    let placed = Placed::new(parts, *base, &elements.strides);
+    let from = spring.from.wrapping_offset(placed.buffer_offset);
+    // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the other:
+    // `chunk.bytes` contiguous readable bytes, for as long as the call lasts.
+    placed.is_contiguous().then(|| unsafe { std::slice::from_raw_parts(from, chunk.bytes) })
+}
+
+fn encode(
+    elements: &Elements,
+    decoded: &[u8],
+    layout: &Layout,
+    chain: &mut zarrix_codec::ChainScratch,
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    out.clear();
+    if !layout.write_empty_chunks && copy::is_filled(decoded, &layout.fill) {
+        return Ok(false);
+    }
+    out.extend_from_slice(elements.chain.encode(decoded, chain)?);
+    Ok(true)
+}
+
+fn insert(
+    memory: &mut [u8],
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &Wanted<'_>,
+    spring: Spring<'_>,
+) {
+    let item = spring.layout.item_bytes;
+    match wanted {
+        Wanted::Box { parts, base } => {
+            let placed = Placed::new(parts, *base, &elements.strides);
+            let from = spring.from.wrapping_offset(placed.buffer_offset);
+            let to = memory[placed.chunk_offset..].as_mut_ptr();
+            // SAFETY: the plan reaches only elements inside the chunk, and of the buffer, whose
+            // maker vouches for them.
+            unsafe { copy::copy_grid(to, from, placed.grid.reversed(), item) }
+        }
+        Wanted::Points { points, which } => {
+            for point in *which {
+                let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
+                let from = spring.from.wrapping_offset(points.buffer_offset(*point));
+                // SAFETY: one element of the buffer, which has one for each point.
+                unsafe { copy::copy(memory[at..at + item].as_mut_ptr(), from, Dims::new(), item) }
+            }
+        }
+    }
+}
+
+pub(crate) fn fill_chunk(memory: &mut [u8], layout: &Layout) {
+    let item = layout.item_bytes as isize;
+    let all = Dim { count: memory.len() / layout.item_bytes, dst: item, src: 0 };
+    let grid = Grid { dims: Dims::from_slice(&[all]), ..Grid::default() };
+    // SAFETY: the box is the whole slice.
+    unsafe { copy::fill(memory.as_mut_ptr(), grid, &layout.fill) };
+}
+
+#[expect(clippy::too_many_arguments, reason = "one step of `update`, with what it has matched")]
+fn update_shard(
+    chunk: &ChunkLayout,
+    shard: &Shard,
+    old: Option<&[u8]>,
+    wanted: &[Wanted<'_>],
+    limits: &[usize],
+    spring: Spring<'_>,
+    s: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    let unpacked = match old {
+        Some(old) if !shard.outer.is_empty() => Some(shard.unpack(old, &mut s.chain)?),
+        _ => None,
+    };
+    let old = unpacked.as_deref().or(old);
+    let index = old.map(|old| Index::of(shard, old, &mut s.chain)).transpose()?;
+    let stored = |entry: usize| match (&index, old) {
+        (Some(index), Some(old)) => index.slice(entry, old),
+        _ => Ok(None),
+    };
+    let cut = Cut::new(shard, &chunk.shape, wanted);
+    let mut touched = cut.entries().peekable();
+    let mut body = Assembly::new(shard);
+    let mut inner = Vec::new();
+    for entry in 0..shard.count {
+        match touched.next_if(|(next, _)| *next == entry) {
+            None => body.push(stored(entry)?),
+            Some((_, wanted)) => {
+                let limits = inner_limits(chunk, shard, entry, limits);
+                let old = stored(entry)?;
+                let keep = update(&shard.inner, old, &wanted, &limits, spring, s, &mut inner)?;
+                body.push(keep.then_some(inner.as_slice()));
+            }
+        }
+    }
+    body.finish(shard, spring.layout, s, out)
+}
+
+/// How much of the inner chunk of `entry` lies inside the array.
+fn inner_limits(
+    chunk: &ChunkLayout,
+    shard: &Shard,
+    entry: usize,
+    limits: &[usize],
+) -> PerAxis<usize> {
+    let axes = 0..chunk.shape.len();
+    axes.map(|axis| {
+        let length = shard.inner.shape[axis];
+        let coord = entry / shard.index_strides[axis] % (chunk.shape[axis] / length);
+        limits[axis].saturating_sub(coord * length).min(length)
+    })
+    .collect()
+}
+
+/// A shard that is being put together, inner chunk by inner chunk in the order of the index.
+struct Assembly {
+    bytes: Vec<u8>,
+    index: Vec<u8>,
+    empty: bool,
+}
+
+impl Assembly {
+    fn new(shard: &Shard) -> Self {
+        let begin = if shard.index_at_end { 0 } else { shard.index_bytes };
+        Self { bytes: vec![0; begin], index: Vec::with_capacity(shard.count * 16), empty: true }
+    }
+
+    fn push(&mut self, inner: Option<&[u8]>) {
+        let (offset, length) =
+            inner.map_or((ABSENT, ABSENT), |inner| (self.bytes.len() as u64, inner.len() as u64));
+        self.index.extend_from_slice(&offset.to_le_bytes());
+        self.index.extend_from_slice(&length.to_le_bytes());
+        if let Some(inner) = inner {
+            self.bytes.extend_from_slice(inner);
+            self.empty = false;
+        }
+    }
+
+    fn finish(
+        mut self,
+        shard: &Shard,
+        layout: &Layout,
+        s: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> CodecResult<bool> {
+        out.clear();
+        if self.empty && !layout.write_empty_chunks {
+            return Ok(false);
+        }
+        let index = shard.index.encode(&self.index, &mut s.chain)?;
+        if index.len() != shard.index_bytes {
+            return Err(damaged(format!(
+                "the index became {} bytes long instead of {}",
+                index.len(),
+                shard.index_bytes
+            )));
+        }
+        if shard.index_at_end {
+            self.bytes.extend_from_slice(index);
+        } else {
+            self.bytes[..index.len()].copy_from_slice(index);
+        }
+        let mut encoded = Vec::new();
+        for codec in &shard.outer {
+            codec.encode(&self.bytes, &mut encoded, &mut s.chain.codec)?;
+            std::mem::swap(&mut self.bytes, &mut encoded);
+        }
+        out.append(&mut self.bytes);
+        Ok(true)
+    }
+}
