@@ -33,49 +33,52 @@ impl Delta {
         Ok(Self { decoded: parse("dtype", dtype)?, encoded: parse("astype", astype)? })
     }
 
-    /// Whether both are the same integers, which the fast loops do.
-    fn is_plain(&self) -> bool {
-        self.decoded == self.encoded && self.decoded.kind != Kind::Float
+    /// Whether all arithmetic is that of integers, which the fast loops do.
+    fn is_integer(&self) -> bool {
+        self.encoded.promoted(self.decoded).kind != Kind::Float
     }
 }
 
-/// Runs `$body` with `$word` as the unsigned integer of `$type`'s width; wrapping arithmetic does
-/// not ask for a sign.
-macro_rules! with_word {
-    ($type:expr, $word:ident, $body:expr) => {
-        match $type.bytes {
-            1 => {
-                type $word = u8;
-                $body
-            }
-            2 => {
-                type $word = u16;
-                $body
-            }
-            4 => {
-                type $word = u32;
-                $body
-            }
-            _ => {
-                type $word = u64;
-                $body
-            }
+/// Calls `$function` with the widths of both types as constants.
+macro_rules! with_widths {
+    ($function:ident, $from:expr, $to:expr, $src:expr, $dst:expr) => {
+        with_widths!(@from $function, $from, $to, $src, $dst, [1, 2, 4, 8])
+    };
+    (@from $function:ident, $from:expr, $to:expr, $src:expr, $dst:expr, [$($width:literal),*]) => {
+        match $from.bytes {
+            $($width => match $to.bytes {
+                1 => $function::<$width, 1>($from, $to, $src, $dst),
+                2 => $function::<$width, 2>($from, $to, $src, $dst),
+                4 => $function::<$width, 4>($from, $to, $src, $dst),
+                _ => $function::<$width, 8>($from, $to, $src, $dst),
+            },)*
+            _ => {}
         }
     };
 }
 
-/// `dst[i] = step(src[i])` over words of either byte order.
-macro_rules! map_words {
-    ($word:ident, $big:expr, $src:expr, $dst:expr, $step:expr) => {{
-        const BYTES: usize = size_of::<$word>();
-        let mut step = $step;
-        let words = $src.as_chunks::<BYTES>().0.iter().zip($dst.as_chunks_mut::<BYTES>().0);
-        if $big {
-            words.for_each(|(from, to)| *to = step($word::from_be_bytes(*from)).to_be_bytes());
-        } else {
-            words.for_each(|(from, to)| *to = step($word::from_le_bytes(*from)).to_le_bytes());
-        }
-    }};
+/// Differences of integers of `D` bytes, stored in `A` bytes.
+fn differences<const D: usize, const A: usize>(
+    decoded: Type,
+    encoded: Type,
+    src: &[u8],
+    dst: &mut [u8],
+) {
+    let mut before = 0;
+    for (from, to) in src.as_chunks::<D>().0.iter().zip(dst.as_chunks_mut::<A>().0) {
+        let value = decoded.read_integer(*from);
+        *to = encoded.write_integer(decoded.wrapped_integer(value.wrapping_sub(before)));
+        before = value;
+    }
+}
+
+/// Running sums, in `D` bytes, of integers of `A` bytes.
+fn sums<const A: usize, const D: usize>(encoded: Type, decoded: Type, src: &[u8], dst: &mut [u8]) {
+    let mut sum = 0_u64;
+    for (from, to) in src.as_chunks::<A>().0.iter().zip(dst.as_chunks_mut::<D>().0) {
+        sum = sum.wrapping_add(encoded.read_integer(*from));
+        *to = decoded.write_integer(sum);
+    }
 }
 
 impl Codec for Delta {
@@ -105,13 +108,8 @@ impl Codec for Delta {
         self.check_decoded(src.len())?;
         dst.clear();
         dst.resize(src.len() / self.decoded.bytes * self.encoded.bytes, 0);
-        if self.is_plain() {
-            with_word!(self.decoded, Word, {
-                let mut before: Word = 0;
-                map_words!(Word, self.decoded.big, src, dst, |value: Word| {
-                    value.wrapping_sub(std::mem::replace(&mut before, value))
-                });
-            });
+        if self.is_integer() {
+            with_widths!(differences, self.decoded, self.encoded, src, dst);
             return Ok(());
         }
         let mut before: Option<Number> = None;
@@ -143,14 +141,8 @@ impl Codec for Delta {
                 ),
             ));
         }
-        if self.is_plain() {
-            with_word!(self.decoded, Word, {
-                let mut sum: Word = 0;
-                map_words!(Word, self.decoded.big, src, dst, |difference: Word| {
-                    sum = sum.wrapping_add(difference);
-                    sum
-                });
-            });
+        if self.is_integer() {
+            with_widths!(sums, self.encoded, self.decoded, src, dst);
             return Ok(());
         }
         let sum_type = self.encoded.promoted(self.decoded);

@@ -92,6 +92,38 @@ impl Type {
         }
     }
 
+    /// Reads an integer of this type, `N` bytes wide, sign and all, as 64 bits.
+    #[inline(always)]
+    pub(super) fn read_integer<const N: usize>(self, mut element: [u8; N]) -> u64 {
+        if self.big {
+            element.reverse();
+        }
+        let mut word = [0; 8];
+        word[..N].copy_from_slice(&element);
+        self.wrapped_integer(u64::from_le_bytes(word))
+    }
+
+    /// The lowest bits of an integer as an element of `N` bytes.
+    #[inline(always)]
+    pub(super) fn write_integer<const N: usize>(self, value: u64) -> [u8; N] {
+        let mut element = [0; N];
+        element.copy_from_slice(&value.to_le_bytes()[..N]);
+        if self.big {
+            element.reverse();
+        }
+        element
+    }
+
+    /// 64 bits of which only as many count as this type has.
+    #[inline(always)]
+    pub(super) fn wrapped_integer(self, value: u64) -> u64 {
+        let unused = 64 - 8 * self.bytes as u32;
+        match self.kind {
+            Kind::Int => ((value << unused) as i64 >> unused) as u64,
+            _ => value << unused >> unused,
+        }
+    }
+
     /// Writes a number as an element of this type, cast as NumPy casts.
     pub(super) fn write(self, number: Number, element: &mut [u8]) {
         let bits = match self.cast(number) {
