@@ -10,5 +10,5 @@ that row, not one chosen beforehand.
 
 What is where: `contenders` is who, `workloads` is what, `data` the files, `floor` what no store
 could beat, `measure` the rounds, `memory` the peak of one read, `report` the table and the
-picture, `setup` the environment.
+picture, `run` one run of it all, `setup` the environment.
 """

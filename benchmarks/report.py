@@ -103,9 +103,9 @@ def table(rows: Sequence[Row], every: bool = False) -> str:
     """The rows as text; ``every`` adds a line for each contender."""
     peaks = any(row.peaks for row in rows)
     head = ["workload", "zarrix", "best peer", "", "times as fast", "bar", "goal", "", "x floor"]
-    lines = [head + ["peak MiB (peer)"] * peaks]
+    lines = [head + ["fastest"] * every + ["peak MiB (peer)"] * peaks]
     for row in rows:
-        lines.append(_cells(row, peaks))
+        lines.append(_cells(row, every, peaks))
         if every:
             lines += [_detail(row, name, len(lines[0])) for name in row.times if name != OURS]
         for name, fault in row.faults.items():
@@ -113,7 +113,7 @@ def table(rows: Sequence[Row], every: bool = False) -> str:
     return _aligned(lines)
 
 
-def _cells(row: Row, peaks: bool) -> list[str]:
+def _cells(row: Row, every: bool, peaks: bool) -> list[str]:
     work, best = row.workload, row.best
     ours = duration(row.median(OURS)) if OURS in row.times else ""
     cells = [work.name, ours, "", "", ""]
@@ -124,6 +124,8 @@ def _cells(row: Row, peaks: bool) -> list[str]:
     bar = f"<= {duration(work.limit_s)}" if work.limit_s is not None else _plain(work.bar)
     over = row.over_floor
     cells += [bar, _plain(work.goal), row.verdict, "" if over is None else f"{over:.2f}"]
+    if every:
+        cells.append(f"{best[1].fastest:.2f}" if best else "")
     if peaks:
         pair = [row.peaks.get(OURS), row.peaks.get(best[0]) if best else None]
         texts = ["?" if p is None else f"{p / 2**20:.0f}" for p in pair]
@@ -135,7 +137,8 @@ def _detail(row: Row, name: str, width: int) -> list[str]:
     ratio = Ratio.of(row.times[name], row.times[OURS]) if OURS in row.times else None
     spread = f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})" if ratio else ""
     note = "" if name in row.ranked or name == floor.NAME else " (not atomic)"
-    cells = ["", "", "  " + name + note, duration(row.median(name)), spread]
+    cells = ["", "", "  " + name + note, duration(row.median(name)), spread, "", "", "", ""]
+    cells.append(f"{ratio.fastest:.2f}" if ratio else "")
     return cells + [""] * (width - len(cells))
 
 
@@ -150,7 +153,7 @@ def _aligned(lines: Iterable[list[str]]) -> str:
     texts = []
     for line in lines:
         padded = [
-            cell.rjust(width) if n in (1, 3, 4, 5, 6, 8, 9) else cell.ljust(width)
+            cell.rjust(width) if n in (1, 3, 4, 5, 6, 8, 9, 10) else cell.ljust(width)
             for n, (cell, width) in enumerate(zip(line, widths, strict=False))
         ]
         texts.append("  ".join(padded).rstrip() if len(line) > 1 else line[0])

@@ -73,7 +73,13 @@ def make() -> Path:
 
 
 def hand_over(arguments: list[str]) -> None:
-    """Go on in the environment, if it exists and this interpreter is another one."""
-    if PYTHON.exists() and Path(sys.prefix).resolve() != ENVIRONMENT.resolve():
-        os.chdir(ROOT)
-        os.execv(PYTHON, [str(PYTHON), "-m", "benchmarks", *arguments])
+    """Go on in the environment, unless this interpreter is the one in it."""
+    if Path(sys.prefix).resolve() == ENVIRONMENT.resolve():
+        return
+    if not PYTHON.exists():
+        raise SetupError(
+            "there is no environment with the peers yet: `python -m benchmarks setup` makes it, "
+            "--here goes without"
+        )
+    os.chdir(ROOT)
+    os.execv(PYTHON, [str(PYTHON), "-m", "benchmarks", *arguments])

@@ -84,11 +84,14 @@ class Workload:
 
 @dataclass(frozen=True, kw_only=True)
 class Read(Workload):
-    """Selections of an open array."""
+    """Selections of an open array; only bulk ones have a floor.
+
+    A floor is made in Python, whose own calls cost as much as opening a small file.
+    """
 
     layout: str
     keys: Keys
-    has_floor: bool = True
+    bulk: bool = True
 
     def build(self, place: Place) -> None:
         place.layout(self.layout).build(place.data)
@@ -114,7 +117,7 @@ class Read(Workload):
         return [read(key) for key in self._keys(place)]
 
     def floor(self, place: Place) -> Call | None:
-        if not self.has_floor:
+        if not self.bulk:
             return None
         layout = place.layout(self.layout)
         return floor.read(layout.build(place.data), layout, self._keys(place))
@@ -278,9 +281,9 @@ WORKLOADS: tuple[Workload, ...] = (
     Read("planes: [k]", None, 6, layout="planes", keys=indices(0, 1)),
     Write("planes: write", None, 1.5, layout="planes"),
     Read("tiles: all 4096", 1.5, 2.5, layout="tiles", keys=everything),
-    Read("tiles: box 256", None, 2, layout="tiles", keys=boxes((256, 256), 16)),
-    Read("tiles: one chunk", 3, 5, layout="tiles", keys=chunks(64)),
-    Read("tiles: one element", None, 5, layout="tiles", keys=elements(64)),
+    Read("tiles: box 256", None, 2, layout="tiles", keys=boxes((256, 256), 16), bulk=False),
+    Read("tiles: one chunk", 3, 5, layout="tiles", keys=chunks(64), bulk=False),
+    Read("tiles: one element", None, 5, layout="tiles", keys=elements(64), bulk=False),
     Write("tiles: write", None, 1.1, layout="tiles"),
     Read(
         "plain: all, against numpy.load",
@@ -289,7 +292,7 @@ WORKLOADS: tuple[Workload, ...] = (
         ("numpy.load",),
         layout="plain",
         keys=everything,
-        has_floor=False,
+        bulk=False,
     ),
     Read(
         "plain: window, against memmap",
@@ -298,7 +301,7 @@ WORKLOADS: tuple[Workload, ...] = (
         ("numpy memmap",),
         layout="plain",
         keys=boxes((1, 256, 256), 32),
-        has_floor=False,
+        bulk=False,
     ),
     Open("open an array", None, 2, layout="tiles"),
     Import("import, beyond numpy", peers=("zarr-python", "TensorStore"), limit_s=0.040),
