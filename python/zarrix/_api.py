@@ -76,9 +76,10 @@ def open(
     Examples
     --------
     >>> import zarrix as zarr
-    >>> zarr.open("data/example.zarr", mode="w", shape=100, dtype="i4")
+    >>> store = zarr.TempStore()
+    >>> zarr.open(store, mode="w", shape=100, dtype="i4")
     <zarrix.core.Array (100,) int32>
-    >>> zarr.open("data/example.zarr", mode="r")
+    >>> zarr.open(store.path, mode="r")
     <zarrix.core.Array (100,) int32 read-only>
     """
     check_mode(mode)
@@ -276,8 +277,9 @@ def save(
     --------
     >>> import numpy as np
     >>> import zarrix as zarr
-    >>> zarr.save("data/example.zarr", foo=np.arange(3), bar=np.ones(2))
-    >>> zarr.load("data/example.zarr")["foo"]
+    >>> store = zarr.TempStore()
+    >>> zarr.save(store, foo=np.arange(3), bar=np.ones(2))
+    >>> zarr.load(store)["foo"]
     array([0, 1, 2])
     """
     place: dict[str, Any] = {

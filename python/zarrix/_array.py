@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from zarrix import _display, _engine, _resize
 from zarrix._array_state import ArrayState
-from zarrix._errors import ArrayIndexError, ReadOnlyError
+from zarrix._errors import ArrayIndexError, MetadataError, ReadOnlyError
 from zarrix._metadata import v2
 from zarrix._selection import AxisSelection, parse_basic, split_fields
 from zarrix._values import as_out, as_value, is_lazy, slabs
+from zarrix.util import normalize_fill_value
 
 __all__ = ["Array"]
 
@@ -401,15 +402,16 @@ class Array(ArrayState):
             With ``is_view`` true; it cannot be resized.
         """
         metadata = self._metadata
+        new_dtype = np.dtype(metadata.dtype if dtype is None else dtype)
         new = self._clone()
         new._is_view = True
         new._adopt(
             v2.new_array(
                 shape=self.shape if shape is None else shape,
                 chunks=metadata.chunk_shape if chunks is None else chunks,
-                dtype=metadata.dtype if dtype is None else dtype,
+                dtype=new_dtype,
                 compressor=metadata.compressor,
-                fill_value=metadata.fill_value if fill_value is None else fill_value,
+                fill_value=self._fill_for(new_dtype) if fill_value is None else fill_value,
                 order=metadata.order,
                 filters=metadata.filters if filters is None else filters,
                 dimension_separator=metadata.dimension_separator,
@@ -422,6 +424,13 @@ class Array(ArrayState):
             new._synchronizer = synchronizer
             new._set_paths()
         return new
+
+    def _fill_for(self, dtype: np.dtype[Any]) -> Any:
+        """The fill value as a view of another dtype has it; None where it cannot be cast."""
+        try:
+            return normalize_fill_value(self._metadata.fill_value, dtype)
+        except MetadataError:
+            return None
 
     def astype(self, dtype: npt.DTypeLike) -> "Array":
         """A read-only view whose elements are converted to ``dtype`` as they are read.

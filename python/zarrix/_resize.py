@@ -78,9 +78,8 @@ def append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
     metadata = array._rewrite(change)
     ranges: list[AxisSelection] = [(0, 1, size) for size in metadata.shape]
     ranges[axis] = (grown_from, 1, data.shape[axis])
-    array._write_region(
-        tuple(ranges), tuple(data.shape), data, _io_to_chunk_end(array, metadata, axis)
-    )
+    io = _io_to_chunk_end(array, metadata, axis)
+    array._write_region(tuple(ranges), tuple(data.shape), data, io)
     return metadata.shape
 
 

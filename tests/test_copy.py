@@ -1,0 +1,159 @@
+"""Copies between zarrix groups, h5py files and stores."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix.errors import CopyError
+
+
+@pytest.fixture
+def source() -> zarr.Group:
+    root = zarr.group()
+    z = root.create_dataset("foo/bar/baz", data=np.arange(100), chunks=30, compressor=zarr.Zstd(3))
+    z.attrs["unit"] = "mm"
+    root["foo"].attrs["k"] = 1
+    root.create_dataset("foo/spam", data=np.ones((4, 5), "f4", order="F"), order="F", fill_value=2)
+    return root
+
+
+def test_a_group_is_copied_with_all_below_it(source: zarr.Group) -> None:
+    dest, log = zarr.group(), io.StringIO()
+    assert zarr.copy(source["foo"], dest, log=log) == (4, 0, 880)
+    assert log.getvalue() == (
+        "copy /foo\ncopy /foo/bar\ncopy /foo/bar/baz (100,) int64\n"
+        "copy /foo/spam (4, 5) float32\nall done: 4 copied, 0 skipped, 880 bytes copied\n"
+    )
+    baz, spam = dest["foo/bar/baz"], dest["foo/spam"]
+    assert (baz.chunks, baz.compressor, dict(baz.attrs)) == ((30,), zarr.Zstd(3), {"unit": "mm"})
+    assert (spam.order, spam.fill_value, dest["foo"].attrs["k"]) == ("F", 2, 1)
+    assert np.array_equal(baz[:], np.arange(100))
+
+
+def test_copies_can_leave_out_attributes_and_grandchildren_and_change_options(
+    source: zarr.Group,
+) -> None:
+    dest = zarr.group()
+    assert zarr.copy(source["foo"], dest, "other", shallow=True, without_attrs=True) == (2, 0, 80)
+    assert (list(dest["other"]), dict(dest["other"].attrs)) == (["spam"], {})
+    zarr.copy(source["foo/bar/baz"], dest, chunks=50, compression="gzip")
+    assert (dest["baz"].chunks, dest["baz"].compressor) == ((50,), zarr.GZip(1))
+
+
+@pytest.mark.parametrize(
+    ("if_exists", "dry_run", "counts"),
+    [
+        ("replace", False, (4, 0, 880)),
+        ("skip", False, (3, 1, 800)),
+        ("skip_initialized", False, (4, 0, 880)),
+        ("replace", True, (4, 0, 0)),
+        ("skip", True, (3, 1, 0)),
+    ],
+)
+def test_what_exists_is_replaced_or_left(
+    source: zarr.Group, if_exists: str, dry_run: bool, counts: tuple[int, int, int]
+) -> None:
+    dest = zarr.group()
+    dest.zeros("foo/spam", shape=7)
+    before = sorted(dest.store)
+    lines: list[str] = []
+    got = zarr.copy(source["foo"], dest, if_exists=if_exists, dry_run=dry_run, log=lines.append)
+    assert got == counts
+    assert lines[-1].startswith("dry run: " if dry_run else "all done: ")
+    assert (sorted(dest.store) == before) == dry_run
+    assert dest["foo/spam"].shape == ((7,) if dry_run or if_exists == "skip" else (4, 5))
+
+
+def test_what_exists_stops_a_copy_by_default(source: zarr.Group) -> None:
+    dest = zarr.group()
+    dest.zeros("foo/spam", shape=7)
+    with pytest.raises(CopyError, match="'spam' already exists in destination '/foo'"):
+        zarr.copy(source["foo"], dest)
+    dest.zeros("foo2", shape=7)
+    with pytest.raises(CopyError, match="an array 'foo2' already exists"):
+        zarr.copy(source["foo"], dest, name="foo2")
+
+
+def test_an_array_is_never_copied_onto_itself(source: zarr.Group) -> None:
+    with pytest.raises(CopyError, match="is the source"):
+        zarr.copy(source["foo/spam"], source["foo"], if_exists="replace")
+    assert source["foo/spam"][:].sum() == 20
+
+
+def test_wrong_arguments_change_nothing(source: zarr.Group) -> None:
+    dest = zarr.group()
+    dest.zeros("spam", shape=7)
+    for arguments, error in (
+        ({"if_exists": "overwrite"}, ValueError),
+        ({"if_exists": "replace", "chunk": 3}, TypeError),
+        ({"log": 3}, TypeError),
+    ):
+        with pytest.raises(error):
+            zarr.copy(source["foo/spam"], dest, **arguments)  # type: ignore[arg-type]
+    assert dest["spam"].shape == (7,)
+    with pytest.raises(TypeError, match="name="):
+        zarr.copy(source, dest)
+    with pytest.raises(ValueError, match="a group to copy into"):
+        zarr.copy(source["foo"], {})
+
+
+def test_all_children_are_copied(source: zarr.Group, tmp_path: Path) -> None:
+    source.attrs["top"] = 1
+    dest = zarr.open_group(str(tmp_path / "x.zarr"), "w")
+    assert zarr.copy_all(source, dest, log=str(tmp_path / "log")) == (4, 0, 880)
+    assert (tmp_path / "log").read_text().startswith("copy /foo\n")
+    assert dest.attrs["top"] == 1
+    assert dest.tree().__repr__() == source.tree().__repr__()
+    assert zarr.copy_all(source, dest, if_exists="skip_initialized") == (2, 2, 0)
+
+
+def test_copies_go_to_hdf5_and_back(source: zarr.Group, tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    source.array("scalar", np.array(3.5))
+    back = zarr.group()
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        assert zarr.copy_all(source, file) == (5, 0, 888)
+        assert file["foo/bar/baz"].compression == "gzip"
+        assert str(zarr.tree(file["foo"])) == (
+            "foo\n ├── bar\n │   └── baz (100,) int64\n └── spam (4, 5) float32"
+        )
+        assert zarr.copy_all(file, back) == (5, 0, 888)
+        with pytest.raises(ValueError, match="skip_initialized"):
+            zarr.copy_all(source, file, if_exists="skip_initialized")
+    assert np.array_equal(back["foo/bar/baz"][:], np.arange(100))
+    assert (back["foo/bar/baz"].attrs["unit"], back["foo/bar/baz"].chunks) == ("mm", (30,))
+    assert back["scalar"][()] == 3.5
+
+
+def test_a_store_is_copied_byte_for_byte(source: zarr.Group, store: Any) -> None:
+    log = io.StringIO()
+    n_copied, n_skipped, n_bytes = zarr.copy_store(source.store, store, log=log)
+    assert {key: bytes(store[key]) for key in store} == dict(source.store)
+    assert (n_copied, n_skipped) == (len(source.store), 0)
+    assert n_bytes == sum(map(len, source.store.values()))
+    assert log.getvalue().splitlines()[0] == "copy .zgroup"
+    with pytest.raises(CopyError, match=r"key '\.zgroup' exists"):
+        zarr.copy_store(source.store, store)
+    assert zarr.copy_store(source.store, store, if_exists="skip")[0] == 0
+    assert zarr.copy_store(source.store, store, if_exists="replace")[0] == n_copied
+
+
+def test_parts_of_a_store_are_copied_to_other_paths(source: zarr.Group) -> None:
+    dest: dict[str, bytes] = {}
+    lines: list[str] = []
+    counts = zarr.copy_store(
+        source.store,
+        dest,
+        source_path="/foo/bar",
+        dest_path="x",
+        excludes=[r"baz/\d", "zattrs"],
+        includes="baz/1",
+        log=lines.append,
+    )
+    assert sorted(dest) == ["x/.zgroup", "x/baz/.zarray", "x/baz/1"]
+    assert counts[:2] == (3, 0)
+    assert lines[0] == "copy foo/bar/.zgroup -> x/.zgroup"
+    assert zarr.copy_store(source.store, {}, dry_run=True)[2] == 0
