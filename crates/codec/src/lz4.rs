@@ -1,7 +1,7 @@
 //! LZ4 blocks, and the numcodecs form of them: a length in four little-endian bytes, then a block.
 //!
-//! The C library decodes: it is here anyway for the encoder of Blosc, and lz4_flex, the fastest port
-//! to Rust, took 1.5 times as long on smooth data and many times as long on long runs.
+//! The C library decodes: it is here anyway for the encoder of Blosc, and the fastest port to Rust,
+//! lz4_flex, took 1.5 times as long on smooth data and many times as long on long runs.
 
 use std::ffi::{c_char, c_int};
 

@@ -144,7 +144,7 @@ impl<'a> Frame<'a> {
             _ if elements == 0 => {}
             Filter::Bits if elements.is_multiple_of(8) => bit_unshuffle(planes, whole),
             Filter::Bytes => unshuffle(planes, whole),
-            // Bit-shuffling needs eight elements at a time; c-blosc leaves other blocks as they are.
+            // Bits are shuffled in eights of elements; c-blosc leaves other blocks as they are.
             Filter::Bits | Filter::None => {
                 for (to, plane) in whole.chunks_exact_mut(elements).zip(planes) {
                     to.copy_from_slice(plane);

@@ -55,7 +55,7 @@ macro_rules! kernels {
             /// Elements (or bytes of a row) per step: the bytes of a register.
             const STEP: usize = 16 * $lanes;
 
-            /// Interleaves the registers of two halves of an element by units of `8 << LEVEL` bits.
+            /// Interleaves the registers of two halves of an element, `8 << LEVEL` bits at a time.
             #[inline]
             #[target_feature(enable = $feature)]
             fn interleave<const LEVEL: u32, const N: usize, const M: usize>(
