@@ -258,13 +258,15 @@ class _Job:
         self.log(f"copy {described}")
         if self.dry_run:
             return Counts(1, 0, 0)
-        options = self._creation_options(source, _is_h5py(dest))
-        if not _is_h5py(dest):
+        options = self._creation_options(source, dest)
+        if type(dest).__module__.startswith("zarrix."):
             # A misspelt option must be found before anything is removed for the copy.
             check_keywords(options, ARRAY_KEYWORDS, "copy")
         if exists:
             del dest[name]
-        array = dest.create_dataset(name, shape=source.shape, dtype=source.dtype, **options)
+        # zarr-python 3.2 and later have only the second name.
+        create = getattr(dest, "create_dataset", None) or dest.create_array
+        array = create(name, shape=source.shape, dtype=source.dtype, **options)
         steps = array.chunks or array.shape
         for region in slabs(array.shape, steps, array.dtype.itemsize):
             array[region] = source[region]
@@ -306,30 +308,33 @@ class _Job:
             return bool(existing.nchunks_initialized == existing.nchunks)
         return self.if_exists == "skip"
 
-    def _creation_options(self, source: Any, to_h5py: bool) -> dict[str, Any]:
+    def _creation_options(self, source: Any, dest: Any) -> dict[str, Any]:
         """How the copy is stored: as the source where both sides know how, else by default."""
         options: dict[str, Any] = {"chunks": source.chunks}
-        if _is_h5py(source):
-            if to_h5py:
-                names = ("compression", "compression_opts", "shuffle", "fletcher32", "fillvalue")
-                options.update((name, getattr(source, name)) for name in names)
-            else:
-                options["chunks"] = source.chunks or True
-                options["fill_value"] = source.fillvalue
-        elif to_h5py:
-            options.update(compression="gzip", compression_opts=1, shuffle=False)
-            options.update(fillvalue=source.fill_value)
-            if source.shape == ():
-                # HDF5 has neither chunks nor filters for a scalar.
-                options = {"chunks": None, "fillvalue": source.fill_value}
-        else:
-            # What format 3 has in their place is not for format 2.
-            format_3 = getattr(getattr(source, "metadata", None), "zarr_format", 2) == 3
-            names = ("order", "fill_value", *(() if format_3 else ("compressor", "filters")))
+        if _is_h5py(source) and _is_h5py(dest):
+            names = ("compression", "compression_opts", "shuffle", "fletcher32", "fillvalue")
             options.update((name, getattr(source, name)) for name in names)
-        if "compression" in self.create_kws and not to_h5py:
+        elif _is_h5py(source):
+            options.update(chunks=source.chunks or True, fill_value=source.fillvalue)
+        elif _is_h5py(dest) and source.shape == ():
+            # HDF5 has neither chunks nor filters for a scalar.
+            options = {"chunks": None, "fillvalue": source.fill_value}
+        elif _is_h5py(dest):
+            options.update(compression="gzip", compression_opts=1, fillvalue=source.fill_value)
+        else:
+            options.update(fill_value=source.fill_value)
+            if _format_of(source) == _format_of(dest) == 2:
+                codecs = "compressor" if hasattr(dest, "create_dataset") else "compressors"
+                options.update({codecs: source.compressor})
+                options.update(filters=source.filters or None, order=source.order)
+        if "compression" in self.create_kws and not _is_h5py(dest):
             options.pop("compressor", None)
         return {**options, **self.create_kws}
+
+
+def _format_of(node: Any) -> Any:
+    """The format of a zarr-python 3 node; everything else that is not h5py stores format 2."""
+    return getattr(getattr(node, "metadata", None), "zarr_format", 2)
 
 
 def _is_h5py(obj: Any) -> bool:
@@ -337,7 +342,7 @@ def _is_h5py(obj: Any) -> bool:
 
 
 def _check_group(dest: Any) -> None:
-    if not hasattr(dest, "create_dataset"):
+    if not hasattr(dest, "create_dataset") and not hasattr(dest, "create_array"):
         raise ValueError(f"dest is a group to copy into, not {dest!r}")
 
 

@@ -149,9 +149,10 @@ class TreeViewer:
         return "\n".join([_label(self.group), *lines(self.group, 0, " ")])
 
     def _children(self, node: Any, depth: int) -> list[Any]:
-        if not hasattr(node, "values") or (self.level is not None and depth >= self.level):
+        is_leaf = hasattr(node, "shape") or not hasattr(node, "keys")
+        if is_leaf or (self.level is not None and depth >= self.level):
             return []
-        return list(node.values())
+        return [node[name] for name in node]
 
     def _repr_html_(self) -> str:
         return f'<div class="zarrix-tree">{self._html(self.group, 0)}</div>'

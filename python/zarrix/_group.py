@@ -94,7 +94,7 @@ class Group(MutableMapping[str, Any]):
         self._path: str = normalize_storage_path(path)
         self._read_only = bool(read_only)
         self._synchronizer = synchronizer
-        self._meta_array = np.empty(())
+        self._meta_array = np.empty_like(() if meta_array is None else meta_array, shape=())
         key = _nodes.key_of(self._path, ".zgroup")
         document = self._store.get(key)
         if _nodes.has_array(self._store, self._path):
@@ -236,23 +236,11 @@ class Group(MutableMapping[str, Any]):
         return f"{self._path}/{path}" if path else self._path
 
     def _open_array(self, path: str, **changes: Any) -> Array:
-        options: dict[str, Any] = {
-            "read_only": self._read_only,
-            "chunk_store": self._chunk_store,
-            "synchronizer": self._synchronizer,
-            "cache_attrs": self._attrs.cache,
-        }
-        return Array(self._store, path=path, **{**options, **changes})
+        options = {**self.__getstate__(), "path": path, **changes}
+        return Array(**options)
 
     def _open_group(self, path: str) -> "Group":
-        return Group(
-            self._store,
-            path=path,
-            read_only=self._read_only,
-            chunk_store=self._chunk_store,
-            cache_attrs=self._attrs.cache,
-            synchronizer=self._synchronizer,
-        )
+        return Group(**{**self.__getstate__(), "path": path})
 
     def __getitem__(self, item: str) -> Any:
         """The array or group of that name or path; ``KeyError`` if there is none."""
@@ -310,7 +298,7 @@ class Group(MutableMapping[str, Any]):
         """
         if default and key not in self:
             return default[0]
-        kept = Group(_in_memory())
+        kept = Group(MemoryStore({".zgroup": v2.group_document()}))
         copy(self[key], kept, name=key)
         del self[key]
         return kept[key]
@@ -601,9 +589,3 @@ class Group(MutableMapping[str, Any]):
                 _nodes.create_group(self._store, parent, self._chunk_store, overwrite=False)
             for store in self._stores():
                 store.rename(old, new)
-
-
-def _in_memory() -> Store:
-    store = MemoryStore()
-    _nodes.create_group(store, "", None, overwrite=False)
-    return store
