@@ -235,7 +235,7 @@ def _read_npz(path: Path, size: int) -> Iterator[Crop]:
 
 ZARR = Contender(
     "zarrix",
-    "chunks of a crop, Blosc zstd 5 bitshuffle",
+    "chunks, Blosc zstd 5 bitshuffle",
     "demo.zarr",
     _write_zarr,
     _read_zarr,
@@ -245,8 +245,8 @@ ZARR = Contender(
 CONTENDERS = (
     ZARR,
     Contender("PNG", "a file per frame, deflate 1", "png", _write_png, _read_png),
-    Contender("TIFF", "a file per frame, tiles, deflate 1", "tiff", _write_tiff, _read_tiff),
+    Contender("TIFF", "a file per frame, tiled, deflate 1", "tiff", _write_tiff, _read_tiff),
     Contender("HDF5", "the same chunks, gzip 4", "gt.h5", _write_hdf5, _read_hdf5),
-    Contender("npy", "one memory-mapped array, as is", "gt.npy", _write_npy, _read_npy),
-    Contender("npz", "one array, deflate 6, loaded whole", "gt.npz", _write_npz, _read_npz),
+    Contender("npy", "one array, memory-mapped", "gt.npy", _write_npy, _read_npy),
+    Contender("npz", "one array, deflate 6, read whole", "gt.npz", _write_npz, _read_npz),
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
@@ -33,13 +34,16 @@ class Interrupts:
             threading.current_thread() is threading.main_thread()
             and self._before is not signal.SIG_IGN
         )
+        self._report_lost = sys.unraisablehook
         if self._ours:
             signal.signal(signal.SIGINT, self._handle)
+            sys.unraisablehook = self._unraisable
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._ours:
             signal.signal(signal.SIGINT, signal.SIG_IGN if self.pressed else self._before)
+            sys.unraisablehook = self._report_lost
 
     def check(self) -> None:
         """Raise `KeyboardInterrupt` if Ctrl-C was pressed before."""
@@ -54,6 +58,11 @@ class Interrupts:
             yield
         finally:
             self._held = False
+
+    def _unraisable(self, lost: sys.UnraisableHookArgs) -> None:
+        # A callback that was interrupted cannot raise; it need not complain either.
+        if not (self.pressed and isinstance(lost.exc_value, KeyboardInterrupt)):
+            self._report_lost(lost)
 
     def _handle(self, _signal: int, _frame: FrameType | None) -> None:
         first, self.pressed = not self.pressed, True

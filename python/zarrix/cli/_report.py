@@ -91,10 +91,16 @@ class Report:
             title_justify="left",
             title_style="bold",
         )
-        for heading in ("format", "how"):
-            table.add_column(heading, no_wrap=True)
-        for heading in ("MB on disk", "smaller", "write s", "crops/s", "against zarrix"):
-            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("format", min_width=6)
+        table.add_column("how")  # the one that gives way, by wrapping, where the terminal is narrow
+        for heading, widest in (
+            ("MB", 5),
+            ("smaller", 7),
+            ("write s", 7),
+            ("crops/s", 7),
+            ("vs zarrix", 12),
+        ):
+            table.add_column(heading, justify="right", no_wrap=True, min_width=widest)
         ours = self.rows[0].crops_per_s
         for row in self.rows:
             table.add_row(
@@ -110,7 +116,7 @@ class Report:
         console.print(table)
         console.print(
             "Every format loaded the same crops in the same order, one at a time, from the page "
-            "cache;\neach was compared with the frame it came from. "
+            "cache; each was compared with the frame it came from. "
             f"Done in {self.elapsed_s:.0f} s.",
             highlight=False,
         )

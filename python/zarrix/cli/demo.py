@@ -9,6 +9,7 @@ grow with their number; the other formats are written from what ``demo.zarr`` gi
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 import time
@@ -78,8 +79,8 @@ def main(options: Options, interrupts: Interrupts) -> int:
         print(report.as_json())
     else:
         console = Console()
-        # A file or a pipe has no width of its own, and 80 columns would cut the table.
-        report.print_table(console if console.is_terminal else Console(width=120))
+        # A file or a pipe has no width of its own, and the 80 columns assumed are few.
+        report.print_table(console if console.is_terminal else Console(width=104))
     return 0
 
 
@@ -100,12 +101,14 @@ class _Demo:
             TextColumn("{task.fields[rate]:>12}"),
             TimeElapsedColumn(),
             console=Console(stderr=True),
-            disable=not options.progress,
         )
 
     def run(self) -> Report:
         begun = time.perf_counter()
-        with Folder(self._options.path, _NAMES, self._interrupts) as folder, self._progress:
+        # Where no bars are wanted they are never shown: some releases of rich end even disabled
+        # ones with an empty line.
+        shown = self._progress if self._options.progress else contextlib.nullcontext()
+        with Folder(self._options.path, _NAMES, self._interrupts) as folder, shown:
             folder.claim()
             self._check_space(folder.path)
             written = {ZARR.name: self._make(folder)}
