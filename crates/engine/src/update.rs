@@ -4,6 +4,10 @@
 //! put together from its inner chunks: those that are touched are updated the same way, the
 //! encoded bytes of all others are copied. What is written as a whole never looks at the old.
 
+use std::borrow::Cow;
+
+use zarrix_codec::ChainScratch;
+
 use crate::copy::{self, Dim, Dims, Grid};
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
 use crate::layout::Layout;
@@ -23,7 +27,8 @@ pub(crate) struct Spring<'a> {
 /// Replaces `out` by the chunk's new encoded bytes; false if it is not to be stored.
 ///
 /// `old` is what is stored now, where that matters; `limits` is how much of the chunk lies inside
-/// the array.
+/// the array, as this handle knows it. What lies outside is kept: another handle may have grown the
+/// array meanwhile. An old value that cannot be decoded is an error only if some of it would be lost.
 pub(crate) fn update(
     chunk: &ChunkLayout,
     old: Option<&[u8]>,
@@ -33,7 +38,7 @@ pub(crate) fn update(
     s: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
-    let old = if covered(wanted, limits) { None } else { old };
+    let old = if covered(wanted, &chunk.shape) { None } else { old };
     match &chunk.encoding {
         Encoding::Elements(elements) => {
             update_elements(chunk, elements, old, wanted, limits, spring, s, out)
@@ -64,14 +69,18 @@ fn update_elements(
         return encode(elements, straight, layout, chain, out);
     }
     let memory = Scratch::chunk_of(memory, chunk.bytes);
-    match old {
-        Some(old) if elements.chain.is_identity() => {
-            check_length(old, chunk.bytes)?;
-            memory.copy_from_slice(old);
+    let decoded = old.map(|old| {
+        if elements.chain.is_identity() {
+            check_length(old, chunk.bytes).map(|()| memory.copy_from_slice(old))
+        } else {
+            elements.chain.decode_into(old, memory, chain)
         }
-        Some(old) => elements.chain.decode_into(old, memory, chain)?,
-        None if covered(wanted, &chunk.shape) && limits == chunk.shape.as_slice() => {}
-        None => fill_chunk(memory, layout),
+    });
+    match decoded {
+        Some(Ok(())) => {}
+        Some(Err(error)) if !covered(wanted, limits) => return Err(error),
+        None if covered(wanted, &chunk.shape) => {}
+        _ => fill_chunk(memory, layout),
     }
     for wanted in wanted {
         insert(memory, chunk, elements, wanted, spring);
@@ -101,7 +110,7 @@ fn encode(
     elements: &Elements,
     decoded: &[u8],
     layout: &Layout,
-    chain: &mut zarrix_codec::ChainScratch,
+    chain: &mut ChainScratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
     out.clear();
@@ -159,16 +168,11 @@ fn update_shard(
     s: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
-    let unpacked = match old {
-        Some(old) if !shard.outer.is_empty() => Some(shard.unpack(old, &mut s.chain)?),
-        _ => None,
+    let old = match old.map(|old| Opened::new(shard, old, &mut s.chain)).transpose() {
+        Err(_) if covered(wanted, limits) => None,
+        opened => opened?,
     };
-    let old = unpacked.as_deref().or(old);
-    let index = old.map(|old| Index::of(shard, old, &mut s.chain)).transpose()?;
-    let stored = |entry: usize| match (&index, old) {
-        (Some(index), Some(old)) => index.slice(entry, old),
-        _ => Ok(None),
-    };
+    let stored = |entry: usize| old.as_ref().map_or(Ok(None), |old| old.inner(entry));
     let cut = Cut::new(shard, &chunk.shape, wanted);
     let mut touched = cut.entries().peekable();
     let mut body = Assembly::new(shard);
@@ -185,6 +189,27 @@ fn update_shard(
         }
     }
     body.finish(shard, spring.layout, s, out)
+}
+
+/// A stored shard, unpacked, with its index.
+struct Opened<'a> {
+    bytes: Cow<'a, [u8]>,
+    index: Index,
+}
+
+impl<'a> Opened<'a> {
+    fn new(shard: &Shard, stored: &'a [u8], chain: &mut ChainScratch) -> CodecResult<Self> {
+        let bytes = match shard.outer.is_empty() {
+            true => Cow::Borrowed(stored),
+            false => Cow::Owned(shard.unpack(stored, chain)?),
+        };
+        let index = Index::of(shard, &bytes, chain)?;
+        Ok(Self { bytes, index })
+    }
+
+    fn inner(&self, entry: usize) -> CodecResult<Option<&[u8]>> {
+        self.index.slice(entry, &self.bytes)
+    }
 }
 
 /// How much of the inner chunk of `entry` lies inside the array.

@@ -1,8 +1,10 @@
 //! The write path: chunk by chunk from the caller's buffer into the store.
 //!
-//! Every write of a key holds that key's lock. A job that covers all of a chunk that lies inside
-//! the array never reads the old one, and encodes before it takes the lock; any other is a
-//! read-modify-write under it, so that two writers of different elements both keep theirs.
+//! Every write of a key holds that key's lock. A job that covers all of a chunk never reads the old
+//! one, and encodes before it takes the lock; any other is a read-modify-write under it, so that two
+//! writers of different elements both keep theirs. A chunk that reaches beyond the array's edge is
+//! of the second kind even when all of it that this handle knows is written: another handle may
+//! have grown the array.
 
 use zarrix_store::Durability;
 
@@ -78,7 +80,7 @@ impl ArrayIO {
     ) -> Result<()> {
         let chunk = &self.layout.chunk;
         let spring = Spring { from: source.base(), layout: &self.layout };
-        if covered(wanted, limits) {
+        if covered(wanted, &chunk.shape) {
             let keep = update(chunk, None, wanted, limits, spring, s, new)
                 .map_err(|source| EngineError::Codec { key: s.key.clone(), source })?;
             let _lock = self.store.lock(&self.anchor, &s.key)?;

@@ -312,6 +312,35 @@ fn a_chunk_that_is_cut_or_longer_than_declared_is_an_error_that_names_it() {
 }
 
 #[test]
+fn a_handle_that_missed_a_resize_keeps_what_was_written_beyond_its_edge() {
+    let shards = shard(&mut Random(1), &[6], &blosc(4), false);
+    for codecs in [blosc(4), shards] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let stale = ArrayIO::new(Arc::clone(&store), "", layout(&[3], &[6], 4, &codecs, true));
+        let grown = ArrayIO::new(store, "", layout(&[5], &[6], 4, &codecs, true));
+        let range = |start, count| [AxisSelection::Range { start, step: 1, count }];
+        write(&grown, &range(3, 2), &[7; 8], 4);
+        write(&stale, &range(0, 3), &[1; 12], 4);
+        let wanted: Vec<u8> = [[1u8; 4]; 3].concat().into_iter().chain([7; 8]).collect();
+        assert_eq!(read(&grown, &range(0, 5), 4).unwrap(), wanted);
+    }
+}
+
+#[test]
+fn a_damaged_chunk_can_be_written_anew_as_a_whole() {
+    let shards = shard(&mut Random(1), &[6], &blosc(4), false);
+    for codecs in [blosc(4), shards] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let io = ArrayIO::new(Arc::clone(&store), "", layout(&[3], &[6], 4, &codecs, true));
+        store.put("0", b"no chunk at all", Durability::Process).unwrap();
+        let all = [AxisSelection::Range { start: 0, step: 1, count: 3 }];
+        assert!(read(&io, &all, 4).is_err());
+        write(&io, &all, &[1; 12], 4);
+        assert_eq!(read(&io, &all, 4).unwrap(), [1; 12]);
+    }
+}
+
+#[test]
 fn shrinking_erases_the_chunks_outside_and_no_others() {
     let io = ArrayIO::new(
         Arc::new(MemoryStore::new()),
