@@ -24,6 +24,7 @@ PINS = (
     "zarr==3.4.2",
     "zarrs==0.2.3",
     "tensorstore==0.1.86",
+    "h5py==3.16.0",
 )
 
 _MINORS = (12, 13, 14)
@@ -72,8 +73,8 @@ def make() -> Path:
     return PYTHON
 
 
-def hand_over(arguments: list[str]) -> None:
-    """Go on in the environment, unless this interpreter is the one in it."""
+def hand_over(arguments: list[str], module: str = "benchmarks") -> None:
+    """Go on with `module` in the environment, unless this interpreter is the one in it."""
     if Path(sys.prefix).resolve() == ENVIRONMENT.resolve():
         return
     if not PYTHON.exists():
@@ -82,4 +83,4 @@ def hand_over(arguments: list[str]) -> None:
             "--here goes without"
         )
     os.chdir(ROOT)
-    os.execv(PYTHON, [str(PYTHON), "-m", "benchmarks", *arguments])
+    os.execv(PYTHON, [str(PYTHON), "-m", module, *arguments])
