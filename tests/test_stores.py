@@ -366,11 +366,11 @@ def test_what_is_stored_is_not_replaced_unless_asked_to():
     storage.init_array(store, shape=4, path="a")
     storage.init_group(store, path="g")
     before = dict(store)
-    with pytest.raises(ContainsArrayError, match="path 'a' contains an array"):
+    with pytest.raises(ContainsArrayError, match="'/a' of the KVStore contains an array"):
         storage.init_array(store, shape=5, path="a")
-    with pytest.raises(ContainsArrayError, match="path 'a' contains an array"):
+    with pytest.raises(ContainsArrayError, match="'/a' of the KVStore is an array, so nothing"):
         storage.init_group(store, path="a/b/c")
-    with pytest.raises(ContainsGroupError, match="path 'g' contains a group"):
+    with pytest.raises(ContainsGroupError, match="'/g' of the KVStore contains a group"):
         storage.init_array(store, shape=5, path="g")
     with pytest.raises(ContainsGroupError):
         storage.init_group(store)

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from zarrix._errors import ContainsArrayError, ContainsGroupError
+from zarrix import _nodes
 from zarrix._metadata import v2 as _v2
 from zarrix._stores import (
     DictStore,
@@ -137,9 +137,8 @@ def init_array(
         dimension_separator=dimension_separator or target._dimension_separator,
         where=_document_key(name, array_meta_key),
     )
-    document = _v2.array_document(metadata)
-    _make_room(target, name, chunk_store, overwrite)
-    target[_document_key(name, array_meta_key)] = document
+    chunks_in = None if chunk_store is None else as_store(chunk_store)
+    _nodes.create_array(target, name, chunks_in, metadata, overwrite)
 
 
 init_store = init_array
@@ -160,36 +159,8 @@ def init_group(
     ContainsArrayError, ContainsGroupError
         Something is stored at ``path``, or an array above it, and ``overwrite`` is false.
     """
-    target = as_store(store)
-    name = normalize_storage_path(path)
-    _make_room(target, name, chunk_store, overwrite)
-    target[_document_key(name, group_meta_key)] = _v2.group_document()
-
-
-def _make_room(store: Store, path: str, chunk_store: Any, overwrite: bool) -> None:
-    """Check ``path`` and everything above it, then clear it and make the groups above it."""
-    names = path.split("/") if path else []
-    above = ["/".join(names[:depth]) for depth in range(len(names))]
-    if not overwrite:
-        for place in (*above, path):
-            if contains_array(store, place):
-                raise ContainsArrayError(f"path {place!r} contains an array")
-        if contains_group(store, path):
-            raise ContainsGroupError(f"path {path!r} contains a group")
-    chunks = None if chunk_store is None else as_store(chunk_store)
-    for parent in above:
-        if contains_array(store, parent):
-            _clear(store, chunks, parent)
-        if not contains_group(store, parent):
-            store[_document_key(parent, group_meta_key)] = _v2.group_document()
-    if overwrite:
-        _clear(store, chunks, path)
-
-
-def _clear(store: Store, chunk_store: Store | None, path: str) -> None:
-    store.rmdir(path)
-    if chunk_store is not None:
-        chunk_store.rmdir(path)
+    chunks_in = None if chunk_store is None else as_store(chunk_store)
+    _nodes.create_group(as_store(store), normalize_storage_path(path), chunks_in, overwrite)
 
 
 def _document_key(path: str | None, name: str) -> str:

@@ -145,7 +145,11 @@ impl Writable {
     /// The elements, for the engine.
     pub fn target(&self, item_bytes: usize) -> PyResult<Target<'_>> {
         self.0.check_item(item_bytes)?;
-        if self.0.shape().iter().zip(self.0.strides()).any(|(n, stride)| *n > 1 && *stride == 0) {
+        // NumPy gives empty arrays strides of 0, and nothing of them is ever written.
+        let empty = self.0.shape().contains(&0);
+        let repeats =
+            self.0.shape().iter().zip(self.0.strides()).any(|(n, step)| *n > 1 && *step == 0);
+        if repeats && !empty {
             return Err(PyBufferError::new_err("the buffer repeats elements (a stride of 0)"));
         }
         // SAFETY: the memory is lent for writing until this value is dropped.
