@@ -22,11 +22,24 @@ const POLL: Duration = Duration::from_millis(20);
 static POOL: PerProcess<Pool> = PerProcess::new(Pool::new);
 /// 0: as many as this process has CPUs.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
+/// The CPUs this process may use; 0 before they are counted, which reads files of the system.
+static CPUS: AtomicUsize = AtomicUsize::new(0);
 
 /// Number of threads that work on one call, the caller among them.
 pub fn threads() -> usize {
     match THREADS.load(Ordering::Relaxed) {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        0 => cpus(),
+        count => count,
+    }
+}
+
+fn cpus() -> usize {
+    match CPUS.load(Ordering::Relaxed) {
+        0 => {
+            let count = std::thread::available_parallelism().map_or(1, usize::from);
+            CPUS.store(count, Ordering::Relaxed);
+            count
+        }
         count => count,
     }
 }
