@@ -1,0 +1,156 @@
+"""One native call per user call: Python frames and engine calls are counted, not guessed.
+
+A read or write may pass through five of our own Python frames and must enter the engine once,
+however many chunks the selection covers.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix import _engine
+
+PACKAGE = str(Path(zarr.__file__).parent)
+MOST_FRAMES = 5
+
+
+def count(call: Callable[[], Any]) -> tuple[list[str], list[str]]:
+    """Names of our Python functions and of the engine's methods that one call runs."""
+    frames: list[str] = []
+    native: list[str] = []
+
+    def profile(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            frames.append(frame.f_code.co_qualname)
+        elif event == "c_call":
+            owner = getattr(argument, "__self__", None)
+            if isinstance(owner, _engine.ArrayIO | _engine.Store):
+                native.append(argument.__name__)
+
+    # With one thread everything happens on this one, where the profiler sees it.
+    with zarr.config(threads=1):
+        sys.setprofile(profile)
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+    return frames, native
+
+
+@pytest.fixture(params=["directory", "memory"])
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Any]:
+    def array(chunks: tuple[int, int], **keywords: Any) -> Any:
+        path = str(tmp_path / f"{len(list(tmp_path.iterdir()))}.zarr")
+        store = path if request.param == "directory" else zarr.MemoryStore()
+        z = zarr.open_array(store, mode="w", shape=(60, 60), chunks=chunks, dtype="f4", **keywords)
+        z[...] = np.arange(3600, dtype="f4").reshape(60, 60)
+        # Opened afresh, with nothing that the write may have cached.
+        return zarr.open_array(store, mode="r+")
+
+    return array
+
+
+OUT = np.empty((60, 60), "f4")
+ROW = np.ones(60, "f4")
+ALL = np.ones((60, 60), "f4")
+
+READS: dict[str, Callable[[Any], Any]] = {
+    "everything": lambda z: z[...],
+    "slice": lambda z: z[:],
+    "region": lambda z: z[3:40, 5:50],
+    "steps": lambda z: z[::3, ::-2],
+    "row": lambda z: z[7],
+    "element": lambda z: z[7, 9],
+    "NumPy integers": lambda z: z[np.int64(7), np.int64(9)],
+    "crop by NumPy integers": lambda z: z[np.int64(7) : np.int64(20), np.int64(9) :],
+    "ellipsis": lambda z: z[..., 9],
+    "newaxis": lambda z: z[None, 7],
+    "nothing": lambda z: z[5:5],
+    "get_basic_selection": lambda z: z.get_basic_selection((7, slice(None))),
+    "read": lambda z: z.read((slice(0, 9), 3)),
+    "into out": lambda z: z.get_basic_selection(..., out=OUT),
+}
+WRITES: dict[str, Callable[[Any], Any]] = {
+    "everything": lambda z: z.__setitem__(..., ALL),
+    "slice": lambda z: z.__setitem__(slice(None), ALL),
+    "region": lambda z: z.__setitem__((slice(3, 40), slice(5, 50)), ALL[3:40, 5:50]),
+    "broadcast row": lambda z: z.__setitem__(slice(2, 50), ROW),
+    "broadcast number": lambda z: z.__setitem__(..., 3),
+    "cast": lambda z: z.__setitem__(..., ALL.astype("i8")),
+    "steps": lambda z: z.__setitem__((slice(None, None, 3), 4), 1),
+    "element": lambda z: z.__setitem__((7, 9), 1.5),
+    "list": lambda z: z.__setitem__((slice(0, 2), 0), [1, 2]),
+    "set_basic_selection": lambda z: z.set_basic_selection((7, slice(None)), ROW),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_read_takes_five_frames_at_most_and_one_native_call(
+    make: Callable[..., Any], name: str
+) -> None:
+    z = make((10, 10))
+    frames, native = count(lambda: READS[name](z))
+    assert len(frames) <= MOST_FRAMES, frames
+    assert native == ["read"]
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_write_takes_five_frames_at_most_and_one_native_call(
+    make: Callable[..., Any], name: str
+) -> None:
+    z = make((10, 10))
+    frames, native = count(lambda: WRITES[name](z))
+    assert len(frames) <= MOST_FRAMES, frames
+    assert native == ["write"]
+
+
+@pytest.mark.parametrize("name", READS)
+def test_frames_of_a_read_do_not_grow_with_chunks(make: Callable[..., Any], name: str) -> None:
+    one, many = make((60, 60)), make((3, 3))
+    few, _ = count(lambda: READS[name](one))
+    frames, native = count(lambda: READS[name](many))
+    assert frames == few
+    assert native == ["read"]
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_frames_of_a_write_do_not_grow_with_chunks(make: Callable[..., Any], name: str) -> None:
+    one, many = make((60, 60)), make((3, 3))
+    few, _ = count(lambda: WRITES[name](one))
+    frames, native = count(lambda: WRITES[name](many))
+    assert frames == few
+    assert native == ["write"]
+
+
+@pytest.mark.parametrize(
+    "codec",
+    [
+        None,
+        {"id": "blosc", "cname": "zstd", "clevel": 1, "shuffle": 2},
+        {"id": "zstd", "level": 1},
+        {"id": "gzip", "level": 1},
+        {"id": "zlib", "level": 1},
+        {"id": "lz4", "acceleration": 1},
+    ],
+    ids=lambda codec: codec["id"] if codec else "none",
+)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_no_native_codec_calls_python(make: Callable[..., Any], codec: Any, order: str) -> None:
+    filters = [{"id": "delta", "dtype": "<f4"}, {"id": "shuffle", "elementsize": 4}]
+    for chain in ([], filters):
+        z = make((3, 3), compressor=codec, filters=chain, order=order)
+        assert len(count(lambda z=z: z[...])[0]) <= MOST_FRAMES
+        assert len(count(lambda z=z: z.__setitem__(..., ALL))[0]) <= MOST_FRAMES
+
+
+def test_reading_by_a_codec_of_the_registry_calls_back_for_every_chunk() -> None:
+    """The exemption, so that the counts above are known to count."""
+    z = zarr.create((60, 60), chunks=(10, 10), dtype="f4", compressor={"id": "bz2", "level": 1})
+    frames, native = count(lambda: z.__setitem__(..., ALL))
+    assert len(frames) >= 36
+    assert native == ["write"]
