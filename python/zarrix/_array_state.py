@@ -146,7 +146,8 @@ class ArrayState:
 
     def _parse(self, document: Any) -> ArrayMetadata:
         parse = _parse_cached if len(document) <= _MOST_CACHED_BYTES else _parse
-        return parse(bytes(document), self._key(".zarray"), self._store._dimension_separator)
+        where = _nodes.place(self._store, self._key(".zarray"))
+        return parse(bytes(document), where, self._store._dimension_separator)
 
     def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
         layout, foreign = metadata.layout(write_empty_chunks=self._write_empty_chunks)

@@ -104,7 +104,7 @@ class Group(MutableMapping[str, Any]):
             )
         if document is None:
             raise GroupNotFoundError(f"no group at {_nodes.describe(self._store, self._path)}")
-        v2.parse_group(document, where=key)
+        v2.parse_group(document, where=_nodes.place(self._store, key))
         self._attrs = Attributes(
             self._store,
             key=_nodes.key_of(self._path, ".zattrs"),
@@ -249,8 +249,11 @@ class Group(MutableMapping[str, Any]):
             return self._open_array(path)
         except ArrayNotFoundError:
             if not _nodes.has_group(self._store, path):
-                raise KeyError(item) from None
+                raise self._no_member(item) from None
             return self._open_group(path)
+
+    def _no_member(self, item: str) -> KeyError:
+        return KeyError(f"{item} is neither an array nor a group in the group {self.name!r}")
 
     def __setitem__(self, item: str, value: Any) -> None:
         """Store ``value`` as an array of that name; replaces what is there."""
@@ -261,7 +264,7 @@ class Group(MutableMapping[str, Any]):
         path = self._item_path(item)
         with self._writing():
             if not (_nodes.has_array(self._store, path) or _nodes.has_group(self._store, path)):
-                raise KeyError(item)
+                raise self._no_member(item)
             for store in self._stores():
                 store.rmdir(path)
 

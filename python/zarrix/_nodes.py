@@ -24,6 +24,7 @@ __all__ = [
     "has_group",
     "key_of",
     "member_names",
+    "place",
 ]
 
 _DOCUMENTS = frozenset((".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json", ".DS_Store"))
@@ -53,10 +54,15 @@ def member_names(store: Store, path: str) -> list[str]:
 
 def describe(store: Store, path: str) -> str:
     """Where a node is, for messages: its path on disk, or its name and kind of store."""
-    root = getattr(store, "path", None)
-    if isinstance(root, str):
-        return repr(f"{root.rstrip('/')}/{path}".rstrip("/"))
+    if isinstance(getattr(store, "path", None), str):
+        return repr(place(store, path).rstrip("/"))
     return f"{'/' + path!r} of the {type(store).__name__}"
+
+
+def place(store: Store, key: str) -> str:
+    """Where the document ``key`` is, for messages: its file, or its key."""
+    root = getattr(store, "path", None)
+    return f"{root.rstrip('/')}/{key}" if isinstance(root, str) else key
 
 
 def check_format(zarr_version: Any, zarr_format: Any = None) -> None:

@@ -161,9 +161,13 @@ impl ArrayIO {
 }
 
 /// An error of decoding, with the chunk that it is about.
+///
+/// A header that asks for what no codec here has is far more likely damaged than new.
 pub(crate) fn corrupt(key: &str, stored_bytes: usize, source: CodecError) -> EngineError {
     match source {
-        CodecError::Corrupt { .. } | CodecError::Foreign { .. } => {
+        CodecError::Corrupt { .. }
+        | CodecError::Unsupported { .. }
+        | CodecError::Foreign { .. } => {
             EngineError::CorruptChunk { key: key.to_string(), stored_bytes, source }
         }
         source => EngineError::Codec { key: key.to_string(), source },
