@@ -11,7 +11,7 @@ use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 const CHECKSUM_BYTES: usize = 4;
 
 /// Which sum it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// CRC-32C (Castagnoli).
     Crc32c,
@@ -21,6 +21,13 @@ pub enum Algorithm {
     Adler32,
     /// Fletcher-32 as HDF5 and numcodecs compute it.
     Fletcher32,
+    /// Jenkins' lookup3 as HDF5 and numcodecs compute it.
+    JenkinsLookup3 {
+        /// What the hash starts from.
+        initial: u32,
+        /// Bytes that are hashed before the data and not stored.
+        prefix: Vec<u8>,
+    },
 }
 
 /// On which side of the bytes the sum is stored.
@@ -33,21 +40,28 @@ pub enum Location {
 }
 
 impl Algorithm {
-    fn name(self) -> &'static str {
+    fn name(&self) -> &'static str {
         match self {
             Self::Crc32c => "crc32c",
             Self::Crc32 => "crc32",
             Self::Adler32 => "adler32",
             Self::Fletcher32 => "fletcher32",
+            Self::JenkinsLookup3 { .. } => "jenkins_lookup3",
         }
     }
 
-    fn sum(self, bytes: &[u8]) -> u32 {
+    fn sum(&self, bytes: &[u8]) -> u32 {
         match self {
             Self::Crc32c => crc32c::crc32c(bytes),
             Self::Crc32 => crc32(bytes),
             Self::Adler32 => adler32(bytes),
             Self::Fletcher32 => fletcher32(bytes),
+            Self::JenkinsLookup3 { initial, prefix } if prefix.is_empty() => {
+                jenkins_lookup3(bytes, *initial)
+            }
+            Self::JenkinsLookup3 { initial, prefix } => {
+                jenkins_lookup3(&[prefix, bytes].concat(), *initial)
+            }
         }
     }
 }
@@ -77,6 +91,38 @@ fn fletcher32(bytes: &[u8]) -> u32 {
     }
     // Both are at most 65535 after folding.
     u32::try_from(high << 16 | low).unwrap_or(u32::MAX)
+}
+
+/// Jenkins' lookup3: twelve bytes at a time are added to three words, which are then mixed.
+fn jenkins_lookup3(bytes: &[u8], initial: u32) -> u32 {
+    let start = 0xDEAD_BEEF_u32.wrapping_add(bytes.len() as u32).wrapping_add(initial);
+    let mut words = [start; 3];
+    let add = |words: &mut [u32; 3], block: &[u8; 12]| {
+        for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
+            *word = word.wrapping_add(u32::from_le_bytes(*bytes));
+        }
+    };
+    // The last block is never mixed like the others, even when it is a whole one.
+    let whole = bytes.len().saturating_sub(1) / 12 * 12;
+    let (blocks, rest) = bytes.split_at(whole);
+    for block in blocks.as_chunks::<12>().0 {
+        add(&mut words, block);
+        for rotation in [4, 6, 8, 16, 19, 4] {
+            let [a, b, c] = words;
+            words = [b, c.wrapping_add(b), a.wrapping_sub(c) ^ c.rotate_left(rotation)];
+        }
+    }
+    if rest.is_empty() {
+        return words[2];
+    }
+    let mut last = [0; 12];
+    last[..rest.len()].copy_from_slice(rest);
+    add(&mut words, &last);
+    for rotation in [14, 11, 25, 16, 4, 14, 24] {
+        let [a, b, c] = words;
+        words = [b, (c ^ b).wrapping_sub(b.rotate_left(rotation)), a];
+    }
+    words[1]
 }
 
 /// A codec that adds and verifies a checksum.

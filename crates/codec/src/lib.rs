@@ -9,19 +9,31 @@
 //! there, and trusts no size it reads from the data. A header that promises more is an error, not
 //! an allocation.
 
+mod astype;
+mod base64;
+mod bitround;
 pub mod blosc;
 mod bounded;
+mod byteswap;
+mod bz2;
+mod categorize;
 mod chain;
 mod checksum;
 mod codec;
 mod deflate;
 mod delta;
+mod elements;
 mod error;
+mod fixedscaleoffset;
 mod lz4;
+mod lzma;
+mod number;
 mod packbits;
+mod quantize;
 mod registry;
 mod scratch;
 mod shuffle;
+mod stream;
 mod transpose;
 mod zstd;
 

@@ -28,6 +28,26 @@ fn codecs() -> Vec<(Arc<dyn Codec>, bool)> {
         make("numcodecs.crc32c", json!({"location": "start"}), true),
         make("numcodecs.adler32", json!({}), true),
         make("numcodecs.fletcher32", json!({}), false),
+        make("numcodecs.jenkins_lookup3", json!({"initval": 1}), true),
+        make("numcodecs.base64", json!({}), false),
+        make("numcodecs.bz2", json!({}), true),
+        make("numcodecs.lzma", json!({"preset": 1}), true),
+        make("numcodecs.lzma", json!({"format": 2, "preset": 1}), false),
+        make("numcodecs.lzma", json!({"format": 3, "filters": [{"id": 33, "preset": 1}]}), false),
+        make("numcodecs.astype", json!({"encode_dtype": "<f8", "decode_dtype": "<i4"}), false),
+        make("numcodecs.quantize", json!({"digits": 3, "dtype": "<f4"}), false),
+        make(
+            "numcodecs.fixedscaleoffset",
+            json!({"offset": 1.5, "scale": 10, "dtype": "<f4", "astype": "|u1"}),
+            false,
+        ),
+        make("numcodecs.bitround", json!({"keepbits": 3}), false),
+        make(
+            "numcodecs.categorize",
+            json!({"labels": ["a"], "dtype": "<U1", "astype": "<i2"}),
+            false,
+        ),
+        make("zarrix.byteswap", json!({"words": [2, 1, 1]}), false),
     ];
     for cname in ["blosclz", "lz4", "lz4hc", "zlib", "zstd"] {
         codecs.push(make("blosc", json!({"cname": cname, "typesize": 4}), false));

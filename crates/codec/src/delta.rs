@@ -4,10 +4,8 @@
 //! `astype`, and the running sum is taken in the type that NumPy promotes the two to, so that
 //! floating-point results are equal to the last bit.
 
-mod number;
-
+use crate::number::{Kind, Number, Type};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
-use number::{Kind, Number, Type};
 
 const NAME: &str = "delta";
 
@@ -21,14 +19,12 @@ pub struct Delta {
 impl Delta {
     /// Both are NumPy type strings (or names) of integers or floating-point numbers.
     pub fn new(dtype: &str, astype: &str) -> Result<Self> {
-        let parse = |key: &str, text: &str| {
-            Type::parse(text).ok_or_else(|| CodecError::Configuration {
+        let parse = |key: &str, text: &str| match Type::configured(NAME, key, text)? {
+            Type { kind: Kind::Bool, .. } => Err(CodecError::Configuration {
                 codec: NAME.to_owned(),
-                reason: format!(
-                    "{key} is {text:?}, allowed: integers of 1, 2, 4 or 8 bytes and \
-                     floating-point numbers of 2, 4 or 8 bytes, such as \"<i4\""
-                ),
-            })
+                reason: format!("{key} is {text:?}, and booleans have no differences"),
+            }),
+            other => Ok(other),
         };
         Ok(Self { decoded: parse("dtype", dtype)?, encoded: parse("astype", astype)? })
     }

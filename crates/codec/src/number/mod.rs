@@ -1,8 +1,22 @@
 //! Numbers of NumPy's types, and NumPy's casts between them.
+//!
+//! Filters that compute are defined by what NumPy computes, so this is NumPy's arithmetic and not
+//! Rust's: integers wrap, a float that an integer cannot hold becomes what the vector code of
+//! NumPy's x86-64 builds makes of it, halves are computed in single precision and rounded after
+//! every step. [`Number`] is one value, for what runs value by value; [`cast`] takes whole runs.
+
+mod cast;
+mod real;
+
+pub(crate) use cast::{BLOCK, cast, swap, swap_in_place};
+pub(crate) use real::{Real, Step, compute, map};
+
+use crate::{CodecError, Result};
 
 /// What a number is, apart from its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
+    Bool,
     Int,
     Uint,
     Float,
@@ -10,15 +24,15 @@ pub(super) enum Kind {
 
 /// A NumPy type of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Type {
-    pub(super) kind: Kind,
-    pub(super) bytes: usize,
-    pub(super) big: bool,
+pub(crate) struct Type {
+    pub(crate) kind: Kind,
+    pub(crate) bytes: usize,
+    pub(crate) big: bool,
 }
 
 /// A value in the arithmetic of its type; integers are kept as wide as any and wrapped when stored.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Int(i64),
     Uint(u64),
     Half(f32),
@@ -27,13 +41,17 @@ pub(super) enum Number {
 }
 
 impl Type {
-    /// From a type string such as `<i4` or a name such as `int32`.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    /// From a type string such as `<i4` or `i4`, or a name such as `int32`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let native_big = cfg!(target_endian = "big");
         let (kind, bytes, big) = match text.as_bytes() {
-            [order @ (b'<' | b'>' | b'|' | b'='), kind, width] => {
-                let big = *order == b'>' || (*order == b'=' && cfg!(target_endian = "big"));
-                (*kind, width.checked_sub(b'0')?.into(), big)
-            }
+            [order @ (b'<' | b'>' | b'|' | b'='), kind, width] => (
+                *kind,
+                usize::from(width.checked_sub(b'0')?),
+                *order == b'>' || (*order == b'=' && native_big),
+            ),
+            [kind, width] => (*kind, usize::from(width.checked_sub(b'0')?), native_big),
+            b"bool" => (b'b', 1, native_big),
             _ => {
                 let (name, bits) = text.split_at(text.find(|c: char| c.is_ascii_digit())?);
                 let kind = match name {
@@ -44,26 +62,49 @@ impl Type {
                 };
                 let bits: usize =
                     bits.parse().ok().filter(|bits: &usize| bits.is_multiple_of(8))?;
-                (kind, bits / 8, cfg!(target_endian = "big"))
+                (kind, bits / 8, native_big)
             }
         };
         let kind = match (kind, bytes) {
+            (b'b', 1) => Kind::Bool,
             (b'i', 1 | 2 | 4 | 8) => Kind::Int,
             (b'u', 1 | 2 | 4 | 8) => Kind::Uint,
             (b'f', 2 | 4 | 8) => Kind::Float,
             _ => return None,
         };
-        Some(Self { kind, bytes, big })
+        Some(Self { kind, bytes, big: big && bytes > 1 })
+    }
+
+    /// The type that a configuration's `key` names.
+    ///
+    /// # Errors
+    ///
+    /// [`CodecError::Configuration`] when it is no number of NumPy's that is computed with here.
+    pub(crate) fn configured(codec: &str, key: &str, text: &str) -> Result<Self> {
+        Self::parse(text).ok_or_else(|| CodecError::Configuration {
+            codec: codec.to_owned(),
+            reason: format!(
+                "{key} is {text:?}, allowed: booleans, integers of 1, 2, 4 or 8 bytes and \
+                 floating-point numbers of 2, 4 or 8 bytes, such as \"<i4\""
+            ),
+        })
+    }
+
+    /// The same type in this machine's byte order.
+    pub(crate) const fn native(self) -> Self {
+        Self { big: cfg!(target_endian = "big"), ..self }
     }
 
     /// The type that NumPy computes in when it meets both; byte order is left as it is.
-    pub(super) fn promoted(self, other: Self) -> Self {
-        use Kind::{Float, Int, Uint};
+    pub(crate) fn promoted(self, other: Self) -> Self {
+        use Kind::{Bool, Float, Int, Uint};
         let widest = self.bytes.max(other.bytes);
         let (kind, bytes) = match (self.kind, other.kind) {
             (a, b) if a == b => (a, widest),
             (Float, _) => (Float, widest_float(self.bytes, other.bytes)),
             (_, Float) => (Float, widest_float(other.bytes, self.bytes)),
+            (Bool, other_kind) => (other_kind, other.bytes),
+            (own_kind, Bool) => (own_kind, self.bytes),
             (Uint, _) if self.bytes == 8 => (Float, 8),
             (_, Uint) if other.bytes == 8 => (Float, 8),
             // The sum is wrapped to the narrower type in the end: 64 bits serve all of them.
@@ -73,7 +114,7 @@ impl Type {
     }
 
     /// Reads an element of exactly this type's bytes.
-    pub(super) fn read(self, element: &[u8]) -> Number {
+    pub(crate) fn read(self, element: &[u8]) -> Number {
         let mut word = [0; 8];
         if self.big {
             for (to, from) in word.iter_mut().zip(element.iter().rev()) {
@@ -84,6 +125,7 @@ impl Type {
         }
         let bits = u64::from_le_bytes(word);
         match (self.kind, self.bytes) {
+            (Kind::Bool, _) => Number::Uint(u64::from(bits != 0)),
             (Kind::Uint, _) => Number::Uint(bits),
             (Kind::Int, _) => self.wrapped(Number::Int(bits as i64)),
             (Kind::Float, 2) => Number::Half(half_to_single(bits as u16)),
@@ -94,7 +136,7 @@ impl Type {
 
     /// Reads an integer of this type, `N` bytes wide, sign and all, as 64 bits.
     #[inline(always)]
-    pub(super) fn read_integer<const N: usize>(self, mut element: [u8; N]) -> u64 {
+    pub(crate) fn read_integer<const N: usize>(self, mut element: [u8; N]) -> u64 {
         if self.big {
             element.reverse();
         }
@@ -105,7 +147,7 @@ impl Type {
 
     /// The lowest bits of an integer as an element of `N` bytes.
     #[inline(always)]
-    pub(super) fn write_integer<const N: usize>(self, value: u64) -> [u8; N] {
+    pub(crate) fn write_integer<const N: usize>(self, value: u64) -> [u8; N] {
         let mut element = [0; N];
         element.copy_from_slice(&value.to_le_bytes()[..N]);
         if self.big {
@@ -116,7 +158,7 @@ impl Type {
 
     /// 64 bits of which only as many count as this type has.
     #[inline(always)]
-    pub(super) fn wrapped_integer(self, value: u64) -> u64 {
+    pub(crate) fn wrapped_integer(self, value: u64) -> u64 {
         let unused = 64 - 8 * self.bytes as u32;
         match self.kind {
             Kind::Int => ((value << unused) as i64 >> unused) as u64,
@@ -125,7 +167,7 @@ impl Type {
     }
 
     /// Writes a number as an element of this type, cast as NumPy casts.
-    pub(super) fn write(self, number: Number, element: &mut [u8]) {
+    pub(crate) fn write(self, number: Number, element: &mut [u8]) {
         let bits = match self.cast(number) {
             Number::Int(value) => value as u64,
             Number::Uint(value) => value,
@@ -141,10 +183,11 @@ impl Type {
     }
 
     /// The number in this type's arithmetic.
-    pub(super) fn cast(self, number: Number) -> Number {
+    pub(crate) fn cast(self, number: Number) -> Number {
         match (self.kind, self.bytes) {
-            (Kind::Int, _) => self.wrapped(Number::Int(number.to_int())),
-            (Kind::Uint, _) => self.wrapped(Number::Uint(number.to_int() as u64)),
+            (Kind::Bool, _) => Number::Uint(u64::from(number.to_double() != 0.0)),
+            (Kind::Int, _) => self.wrapped(Number::Int(number.to_int(self))),
+            (Kind::Uint, _) => self.wrapped(Number::Uint(number.to_int(self) as u64)),
             (Kind::Float, 2) => Number::Half(match number {
                 // NumPy takes integers to half precision through single precision.
                 Number::Int(_) | Number::Uint(_) => rounded_to_half(f64::from(number.to_single())),
@@ -156,7 +199,7 @@ impl Type {
     }
 
     /// An integer with only as many bits as this type has.
-    pub(super) fn wrapped(self, number: Number) -> Number {
+    pub(crate) fn wrapped(self, number: Number) -> Number {
         let unused = 64 - 8 * self.bytes as u32;
         match number {
             Number::Int(value) => Number::Int(value << unused >> unused),
@@ -173,7 +216,7 @@ fn widest_float(float_bytes: usize, int_bytes: usize) -> usize {
 
 impl Number {
     /// `self - before`, both of one type.
-    pub(super) fn minus(self, before: Self) -> Self {
+    pub(crate) fn minus(self, before: Self) -> Self {
         match (self, before) {
             (Self::Int(a), Self::Int(b)) => Self::Int(a.wrapping_sub(b)),
             (Self::Uint(a), Self::Uint(b)) => Self::Uint(a.wrapping_sub(b)),
@@ -184,7 +227,7 @@ impl Number {
     }
 
     /// `self + difference`, both of one type.
-    pub(super) fn plus(self, difference: Self) -> Self {
+    pub(crate) fn plus(self, difference: Self) -> Self {
         match (self, difference) {
             (Self::Int(a), Self::Int(b)) => Self::Int(a.wrapping_add(b)),
             (Self::Uint(a), Self::Uint(b)) => Self::Uint(a.wrapping_add(b)),
@@ -194,15 +237,13 @@ impl Number {
         }
     }
 
-    /// The integer, 64 bits of it; floats are cut towards zero.
-    ///
-    /// What no 64 bits can hold is what the processors that wrote the data make of it.
-    fn to_int(self) -> i64 {
-        const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-        let cut = |value: f64| match value {
-            _ if (-LIMIT..LIMIT).contains(&value) => value as i64,
-            _ if (LIMIT..2.0 * LIMIT).contains(&value) => value as u64 as i64,
-            _ => i64::MIN,
+    /// The integer, 64 bits of it, of which `to` keeps its own; floats are cut towards zero.
+    fn to_int(self, to: Type) -> i64 {
+        let cut = |value: f64| match (to.kind, to.bytes) {
+            (Kind::Int, 4) | (_, 1 | 2) => i64::from(cut_to_i32(value)),
+            (Kind::Uint, 4) => i64::from(cut_to_u32(value)),
+            (Kind::Int, _) => cut_to_i64(value),
+            _ => cut_to_u64(value) as i64,
         };
         match self {
             Self::Int(value) => value,
@@ -231,7 +272,39 @@ impl Number {
     }
 }
 
-fn rounded_to_half(value: f64) -> f32 {
+/// A float cut to 32 bits, or the lowest number when they cannot hold it.
+#[inline(always)]
+fn cut_to_i32(value: f64) -> i32 {
+    if value > -2_147_483_649.0 && value < 2_147_483_648.0 { value as i32 } else { i32::MIN }
+}
+
+/// A float cut to 32 bits without a sign.
+///
+/// NumPy takes four elements at a time through the conversion of signed numbers, less 2^31 where
+/// that is needed; the one to three elements left at the end of a run it cuts to 64 bits instead,
+/// so beyond the range of the type those few may differ.
+#[inline(always)]
+fn cut_to_u32(value: f64) -> u32 {
+    const HALF: f64 = 2_147_483_648.0;
+    if value >= HALF { cut_to_i32(value - HALF) as u32 ^ 1 << 31 } else { cut_to_i32(value) as u32 }
+}
+
+/// A float cut to 64 bits, or the lowest number when they cannot hold it.
+#[inline(always)]
+fn cut_to_i64(value: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }
+}
+
+/// A float cut to 64 bits without a sign.
+#[inline(always)]
+fn cut_to_u64(value: f64) -> u64 {
+    const HALF: f64 = 9_223_372_036_854_775_808.0;
+    if value >= HALF { cut_to_i64(value - HALF) as u64 ^ 1 << 63 } else { cut_to_i64(value) as u64 }
+}
+
+/// Rounds to half precision, ties to even.
+pub(crate) fn rounded_to_half(value: f64) -> f32 {
     half_to_single(double_to_half(value))
 }
 

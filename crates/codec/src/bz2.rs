@@ -1,0 +1,102 @@
+//! The bz2 codec of numcodecs: one or more bzip2 streams, one after the other.
+
+use bzip2::{Action, Compress, Compression, Decompress, Error, Status};
+
+use crate::stream::{self, Failure, Step, run};
+use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+
+const NAME: &str = "bz2";
+
+/// The numcodecs bz2 codec.
+#[derive(Debug)]
+pub(crate) struct Bz2 {
+    level: u32,
+}
+
+impl Bz2 {
+    /// `level` is the block size in units of 100,000 bytes.
+    pub(crate) fn new(level: i32) -> Result<Self> {
+        match u32::try_from(level) {
+            Ok(level @ 1..=9) => Ok(Self { level }),
+            _ => Err(CodecError::Configuration {
+                codec: NAME.to_owned(),
+                reason: format!("level {level} is outside 1..=9"),
+            }),
+        }
+    }
+}
+
+/// Decodes all streams of `src` into `dst`; returns the bytes written.
+fn decode(mut src: &[u8], dst: &mut [u8]) -> std::result::Result<usize, Failure> {
+    let mut total = 0;
+    loop {
+        let mut decoder = Decompress::new(false);
+        let (read, written) = run(src, &mut dst[total..], |src, room| {
+            let (read, written) = (decoder.total_in(), decoder.total_out());
+            let status = decoder.decompress(src, room).map_err(|error| match error {
+                Error::DataMagic => "something that is no bzip2 stream",
+                _ => "damaged",
+            })?;
+            Ok(Step {
+                read_bytes: (decoder.total_in() - read) as usize,
+                written_bytes: (decoder.total_out() - written) as usize,
+                ended: match status {
+                    Status::StreamEnd => true,
+                    Status::MemNeeded => return Err("not enough memory"),
+                    _ => false,
+                },
+            })
+        })?;
+        total += written;
+        src = &src[read..];
+        if src.is_empty() {
+            return Ok(total);
+        }
+    }
+}
+
+impl Codec for Bz2 {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
+        // The documented bound: a hundredth more and 600 bytes.
+        EncodedSize::AtMost(decoded_bytes.saturating_add(decoded_bytes / 100).saturating_add(601))
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
+        let failed = |reason: &str| CodecError::Encode { codec: NAME, reason: reason.to_owned() };
+        // The work factor that 0 stands for in libbzip2.
+        let mut stream = Compress::new(Compression::new(self.level), 30);
+        dst.clear();
+        let mut rest = src;
+        loop {
+            dst.reserve((src.len() / 4).max(1024));
+            let before = stream.total_in();
+            let status = stream
+                .compress_vec(rest, dst, Action::Finish)
+                .map_err(|error| failed(&error.to_string()))?;
+            rest = &rest[(stream.total_in() - before) as usize..];
+            match status {
+                Status::StreamEnd => return Ok(()),
+                Status::MemNeeded => return Err(failed("not enough memory")),
+                _ => {}
+            }
+        }
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _scratch: &mut Scratch) -> Result<()> {
+        stream::decode_into(NAME, src, dst, decode)
+    }
+
+    fn decode_bounded(
+        &self,
+        src: &[u8],
+        limit_bytes: usize,
+        dst: &mut Vec<u8>,
+        _scratch: &mut Scratch,
+    ) -> Result<()> {
+        stream::decode_bounded(NAME, src, limit_bytes, dst, decode)
+    }
+}

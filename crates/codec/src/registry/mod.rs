@@ -1,0 +1,119 @@
+//! From the name and the configuration in a document to a codec.
+//!
+//! Names are those of format 3; what format 2 calls `delta` is `numcodecs.delta`. Every data type
+//! in a configuration is a NumPy type string such as `"<f4"`. A configuration that is unusual
+//! enough to be left to another implementation is an error like one that makes no sense: the
+//! caller decides whether there is another.
+
+mod lzma;
+mod numcodecs;
+mod options;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::bitround::BitRound;
+use crate::blosc::{Blosc, Compressor, Shuffle as BloscShuffle};
+use crate::byteswap::ByteSwap;
+use crate::checksum::{Algorithm, Checksum, Location};
+use crate::deflate::{Deflate, Wrapping};
+use crate::elements::Elements;
+use crate::zstd::Zstd;
+use crate::{Codec, CodecError, Result};
+use options::Options;
+
+/// What a codec is given to encode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Bytes of an element, after the codecs before it.
+    pub item_bytes: usize,
+}
+
+/// The codec that a document calls `name`, bound to its `configuration`.
+///
+/// # Errors
+///
+/// [`CodecError::Configuration`] for a name that is not native, an unknown key, a value of the
+/// wrong type or outside its range.
+pub fn from_config(name: &str, configuration: &Value, input: Input) -> Result<Arc<dyn Codec>> {
+    let mut rows = CODECS.iter().chain(&numcodecs::CODECS);
+    let Some(&(_, keys, make)) = rows.find(|(known, ..)| *known == name) else {
+        let rows = CODECS.iter().chain(&numcodecs::CODECS);
+        let known: Vec<&str> = rows.map(|(known, ..)| *known).collect();
+        return Err(CodecError::Configuration {
+            codec: name.to_owned(),
+            reason: format!("not a native codec (there are {})", known.join(", ")),
+        });
+    };
+    let options = Options { codec: name, configuration };
+    options.check_keys(keys)?;
+    make(&options, input)
+}
+
+type Make = fn(&Options<'_>, Input) -> Result<Arc<dyn Codec>>;
+
+/// A codec's name, the keys that its configuration may have, and how to make it.
+type Row = (&'static str, &'static [&'static str], Make);
+
+/// The codecs of the Zarr specification and of the registry of its extensions.
+const CODECS: [Row; 6] = [
+    ("blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"], blosc),
+    ("zstd", &["level", "checksum"], |options, _| {
+        let level = options.int("level", 0)?;
+        Ok(Arc::new(Zstd::new(level, options.flag("checksum", false)?)?))
+    }),
+    ("gzip", &["level"], |options, _| {
+        Ok(Arc::new(Deflate::new(Wrapping::Gzip, options.int("level", 1)?)?))
+    }),
+    ("crc32c", &[], |_, _| Ok(Arc::new(Checksum::new(Algorithm::Crc32c, Location::End)))),
+    ("bitround", &["keepbits", "dtype"], |options, input| {
+        let keep_bits = options.u32("keepbits")?.filter(|bits| *bits > 0);
+        let keep_bits = keep_bits.ok_or_else(|| options.wrong("keepbits", "an integer from 1"))?;
+        let dtype = options.text("dtype", Some(float(input)))?;
+        Ok(Arc::new(Elements(BitRound::new(keep_bits, dtype)?)))
+    }),
+    ("zarrix.byteswap", &["word_bytes", "words"], byteswap),
+];
+
+/// The floats that an element can be, for codecs whose documents do not say the type.
+fn float(input: Input) -> &'static str {
+    match input.item_bytes {
+        2 => "<f2",
+        4 => "<f4",
+        _ => "<f8",
+    }
+}
+
+/// Words of one size, or the sizes of all words of an element in their order.
+fn byteswap(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
+    let size = |value: &Value| value.as_u64().and_then(|size| usize::try_from(size).ok());
+    let words = match options.list_of("words", "a list of sizes in bytes", size)? {
+        Some(words) => words,
+        None => vec![options.size("word_bytes", input.item_bytes)?],
+    };
+    Ok(Arc::new(Elements(ByteSwap::new(&words)?)))
+}
+
+fn blosc(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
+    let cname = options.text("cname", Some("lz4"))?;
+    let compressor = Compressor::named(cname)
+        .ok_or_else(|| options.wrong("cname", "one of blosclz, lz4, lz4hc, snappy, zlib, zstd"))?;
+    let shuffle = match options.text("shuffle", Some("shuffle"))? {
+        "noshuffle" => BloscShuffle::None,
+        "shuffle" => BloscShuffle::Bytes,
+        "bitshuffle" => BloscShuffle::Bits,
+        _ => return Err(options.wrong("shuffle", "noshuffle, shuffle or bitshuffle")),
+    };
+    let level = options.int("clevel", 5)?;
+    let level = u8::try_from(level)
+        .ok()
+        .filter(|level| *level <= 9)
+        .ok_or_else(|| options.wrong("clevel", "0 to 9"))?;
+    let element_bytes = match options.size("typesize", 0)? {
+        0 => input.item_bytes.max(1),
+        bytes => bytes,
+    };
+    let block_bytes = options.size("blocksize", 0)?;
+    Ok(Arc::new(Blosc { compressor, level, shuffle, element_bytes, block_bytes }))
+}
