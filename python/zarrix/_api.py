@@ -341,6 +341,8 @@ def save_group(
     arrays = {**{f"arr_{i}": data for i, data in enumerate(args)}, **kwargs}
     # All data become arrays before the place is cleared: what cannot be saved replaces nothing.
     sources = {name: _create.safe_source(data, opened, path) for name, data in arrays.items()}
+    for data in sources.values():
+        _create.empty(data.shape, dtype=data.dtype)
     made = group(
         opened, path=path, overwrite=True, zarr_version=zarr_version, zarr_format=zarr_format
     )

@@ -260,9 +260,10 @@ class _Job:
             return Counts(1, 0, 0)
         options = self._creation_options(source, dest)
         if type(dest).__module__.startswith("zarrix."):
-            # A misspelt option must be found before anything is removed for the copy.
+            # What is wrong with the options must be found before anything is removed for the copy.
             check_keywords(options, ARRAY_KEYWORDS, "copy")
-        if exists:
+            options["overwrite"] = exists
+        elif exists:
             del dest[name]
         # zarr-python 3.2 and later have only the second name.
         create = getattr(dest, "create_dataset", None) or dest.create_array
