@@ -478,3 +478,9 @@ def test_the_fill_value_can_be_replaced() -> None:
     z.fill_value = 7
     assert z[:].tolist() == [1, 0, 7, 7]
     assert zarr.Array(z.store).fill_value == 7
+
+
+def test_a_string_in_a_longer_shape_keeps_the_length_of_its_dtype():
+    z = zarr.zeros((), dtype="<U3")
+    z[...] = np.array(["a"])
+    assert z[()] == "a"

@@ -45,7 +45,8 @@ def as_value(
         wanted = np.expand_dims(np.broadcast_to(np.empty(()), shape), new_axes).shape
     given = array
     while given.ndim > len(wanted) and given.shape[0] == 1:
-        given = given[0]
+        # Not given[0]: of a string that is a scalar, which forgets how long its dtype is.
+        given = given.reshape(given.shape[1:])
     try:
         fitted = np.broadcast_to(given, wanted)
     except ValueError:
