@@ -1,0 +1,159 @@
+"""Writers that meet in one chunk, one shard, one document, and what they lose.
+
+Every writer has elements (rows, attributes) of its own, so that nothing may be lost. All writers
+of a round start together, after a barrier; afterwards one of them looks at what is stored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.reliability.figures import Figure
+from tests.reliability.libraries import Library, has_shards
+
+WRITERS = 64
+_PATIENCE_S = 60
+
+
+def run(library: Library, folder: Path, scale: float) -> list[Figure]:
+    """64 writers of one chunk and one shard, 8 of attributes, 8 that append."""
+    rounds = max(2, round(200 * scale))
+    length = 1 << 18 if scale >= 1 else 1 << 14
+    places = [("chunk", None)] + [("shard", length // WRITERS)] * has_shards(library)
+    figures = []
+    for place, inner in places:
+        for kind, meet in (("processes", _processes), ("threads", _threads)):
+            array = folder / f"{place}-{kind}"
+            library.make(array, length, length, inner)
+            begun = time.monotonic()
+            lost, errors = meet(lambda i, b, a=array: _elements(library, a, i, rounds, b), WRITERS)
+            each_ms = (time.monotonic() - begun) * 1e3 / (rounds * WRITERS)
+            what = f"{WRITERS} {kind}, one element each of one {place}, {rounds} rounds"
+            figures += [
+                Figure(f"{what}: lost of {rounds * WRITERS}", lost, "= 0"),
+                Figure(f"{what}: errors", errors, "= 0"),
+                Figure(f"{what}: a write", round(each_ms, 2), unit="ms"),
+            ]
+    rows = max(10, round(100 * scale))
+    if library.append is not None:
+        figures += _append(library, folder / "append", rows)
+    if library.attributes is not None:
+        figures += _attributes(library, folder / "attributes", rows)
+    return figures
+
+
+def _elements(library: Library, folder: Path, number: int, rounds: int, barrier: Any) -> int:
+    """One writer; the first one counts what a round has lost."""
+    array = library.open(folder)
+    step = np.asarray(array[:]).size // WRITERS
+    lost = 0
+    for turn in range(1, rounds + 1):
+        barrier.wait(_PATIENCE_S)
+        with contextlib.suppress(Exception):
+            # What a library raises here shows as a lost element.
+            array[number * step : number * step + 1] = np.asarray([turn * WRITERS + number], "<i4")
+        barrier.wait(_PATIENCE_S)
+        if number == 0:
+            try:
+                found = np.asarray(library.open(folder)[:])[::step][:WRITERS]
+            except Exception:
+                lost += WRITERS
+            else:
+                lost += int(np.count_nonzero(found != turn * WRITERS + np.arange(WRITERS)))
+        barrier.wait(_PATIENCE_S)
+    return lost
+
+
+def _append(library: Library, folder: Path, rows: int) -> list[Figure]:
+    library.make(folder, 0, 1000, None)
+
+    def work(number: int, barrier: Any) -> int:
+        array = library.open(folder)
+        barrier.wait(_PATIENCE_S)
+        failed = 0
+        for row in range(rows):
+            try:
+                library.append(array, np.asarray([1 + number * rows + row], "<i4"))  # type: ignore[misc]
+            except Exception:
+                failed += 1
+        return failed
+
+    failed, errors = _processes(work, 8)
+    stored = np.asarray(library.open(folder)[:])
+    what = f"8 processes append {rows} rows each: "
+    distinct = np.unique(stored[stored > 0]).size
+    return [
+        Figure(f"{what}rows missing of {8 * rows}", 8 * rows - distinct, "= 0"),
+        Figure(f"{what}rows too many", max(0, stored.size - 8 * rows), "= 0"),
+        Figure(f"{what}errors", failed + errors, "= 0"),
+    ]
+
+
+def _attributes(library: Library, folder: Path, count: int) -> list[Figure]:
+    library.make(folder, 8, 8, None)
+
+    def work(number: int, barrier: Any) -> int:
+        barrier.wait(_PATIENCE_S)
+        failed = 0
+        for each in range(count):
+            try:
+                library.attributes(folder)[f"{number}-{each}"] = each  # type: ignore[misc]
+            except Exception:
+                failed += 1
+        return failed
+
+    failed, errors = _processes(work, 8)
+    kept = len(dict(library.attributes(folder)))  # type: ignore[misc]
+    what = f"8 processes set {count} attributes each: "
+    return [
+        Figure(f"{what}lost of {8 * count}", 8 * count - kept, "= 0"),
+        Figure(f"{what}errors", failed + errors, "= 0"),
+    ]
+
+
+Work = Callable[[int, Any], int]
+
+
+def _processes(work: Work, count: int) -> tuple[int, int]:
+    """Sum of what the forked processes answer, and how many failed to answer."""
+    context = multiprocessing.get_context("fork")
+    barrier = context.Barrier(count)
+    answers = context.SimpleQueue()
+
+    def one(number: int) -> None:
+        answers.put(work(number, barrier))
+
+    processes = [context.Process(target=one, args=(i,), daemon=True) for i in range(count)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    told = []
+    while not answers.empty():
+        told.append(answers.get())
+    return sum(told), count - len(told)
+
+
+def _threads(work: Work, count: int) -> tuple[int, int]:
+    """The same with threads of this process, each with handles of its own."""
+    barrier = threading.Barrier(count)
+    told: list[int] = []
+
+    def one(number: int) -> None:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            told.append(work(number, barrier))
+
+    threads = [threading.Thread(target=one, args=(i,), daemon=True) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(told), count - len(told)

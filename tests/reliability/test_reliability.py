@@ -1,0 +1,41 @@
+"""The quick form of every experiment: zarrix reaches every bar.
+
+``python -m tests.reliability --long`` is the same with the figures of docs/reliability.md.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def missed(experiment: str, *options: str) -> list[str]:
+    """What an experiment, in a process of its own, found below its bar."""
+    command = [sys.executable, "-m", "tests.reliability", experiment, "--inside", "zarrix"]
+    run = subprocess.run(
+        [*command, *options], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    figures = json.loads(run.stdout.splitlines()[-1])
+    assert figures
+    return [
+        f"{one['what']}: {one['value']} ({one['bar']})" for one in figures if not one["reached"]
+    ]
+
+
+def test_writers_that_meet_in_one_chunk_shard_or_document_lose_nothing() -> None:
+    assert missed("races") == []
+
+
+def test_a_killed_writer_leaves_complete_versions_and_no_visible_file() -> None:
+    assert missed("kills") == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("experiment", ["races", "kills"])
+def test_the_figures_of_the_documentation(experiment: str) -> None:
+    assert missed(experiment, "--long") == []
