@@ -20,8 +20,23 @@ import json, os, signal, sys, threading, time
 import numpy as np
 import zarrix as zarr
 
+import numcodecs
+
 FOLDER = sys.argv[1]
 VALUES = np.arange(400 * 500, dtype="<i4").reshape(400, 500)
+
+
+class Inverted(numcodecs.abc.Codec):
+    codec_id = "zarrix-test-inverted"
+
+    def encode(self, buf):
+        return (~np.frombuffer(buf, "u1")).tobytes()
+
+    def decode(self, buf, out=None):
+        return numcodecs.compat.ndarray_copy(self.encode(buf), out)
+
+
+numcodecs.register_codec(Inverted)
 
 
 def in_child(work, limit_s=20):
@@ -141,7 +156,7 @@ def test_a_hundred_forks_while_threads_read_and_write_lose_and_hang_nothing(
     tmp_path: Path, codec: str
 ) -> None:
     """Children and threads write other elements of the same chunks; all of them must be kept."""
-    compressor = {"default": '"default"', "none": "None", "foreign": '{"id": "bz2", "level": 1}'}
+    compressor = {"default": '"default"', "none": "None", "foreign": "Inverted()"}
     program = f"""
     FORKS = {100 if codec == "default" else 25}
     z = make("x.zarr", compressor={compressor[codec]})

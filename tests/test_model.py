@@ -34,6 +34,9 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from numcodecs.abc import Codec
+from numcodecs.compat import ensure_contiguous_ndarray, ndarray_copy
+from numcodecs.registry import register_codec
 
 EXAMPLES = int(os.environ.get("ZARRIX_MODEL_EXAMPLES", "100"))
 STEPS = int(os.environ.get("ZARRIX_MODEL_STEPS", "30"))
@@ -64,6 +67,21 @@ def delta(dtype: np.dtype[Any]) -> numcodecs.Delta:
     return numcodecs.Delta(dtype=dtype.str)
 
 
+class Inverted(Codec):
+    """A codec that only the registry of numcodecs has: every bit inverted."""
+
+    codec_id = "zarrix-test-inverted"
+
+    def encode(self, buf: Any) -> bytes:
+        return (~ensure_contiguous_ndarray(buf).view("u1")).tobytes()
+
+    def decode(self, buf: Any, out: Any = None) -> Any:
+        return ndarray_copy(self.encode(buf), out)
+
+
+register_codec(Inverted)
+
+
 # A chain of filters and a compressor, made for a dtype. Delta of floats loses bits by design.
 CODECS: dict[str, Callable[[np.dtype[Any]], tuple[list[Any], Any]]] = {
     "default": lambda _: ([], "default"),
@@ -81,12 +99,14 @@ CODECS: dict[str, Callable[[np.dtype[Any]], tuple[list[Any], Any]]] = {
     "gzip": lambda _: ([], numcodecs.GZip(level=1)),
     "zlib": lambda _: ([], numcodecs.Zlib(level=1)),
     "lz4": lambda _: ([], numcodecs.LZ4()),
-    "bz2 (registry)": lambda _: ([], numcodecs.BZ2()),
-    "lzma (registry)": lambda _: ([], numcodecs.LZMA(preset=0)),
+    "bz2": lambda _: ([], numcodecs.BZ2()),
+    "lzma": lambda _: ([], numcodecs.LZMA(preset=0)),
+    "foreign": lambda _: ([], Inverted()),
+    "foreign + foreign + zlib": lambda _: ([Inverted(), Inverted()], numcodecs.Zlib(level=1)),
     "shuffle + zstd": lambda d: ([numcodecs.Shuffle(d.itemsize)], numcodecs.Zstd(level=1)),
     "crc32": lambda _: ([numcodecs.CRC32()], None),
     "fletcher32 + lz4": lambda _: ([numcodecs.Fletcher32()], numcodecs.LZ4()),
-    "adler32 (registry) + zlib": lambda _: ([numcodecs.Adler32()], numcodecs.Zlib(level=1)),
+    "adler32 + zlib": lambda _: ([numcodecs.Adler32()], numcodecs.Zlib(level=1)),
     "delta + zstd": lambda d: ([delta(d)], numcodecs.Zstd(level=1)),
     "delta + shuffle + crc32": lambda d: (
         [delta(d), numcodecs.Shuffle(d.itemsize), numcodecs.CRC32()],
