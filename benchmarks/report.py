@@ -90,7 +90,7 @@ def machine() -> str:
         names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
         model = names[0].partition(":")[2].strip() if names else model
     count = len(os.sched_getaffinity(0))
-    return f"{count} x {model}, {platform.system()} {platform.release()}"
+    return f"{count} x {model}, {platform.system()}"
 
 
 def versions() -> dict[str, str]:
@@ -196,10 +196,13 @@ text { font: 13px system-ui, sans-serif; fill: #1f2937 }
 
 
 def picture(rows: Sequence[Row]) -> str:
-    """An SVG: for each row our time as a bar above that of the best peer, the longer one full."""
+    """An SVG: for each row our bar above that of the best peer, the longer one full.
+
+    The bars are as long as the ratio of the rounds says; the times beside them are medians.
+    """
     drawn = [(row, row.best) for row in rows if row.best is not None]
     left, full, pitch, top = 250, 340, 40, 62
-    width, height = left + full + 190, top + pitch * len(drawn) + 30
+    width, height = left + full + 230, top + pitch * len(drawn) + 30
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img">',
@@ -212,20 +215,20 @@ def picture(rows: Sequence[Row]) -> str:
             continue
         name, ratio = best
         y = top + n * pitch
-        ours, peer = row.median(OURS), row.median(name)
-        longest = max(ours, peer)
+        longest = max(1.0, ratio.median)
         label = escape(row.workload.name)
         parts.append(f'<text x="{left - 12}" y="{y + 18}" text-anchor="end">{label}</text>')
-        for kind, seconds, who, dy in (("ours", ours, "", 2), ("peer", peer, f" {name}", 15)):
-            bar = max(2.0, full * seconds / longest)
-            text = escape(duration(seconds) + who)
+        for kind, length, dy in (("ours", 1.0, 2), ("peer", ratio.median, 15)):
+            bar = max(2.0, full * length / longest)
+            who = OURS if kind == "ours" else name
+            text = escape(duration(row.median(who)) + (f" {name}" if kind == "peer" else ""))
             parts.append(
                 f'<rect class="{kind}" x="{left}" y="{y + dy}" width="{bar:.1f}" height="11"/>'
                 f'<text class="small" x="{left + bar + 6:.1f}" y="{y + dy + 10}">{text}</text>'
             )
         parts.append(
             f'<text class="ratio" x="{width - 16}" y="{y + 18}" text-anchor="end">'
-            f"{ratio.median:.1f}x</text>"
+            f"{ratio.median:.2g}x</text>"
         )
     parts.append(
         f'<text class="small" x="16" y="{height - 12}">python -m benchmarks, '
