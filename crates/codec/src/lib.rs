@@ -29,12 +29,14 @@ mod lz4;
 mod lzma;
 mod number;
 mod packbits;
+mod pcodec;
 mod quantize;
 mod registry;
 mod scratch;
 mod shuffle;
 mod stream;
 mod transpose;
+pub mod vlen;
 mod zstd;
 
 pub use chain::{Chain, ChainScratch};

@@ -19,6 +19,7 @@ use crate::byteswap::ByteSwap;
 use crate::checksum::{Algorithm, Checksum, Location};
 use crate::deflate::{Deflate, Wrapping};
 use crate::elements::Elements;
+use crate::packbits::{PackBits, Padding};
 use crate::zstd::Zstd;
 use crate::{Codec, CodecError, Result};
 use options::Options;
@@ -57,7 +58,7 @@ type Make = fn(&Options<'_>, Input) -> Result<Arc<dyn Codec>>;
 type Row = (&'static str, &'static [&'static str], Make);
 
 /// The codecs of the Zarr specification and of the registry of its extensions.
-const CODECS: [Row; 6] = [
+const CODECS: [Row; 8] = [
     ("blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"], blosc),
     ("zstd", &["level", "checksum"], |options, _| {
         let level = options.int("level", 0)?;
@@ -73,6 +74,8 @@ const CODECS: [Row; 6] = [
         let dtype = options.text("dtype", Some(float(input)))?;
         Ok(Arc::new(Elements(BitRound::new(keep_bits, dtype)?)))
     }),
+    ("packbits", &["padding_encoding", "first_bit", "last_bit", "dtype"], packbits),
+    ("pcodec", numcodecs::PCODEC_KEYS, numcodecs::pcodec),
     ("zarrix.byteswap", &["word_bytes", "words"], byteswap),
 ];
 
@@ -83,6 +86,21 @@ fn float(input: Input) -> &'static str {
         4 => "<f4",
         _ => "<f8",
     }
+}
+
+/// `dtype` is the type that the document does not repeat; without it all bits of an element.
+fn packbits(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
+    let padding = match options.text("padding_encoding", Some("none"))? {
+        "none" => Padding::Unstored,
+        "first_byte" => Padding::FirstByte,
+        "last_byte" => Padding::LastByte,
+        _ => return Err(options.wrong("padding_encoding", "none, first_byte or last_byte")),
+    };
+    let mut unsigned = ["|u1", "<u2", "<u4", "<u8"].into_iter().zip([1, 2, 4, 8]);
+    let default = unsigned.find(|(_, bytes)| *bytes == input.item_bytes);
+    let dtype = options.text("dtype", default.map(|(dtype, _)| dtype))?;
+    let (first, last) = (options.u32("first_bit")?, options.u32("last_bit")?);
+    Ok(Arc::new(PackBits::new(dtype, first, last, padding)?))
 }
 
 /// Words of one size, or the sizes of all words of an element in their order.

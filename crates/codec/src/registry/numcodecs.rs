@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pco::{DEFAULT_MAX_PAGE_N, DeltaSpec, ModeSpec};
+
 use super::options::Options;
 use super::{Input, Row, float, lzma};
 use crate::astype::AsType;
@@ -16,11 +18,12 @@ use crate::elements::Elements;
 use crate::fixedscaleoffset::FixedScaleOffset;
 use crate::lz4::Lz4;
 use crate::packbits::PackBits;
+use crate::pcodec::{self, Pcodec};
 use crate::quantize::Quantize;
 use crate::shuffle::Shuffle;
 use crate::{Codec, Result};
 
-pub(super) const CODECS: [Row; 18] = [
+pub(super) const CODECS: [Row; 19] = [
     ("numcodecs.zlib", &["level"], |options, _| {
         Ok(Arc::new(Deflate::new(Wrapping::Zlib, options.int("level", 1)?)?))
     }),
@@ -59,7 +62,8 @@ pub(super) const CODECS: [Row; 18] = [
         let codec = Categorize::new(&labels, options.text("dtype", None)?, astype)?;
         Ok(Arc::new(Elements(codec)))
     }),
-    ("numcodecs.packbits", &[], |_, _| Ok(Arc::new(PackBits))),
+    ("numcodecs.packbits", &[], |_, _| Ok(Arc::new(PackBits::numcodecs()))),
+    ("numcodecs.pcodec", PCODEC_KEYS, pcodec),
     ("numcodecs.base64", &[], |_, _| Ok(Arc::new(Base64))),
     ("numcodecs.crc32", &["location"], |options, _| checksum(options, Algorithm::Crc32, "start")),
     ("numcodecs.adler32", &["location"], |options, _| {
@@ -77,6 +81,53 @@ pub(super) const CODECS: [Row; 18] = [
         Ok(Arc::new(Checksum::new(algorithm, Location::End)))
     }),
 ];
+
+pub(super) const PCODEC_KEYS: &[&str] = &[
+    "level",
+    "mode_spec",
+    "delta_spec",
+    "paging_spec",
+    "delta_encoding_order",
+    "equal_pages_up_to",
+    "dtype",
+];
+
+/// numcodecs sees the type in the array it is given; here `dtype` says it.
+pub(super) fn pcodec(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
+    let level = options.size("level", 8)?;
+    if level > 12 {
+        return Err(options.wrong("level", "0 to 12"));
+    }
+    let mode = match options.text("mode_spec", Some("auto"))? {
+        "auto" => ModeSpec::Auto,
+        "classic" => ModeSpec::Classic,
+        _ => return Err(options.wrong("mode_spec", "auto or classic")),
+    };
+    let order = options.u32("delta_encoding_order")?;
+    if order.is_some_and(|order| order > 7) {
+        return Err(options.wrong("delta_encoding_order", "0 to 7"));
+    }
+    // An order alone means that order, as it did before there was a kind of differences.
+    let delta = match (options.text("delta_spec", Some("auto"))?, order) {
+        ("auto" | "try_consecutive", Some(order)) => DeltaSpec::TryConsecutive(order as usize),
+        ("auto", None) => DeltaSpec::Auto,
+        ("none", None) => DeltaSpec::NoOp,
+        ("try_lookback", None) => DeltaSpec::TryLookback,
+        _ => {
+            let allowed = "auto, none, try_lookback, or with delta_encoding_order try_consecutive";
+            return Err(options.wrong("delta_spec", allowed));
+        }
+    };
+    if options.text("paging_spec", Some("equal_pages_up_to"))? != "equal_pages_up_to" {
+        return Err(options.wrong("paging_spec", "equal_pages_up_to"));
+    }
+    let page = options.size("equal_pages_up_to", DEFAULT_MAX_PAGE_N)?;
+    if !(1..=1 << 24).contains(&page) {
+        return Err(options.wrong("equal_pages_up_to", "1 to 16777216"));
+    }
+    let config = pcodec::config(level, mode, delta, page);
+    Ok(Arc::new(Pcodec::new(options.text("dtype", None)?, config)?))
+}
 
 /// `dtype`, and `astype`, which is the same when it is left out.
 fn types<'a>(options: &Options<'a>) -> Result<(&'a str, &'a str)> {

@@ -7,3 +7,5 @@ mod chain;
 mod common;
 mod damage;
 mod fixtures;
+mod packbits;
+mod vlen;
