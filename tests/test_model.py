@@ -145,7 +145,7 @@ def values_of(dtype: np.dtype[Any], shape: tuple[int, ...], seed: int) -> Values
         return random.randint(0, 2, shape).astype(dtype)
     if dtype.kind == "U":
         words = np.array(["", "a", "éb", "漢字", "\U0001f600", "xyz"], dtype)
-        return np.asarray(words[random.randint(0, 6, shape)])
+        return np.asarray(words[random.randint(0, 6, shape)], dtype)
     values = np.frombuffer(random.bytes(count * dtype.itemsize), dtype).reshape(shape)
     if seed % 3 == 0 and count:
         values = values.reshape(-1)[random.randint(0, 2, count) % count].reshape(shape)
