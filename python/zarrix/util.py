@@ -200,7 +200,8 @@ def normalize_storage_path(path: Any) -> str:
     Raises
     ------
     InvalidKeyError
-        A name is ``.`` or ``..``, or holds a NUL (also a ``ValueError``).
+        A name is ``.`` or ``..``, holds a NUL, or ends in ``.partial``, which is the name of a
+        value that is being written (also a ``ValueError``).
 
     Examples
     --------
@@ -215,6 +216,11 @@ def normalize_storage_path(path: Any) -> str:
         if name in (".", "..") or "\0" in name:
             raise InvalidKeyError(
                 f"path {text!r} has the segment {name!r}; '.', '..' and NUL are not allowed"
+            )
+        if name.endswith(".partial"):
+            raise InvalidKeyError(
+                f"path {text!r} has the segment {name!r}; names that end in '.partial' are those "
+                "of values being written"
             )
     return "/".join(names)
 
