@@ -77,7 +77,8 @@ impl Codec for Blosc {
             return Err(refused(format!("{} bytes, more than {MAX_INPUT_BYTES}", src.len())));
         }
         if self.compressor.0 == c"snappy" {
-            return Err(refused("snappy is read but not written (use lz4)".to_owned()));
+            super::snappy::encode(self, src, dst);
+            return Ok(());
         }
         dst.resize(src.len() + HEADER_BYTES, 0);
         // SAFETY: both buffers are valid for the lengths given and do not overlap; the name ends

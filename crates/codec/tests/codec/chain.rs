@@ -149,13 +149,47 @@ fn a_wrong_configuration_says_the_key_and_what_is_allowed() {
 }
 
 #[test]
-fn snappy_frames_are_read_and_not_written() {
-    let blosc = codec("blosc", json!({"cname": "snappy", "shuffle": "noshuffle"}));
+fn snappy_frames_have_the_layout_of_c_blosc_and_decode() {
     let mut scratch = ChainScratch::default().codec;
     let mut encoded = Vec::new();
-    let refused = blosc.encode(&[0; 1000], &mut encoded, &mut scratch);
-    assert!(matches!(refused, Err(CodecError::Encode { .. })));
-    // Two blocks by hand: 400 bytes of which 100 are a shorter last block.
+    for (bytes, element_bytes, level) in layouts() {
+        for shuffle in ["noshuffle", "shuffle", "bitshuffle"] {
+            let configuration = json!({
+                "cname": "snappy", "clevel": level, "shuffle": shuffle, "typesize": element_bytes,
+            });
+            let blosc = codec("blosc", configuration.clone());
+            let data = mixed(bytes, element_bytes);
+            blosc.encode(&data, &mut encoded, &mut scratch).unwrap();
+            assert!(encoded.len() <= data.len() + 16, "{configuration}");
+            // blosclz is the one whose blocks are split and sized alike.
+            let mut twin = configuration.clone();
+            twin["cname"] = json!("blosclz");
+            let mut expected = Vec::new();
+            codec("blosc", twin).encode(&data, &mut expected, &mut scratch).unwrap();
+            assert_eq!(encoded[8..12], expected[8..12], "{configuration}");
+            assert_eq!(encoded[2] & 0x15, expected[2] & 0x15, "{configuration}");
+            assert_eq!(encoded[2] >> 5, 2);
+            let mut dst = vec![0; data.len()];
+            blosc.decode_into(&encoded, &mut dst, &mut scratch).unwrap();
+            assert!(dst == data, "{configuration} of {bytes} bytes");
+        }
+    }
+}
+
+/// Lengths, element sizes and levels that meet every rule of the layout.
+fn layouts() -> impl Iterator<Item = (usize, usize, i32)> {
+    [0, 1, 5, 127, 128, 1000, 40_000, 300_003].into_iter().flat_map(|bytes| {
+        [1, 2, 4, 12, 16, 17, 200].into_iter().flat_map(move |element_bytes| {
+            [0, 1, 5, 9].into_iter().map(move |level| (bytes, element_bytes, level))
+        })
+    })
+}
+
+#[test]
+fn a_snappy_frame_made_by_hand_decodes() {
+    let blosc = codec("blosc", json!({"cname": "snappy", "shuffle": "noshuffle"}));
+    let mut scratch = ChainScratch::default().codec;
+    // Two blocks: 400 bytes of which 100 are a shorter last block.
     let data = mixed(400, 1);
     let mut frame = vec![2, 1, 2 << 5 | 0x10, 1];
     let streams: Vec<Vec<u8>> = data

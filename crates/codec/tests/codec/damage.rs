@@ -53,7 +53,7 @@ fn codecs() -> Vec<(Arc<dyn Codec>, bool)> {
         ),
         make("zarrix.byteswap", json!({"words": [2, 1, 1]}), false),
     ];
-    for cname in ["blosclz", "lz4", "lz4hc", "zlib", "zstd"] {
+    for cname in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] {
         codecs.push(make("blosc", json!({"cname": cname, "typesize": 4}), false));
     }
     codecs
