@@ -59,7 +59,8 @@ def _zarrix_make(folder: Path, length: int, chunk: int, shard: int | None) -> An
         return zarr.open_array(folder, mode="w", shape=length, chunks=chunk, dtype="<i4")
     folder.mkdir(parents=True, exist_ok=True)
     bytes_, checked = {"name": "bytes"}, {"name": "crc32c"}
-    inner = {"chunk_shape": [shard], "codecs": [bytes_, {"name": "zstd"}]}
+    zstd = {"name": "zstd", "configuration": {"checksum": True}}
+    inner = {"chunk_shape": [shard], "codecs": [bytes_, zstd]}
     sharded = {**inner, "index_codecs": [bytes_, checked], "index_location": "end"}
     layout = {
         "shape": [length],

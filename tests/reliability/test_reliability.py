@@ -35,7 +35,29 @@ def test_a_killed_writer_leaves_complete_versions_and_no_visible_file() -> None:
     assert missed("kills") == []
 
 
+def test_damage_is_an_error_that_names_the_chunk_and_never_a_crash() -> None:
+    assert missed("damage") == []
+
+
+def test_a_bomb_is_refused_at_once_and_in_little_memory() -> None:
+    assert missed("bombs") == []
+
+
+def test_no_fork_hangs_and_no_lock_outlives_its_holder() -> None:
+    assert missed("forks") == []
+
+
+def test_ctrl_c_is_raised_soon_and_leaves_nothing() -> None:
+    assert missed("interrupts") == []
+
+
+def test_refusals_of_the_system_and_hostile_names_touch_nothing() -> None:
+    assert missed("failures") == []
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("experiment", ["races", "kills"])
+@pytest.mark.parametrize(
+    "experiment", ["races", "kills", "damage", "bombs", "forks", "interrupts", "failures"]
+)
 def test_the_figures_of_the_documentation(experiment: str) -> None:
     assert missed(experiment, "--long") == []
