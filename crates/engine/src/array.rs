@@ -49,6 +49,14 @@ impl ArrayIO {
         )))
     }
 
+    /// Refuses memory for elements of a size where they have none, and the other way round.
+    pub(crate) fn check_kind(&self, objects: bool) -> Result<()> {
+        if objects == self.layout.objects().is_some() {
+            return Ok(());
+        }
+        Err(EngineError::Selection("the buffer is not for elements of this kind".into()))
+    }
+
     pub(crate) fn key_of(&self, coords: &[u64]) -> String {
         let mut key = String::new();
         write_key(&mut key, &self.prefix, &self.layout, coords.iter().copied());
@@ -110,6 +118,7 @@ impl ArrayIO {
         }
         let chunk = &layout.chunk;
         check_shape(&chunk.shape, target.shape(), "the buffer")?;
+        self.check_kind(target.sink().is_some())?;
         let plans: PerAxis<AxisPlan> = (0..coords.len())
             .map(|axis| {
                 let length = chunk.shape[axis] as u64;
@@ -124,7 +133,7 @@ impl ArrayIO {
                 return Ok(false);
             }
             let encoded = std::mem::take(&mut s.encoded);
-            let sink = Sink { to: target.base(), layout };
+            let sink = Sink::new(target, layout);
             let placed = self.place_whole(chunk, Some(&encoded), &wanted, sink, s);
             s.encoded = encoded;
             placed.map(|()| true)

@@ -11,6 +11,7 @@ use serde_json::Value;
 use zarrix_codec::{Chain, Codec, EncodedSize, Input, from_config};
 
 use crate::Result;
+use crate::blobs::Blob;
 use crate::layout::{ForeignCodecs, fault};
 use crate::selection::PerAxis;
 
@@ -30,7 +31,7 @@ pub(crate) struct Named {
 pub(crate) struct ChunkLayout {
     /// Elements along each axis.
     pub shape: PerAxis<usize>,
-    /// Length of the decoded chunk.
+    /// Length of the decoded chunk; of one that is a blob, how many elements it has.
     pub bytes: usize,
     pub encoding: Encoding,
 }
@@ -38,6 +39,7 @@ pub(crate) struct ChunkLayout {
 #[derive(Debug)]
 pub(crate) enum Encoding {
     Elements(Elements),
+    Blob(Blob),
     Shard(Box<Shard>),
 }
 
@@ -68,7 +70,10 @@ pub(crate) struct Shard {
 /// What a codec list is read with.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
+    /// Length of an element; 1 where elements have none of their own.
     pub item_bytes: usize,
+    /// Most bytes of a decoded chunk, where elements have no length of their own.
+    pub most_blob_bytes: Option<usize>,
     pub foreign: ForeignCodecs<'a>,
     pub nesting: usize,
 }
@@ -119,17 +124,22 @@ impl ChunkLayout {
         }
         let encoding = match shard {
             Some(shard) => Encoding::Shard(Box::new(Shard { outer: chain, ..shard })),
-            None => Encoding::Elements(Elements {
-                strides: strides(&shape, &order, context.item_bytes),
-                chain: Chain::new(chain, bytes)?,
-            }),
+            None => {
+                let strides = strides(&shape, &order, context.item_bytes);
+                match context.most_blob_bytes {
+                    None => {
+                        Encoding::Elements(Elements { strides, chain: Chain::new(chain, bytes)? })
+                    }
+                    Some(most) => Encoding::Blob(Blob::new(strides, chain, most)),
+                }
+            }
         };
         Ok(Self { shape, bytes, encoding })
     }
 }
 
 /// Bytes beyond what our own encoder can give: other encoders may spend more.
-fn with_slack(size: EncodedSize) -> usize {
+pub(crate) fn with_slack(size: EncodedSize) -> usize {
     match size {
         EncodedSize::Exact(bytes) => bytes,
         EncodedSize::AtMost(bytes) => bytes.saturating_add(bytes / 4).saturating_add(4096),
@@ -141,6 +151,7 @@ impl ChunkLayout {
     fn encoded_limit(&self) -> usize {
         match &self.encoding {
             Encoding::Elements(elements) => with_slack(elements.chain.encoded_size()),
+            Encoding::Blob(blob) => blob.encoded_limit(),
             Encoding::Shard(shard) => shard.outer_limits().last().copied().unwrap_or(usize::MAX),
         }
     }
@@ -239,7 +250,8 @@ fn index_chain(codecs: &[Named], bytes: usize, context: Context<'_>) -> Result<C
     let mut chain: Vec<Arc<dyn Codec>> = Vec::new();
     for codec in codecs {
         if codec.name != "bytes" {
-            chain.push(bytes_codec(codec, Context { item_bytes: 8, ..context })?);
+            let numbers = Context { item_bytes: 8, most_blob_bytes: None, ..context };
+            chain.push(bytes_codec(codec, numbers)?);
             continue;
         }
         let endian = codec.configuration.get("endian").and_then(Value::as_str);

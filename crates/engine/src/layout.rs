@@ -16,6 +16,9 @@ use crate::{EngineError, Result};
 /// Codecs that live outside the codec crate, by slot: what `zarrix.foreign` entries refer to.
 pub type ForeignCodecs<'a> = &'a [Arc<dyn Codec>];
 
+/// What an element that has no length of its own counts as where only cost matters.
+const OBJECT_BYTES: usize = 16;
+
 /// Most axes that NumPy, and so a buffer, can have.
 const MAX_AXES: usize = 64;
 
@@ -24,7 +27,10 @@ const MAX_AXES: usize = 64;
 struct Document {
     shape: Vec<u64>,
     chunk_shape: Vec<u64>,
-    item_bytes: usize,
+    /// None where elements have no length of their own.
+    item_bytes: Option<usize>,
+    #[serde(default)]
+    objects: Option<Objects>,
     fill_value: Option<String>,
     chunk_key_encoding: Named,
     codecs: Vec<Named>,
@@ -32,11 +38,22 @@ struct Document {
     write_empty_chunks: bool,
 }
 
+/// Elements that have no length of their own.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Objects {
+    /// Which of the foreign codecs knows them.
+    slot: usize,
+    /// Most bytes that the elements of one chunk may have.
+    max_chunk_bytes: usize,
+}
+
 /// A checked layout, its codecs bound to the chunk's size.
 #[derive(Debug)]
 pub struct Layout {
     pub(crate) shape: PerAxis<u64>,
     pub(crate) item_bytes: usize,
+    objects: Option<Objects>,
     pub(crate) fill: Vec<u8>,
     pub(crate) chunk: ChunkLayout,
     pub(crate) separator: char,
@@ -50,9 +67,14 @@ pub(crate) fn fault(key: &'static str, reason: impl Into<String>) -> EngineError
 }
 
 impl Layout {
-    /// Length of one element in bytes.
+    /// Length of one element in bytes; about that, where elements have no length of their own.
     pub fn item_bytes(&self) -> usize {
         self.item_bytes
+    }
+
+    /// Which of the foreign codecs knows the elements, where these have no length of their own.
+    pub fn objects(&self) -> Option<usize> {
+        self.objects.map(|objects| objects.slot)
     }
 
     /// Reads a layout document; every number in it is checked.
@@ -65,9 +87,12 @@ impl Layout {
             let reason = format!("{given} axes for an array of {axes} (at most {MAX_AXES})");
             return Err(fault("chunk_shape", reason));
         }
-        let item_bytes = document.item_bytes;
+        let item_bytes = document.item_bytes.unwrap_or(OBJECT_BYTES);
         if item_bytes == 0 {
             return Err(fault("item_bytes", "an element has at least one byte"));
+        }
+        if document.item_bytes.is_none() != document.objects.is_some() {
+            return Err(fault("objects", "goes with item_bytes of null, and only with that"));
         }
         let fill = match &document.fill_value {
             None => vec![0; item_bytes],
@@ -78,11 +103,17 @@ impl Layout {
             }
         };
         let (separator, key_prefix) = key_encoding(&document.chunk_key_encoding)?;
-        let context = Context { item_bytes, foreign, nesting: 0 };
+        let context = Context {
+            item_bytes: document.item_bytes.unwrap_or(1),
+            most_blob_bytes: document.objects.map(|objects| objects.max_chunk_bytes),
+            foreign,
+            nesting: 0,
+        };
         let shape = chunk_shape(&document.chunk_shape)?;
         Ok(Self {
             shape: document.shape.into(),
             item_bytes,
+            objects: document.objects,
             fill,
             chunk: ChunkLayout::new(shape, (0..axes).collect(), &document.codecs, context)?,
             separator,

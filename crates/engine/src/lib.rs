@@ -9,6 +9,7 @@
 //! rebuilt in a forked child.
 
 mod array;
+mod blobs;
 mod chunks;
 mod copy;
 mod encoding;
@@ -27,6 +28,7 @@ mod wanted;
 mod write;
 
 pub use array::ArrayIO;
+pub use blobs::{ObjectSink, ObjectSource, Picks};
 pub use error::{EngineError, Result};
 pub use layout::{ForeignCodecs, Layout};
 pub use pool::{set_threads, threads};

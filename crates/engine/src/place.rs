@@ -8,12 +8,14 @@
 use zarrix_codec::blosc::Frame;
 use zarrix_codec::{ChainScratch, CodecError};
 
+use crate::blobs::{ObjectSink, Picks, place_blob};
 use crate::copy::{self, Dim, Dims, Grid};
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
 use crate::layout::Layout;
 use crate::scratch::Scratch;
 use crate::selection::PerAxis;
 use crate::shard::Index;
+use crate::view::Target;
 use crate::wanted::{Cut, Placed, Points, Wanted};
 
 pub(crate) type CodecResult<T> = std::result::Result<T, CodecError>;
@@ -22,7 +24,14 @@ pub(crate) type CodecResult<T> = std::result::Result<T, CodecError>;
 #[derive(Clone, Copy)]
 pub(crate) struct Sink<'a> {
     pub to: *mut u8,
+    pub objects: Option<&'a dyn ObjectSink>,
     pub layout: &'a Layout,
+}
+
+impl<'a> Sink<'a> {
+    pub fn new(target: Target<'a>, layout: &'a Layout) -> Self {
+        Self { to: target.base(), objects: target.sink(), layout }
+    }
 }
 
 /// Puts what is wanted of one chunk into the buffer; `None` is a chunk that is not stored.
@@ -34,6 +43,9 @@ pub(crate) fn place(
     scratch: &mut PlaceScratch<'_>,
 ) -> CodecResult<()> {
     let Some(encoded) = encoded else {
+        if let Some(objects) = sink.objects {
+            return objects.place(None, &Picks::new(chunk, wanted, &[]));
+        }
         wanted.iter().for_each(|wanted| fill(chunk, wanted, sink));
         return Ok(());
     };
@@ -41,6 +53,7 @@ pub(crate) fn place(
         Encoding::Elements(elements) => {
             place_elements(chunk, elements, encoded, wanted, sink, scratch)
         }
+        Encoding::Blob(blob) => place_blob(chunk, blob, encoded, wanted, sink, scratch),
         Encoding::Shard(shard) => place_shard(chunk, shard, encoded, wanted, sink, scratch),
     }
 }

@@ -60,6 +60,7 @@ impl ArrayIO {
         interrupt: Interrupt<'_>,
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
     ) -> Result<()> {
+        self.check_kind(target.sink().is_some())?;
         if !self.store.is_inline() {
             return self.read_batches(count, target, interrupt, job);
         }
@@ -86,7 +87,7 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<()> {
         let chunk = &self.layout.chunk;
-        let sink = Sink { to: target.base(), layout: &self.layout };
+        let sink = Sink::new(target, &self.layout);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
         if let Encoding::Shard(shard) = &chunk.encoding
             && shard.outer.is_empty()
@@ -129,7 +130,7 @@ impl ArrayIO {
             pool::run(jobs.len(), interrupt, &|index| {
                 scratch::with(|s| {
                     s.key.clone_from(&keys[index]);
-                    let sink = Sink { to: target.base(), layout: &self.layout };
+                    let sink = Sink::new(target, &self.layout);
                     let encoded = values[index].as_deref();
                     self.place_whole(&self.layout.chunk, encoded, &jobs[index].1, sink, s)
                 })

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use zarrix_codec::ChainScratch;
 
+use crate::blobs::{ObjectSource, update_blob};
 use crate::copy::{self, Dim, Dims, Grid};
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
 use crate::layout::Layout;
@@ -21,6 +22,7 @@ use crate::wanted::{Cut, Placed, Wanted};
 #[derive(Clone, Copy)]
 pub(crate) struct Spring<'a> {
     pub from: *const u8,
+    pub objects: Option<&'a dyn ObjectSource>,
     pub layout: &'a Layout,
 }
 
@@ -43,6 +45,7 @@ pub(crate) fn update(
         Encoding::Elements(elements) => {
             update_elements(chunk, elements, old, wanted, limits, spring, s, out)
         }
+        Encoding::Blob(blob) => update_blob(chunk, blob, old, wanted, limits, spring, s, out),
         Encoding::Shard(shard) => update_shard(chunk, shard, old, wanted, limits, spring, s, out),
     }
 }

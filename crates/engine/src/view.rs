@@ -3,6 +3,7 @@
 //! The engine never makes a slice of a strided view; it copies runs in and out of it, and only a
 //! run that is known to be one contiguous block is handed to a decoder as a slice.
 
+use crate::blobs::{ObjectSink, ObjectSource};
 use crate::{EngineError, Result};
 
 /// Where a read puts its elements.
@@ -11,6 +12,7 @@ pub struct Target<'a> {
     base: *mut u8,
     shape: &'a [usize],
     strides: &'a [isize],
+    objects: Option<&'a dyn ObjectSink>,
 }
 
 /// Where a write takes its elements from; a stride of 0 repeats one.
@@ -19,6 +21,7 @@ pub struct Source<'a> {
     base: *const u8,
     shape: &'a [usize],
     strides: &'a [isize],
+    objects: Option<&'a dyn ObjectSource>,
 }
 
 // SAFETY: the constructor's contract lets the engine write from any thread until the call returns,
@@ -36,7 +39,16 @@ impl<'a> Target<'a> {
     /// Every element that `shape` and `strides` (in bytes) reach from `base` is writable memory
     /// that stays valid while this value is in use, and no two of them overlap.
     pub unsafe fn new(base: *mut u8, shape: &'a [usize], strides: &'a [isize]) -> Self {
-        Self { base, shape, strides }
+        Self { base, shape, strides, objects: None }
+    }
+
+    /// Elements that have no size of their own; the memory is the sink's, and only it touches it.
+    pub fn objects(shape: &'a [usize], strides: &'a [isize], sink: &'a dyn ObjectSink) -> Self {
+        Self { base: std::ptr::null_mut(), shape, strides, objects: Some(sink) }
+    }
+
+    pub(crate) fn sink(&self) -> Option<&'a dyn ObjectSink> {
+        self.objects
     }
 
     pub(crate) fn base(&self) -> *mut u8 {
@@ -57,7 +69,16 @@ impl<'a> Source<'a> {
     /// Every element that `shape` and `strides` (in bytes) reach from `base` is readable memory
     /// that stays valid while this value is in use.
     pub unsafe fn new(base: *const u8, shape: &'a [usize], strides: &'a [isize]) -> Self {
-        Self { base, shape, strides }
+        Self { base, shape, strides, objects: None }
+    }
+
+    /// Elements that have no size of their own; the memory is the source's, and only it looks at it.
+    pub fn objects(shape: &'a [usize], strides: &'a [isize], source: &'a dyn ObjectSource) -> Self {
+        Self { base: std::ptr::null(), shape, strides, objects: Some(source) }
+    }
+
+    pub(crate) fn source(&self) -> Option<&'a dyn ObjectSource> {
+        self.objects
     }
 
     pub(crate) fn base(&self) -> *const u8 {

@@ -61,6 +61,7 @@ impl ArrayIO {
         durability: Durability,
         s: &mut Scratch,
     ) -> Result<()> {
+        self.check_kind(source.source().is_some())?;
         let limits = self.limits(coords);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
         let mut new = std::mem::take(&mut s.update);
@@ -79,7 +80,7 @@ impl ArrayIO {
         new: &mut Vec<u8>,
     ) -> Result<()> {
         let chunk = &self.layout.chunk;
-        let spring = Spring { from: source.base(), layout: &self.layout };
+        let spring = Spring { from: source.base(), objects: source.source(), layout: &self.layout };
         if covered(wanted, &chunk.shape) {
             let keep = update(chunk, None, wanted, limits, spring, s, new)
                 .map_err(|source| EngineError::Codec { key: s.key.clone(), source })?;

@@ -2,16 +2,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 use zarrix_codec::Codec;
-use zarrix_engine::{AxisSelection, EngineError, Layout, Selection};
+use zarrix_engine::{AxisSelection, EngineError, Interrupt, Layout, Selection, Source, Target};
 use zarrix_store::Durability;
 
 use crate::buffer::{Indices, Readable, Writable};
 use crate::error::from_engine;
 use crate::foreign::ForeignCodec;
+use crate::objects::ObjectCodec;
 use crate::store::Store;
 
 /// A tuple of indices, `(start, step, count)` tuples and arrays of 64-bit indices.
@@ -64,6 +65,41 @@ impl Signals {
 pub struct ArrayIO {
     inner: zarrix_engine::ArrayIO,
     item_bytes: usize,
+    /// What knows the elements, where these have no size of their own.
+    objects: Option<ObjectCodec>,
+}
+
+impl ArrayIO {
+    /// Runs `read` detached, with `out` as its target.
+    fn reading<T: Send>(
+        &self,
+        py: Python<'_>,
+        out: &Writable,
+        read: impl FnOnce(Target<'_>, Interrupt<'_>) -> Result<T, EngineError> + Send,
+    ) -> PyResult<T> {
+        let signals = Signals::default();
+        let sink = self.objects.as_ref().map(|codec| codec.sink(py, out.buffer())).transpose()?;
+        let target =
+            sink.as_ref().map_or_else(|| out.target(self.item_bytes), |s| Ok(s.target()))?;
+        py.detach(|| read(target, &|| signals.interrupt()))
+            .map_err(|error| signals.raise(py, &error))
+    }
+
+    /// Runs `write` detached, with `value` as its source.
+    fn writing(
+        &self,
+        py: Python<'_>,
+        value: &Readable,
+        write: impl FnOnce(Source<'_>, Interrupt<'_>) -> Result<(), EngineError> + Send,
+    ) -> PyResult<()> {
+        let signals = Signals::default();
+        let made = self.objects.as_ref().map(|codec| codec.source(py, value.buffer()));
+        let made = made.transpose()?;
+        let source =
+            made.as_ref().map_or_else(|| value.source(self.item_bytes), |s| Ok(s.source()))?;
+        py.detach(|| write(source, &|| signals.interrupt()))
+            .map_err(|error| signals.raise(py, &error))
+    }
 }
 
 #[pymethods]
@@ -83,17 +119,19 @@ impl ArrayIO {
             .collect::<PyResult<_>>()?;
         let layout = Layout::parse(layout, &codecs).map_err(|error| from_engine(py, &error))?;
         let item_bytes = layout.item_bytes();
+        let objects = layout.objects().map(|slot| {
+            let none = || PyIndexError::new_err(format!("no foreign slot {slot} for objects"));
+            ObjectCodec::new(foreign.get(slot).ok_or_else(none)?)
+        });
         Ok(Self {
             inner: zarrix_engine::ArrayIO::new(store.get().inner(), path, layout),
             item_bytes,
+            objects: objects.transpose()?,
         })
     }
 
     fn read(&self, py: Python<'_>, selection: SelectionArg, out: Writable) -> PyResult<()> {
-        let target = out.target(self.item_bytes)?;
-        let signals = Signals::default();
-        py.detach(|| self.inner.read(&selection.0, target, &|| signals.interrupt()))
-            .map_err(|error| signals.raise(py, &error))
+        self.reading(py, &out, |target, go_on| self.inner.read(&selection.0, target, go_on))
     }
 
     #[pyo3(signature = (selection, value, fsync = false))]
@@ -104,19 +142,15 @@ impl ArrayIO {
         value: Readable,
         fsync: bool,
     ) -> PyResult<()> {
-        let source = value.source(self.item_bytes)?;
-        let signals = Signals::default();
         let durability = durability(fsync);
-        py.detach(|| self.inner.write(&selection.0, source, durability, &|| signals.interrupt()))
-            .map_err(|error| signals.raise(py, &error))
+        self.writing(py, &value, |source, go_on| {
+            self.inner.write(&selection.0, source, durability, go_on)
+        })
     }
 
     fn read_points(&self, py: Python<'_>, coords: Vec<Indices>, out: Writable) -> PyResult<()> {
-        let target = out.target(self.item_bytes)?;
         let coords: Vec<&[u64]> = coords.iter().map(Indices::as_slice).collect();
-        let signals = Signals::default();
-        py.detach(|| self.inner.read_points(&coords, target, &|| signals.interrupt()))
-            .map_err(|error| signals.raise(py, &error))
+        self.reading(py, &out, |target, go_on| self.inner.read_points(&coords, target, go_on))
     }
 
     #[pyo3(signature = (coords, value, fsync = false))]
@@ -127,19 +161,16 @@ impl ArrayIO {
         value: Readable,
         fsync: bool,
     ) -> PyResult<()> {
-        let source = value.source(self.item_bytes)?;
         let coords: Vec<&[u64]> = coords.iter().map(Indices::as_slice).collect();
-        let signals = Signals::default();
         let durability = durability(fsync);
-        py.detach(|| self.inner.write_points(&coords, source, durability, &|| signals.interrupt()))
-            .map_err(|error| signals.raise(py, &error))
+        self.writing(py, &value, |source, go_on| {
+            self.inner.write_points(&coords, source, durability, go_on)
+        })
     }
 
     fn read_windows(&self, py: Python<'_>, starts: Indices, out: Writable) -> PyResult<()> {
-        let target = out.target(self.item_bytes)?;
-        let signals = Signals::default();
-        py.detach(|| self.inner.read_windows(starts.as_slice(), target, &|| signals.interrupt()))
-            .map_err(|error| signals.raise(py, &error))
+        let starts = starts.as_slice();
+        self.reading(py, &out, |target, go_on| self.inner.read_windows(starts, target, go_on))
     }
 
     fn initialized(&self, py: Python<'_>) -> PyResult<usize> {
@@ -155,9 +186,7 @@ impl ArrayIO {
     }
 
     fn read_chunk(&self, py: Python<'_>, coords: Vec<u64>, out: Writable) -> PyResult<bool> {
-        let target = out.target(self.item_bytes)?;
-        py.detach(|| self.inner.read_chunk(&coords, target))
-            .map_err(|error| from_engine(py, &error))
+        self.reading(py, &out, |target, _| self.inner.read_chunk(&coords, target))
     }
 
     fn erase_outside(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<u64> {

@@ -43,21 +43,32 @@ impl Buffer {
         Ok(Self(view))
     }
 
+    /// Where the element with all indices zero lies.
+    pub fn base(&self) -> *mut u8 {
+        self.0.buf.cast()
+    }
+
+    /// The object whose memory this is.
+    pub fn exporter<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        // SAFETY: the exporter put itself there, and stays until the buffer is given back.
+        unsafe { Bound::from_borrowed_ptr_or_opt(py, self.0.obj) }
+    }
+
     fn axes(&self) -> usize {
         usize::try_from(self.0.ndim).unwrap_or(0)
     }
 
-    fn shape(&self) -> &[usize] {
+    pub fn shape(&self) -> &[usize] {
         // SAFETY: the exporter filled `ndim` lengths, none of them negative.
         unsafe { slice_of(self.0.shape.cast::<usize>(), self.axes()) }
     }
 
-    fn strides(&self) -> &[isize] {
+    pub fn strides(&self) -> &[isize] {
         // SAFETY: the exporter filled `ndim` strides.
         unsafe { slice_of(self.0.strides, self.axes()) }
     }
 
-    fn check_item(&self, item_bytes: usize) -> PyResult<()> {
+    pub fn check_item(&self, item_bytes: usize) -> PyResult<()> {
         if usize::try_from(self.0.itemsize) == Ok(item_bytes) {
             return Ok(());
         }
@@ -133,6 +144,10 @@ impl Indices {
 }
 
 impl Readable {
+    pub fn buffer(&self) -> &Buffer {
+        &self.0
+    }
+
     /// The elements, for the engine.
     pub fn source(&self, item_bytes: usize) -> PyResult<Source<'_>> {
         self.0.check_item(item_bytes)?;
@@ -142,6 +157,10 @@ impl Readable {
 }
 
 impl Writable {
+    pub fn buffer(&self) -> &Buffer {
+        &self.0
+    }
+
     /// The elements, for the engine.
     pub fn target(&self, item_bytes: usize) -> PyResult<Target<'_>> {
         self.0.check_item(item_bytes)?;

@@ -7,6 +7,9 @@ mod buffer;
 mod error;
 mod foreign;
 mod mapping;
+mod npystring;
+mod objects;
+mod slots;
 mod store;
 
 use pyo3::prelude::*;

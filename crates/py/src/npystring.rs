@@ -1,0 +1,156 @@
+//! The strings of NumPy 2: packed into 16 bytes, or kept by an allocator that their dtype owns.
+//!
+//! NumPy offers them to C only, as entries of the table behind `_ARRAY_API`. The entries used here
+//! have had their places since NumPy 2.0 (`numpy/__multiarray_api.h`), and keep them as long as the
+//! binary interface has its number; both are checked before the first of them is called.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// Bytes of one packed string.
+pub const PACKED_BYTES: usize = 16;
+
+/// `NPY_VERSION` of all of NumPy 2.
+const BINARY_INTERFACE: c_uint = 0x0200_0000;
+/// `NPY_2_0_API_VERSION`: the first that has strings.
+const FIRST_WITH_STRINGS: c_uint = 0x12;
+
+const GET_BINARY_INTERFACE: usize = 0;
+const GET_FEATURE_VERSION: usize = 211;
+const LOAD: usize = 313;
+const PACK: usize = 314;
+const ACQUIRE: usize = 316;
+const RELEASE: usize = 318;
+
+/// `npy_static_string`.
+#[repr(C)]
+struct Unpacked {
+    bytes: usize,
+    data: *const c_char,
+}
+
+type Version = unsafe extern "C" fn() -> c_uint;
+type Load = unsafe extern "C" fn(*mut c_void, *const c_void, *mut Unpacked) -> c_int;
+type Pack = unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_char, usize) -> c_int;
+type Acquire = unsafe extern "C" fn(*const ffi::PyObject) -> *mut c_void;
+type Release = unsafe extern "C" fn(*mut c_void);
+
+/// The functions of NumPy that deal with strings.
+#[derive(Clone, Copy)]
+struct Api {
+    load: Load,
+    pack: Pack,
+    acquire: Acquire,
+    release: Release,
+}
+
+static API: PyOnceLock<Api> = PyOnceLock::new();
+
+impl Api {
+    fn get(py: Python<'_>) -> PyResult<&'static Self> {
+        API.get_or_try_init(py, || Self::find(py))
+    }
+
+    fn find(py: Python<'_>) -> PyResult<Self> {
+        let capsule = py.import("numpy._core._multiarray_umath")?.getattr("_ARRAY_API")?;
+        // SAFETY: attached; a capsule that is none, or has a name, gives null and an exception.
+        let table = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), std::ptr::null()) };
+        if table.is_null() {
+            return Err(PyErr::fetch(py));
+        }
+        let table = table.cast::<*const c_void>();
+        // SAFETY: NumPy's table has more entries than any number that is asked for here: the two
+        // versions are in every one, and the others are asked for after these were looked at.
+        let entry = |number: usize| unsafe { *table.add(number) };
+        // SAFETY: the entries are functions of this type, in every NumPy.
+        let (binary, feature) = unsafe {
+            (
+                std::mem::transmute::<*const c_void, Version>(entry(GET_BINARY_INTERFACE))(),
+                std::mem::transmute::<*const c_void, Version>(entry(GET_FEATURE_VERSION))(),
+            )
+        };
+        if binary != BINARY_INTERFACE || feature < FIRST_WITH_STRINGS {
+            return Err(PyRuntimeError::new_err(format!(
+                "the strings of this NumPy (interface {binary:#x}, {feature:#x}) are not known to \
+                 this version; read them into an array of objects"
+            )));
+        }
+        // SAFETY: in this binary interface the entries are functions of these types.
+        unsafe {
+            Ok(Self {
+                load: std::mem::transmute::<*const c_void, Load>(entry(LOAD)),
+                pack: std::mem::transmute::<*const c_void, Pack>(entry(PACK)),
+                acquire: std::mem::transmute::<*const c_void, Acquire>(entry(ACQUIRE)),
+                release: std::mem::transmute::<*const c_void, Release>(entry(RELEASE)),
+            })
+        }
+    }
+}
+
+/// A `StringDType`, and with it the memory of the strings of the array whose dtype it is.
+pub struct StringDType {
+    api: &'static Api,
+    dtype: Py<PyAny>,
+}
+
+/// A `StringDType` while this thread alone may touch its strings.
+pub struct Strings<'a> {
+    api: &'a Api,
+    allocator: *mut c_void,
+}
+
+impl StringDType {
+    /// # Safety
+    /// `dtype` is an instance of `numpy.dtypes.StringDType`.
+    pub unsafe fn new(dtype: Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { api: Api::get(dtype.py())?, dtype: dtype.unbind() })
+    }
+
+    /// Waits for the strings; attached or not. Whoever holds them must not wait to be attached.
+    pub fn lock(&self) -> Strings<'_> {
+        // SAFETY: the constructor's contract; the dtype lives as long as `self`. NumPy's own loops
+        // take this lock detached.
+        let allocator = unsafe { (self.api.acquire)(self.dtype.as_ptr()) };
+        Strings { api: self.api, allocator }
+    }
+}
+
+impl Strings<'_> {
+    /// Replaces the packed string at `slot`; false where there is no memory for it.
+    ///
+    /// # Safety
+    /// `slot` is an aligned element of an array with the dtype that was locked; `text` is UTF-8.
+    pub unsafe fn put(&mut self, slot: *mut u8, text: &[u8]) -> bool {
+        // SAFETY: the allocator is held; the caller vouches for the slot.
+        unsafe {
+            (self.api.pack)(self.allocator, slot.cast(), text.as_ptr().cast(), text.len()) == 0
+        }
+    }
+
+    /// The string at `slot`; `None` where it is missing, or NumPy finds it broken.
+    ///
+    /// # Safety
+    /// `slot` is an aligned element of an array with the dtype that was locked.
+    pub unsafe fn get(&self, slot: *const u8) -> Option<&[u8]> {
+        let mut found = Unpacked { bytes: 0, data: std::ptr::null() };
+        // SAFETY: the allocator is held; the caller vouches for the slot.
+        let status = unsafe { (self.api.load)(self.allocator, slot.cast(), &raw mut found) };
+        match (status, found.bytes) {
+            (0, 0) => Some(&[]),
+            // SAFETY: NumPy says that the string is there, and keeps it while it is locked.
+            (0, bytes) => Some(unsafe { std::slice::from_raw_parts(found.data.cast(), bytes) }),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Strings<'_> {
+    fn drop(&mut self) {
+        // SAFETY: acquired by `lock`, released once.
+        unsafe { (self.api.release)(self.allocator) }
+    }
+}

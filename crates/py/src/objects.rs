@@ -1,0 +1,456 @@
+//! Elements that have no size of their own, between blobs and NumPy arrays.
+//!
+//! Strings and bytes, which are most of them, are packed and unpacked here. Everything else (JSON,
+//! ragged arrays, categories, ...) goes through a codec in Python, chunk by chunk, attached. What a
+//! write stores is taken out of the caller's array before the engine begins: a value that cannot be
+//! stored is refused while nothing is written, and nobody can change it while it is.
+
+use std::convert::Infallible;
+use std::fmt;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use zarrix_codec::vlen::{self, Items};
+use zarrix_codec::{CodecError, Result};
+use zarrix_engine::{ObjectSink, ObjectSource, Picks};
+
+use crate::buffer::{Buffer, Bytes, Writable};
+use crate::npystring::StringDType;
+use crate::slots::{Kind, Slots, bytes, text};
+
+const NAME: &str = "vlen";
+
+/// What the elements of an array are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Element {
+    Text,
+    Bytes,
+    /// Whatever the codec in Python makes of them.
+    Python,
+}
+
+/// A Python object with `kind`, `name`, `fill_value`, `fill_item` and `leaves_out`, and for the
+/// kind `"python"` with `decode`, `encode`, `filled` and `is_fill`; see `_engine.pyi`.
+pub struct ObjectCodec {
+    element: Element,
+    name: String,
+    object: Py<PyAny>,
+    /// What elements of chunks that are not stored are.
+    fill_value: Py<PyAny>,
+    /// The same as it is stored; `None` if it cannot be.
+    fill_item: Option<Vec<u8>>,
+    /// Whether a chunk that holds nothing else may be left out.
+    leaves_out: bool,
+}
+
+impl fmt::Debug for ObjectCodec {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "ObjectCodec({})", self.name)
+    }
+}
+
+impl ObjectCodec {
+    pub fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let element = match object.getattr("kind")?.extract::<String>()?.as_str() {
+            "utf8" => Element::Text,
+            "bytes" => Element::Bytes,
+            "python" => Element::Python,
+            kind => return Err(PyValueError::new_err(format!("no kind of element: {kind:?}"))),
+        };
+        Ok(Self {
+            element,
+            name: object.getattr("name")?.extract()?,
+            fill_value: object.getattr("fill_value")?.unbind(),
+            fill_item: object.getattr("fill_item")?.extract()?,
+            leaves_out: object.getattr("leaves_out")?.extract()?,
+            object: object.clone().unbind(),
+        })
+    }
+
+    /// What fills `buffer`.
+    pub fn sink<'a>(&'a self, py: Python<'_>, buffer: &'a Buffer) -> PyResult<Sink<'a>> {
+        let slots = Slots::of(py, buffer)?;
+        if matches!(slots.kind, Kind::Strings(_)) && self.element != Element::Text {
+            return Err(PyTypeError::new_err("only text can be read into an array of strings"));
+        }
+        Ok(Sink { codec: self, slots })
+    }
+
+    /// What is in `buffer`, ready to be stored.
+    pub fn source<'a>(&'a self, py: Python<'_>, buffer: &Buffer) -> PyResult<Source<'a>> {
+        let slots = Slots::of(py, buffer)?;
+        let elements = match self.element {
+            Element::Python => Elements::Objects(collect(py, &slots)?),
+            _ => Elements::Items(self.items(py, &slots)?),
+        };
+        let mut strides = vec![0; slots.shape.len()];
+        let mut stride = 1;
+        for axis in (0..strides.len()).rev() {
+            if slots.strides[axis] != 0 {
+                strides[axis] = stride;
+                stride *= slots.shape[axis] as isize;
+            }
+        }
+        Ok(Source { codec: self, elements, shape: slots.shape.to_vec(), strides })
+    }
+
+    fn items(&self, py: Python<'_>, slots: &Slots<'_>) -> PyResult<Flat> {
+        let mut flat = Flat::default();
+        match &slots.kind {
+            Kind::Strings(dtype) if self.element == Element::Text => {
+                let strings = dtype.lock();
+                slots.each(|place| {
+                    // SAFETY: one of the elements, which are strings.
+                    let text = unsafe { strings.get(slots.slot(place)) };
+                    text.map(|text| flat.push(text))
+                        .ok_or_else(|| PyValueError::new_err("a string of the value is missing"))
+                })?;
+            }
+            Kind::Strings(_) => {
+                return Err(PyTypeError::new_err("text cannot be stored where bytes are"));
+            }
+            Kind::Objects => slots.each(|place| {
+                // SAFETY: one of the elements, which are objects.
+                let object = unsafe { slots.get(py, place) };
+                self.push(&object, &mut flat)
+            })?,
+        }
+        Ok(flat)
+    }
+
+    fn push(&self, object: &Bound<'_, PyAny>, flat: &mut Flat) -> PyResult<()> {
+        match self.element {
+            Element::Text => {
+                if let Ok(text) = object.cast::<PyString>() {
+                    flat.push(text.to_str()?.as_bytes());
+                    return Ok(());
+                }
+            }
+            _ => {
+                if let Ok(bytes) = object.cast::<PyBytes>() {
+                    flat.push(bytes.as_bytes());
+                    return Ok(());
+                }
+            }
+        }
+        // What numcodecs takes for an element that was never set.
+        if object.is_none() || object.extract::<i64>().is_ok_and(|number| number == 0) {
+            flat.push(b"");
+            return Ok(());
+        }
+        let wanted = if self.element == Element::Text { "str" } else { "bytes" };
+        let shown = object.repr().map_or_else(|_| String::new(), |text| text.to_string());
+        Err(PyTypeError::new_err(format!(
+            "an element of {} is a {wanted}, not {} ({})",
+            self.name,
+            object.get_type().name()?,
+            shown.chars().take(60).collect::<String>()
+        )))
+    }
+
+    fn foreign(&self, error: PyErr) -> CodecError {
+        CodecError::Foreign { codec: self.name.clone(), source: Box::new(error) }
+    }
+
+    fn fill_item(&self) -> Result<&[u8]> {
+        self.fill_item.as_deref().ok_or_else(|| CodecError::Encode {
+            codec: NAME,
+            reason: format!("the fill value of the array cannot be stored by {}", self.name),
+        })
+    }
+}
+
+/// References to all elements of an array.
+fn collect(py: Python<'_>, slots: &Slots<'_>) -> PyResult<Vec<Py<PyAny>>> {
+    if !matches!(slots.kind, Kind::Objects) {
+        return Err(PyTypeError::new_err("expected an array of objects"));
+    }
+    let mut objects = Vec::new();
+    let Ok(()) = slots.each::<Infallible>(|place| {
+        // SAFETY: one of the elements, which are objects.
+        objects.push(unsafe { slots.get(py, place) }.unbind());
+        Ok(())
+    });
+    Ok(objects)
+}
+
+/// Items one after the other.
+#[derive(Debug, Default)]
+struct Flat {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Flat {
+    fn push(&mut self, item: &[u8]) {
+        self.bytes.extend_from_slice(item);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn get(&self, number: usize) -> &[u8] {
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[begin..self.ends[number]]
+    }
+}
+
+/// The items of a chunk in any order; those that are asked for in stored order cost no table.
+struct Walk<'a> {
+    items: Items<'a>,
+    iter: vlen::Iter<'a>,
+    at: usize,
+    table: Option<Vec<&'a [u8]>>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(items: Items<'a>) -> Self {
+        Self { items, iter: items.iter(), at: 0, table: None }
+    }
+
+    #[inline]
+    fn get(&mut self, number: usize) -> &'a [u8] {
+        if self.table.is_none() && number >= self.at {
+            let item = self.iter.nth(number - self.at);
+            self.at = number + 1;
+            return item.unwrap_or_default();
+        }
+        self.table.get_or_insert_with(|| self.items.iter().collect())[number]
+    }
+}
+
+/// A blob's items, as many as the chunk has elements.
+fn parse<'a>(element: Element, blob: &'a [u8], count: usize) -> Result<Items<'a>> {
+    let items = if element == Element::Text { vlen::parse_utf8(blob) } else { vlen::parse(blob) }?;
+    if items.len() != count {
+        let reason = format!("{} items stored where the chunk has {count}", items.len());
+        return Err(CodecError::corrupt(NAME, reason));
+    }
+    Ok(items)
+}
+
+/// Fills a NumPy array from blobs.
+#[derive(Debug)]
+pub struct Sink<'a> {
+    codec: &'a ObjectCodec,
+    slots: Slots<'a>,
+}
+
+impl Sink<'_> {
+    pub fn target(&self) -> zarrix_engine::Target<'_> {
+        zarrix_engine::Target::objects(self.slots.shape, self.slots.strides, self)
+    }
+
+    fn place_strings(
+        &self,
+        dtype: &StringDType,
+        chunk: Option<&[u8]>,
+        picks: &Picks<'_, '_>,
+    ) -> Result<()> {
+        let mut items = self.walk(chunk, picks)?;
+        let fill = if items.is_none() { self.codec.fill_item()? } else { &[] };
+        let mut strings = dtype.lock();
+        let mut lost = false;
+        picks.each(|element, place| {
+            let text = items.as_mut().map_or(fill, |items| items.get(element));
+            // SAFETY: the elements are strings of this dtype, and the engine's picks lie within the
+            // shape and strides of the target, which are those of the slots; parsing or the maker
+            // of the fill value has made sure of UTF-8.
+            lost |= !unsafe { strings.put(self.slots.slot(place), text) };
+        });
+        if lost {
+            let reason = "NumPy has no memory for a string".to_owned();
+            return Err(CodecError::Encode { codec: NAME, reason });
+        }
+        Ok(())
+    }
+
+    fn walk<'b>(&self, chunk: Option<&'b [u8]>, picks: &Picks<'_, '_>) -> Result<Option<Walk<'b>>> {
+        let items = chunk.map(|blob| parse(self.codec.element, blob, picks.count()));
+        Ok(items.transpose()?.map(Walk::new))
+    }
+
+    fn place_objects<'py>(
+        &self,
+        picks: &Picks<'_, '_>,
+        mut object: impl FnMut(usize) -> PyResult<Bound<'py, PyAny>>,
+    ) -> Result<()> {
+        let mut outcome = Ok(());
+        picks.each(|element, place| {
+            if outcome.is_ok() {
+                // SAFETY: the elements are objects, and the engine's picks lie within the shape
+                // and strides of the target, which are those of the slots.
+                outcome = object(element).map(|object| unsafe { self.slots.put(place, object) });
+            }
+        });
+        outcome.map_err(|error| self.codec.foreign(error))
+    }
+}
+
+impl ObjectSink for Sink<'_> {
+    fn place(&self, chunk: Option<&[u8]>, picks: &Picks<'_, '_>) -> Result<()> {
+        if let Kind::Strings(dtype) = &self.slots.kind {
+            return self.place_strings(dtype, chunk, picks);
+        }
+        let codec = self.codec;
+        let Some(blob) = chunk else {
+            return Python::attach(|py| {
+                self.place_objects(picks, |_| Ok(codec.fill_value.bind(py).clone()))
+            });
+        };
+        if codec.element == Element::Python {
+            return Python::attach(|py| {
+                let decoded = Chunk::decoded(codec, py, blob, picks.count())?;
+                let slots = decoded.slots(py).map_err(|error| codec.foreign(error))?;
+                self.place_objects(picks, |element| {
+                    // SAFETY: one of the chunk's elements, which are objects.
+                    Ok(unsafe { slots.get(py, slots.nth(element)) })
+                })
+            });
+        }
+        let items = self.walk(chunk, picks)?;
+        let make = if codec.element == Element::Text { text } else { bytes };
+        Python::attach(|py| match items {
+            None => Ok(()),
+            Some(mut items) => self.place_objects(picks, |element| make(py, items.get(element))),
+        })
+    }
+}
+
+/// The elements of one chunk as a codec in Python sees them: an array of objects with one axis.
+struct Chunk<'py> {
+    array: Bound<'py, PyAny>,
+    buffer: Writable,
+}
+
+impl<'py> Chunk<'py> {
+    fn decoded(codec: &ObjectCodec, py: Python<'py>, blob: &[u8], count: usize) -> Result<Self> {
+        let array = codec.object.bind(py).call_method1("decode", (PyBytes::new(py, blob), count));
+        Self::of(codec, array, count)
+    }
+
+    fn filled(codec: &ObjectCodec, py: Python<'py>, count: usize) -> Result<Self> {
+        Self::of(codec, codec.object.bind(py).call_method1("filled", (count,)), count)
+    }
+
+    fn of(codec: &ObjectCodec, array: PyResult<Bound<'py, PyAny>>, count: usize) -> Result<Self> {
+        let made = array.and_then(|array| Ok(Self { buffer: array.extract()?, array }));
+        let chunk = made.map_err(|error| codec.foreign(error))?;
+        let shape = chunk.buffer.buffer().shape();
+        if shape != [count] {
+            let reason = format!("{} gives elements of shape {shape:?}, not {count}", codec.name);
+            return Err(CodecError::corrupt("object codec", reason));
+        }
+        Ok(chunk)
+    }
+
+    fn slots(&self, py: Python<'_>) -> PyResult<Slots<'_>> {
+        Slots::of(py, self.buffer.buffer())
+    }
+}
+
+#[derive(Debug)]
+enum Elements {
+    Items(Flat),
+    Objects(Vec<Py<PyAny>>),
+}
+
+/// What a write stores; the places that the engine picks are numbers of its elements.
+#[derive(Debug)]
+pub struct Source<'a> {
+    codec: &'a ObjectCodec,
+    elements: Elements,
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+}
+
+impl Source<'_> {
+    pub fn source(&self) -> zarrix_engine::Source<'_> {
+        zarrix_engine::Source::objects(&self.shape, &self.strides, self)
+    }
+
+    fn update_items(
+        &self,
+        new: &Flat,
+        old: Option<&[u8]>,
+        picks: &Picks<'_, '_>,
+        keep_empty: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        let codec = self.codec;
+        let count = picks.count();
+        let old = old.map(|blob| parse(codec.element, blob, count)).transpose()?;
+        let mut from = vec![usize::MAX; count];
+        picks.each(|element, place| from[element] = place as usize);
+        let fill = if old.is_none() && !picks.is_whole() { codec.fill_item()? } else { b"" };
+        let mut old = old.map(|items| items.iter());
+        let empty = codec.fill_item.as_deref().filter(|_| codec.leaves_out && !keep_empty);
+        let mut only_fill = empty.is_some();
+        let items = from.iter().map(|number| {
+            let before = old.as_mut().map_or(fill, |old| old.next().unwrap_or_default());
+            let item = if *number == usize::MAX { before } else { new.get(*number) };
+            only_fill = only_fill && empty == Some(item);
+            item
+        });
+        vlen::write(items, out)?;
+        Ok(!only_fill)
+    }
+
+    fn update_objects(
+        &self,
+        py: Python<'_>,
+        new: &[Py<PyAny>],
+        old: Option<&[u8]>,
+        picks: &Picks<'_, '_>,
+        keep_empty: bool,
+    ) -> Result<Option<Bytes>> {
+        let codec = self.codec;
+        let count = picks.count();
+        let chunk = match old {
+            Some(old) => Chunk::decoded(codec, py, old, count)?,
+            None => Chunk::filled(codec, py, count)?,
+        };
+        let slots = chunk.slots(py).map_err(|error| codec.foreign(error))?;
+        picks.each(|element, place| {
+            let object = new[place as usize].bind(py).clone();
+            // SAFETY: one of the chunk's elements, which are objects.
+            unsafe { slots.put(slots.nth(element), object) };
+        });
+        let stored = (|| {
+            let python = codec.object.bind(py);
+            if !keep_empty && codec.leaves_out {
+                let only_fill = python.call_method1("is_fill", (&chunk.array,))?;
+                if only_fill.extract()? {
+                    return Ok(None);
+                }
+            }
+            python.call_method1("encode", (&chunk.array,))?.extract().map(Some)
+        })();
+        stored.map_err(|error: PyErr| CodecError::Encode {
+            codec: "object codec",
+            reason: format!("{}: {error}", codec.name),
+        })
+    }
+}
+
+impl ObjectSource for Source<'_> {
+    fn update(
+        &self,
+        old: Option<&[u8]>,
+        picks: &Picks<'_, '_>,
+        keep_empty: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        match &self.elements {
+            Elements::Items(new) => self.update_items(new, old, picks, keep_empty, out),
+            Elements::Objects(new) => {
+                let stored =
+                    Python::attach(|py| self.update_objects(py, new, old, picks, keep_empty))?;
+                out.clear();
+                Ok(stored.is_some_and(|bytes| {
+                    out.extend_from_slice(bytes.as_slice());
+                    true
+                }))
+            }
+        }
+    }
+}
