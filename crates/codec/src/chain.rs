@@ -152,6 +152,13 @@ impl Chain {
         first.decode_into(input, dst, inner)
     }
 
+    /// Whether a part of the encoded bytes is enough to decode a part: one codec, with blocks.
+    ///
+    /// A checksum over the encoded bytes needs all of them.
+    pub fn decodes_parts(&self) -> bool {
+        matches!(self.codecs.as_slice(), [only] if only.has_blocks())
+    }
+
     /// A view that decodes block by block, when the format of the first codec allows it.
     ///
     /// `Some` only when what follows that codec is nothing but checksums, which are verified here.

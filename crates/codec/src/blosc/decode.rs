@@ -7,7 +7,7 @@ use crate::transpose::{MAX_PLANES, bit_unshuffle, unshuffle};
 use crate::{Result, Scratch, lz4, zstd};
 
 /// Bytes before each stream: its encoded length.
-const LENGTH_BYTES: usize = 4;
+pub(super) const LENGTH_BYTES: usize = 4;
 /// Bytes of a cache line.
 const ALIGNMENT: usize = 64;
 
@@ -27,6 +27,11 @@ impl<'a> Frame<'a> {
     /// `decoded_bytes`, [`crate::CodecError::Unsupported`] when it names a later format.
     pub fn parse(src: &'a [u8], decoded_bytes: usize) -> Result<Self> {
         Ok(Self { src, header: Header::parse(src, decoded_bytes)? })
+    }
+
+    /// The whole frame.
+    pub(super) fn as_slice(&self) -> &'a [u8] {
+        self.src
     }
 
     /// What the whole frame decodes to.

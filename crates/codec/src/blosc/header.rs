@@ -58,6 +58,15 @@ impl Header {
         let Some(header) = src.first_chunk::<HEADER_BYTES>() else {
             return Err(corrupt(format!("{} bytes, shorter than the header", src.len())));
         };
+        Self::of(header, src.len(), decoded_bytes)
+    }
+
+    /// Checks `header` as that of a frame of `src_bytes`.
+    pub(super) fn of(
+        header: &[u8; HEADER_BYTES],
+        src_bytes: usize,
+        decoded_bytes: usize,
+    ) -> Result<Self> {
         let [version, format_version, flags, element_bytes, ..] = *header;
         let (declared, block_bytes, encoded_bytes) =
             (size_at(header, 4)?, size_at(header, 8)?, size_at(header, 12)?);
@@ -67,10 +76,10 @@ impl Header {
         if flags & RESERVED != 0 {
             return Err(unsupported(format!("flags {flags:#04x} of a later version")));
         }
-        if encoded_bytes != src.len() {
+        if encoded_bytes != src_bytes {
             return Err(corrupt(format!(
                 "the header says {encoded_bytes} encoded bytes, there are {}",
-                src.len()
+                src_bytes
             )));
         }
         if declared != decoded_bytes {
@@ -93,7 +102,7 @@ impl Header {
             decoded_bytes,
             block_bytes,
         };
-        header.check(src.len(), format_version)?;
+        header.check(src_bytes, format_version)?;
         Ok(header)
     }
 
@@ -119,7 +128,7 @@ impl Header {
             return Err(unsupported(format!("stream version {format_version}, this reads 1")));
         }
         let blocks = self.n_blocks();
-        if blocks > (src_bytes - HEADER_BYTES) / 4 {
+        if blocks > src_bytes.saturating_sub(HEADER_BYTES) / 4 {
             return Err(corrupt(format!("{blocks} block offsets in {src_bytes} bytes")));
         }
         Ok(())

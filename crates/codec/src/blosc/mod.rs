@@ -10,6 +10,7 @@
 mod blosclz;
 mod decode;
 mod encode;
+mod extent;
 mod header;
 mod snappy;
 

@@ -1,0 +1,109 @@
+//! Where a frame's blocks lie in it, for readers that fetch only those they want.
+
+use std::ops::Range;
+
+use super::corrupt;
+use super::decode::{Frame, LENGTH_BYTES};
+use super::header::{HEADER_BYTES, Header};
+use crate::Result;
+
+impl Frame<'_> {
+    /// Bytes of a frame's header, with which [`Frame::prefix_bytes`] can tell more.
+    pub const HEADER_BYTES: usize = HEADER_BYTES;
+
+    /// Length of header and offset table of the frame of `encoded_bytes` that begins with `header`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Frame::parse`], for what the header alone shows.
+    pub fn prefix_bytes(
+        header: &[u8; HEADER_BYTES],
+        encoded_bytes: usize,
+        decoded_bytes: usize,
+    ) -> Result<usize> {
+        let header = Header::of(header, encoded_bytes, decoded_bytes)?;
+        Ok(HEADER_BYTES + if header.stored { 0 } else { header.n_blocks() * LENGTH_BYTES })
+    }
+
+    /// Which bytes of the frame each block needs; only header and offset table are looked at.
+    ///
+    /// Blocks may lie in any order. One reaches to the next that begins behind it, which is known
+    /// without reading any, and never more than the frame has.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::CodecError::Corrupt`] when an offset lies outside of the frame's data.
+    pub fn extents(&self) -> Result<Vec<Range<usize>>> {
+        let (src, blocks) = (self.as_slice(), self.n_blocks());
+        let begin = HEADER_BYTES + blocks * LENGTH_BYTES;
+        let table = src.get(HEADER_BYTES..begin).ok_or_else(|| corrupt("no offset table"))?;
+        let offset = |entry: &[u8]| {
+            let offset = u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]) as usize;
+            if (begin..src.len()).contains(&offset) {
+                return Ok(offset);
+            }
+            Err(corrupt(format!("a block at {offset} in a frame of {} bytes", src.len())))
+        };
+        let offsets = table.chunks_exact(LENGTH_BYTES).map(offset).collect::<Result<Vec<_>>>()?;
+        let mut sorted = offsets.clone();
+        sorted.sort_unstable();
+        Ok(offsets
+            .into_iter()
+            .map(|offset| {
+                let next = sorted.partition_point(|other| *other <= offset);
+                offset..sorted.get(next).copied().unwrap_or(src.len())
+            })
+            .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+    use crate::{Input, Scratch, from_config};
+
+    #[test]
+    fn a_block_decodes_from_its_extent_and_the_prefix_alone() {
+        let decoded: Vec<u8> = (0..100_000u32).map(|i| (i.wrapping_mul(i) / 977) as u8).collect();
+        for (cname, shuffle) in
+            [("lz4", "shuffle"), ("zstd", "bitshuffle"), ("blosclz", "noshuffle")]
+        {
+            let configuration = serde_json::json!({
+                "cname": cname, "clevel": 5, "shuffle": shuffle, "typesize": 4, "blocksize": 8192,
+            });
+            let codec = from_config("blosc", &configuration, Input { item_bytes: 4 }).unwrap();
+            let mut encoded = Vec::new();
+            codec.encode(&decoded, &mut encoded, &mut Scratch::default()).unwrap();
+            let header = encoded.first_chunk().unwrap();
+            let prefix = Frame::prefix_bytes(header, encoded.len(), decoded.len()).unwrap();
+            let extents = Frame::parse(&encoded, decoded.len()).unwrap().extents().unwrap();
+            for (block, extent) in extents.iter().enumerate() {
+                let mut sparse = vec![0xA5; encoded.len()];
+                sparse[..prefix].copy_from_slice(&encoded[..prefix]);
+                sparse[extent.clone()].copy_from_slice(&encoded[extent.clone()]);
+                let frame = Frame::parse(&sparse, decoded.len()).unwrap();
+                let begin = block * frame.block_bytes();
+                let end = (begin + frame.block_bytes()).min(decoded.len());
+                let mut got = vec![0; end - begin];
+                frame.decode_block(block, &mut got, &mut Scratch::default()).unwrap();
+                assert_eq!(got, decoded[begin..end]);
+            }
+        }
+    }
+
+    #[test]
+    fn an_offset_outside_of_the_frame_is_refused() {
+        let configuration = serde_json::json!({
+            "cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 512,
+        });
+        let codec = from_config("blosc", &configuration, Input { item_bytes: 4 }).unwrap();
+        let mut encoded = Vec::new();
+        codec.encode(&[7; 4096], &mut encoded, &mut Scratch::default()).unwrap();
+        for bad in [0u32, 15, u32::MAX, i32::MAX as u32] {
+            encoded[HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&bad.to_le_bytes());
+            assert!(Frame::parse(&encoded, 4096).and_then(|frame| frame.extents()).is_err());
+        }
+    }
+}
