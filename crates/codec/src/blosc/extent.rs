@@ -35,6 +35,10 @@ impl Frame<'_> {
     /// [`crate::CodecError::Corrupt`] when an offset lies outside of the frame's data.
     pub fn extents(&self) -> Result<Vec<Range<usize>>> {
         let (src, blocks) = (self.as_slice(), self.n_blocks());
+        if self.stored().is_some() {
+            let begin = |block: usize| (HEADER_BYTES + block * self.block_bytes()).min(src.len());
+            return Ok((0..blocks).map(|block| begin(block)..begin(block + 1)).collect());
+        }
         let begin = HEADER_BYTES + blocks * LENGTH_BYTES;
         let table = src.get(HEADER_BYTES..begin).ok_or_else(|| corrupt("no offset table"))?;
         let offset = |entry: &[u8]| {
