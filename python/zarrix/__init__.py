@@ -6,15 +6,27 @@
     z[:1000] = 1.0
     z[500, ::-2]
 
-Code written for zarr-python 2.18 runs unchanged. Codecs (``zarrix.Blosc``, ``zarrix.Zstd``, ...)
-are those of numcodecs, which is imported when one of them is first named.
+Code written for zarr-python 2.18 runs unchanged, and so does code for zarr-python 3: functions that
+2.18 has create format 2, `create_array` and `create_group` create format 3. Codecs
+(``zarrix.Blosc``, ``zarrix.Zstd``, ...) are those of numcodecs, which is imported when one of them
+is first named.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from zarrix import codecs, indexing, meta, util  # noqa: F401  reachable as in 2.18
+from zarrix import (  # noqa: F401  reachable as in zarr-python
+    abc,
+    api,
+    codecs,
+    dtype,
+    indexing,
+    meta,
+    registry,
+    util,
+)
 from zarrix._config import config
 from zarrix._engine import __version__
+from zarrix.api.synchronous import create_array, create_group, create_hierarchy, from_array
 from zarrix.attrs import Attributes
 from zarrix.convenience import (
     copy,
@@ -78,8 +90,12 @@ __all__ = [
     "copy_all",
     "copy_store",
     "create",
+    "create_array",
+    "create_group",
+    "create_hierarchy",
     "empty",
     "empty_like",
+    "from_array",
     "full",
     "full_like",
     "group",

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from zarrix import _create, _display, _nodes
 from zarrix._array import Array
+from zarrix._attributes import Attributes
 from zarrix._create import check_mode, open_array
 from zarrix._errors import (
     ContainsArrayError,
@@ -20,11 +21,15 @@ from zarrix._errors import (
     check_keywords,
 )
 from zarrix._group import Group
+from zarrix._group_terms import create_nodes
+from zarrix._metadata import GroupMetadata, v3
 from zarrix._stores import Store, as_store
 from zarrix.util import normalize_storage_path
 
 __all__ = [
     "LazyLoader",
+    "create_group",
+    "create_hierarchy",
     "group",
     "load",
     "open",
@@ -56,7 +61,8 @@ def open(
     mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
         ``'r'`` reads, ``'r'`` and ``'r+'`` need something to be there; ``'a'`` creates what is not;
         ``'w'`` replaces what is; ``'w-'`` and ``'x'`` fail if something is.
-    zarr_version, zarr_format : {None, 2}
+    zarr_version, zarr_format : {2, 3}, optional
+        The format to look for, and to create; what is created has format 2 by default.
     path : str, optional
         Where in the store.
     **kwargs
@@ -91,9 +97,10 @@ def open(
         return open_array(opened, mode, **kwargs)
     if mode in ("w", "w-", "x"):
         return _open_group(opened, mode, kwargs)
-    if _nodes.has_array(opened, where):
+    node = _nodes.find(opened, where, _nodes.check_format(zarr_version, zarr_format))
+    if node is not None and node.kind == "array":
         return open_array(opened, mode, **kwargs)
-    if mode == "a" or _nodes.has_group(opened, where):
+    if mode == "a" or node is not None:
         return _open_group(opened, mode, kwargs)
     raise PathNotFoundError(f"neither an array nor a group at {_nodes.describe(opened, where)}")
 
@@ -121,6 +128,7 @@ _GROUP_KEYWORDS = frozenset(
         "zarr_version",
         "zarr_format",
         "meta_array",
+        "attributes",
     )
 )
 
@@ -137,9 +145,10 @@ def open_group(
     zarr_version: int | None = None,
     zarr_format: int | None = None,
     meta_array: Any = None,
+    attributes: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> Group:
-    """Open a group, or create it, by file mode.
+    """Open a group, or create it, by file mode; one that is created has format 2 by default.
 
     Parameters
     ----------
@@ -157,8 +166,11 @@ def open_group(
         Holds the chunks, if not ``store``.
     storage_options : dict, optional
         For stores named by a URL.
-    zarr_version, zarr_format : {None, 2}
+    zarr_version, zarr_format : {2, 3}, optional
+        The format to look for, and to create.
     meta_array : ndarray, optional
+    attributes : mapping, optional
+        Of the group, if it is created.
 
     Returns
     -------
@@ -173,14 +185,15 @@ def open_group(
     """
     check_mode(mode)
     check_keywords(kwargs, _GROUP_KEYWORDS - {"shape"}, "open_group")
-    _nodes.check_format(zarr_version, zarr_format)
+    asked = _nodes.check_format(zarr_version, zarr_format)
     opened = as_store(store, storage_options=storage_options)
     chunks = None
     if chunk_store is not None:
         chunks = as_store(chunk_store, storage_options=storage_options)
     where = normalize_storage_path(path)
-    if _must_create(opened, where, mode):
-        _nodes.create_group(opened, where, chunks, overwrite=mode == "w")
+    if _must_create(opened, where, mode, asked):
+        asked = _nodes.choose_format(opened, where, asked, 2)
+        _create_group(opened, where, chunks, mode == "w", asked, attributes)
     return Group(
         opened,
         path=where,
@@ -188,19 +201,112 @@ def open_group(
         chunk_store=chunks,
         cache_attrs=cache_attrs,
         synchronizer=synchronizer,
+        zarr_version=asked,
         meta_array=meta_array,
     )
 
 
-def _must_create(store: Store, path: str, mode: str) -> bool:
+def _create_group(
+    store: Store,
+    path: str,
+    chunk_store: Store | None,
+    overwrite: bool,
+    zarr_format: int,
+    attributes: Mapping[str, Any] | None,
+) -> None:
+    new = GroupMetadata(2) if zarr_format == 2 else v3.new_group(attributes)
+    _nodes.create_group(store, path, chunk_store, overwrite, new)
+    if attributes and zarr_format == 2:
+        Attributes(store, _nodes.key_of(path, ".zattrs")).put(dict(attributes))
+
+
+def create_group(
+    store: Any = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | None = None,
+    overwrite: bool = False,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> Group:
+    """Create a group, of format 3 unless ``zarr_format`` or the group around it says otherwise.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+        A new store in memory when omitted.
+    path : str, optional
+        Where in the store; parent groups are made.
+    zarr_format : {3, 2}, optional
+    overwrite : bool
+        Replace what is there. What is not Zarr's is never deleted.
+    attributes : mapping, optional
+    storage_options : dict, optional
+        For stores named by a URL.
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is there and ``overwrite`` is false.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.create_group(attributes={"unit": "mm"})
+    >>> root.zarr_format, root.attrs["unit"]
+    (3, 'mm')
+    """
+    opened = as_store(store, storage_options=storage_options)
+    where = normalize_storage_path(path)
+    chosen = _nodes.choose_format(opened, where, _nodes.check_format(zarr_format), 3)
+    _create_group(opened, where, None, overwrite, chosen, attributes)
+    return Group(opened, path=where, zarr_version=chosen)
+
+
+def create_hierarchy(
+    *, store: Any, nodes: Mapping[str, Any], overwrite: bool = False
+) -> Iterator[tuple[str, Any]]:
+    """Create arrays and groups from their metadata; all of it is checked before anything is stored.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    nodes : mapping of str to metadata
+        By path, ``""`` for the root: documents as dicts, or metadata objects of arrays and groups.
+        Groups that are missing in between are made.
+    overwrite : bool
+        Replace what is there.
+
+    Yields
+    ------
+    (str, Array or Group)
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> group = {"zarr_format": 3, "node_type": "group", "attributes": {"unit": "mm"}}
+    >>> dict(zarr.create_hierarchy(store=None, nodes={"": group, "a/b": group}))
+    {'': <zarrix.hierarchy.Group '/'>, 'a/b': <zarrix.hierarchy.Group '/a/b'>}
+    """
+    opened = as_store(store)
+    chosen = create_nodes(opened, nodes, None, overwrite)
+    return iter([(path, open(opened, "r+", path=path, zarr_format=chosen)) for path in nodes])
+
+
+def _must_create(store: Store, path: str, mode: str, zarr_format: int | None) -> bool:
     if mode == "w":
         return True
-    if _nodes.has_array(store, path):
+    node = _nodes.find(store, path, zarr_format)
+    if node is not None and node.kind == "array":
         raise ContainsArrayError(
             f"{_nodes.describe(store, path)} contains an array, not a group; "
             "open it with open_array()"
         )
-    if _nodes.has_group(store, path):
+    if node is not None:
         if mode in ("w-", "x"):
             raise ContainsGroupError(
                 f"{_nodes.describe(store, path)} contains a group, and mode {mode!r} creates only"
@@ -222,6 +328,7 @@ def group(
     zarr_version: int | None = None,
     zarr_format: int | None = None,
     meta_array: Any = None,
+    attributes: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> Group:
     """The group at a place in a store, created if it does not exist.
@@ -232,7 +339,7 @@ def group(
         A new store in memory when omitted.
     overwrite : bool
         Replace what is there. What is not Zarr's is never deleted.
-    chunk_store, cache_attrs, synchronizer, path, zarr_version, zarr_format, meta_array
+    chunk_store, cache_attrs, synchronizer, path, zarr_version, zarr_format, meta_array, attributes
         As for `open_group`.
 
     Returns
@@ -250,6 +357,8 @@ def group(
         zarr_version=zarr_version,
         zarr_format=zarr_format,
         meta_array=meta_array,
+        attributes=attributes,
+        storage_options=kwargs.get("storage_options"),
     )
 
 

@@ -6,7 +6,9 @@ leaves that path at one flag, which is decided when the array is opened.
 """
 
 import hashlib
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,11 +16,12 @@ import numpy.typing as npt
 
 from zarrix import _display, _engine, _resize
 from zarrix._array_state import ArrayState
+from zarrix._data_types import data_type_of, encode_fill
 from zarrix._errors import ArrayIndexError, MetadataError, ReadOnlyError
-from zarrix._metadata import v2
+from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._selection import AxisSelection, parse_basic, split_fields
 from zarrix._values import as_out, as_value, is_lazy, slabs
-from zarrix.util import normalize_fill_value
+from zarrix.util import normalize_fill_value, normalize_shape
 
 __all__ = ["Array"]
 
@@ -333,7 +336,7 @@ class Array(ArrayState):
             io.write(axes, as_value(value, dtype, shape), self._fsync)
             return
         ranges = [i for i, axis in enumerate(axes) if not isinstance(axis, int)]
-        steps = tuple(self.chunks[i] for i in ranges)
+        steps = tuple(self._metadata.chunk_shape[i] for i in ranges)
         for region in slabs(shape, steps, dtype.itemsize):
             part = list(axes)
             for i, piece in zip(ranges, region, strict=True):
@@ -405,25 +408,46 @@ class Array(ArrayState):
         new_dtype = np.dtype(metadata.dtype if dtype is None else dtype)
         new = self._clone()
         new._is_view = True
-        new._adopt(
-            v2.new_array(
-                shape=self.shape if shape is None else shape,
-                chunks=metadata.chunk_shape if chunks is None else chunks,
-                dtype=new_dtype,
-                compressor=metadata.compressor,
-                fill_value=self._fill_for(new_dtype) if fill_value is None else fill_value,
-                order=metadata.order,
-                filters=metadata.filters if filters is None else filters,
-                dimension_separator=metadata.dimension_separator,
-                where="view()",
+        if metadata.zarr_format == 3:
+            new._adopt(self._view_of_format_3(shape, chunks, new_dtype, fill_value, filters))
+        else:
+            new._adopt(
+                v2.new_array(
+                    shape=self.shape if shape is None else shape,
+                    chunks=metadata.chunk_shape if chunks is None else chunks,
+                    dtype=new_dtype,
+                    compressor=metadata.compressor,
+                    fill_value=self._fill_for(new_dtype) if fill_value is None else fill_value,
+                    order=metadata.order,
+                    filters=metadata.filters if filters is None else filters,
+                    dimension_separator=metadata.dimension_separator,
+                    where="view()",
+                )
             )
-        )
         if read_only is not None:
             new.read_only = read_only
         if synchronizer is not None:
             new._synchronizer = synchronizer
             new._set_paths()
         return new
+
+    def _view_of_format_3(
+        self, shape: Any, chunks: Any, dtype: np.dtype[Any], fill_value: Any, filters: Any
+    ) -> ArrayMetadata:
+        metadata = self._metadata
+        if filters is not None:
+            raise ValueError("filters= of a view belongs to format 2; this array has format 3")
+        lengths = self.shape if shape is None else normalize_shape(shape)
+        fill = self._fill_for(dtype) if fill_value is None else fill_value
+        grid = metadata.chunk_shape if chunks is None else tuple(chunks)
+        document = {
+            **metadata.extra,
+            "shape": list(lengths),
+            "data_type": data_type_of(dtype),
+            "fill_value": encode_fill(0 if fill is None else fill, dtype),
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(grid)}},
+        }
+        return v3.parse_array(document, where="view()")
 
     def _fill_for(self, dtype: np.dtype[Any]) -> Any:
         """The fill value as a view of another dtype has it; None where it cannot be cast."""
@@ -484,16 +508,15 @@ class Array(ArrayState):
         """
         digest = hashlib.new(hashname)
         chunks = self.chunk_store
-        separator = self._metadata.dimension_separator
         prefix = len(self._key(""))
 
         def position(key: str) -> list[int]:
-            return [int(part) for part in key[prefix:].split(separator)]
+            return [int(number) for number in re.findall("[0-9]+", key[prefix:])]
 
         for key in sorted(self._io.chunk_keys(), key=position):
             digest.update(chunks.get(key, b""))
-        digest.update(self._store.get(self._key(".zarray"), b""))
-        digest.update(self._store.get(self._key(".zattrs"), b""))
+        for name in (self._name, ".zattrs"):
+            digest.update(self._store.get(self._key(name), b""))
         return digest.digest()
 
     def hexdigest(self, hashname: str = "sha1") -> str:
@@ -513,13 +536,13 @@ class Array(ArrayState):
             "meta_array": self._meta_array,
         }
         if self._is_view:
-            state["view"] = (v2.array_document(self._metadata), self._cast_to)
+            state["view"] = (replace(self._metadata), self._cast_to)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         view = state.pop("view", None)
         self.__init__(**state)  # type: ignore[misc]
         if view is not None:
-            document, self._cast_to = view
+            metadata, self._cast_to = view
             self._is_view = True
-            self._adopt(v2.parse_array(document, where="view()"))
+            self._adopt(metadata)

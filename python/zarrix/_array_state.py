@@ -20,11 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix import _display, _engine, _nodes, _resize
+from zarrix._array_terms import ArrayTerms
 from zarrix._attributes import Attributes
+from zarrix._chain import numcodecs_config
 from zarrix._codecs import codec_object
 from zarrix._config import config
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
-from zarrix._metadata import ArrayMetadata, v2
+from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._stores import Store, as_store
 from zarrix.util import normalize_fill_value, normalize_storage_path
 
@@ -35,7 +37,9 @@ _MOST_CACHED_BYTES = 2**14
 
 
 def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
-    return v2.parse_array(document, where, default_separator=separator)
+    if where.endswith(".zarray"):
+        return v2.parse_array(document, where, default_separator=separator)
+    return v3.parse_array(document, where)
 
 
 # A loop over ``group["name"][...]`` opens the array every time: parsing is most of what that costs.
@@ -65,7 +69,7 @@ class StoredBytes(int):
         return int(self)
 
 
-class ArrayState:
+class ArrayState(ArrayTerms):
     """Everything about an array but its elements; users meet `Array`."""
 
     __slots__ = (
@@ -81,6 +85,7 @@ class ArrayState:
         "_is_view",
         "_meta_array",
         "_metadata",
+        "_name",
         "_path",
         "_plain_read",
         "_plain_write",
@@ -93,6 +98,7 @@ class ArrayState:
     _metadata: ArrayMetadata
     _io: _engine.ArrayIO
     _document: bytes | None
+    _name: str
 
     def __init__(
         self,
@@ -104,29 +110,33 @@ class ArrayState:
         cache_metadata: bool = True,
         cache_attrs: bool = True,
         partial_decompress: bool | None = None,
-        write_empty_chunks: bool = True,
+        write_empty_chunks: bool | None = None,
         zarr_version: int | None = None,
         meta_array: Any = None,
     ) -> None:
-        if zarr_version not in (None, 2):
-            raise ValueError(f"this version of zarrix stores zarr_version 2, not {zarr_version!r}")
+        zarr_format = _nodes.check_format(zarr_version)
         self._store: Store = as_store(store)
         self._chunk_store: Store | None = None if chunk_store is None else as_store(chunk_store)
         self._path: str = normalize_storage_path(path)
-        self._read_only = bool(read_only)
+        self._read_only = bool(read_only) or self._store.read_only
         self._synchronizer = synchronizer
         self._cache_metadata = bool(cache_metadata)
-        self._write_empty_chunks = bool(write_empty_chunks)
         self._meta_array = np.empty_like(() if meta_array is None else meta_array, shape=())
         self._fsync: bool = config.durability == "fsync"
         self._is_view = False
         self._cast_to: np.dtype[Any] | None = None
         self._document = None
         self._adopted = 0
-        self._load()
+        document = self._find(zarr_format)
+        # What each generation of zarr stores by default.
+        is_v2 = self._name == ".zarray"
+        if write_empty_chunks is None:
+            write_empty_chunks = config.write_empty_chunks
+        self._write_empty_chunks = is_v2 if write_empty_chunks is None else bool(write_empty_chunks)
+        self._adopt(self._parse(document), document)
         self._attrs = Attributes(
             self._store,
-            key=self._key(".zattrs"),
+            key=self._key(".zattrs" if is_v2 else "zarr.json"),
             read_only=self._read_only,
             cache=cache_attrs,
             synchronizer=synchronizer,
@@ -135,9 +145,20 @@ class ArrayState:
     def _key(self, name: str) -> str:
         return f"{self._path}/{name}" if self._path else name
 
+    def _find(self, zarr_format: int | None) -> bytes:
+        """The stored document, whose name decides the format."""
+        for name, wanted in ((".zarray", 2), ("zarr.json", 3)):
+            document = self._store.get(self._key(name)) if zarr_format in (None, wanted) else None
+            if document is not None:
+                self._name = name
+                if name == "zarr.json" and v3.node_type(document, self._key(name)) == "group":
+                    break
+                return bytes(document)
+        raise _array_missing(self._store, self._path)
+
     def _load(self) -> ArrayMetadata:
         """The stored metadata, adopted unless it is what this object has."""
-        document = self._store.get(self._key(".zarray"))
+        document = self._store.get(self._key(self._name))
         if document is None:
             raise _array_missing(self._store, self._path)
         if document != self._document:
@@ -146,7 +167,7 @@ class ArrayState:
 
     def _parse(self, document: Any) -> ArrayMetadata:
         parse = _parse_cached if len(document) <= _MOST_CACHED_BYTES else _parse
-        where = _nodes.place(self._store, self._key(".zarray"))
+        where = _nodes.place(self._store, self._key(self._name))
         return parse(bytes(document), where, self._store._dimension_separator)
 
     def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
@@ -188,9 +209,9 @@ class ArrayState:
             if document is None:
                 raise _array_missing(self._store, self._path)
             number = next(_change_numbers)
-            return v2.array_document(change(self._parse(document)))
+            return _nodes.array_document(change(self._parse(document)))
 
-        stored = self._store.update_value(self._key(".zarray"), rewrite)
+        stored = self._store.update_value(self._key(self._name), rewrite)
         metadata = self._parse(stored)
         with _adopting:
             if number > self._adopted:
@@ -206,7 +227,7 @@ class ArrayState:
             )
         if self._synchronizer is None:
             return nullcontext()
-        return cast("AbstractContextManager[Any]", self._synchronizer[self._key(".zarray")])
+        return cast("AbstractContextManager[Any]", self._synchronizer[self._key(self._name)])
 
     def _title(self) -> str:
         return f"array {self.name!r}" if self._path else "the array"
@@ -291,8 +312,8 @@ class ArrayState:
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Length of a chunk along each axis."""
-        return self._metadata.chunk_shape
+        """Length along each axis of what is read as one: a chunk, or an inner chunk of a shard."""
+        return self._metadata.inner_chunk_shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -317,13 +338,23 @@ class ArrayState:
 
     @property
     def compressor(self) -> Any:
-        """The last codec of the chain as a numcodecs object; None if there is none."""
+        """The last codec of the chain as a numcodecs object; None if there is none.
+
+        In format 3 the first of `compressors`, if numcodecs has it.
+        """
         config = self._metadata.compressor
+        if self._metadata.zarr_format == 3 and self.compressors:
+            config = numcodecs_config(self.compressors[0].to_dict())
         return None if config is None else codec_object(config)
 
     @property
-    def filters(self) -> list[Any] | None:
-        """The codecs before the compressor, as numcodecs objects; None if there are none."""
+    def filters(self) -> Any:
+        """The codecs before the compressor, as numcodecs objects; None if there are none.
+
+        In format 3 a tuple of the codecs on arrays, as objects of `zarrix.codecs`.
+        """
+        if self._metadata.zarr_format == 3:
+            return self._codecs_by_kind()[0]
         filters = self._metadata.filters
         return None if filters is None else [codec_object(config) for config in filters]
 
@@ -369,9 +400,11 @@ class ArrayState:
 
     @property
     def nchunks_initialized(self) -> int:
-        """Number of chunks that are stored."""
+        """Number of chunks that are stored; inner chunks of stored shards count as stored."""
         self._refresh()
-        return self._io.initialized()
+        inner, chunk = self._metadata.inner_chunk_shape, self._metadata.chunk_shape
+        each = math.prod(chunk) // max(1, math.prod(inner)) if inner != chunk else 1
+        return min(self._io.initialized() * each, self.nchunks)
 
     initialized = nchunks_initialized
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, KeysView, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
-from zarrix._errors import ReadOnlyError
-from zarrix._metadata import v2
+from zarrix._errors import PathNotFoundError, ReadOnlyError
+from zarrix._metadata import v2, v3
 from zarrix._stores import Store, as_store
 
 __all__ = ["Attributes"]
@@ -27,7 +27,7 @@ class Attributes(MutableMapping[str, Any]):
     ----------
     store : Store
     key : str
-        Key of the JSON document that holds them.
+        Key of the JSON document that holds them: all of a ``.zattrs``, a part of a ``zarr.json``.
     read_only : bool
         Refuse every change.
     cache : bool
@@ -59,6 +59,8 @@ class Attributes(MutableMapping[str, Any]):
     ) -> None:
         self.store: Store = as_store(store)
         self.key = key
+        # In format 3 they are a member of the node's document, which is kept around them.
+        self._inside = key.rsplit("/", 1)[-1] == "zarr.json"
         self.read_only = read_only
         self.cache = cache
         self.synchronizer = synchronizer
@@ -154,7 +156,8 @@ class Attributes(MutableMapping[str, Any]):
     def _parse(self, document: bytes | None) -> dict[str, Any]:
         if document is None:
             return {}
-        return dict(v2.parse_attributes(document, where=self.key))
+        parse = v3.parse_attributes if self._inside else v2.parse_attributes
+        return dict(parse(document, where=self.key))
 
     def _change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         if self.read_only:
@@ -164,7 +167,12 @@ class Attributes(MutableMapping[str, Any]):
 
         def rewrite(document: bytes | None) -> bytes:
             new = change(self._parse(document))
-            return v2.attributes_document(_as_json({_name(k): v for k, v in new.items()}))
+            plain = _as_json({_name(k): v for k, v in new.items()})
+            if not self._inside:
+                return v2.attributes_document(plain)
+            if document is None:
+                raise PathNotFoundError(f"{self.key!r} is gone, and its attributes with it")
+            return v3.attributes_document(document, plain, self.key)
 
         with self._lock():
             stored = self.store.update_value(self.key, rewrite)

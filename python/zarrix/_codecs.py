@@ -26,12 +26,15 @@ from zarrix._errors import BadCompressorError, MetadataError, UnknownCodecError,
 __all__ = [
     "DEFAULT_COMPRESSOR",
     "ForeignCodecs",
+    "Run",
     "bind",
     "codec_config",
     "codec_object",
     "compression_config",
+    "link_codec",
     "normalize_compressor",
     "normalize_filters",
+    "number_slots",
 ]
 
 Config = Mapping[str, Any]
@@ -203,7 +206,7 @@ class ForeignCodecs:
 
     Parameters
     ----------
-    configs : sequence of dict
+    configs : sequence of dict, or of objects that encode and decode
         In encoding order.
     limits : sequence of (int or None)
         For each, the bytes that it decodes to; None where that depends on the data. A damaged
@@ -240,7 +243,7 @@ class ForeignCodecs:
 
     def __init__(
         self,
-        configs: Iterable[Config],
+        configs: Iterable[Any],
         limits: Iterable[int | None],
         dtype: np.dtype[Any],
         shape: tuple[int, ...] | None,
@@ -248,7 +251,9 @@ class ForeignCodecs:
         encoded_bytes: int | None,
         where: str,
     ) -> None:
-        self._codecs = [codec_object(config, where) for config in configs]
+        self._codecs = [
+            codec_object(one, where) if isinstance(one, Mapping) else one for one in configs
+        ]
         self._limits = tuple(limits)
         self.names = tuple(codec.codec_id for codec in self._codecs)
         self.name = "+".join(self.names)
@@ -355,7 +360,7 @@ def bind(
     MetadataError
         A configuration cannot be right, or the codec is for objects.
     """
-    steps: list[dict[str, Any] | _Run] = []
+    steps: list[dict[str, Any] | Run] = []
     order = "C"
     shape: tuple[int, ...] | None = chunk_shape
     size: int | None = math.prod(chunk_shape) * dtype.itemsize
@@ -370,39 +375,44 @@ def bind(
             steps.append({"name": "bytes"})
             continue
         config = {"id": name.removeprefix("numcodecs."), **codec.get("configuration", {})}
-        link = _link(config, dtype, size, where)
+        link = link_codec(config, dtype, size, where)
         if link.configuration is not None:
             steps.append({"name": link.name, "configuration": link.configuration})
         else:
             run = steps[-1] if steps else None
-            if not isinstance(run, _Run):
-                run = _Run(dtype, shape)
+            if not isinstance(run, Run):
+                run = Run(dtype, shape)
                 steps.append(run)
-            run.configs.append(config)
-            run.limits.append(size)
-            run.encoded_bytes = link.encoded_bytes
+            run.add(config, size, link.encoded_bytes)
         dtype, size, shape = link.dtype, link.encoded_bytes, None
-    return _number_slots(steps, order, where)
+    foreign: list[ForeignCodecs] = []
+    return number_slots(steps, order, where, foreign), foreign
 
 
 @dataclass
-class _Run:
+class Run:
     """Consecutive foreign codecs, and what reaches the first of them."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...] | None
-    configs: list[Config] = field(default_factory=list)
+    configs: list[Any] = field(default_factory=list)
     limits: list[int | None] = field(default_factory=list)
     encoded_bytes: int | None = None
 
+    def add(self, codec: Any, decoded_bytes: int | None, encoded_bytes: int | None) -> None:
+        """Append a codec, given as its configuration or as an object that encodes and decodes."""
+        self.configs.append(codec)
+        self.limits.append(decoded_bytes)
+        self.encoded_bytes = encoded_bytes
 
-def _number_slots(
-    steps: list[dict[str, Any] | _Run], order: str, where: str
-) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
+
+def number_slots(
+    steps: list[dict[str, Any] | Run], order: str, where: str, foreign: list[ForeignCodecs]
+) -> list[dict[str, Any]]:
+    """The engine's chain; what its foreign slots call is appended to ``foreign``."""
     chain: list[dict[str, Any]] = []
-    foreign: list[ForeignCodecs] = []
     for step in steps:
-        if isinstance(step, _Run):
+        if isinstance(step, Run):
             size = step.encoded_bytes
             slot = ForeignCodecs(
                 step.configs, step.limits, step.dtype, step.shape, order, size, where
@@ -412,10 +422,11 @@ def _number_slots(
             foreign.append(slot)
         else:
             chain.append(step)
-    return chain, foreign
+    return chain
 
 
-def _link(config: dict[str, Any], dtype: np.dtype[Any], size: int | None, where: str) -> _Link:
+def link_codec(config: dict[str, Any], dtype: np.dtype[Any], size: int | None, where: str) -> _Link:
+    """A codec of numcodecs bound to elements of ``dtype`` and a chunk of ``size`` bytes."""
     codec_id = config["id"]
     if codec_id == "pickle":
         raise MetadataError(f"{where}: codec 'pickle' would run code from the file, and is refused")

@@ -12,7 +12,7 @@ Nothing on the path of a read looks here: what a read needs is given to the engi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Literal
 
@@ -38,6 +38,9 @@ class Config:
     durability : "process" or "fsync"
         What a finished write survives (``ZARRIX_DURABILITY``): the end of this process, however
         it comes, or also the loss of power.
+    write_empty_chunks : bool or None
+        Whether arrays store chunks that hold only the fill value, where their call does not say
+        (``ZARRIX_WRITE_EMPTY_CHUNKS``). None, the default: they do in format 2, not in format 3.
     max_chunk_bytes : int
         Largest decoded chunk that is accepted from a metadata document or created
         (``ZARRIX_MAX_CHUNK_BYTES``); by default half the physical memory, at least 2 GiB.
@@ -53,11 +56,19 @@ class Config:
     'process'
     """
 
-    __slots__ = ("_default_zarr_format", "_durability", "_max_chunk_bytes")
+    __slots__ = (
+        "_default_zarr_format",
+        "_durability",
+        "_ignored",
+        "_max_chunk_bytes",
+        "_write_empty_chunks",
+    )
 
     def __init__(self) -> None:
         self._default_zarr_format: Literal[2, 3] | None = None
         self._durability: Literal["process", "fsync"] = "process"
+        self._write_empty_chunks: bool | None = None
+        self._ignored: dict[str, Any] = {}
         self._max_chunk_bytes = max(2 * _GIB, _physical_memory() // 2)
         for name, parse in _VARIABLES.items():
             variable = f"ZARRIX_{name.upper()}"
@@ -97,6 +108,16 @@ class Config:
         self._durability = value
 
     @property
+    def write_empty_chunks(self) -> bool | None:
+        return self._write_empty_chunks
+
+    @write_empty_chunks.setter
+    def write_empty_chunks(self, value: bool | None) -> None:
+        if value not in (True, False, None):
+            raise ValueError(f"write_empty_chunks must be a bool or None, not {value!r}")
+        self._write_empty_chunks = value
+
+    @property
     def max_chunk_bytes(self) -> int:
         return self._max_chunk_bytes
 
@@ -126,6 +147,59 @@ class Config:
             raise
         return _Restore(self, before)
 
+    def get(self, key: str, default: Any = None) -> Any:
+        """A setting by the name that it has in zarr-python 3, or here.
+
+        Examples
+        --------
+        >>> Config().get("array.order"), Config().get("json_indent")
+        ('C', 2)
+        """
+        name = _ZARR_NAMES.get(key, key)
+        if name in _VARIABLES:
+            return getattr(self, name)
+        return self._ignored.get(key, _WITHOUT_EFFECT.get(key, default))
+
+    def set(self, settings: Mapping[str, Any] | None = None, **more: Any) -> _Restore:
+        """Set settings by the names that they have in zarr-python 3, or here.
+
+        Of zarr-python's, ``threading.max_workers``, ``default_zarr_format`` and
+        ``array.write_empty_chunks`` have an effect; the others are remembered and do nothing.
+
+        Parameters
+        ----------
+        settings : mapping of str to value
+        **more
+            The same, with ``__`` in place of dots.
+
+        Returns
+        -------
+        context manager
+            Puts the old values back at its end.
+
+        Examples
+        --------
+        >>> config = Config()
+        >>> with config.set({"default_zarr_format": 3}):
+        ...     config.default_zarr_format
+        3
+        """
+        named = {key.replace("__", "."): value for key, value in more.items()}
+        ours: dict[str, Any] = {}
+        ignored = {}
+        for key, value in {**(settings or {}), **named}.items():
+            name = _ZARR_NAMES.get(key, key)
+            if name in _VARIABLES:
+                ours[name] = value
+            else:
+                ignored[key] = value
+        if ours.get("threads", 1) is None:
+            del ours["threads"]
+        restore = self(**ours)
+        restore.before_ignored = self._ignored
+        self._ignored = {**self._ignored, **ignored}
+        return restore
+
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in _VARIABLES)
         return f"zarrix.config({values})"
@@ -134,11 +208,12 @@ class Config:
 class _Restore:
     """Puts settings back at the end of a ``with`` block."""
 
-    __slots__ = ("_before", "_config")
+    __slots__ = ("_before", "_config", "before_ignored")
 
     def __init__(self, config: Config, before: dict[str, Any]) -> None:
         self._config = config
         self._before = before
+        self.before_ignored: dict[str, Any] | None = None
 
     def __enter__(self) -> Config:
         return self._config
@@ -151,6 +226,8 @@ class _Restore:
     ) -> None:
         for name, value in self._before.items():
             setattr(self._config, name, value)
+        if self.before_ignored is not None:
+            self._config._ignored = self.before_ignored
 
 
 def _whole_number(name: str, value: Any, least: int) -> int:
@@ -162,6 +239,10 @@ def _whole_number(name: str, value: Any, least: int) -> int:
     return int(number)
 
 
+def _parse_bool(text: str) -> bool | str:
+    return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
+
+
 def _parse_format(text: str) -> int | str:
     return int(text) if text.isdigit() else text
 
@@ -170,7 +251,21 @@ _VARIABLES: dict[str, Callable[[str], Any]] = {
     "threads": int,
     "default_zarr_format": _parse_format,
     "durability": str,
+    "write_empty_chunks": _parse_bool,
     "max_chunk_bytes": int,
+}
+
+
+_ZARR_NAMES = {
+    "threading.max_workers": "threads",
+    "array.write_empty_chunks": "write_empty_chunks",
+}
+_WITHOUT_EFFECT: dict[str, Any] = {
+    "array.order": "C",
+    "array.read_missing_chunks": True,
+    "async.concurrency": 10,
+    "async.timeout": None,
+    "json_indent": 2,
 }
 
 

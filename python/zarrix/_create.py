@@ -8,20 +8,23 @@ the door; a keyword that nobody knows is an error that suggests the right one.
 import inspect
 import os
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from zarrix import _nodes
 from zarrix._array import Array
+from zarrix._attributes import Attributes
 from zarrix._codecs import compression_config
+from zarrix._create_array import V3_ONLY, new_metadata
 from zarrix._errors import (
     ArrayNotFoundError,
     ContainsArrayError,
     ContainsGroupError,
     check_keywords,
 )
-from zarrix._metadata import ArrayMetadata, v2
+from zarrix._metadata import ArrayMetadata
 from zarrix._stores import KVStore, MemoryStore, Store, as_store
 from zarrix._values import is_lazy
 from zarrix.util import normalize_storage_path
@@ -43,15 +46,8 @@ __all__ = [
 
 MODES = ("r", "r+", "a", "w", "w-", "x")
 H5PY_KEYWORDS = ("compression", "compression_opts", "fillvalue")
-V3_KEYWORDS = (
-    "shards",
-    "codecs",
-    "compressors",
-    "serializer",
-    "dimension_names",
-    "chunk_key_encoding",
-    "chunk_shape",
-)
+# Of zarr-python 3; the first ones have no meaning in format 2.
+V3_KEYWORDS = (*V3_ONLY, "compressors", "attributes", "config", "storage_options")
 
 
 def create(
@@ -72,7 +68,7 @@ def create(
     read_only: bool = False,
     object_codec: Any = None,
     dimension_separator: str | None = None,
-    write_empty_chunks: bool = True,
+    write_empty_chunks: bool | None = None,
     *,
     zarr_version: int | None = None,
     zarr_format: int | None = None,
@@ -80,7 +76,7 @@ def create(
     storage_transformers: Any = (),
     **kwargs: Any,
 ) -> Array:
-    """Create an array.
+    """Create an array, of format 2 unless ``zarr_format`` or the group around it says otherwise.
 
     Every argument is checked before anything in the store changes.
 
@@ -117,11 +113,16 @@ def create(
     dimension_separator : {'.', '/'}, optional
         Between the numbers of a chunk's key; ``'.'`` unless the store has its own.
     write_empty_chunks : bool
-        False leaves chunks that hold only the fill value out of the store.
-    zarr_version, zarr_format : {None, 2}
+        False leaves chunks that hold only the fill value out of the store. By default they are
+        stored in format 2, and left out in format 3.
+    zarr_version, zarr_format : {2, 3}, optional
     meta_array : ndarray, optional
     compression, compression_opts, fillvalue
         h5py's words for ``compressor`` and ``fill_value``.
+    codecs, shards, serializer, dimension_names, chunk_key_encoding, chunk_shape
+        Ask for format 3, and mean what they do in `create_array`; ``codecs`` is the whole chain.
+    compressors, attributes, config, storage_options
+        As in `create_array`.
 
     Returns
     -------
@@ -138,17 +139,19 @@ def create(
     >>> zarr.create((10000, 10000), chunks=(1000, 1000), dtype="i1", fill_value=42)
     <zarrix.core.Array (10000, 10000) int8>
     """
-    _check_extra("create", kwargs, ARRAY_KEYWORDS)
+    check_keywords(kwargs, ARRAY_KEYWORDS, "create")
     if storage_transformers:
-        raise ValueError("storage_transformers belong to zarr_format 3; format 2 has none")
-    _nodes.check_format(zarr_version, zarr_format)
-    opened = in_memory() if store is None else as_store(store)
+        raise ValueError("storage_transformers: there are none that this version knows")
+    options = kwargs.get("storage_options")
+    opened = in_memory() if store is None else as_store(store, storage_options=options)
     opened_chunks = None if chunk_store is None else as_store(chunk_store)
     where = normalize_storage_path(path)
     compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
     metadata = _new_metadata(
         opened,
         where,
+        _nodes.check_format(zarr_version, zarr_format),
+        kwargs,
         shape=shape,
         chunks=chunks,
         dtype=dtype,
@@ -160,6 +163,7 @@ def create(
         dimension_separator=dimension_separator,
     )
     _nodes.create_array(opened, where, opened_chunks, metadata, overwrite)
+    _store_attributes(opened, where, metadata, kwargs)
     return Array(
         opened,
         path=where,
@@ -168,7 +172,8 @@ def create(
         synchronizer=synchronizer,
         cache_metadata=cache_metadata,
         cache_attrs=cache_attrs,
-        write_empty_chunks=write_empty_chunks,
+        write_empty_chunks=_write_empty(write_empty_chunks, kwargs),
+        zarr_version=metadata.zarr_format,
         meta_array=meta_array,
     )
 
@@ -179,31 +184,39 @@ def in_memory() -> Store:
 
 
 def _new_metadata(
-    store: Store, path: str, *, dimension_separator: str | None, **arguments: Any
+    store: Store, path: str, asked: int | None, kwargs: dict[str, Any], **arguments: Any
 ) -> ArrayMetadata:
-    preferred = getattr(store, "_dimension_separator", None)
-    if dimension_separator is None:
-        dimension_separator = preferred
-    elif preferred not in (None, dimension_separator):
-        raise ValueError(
-            f"dimension_separator={dimension_separator!r} conflicts with the store's "
-            f"own separator {preferred!r}; leave it out, or open the store without one"
-        )
-    return v2.new_array(
-        **arguments,
-        dimension_separator=dimension_separator,
-        where=_nodes.describe(store, path),
-    )
+    """The metadata for the arguments of `create`; ``kwargs`` are those of zarr-python 3."""
+    word = next((name for name in V3_ONLY if kwargs.get(name) is not None), None)
+    chosen = _nodes.choose_format(store, path, asked, 2, word)
+    names = (*V3_ONLY, "compressors", "attributes")
+    arguments.update({name: kwargs[name] for name in names if kwargs.get(name) is not None})
+    compressor = arguments.pop("compressor")
+    if not (isinstance(compressor, str) and compressor in ("default", "auto")):
+        if "compressors" in arguments:
+            raise ValueError("give compressors= or compressor=, not both")
+        arguments["compressors"] = compressor
+    elif "compressors" not in kwargs:
+        arguments["compressors"] = "auto"
+    if "chunk_shape" in arguments:
+        arguments["chunks"] = arguments.pop("chunk_shape")
+    return new_metadata(store, path, chosen, **arguments)
 
 
-def _check_extra(function: str, given: dict[str, Any], allowed: Any) -> None:
-    for name in given:
-        if name in V3_KEYWORDS:
-            raise ValueError(
-                f"{name}= belongs to zarr_format 3, which a later version of zarrix stores; "
-                "this version stores format 2"
-            )
-    check_keywords(given, allowed, function)
+def _write_empty(write_empty_chunks: bool | None, kwargs: dict[str, Any]) -> bool | None:
+    config = kwargs.get("config")
+    if write_empty_chunks is not None or config is None:
+        return write_empty_chunks
+    given = config if isinstance(config, Mapping) else vars(config)
+    return given.get("write_empty_chunks")
+
+
+def _store_attributes(
+    store: Store, path: str, metadata: ArrayMetadata, kwargs: dict[str, Any]
+) -> None:
+    """In format 2 attributes have a document of their own."""
+    if kwargs.get("attributes") and metadata.zarr_format == 2:
+        Attributes(store, _nodes.key_of(path, ".zattrs")).put(dict(kwargs["attributes"]))
 
 
 def _from_h5py(compressor: Any, fill_value: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -330,7 +343,7 @@ def open_array(
     chunk_store: Any = None,
     storage_options: dict[str, Any] | None = None,
     partial_decompress: bool | None = None,
-    write_empty_chunks: bool = True,
+    write_empty_chunks: bool | None = None,
     *,
     zarr_version: int | None = None,
     zarr_format: int | None = None,
@@ -363,18 +376,20 @@ def open_array(
         A group is there.
     """
     check_mode(mode)
-    _check_extra("open_array", kwargs, OPEN_KEYWORDS)
-    _nodes.check_format(zarr_version, zarr_format)
+    check_keywords(kwargs, OPEN_KEYWORDS, "open_array")
+    asked = _nodes.check_format(zarr_version, zarr_format)
     opened = in_memory() if store is None else as_store(store, storage_options=storage_options)
     opened_chunks = None
     if chunk_store is not None:
         opened_chunks = as_store(chunk_store, storage_options=storage_options)
     where = normalize_storage_path(path)
-    if _must_create(opened, where, mode):
+    if _must_create(opened, where, mode, asked):
         compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
         metadata = _new_metadata(
             opened,
             where,
+            asked,
+            kwargs,
             shape=shape,
             chunks=chunks,
             dtype=dtype,
@@ -386,6 +401,8 @@ def open_array(
             dimension_separator=dimension_separator,
         )
         _nodes.create_array(opened, where, opened_chunks, metadata, overwrite=mode == "w")
+        _store_attributes(opened, where, metadata, kwargs)
+        asked = metadata.zarr_format
     return Array(
         opened,
         path=where,
@@ -394,7 +411,8 @@ def open_array(
         synchronizer=synchronizer,
         cache_metadata=cache_metadata,
         cache_attrs=cache_attrs,
-        write_empty_chunks=write_empty_chunks,
+        write_empty_chunks=_write_empty(write_empty_chunks, kwargs),
+        zarr_version=asked,
         meta_array=meta_array,
     )
 
@@ -405,16 +423,17 @@ def check_mode(mode: Any) -> None:
         raise ValueError(f"mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
 
 
-def _must_create(store: Store, path: str, mode: str) -> bool:
+def _must_create(store: Store, path: str, mode: str, zarr_format: int | None) -> bool:
     if mode == "w":
         return True
-    if _nodes.has_array(store, path):
+    node = _nodes.find(store, path, zarr_format)
+    if node is not None and node.kind == "array":
         if mode in ("w-", "x"):
             raise ContainsArrayError(
                 f"{_nodes.describe(store, path)} contains an array, and mode {mode!r} creates only"
             )
         return False
-    if _nodes.has_group(store, path):
+    if node is not None:
         raise ContainsGroupError(
             f"{_nodes.describe(store, path)} contains a group, not an array; "
             "open it with open_group()"
@@ -472,11 +491,32 @@ def _take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     if hasattr(a, "dtype"):
         kwargs.setdefault("dtype", a.dtype)
     if isinstance(a, Array):
-        if "compression" not in kwargs:
+        chosen = _format_like(a, kwargs)
+        kwargs["zarr_format"] = chosen
+        own_codecs = {"compression", "compressor", "compressors", "codecs"} & kwargs.keys()
+        if a.zarr_format == 3:
+            if chosen == 3 and not own_codecs:
+                kwargs.setdefault("filters", a.filters)
+                kwargs.setdefault("serializer", a.serializer)
+                kwargs.setdefault("shards", a.shards)
+                kwargs.setdefault("compressors", a.compressors)
+            return kwargs
+        if not own_codecs:
             kwargs.setdefault("compressor", a.compressor)
         kwargs.setdefault("order", a.order)
         kwargs.setdefault("filters", a.filters)
     return kwargs
+
+
+def _format_like(a: Array, kwargs: dict[str, Any]) -> int:
+    """The format of an array that is made like ``a``: that of its group, or of ``a``."""
+    asked = _nodes.check_format(kwargs.pop("zarr_version", None), kwargs.get("zarr_format"))
+    store = kwargs.get("store")
+    if store is None:
+        return asked or a.zarr_format
+    kwargs["store"] = as_store(store)
+    path = normalize_storage_path(kwargs.get("path"))
+    return _nodes.choose_format(kwargs["store"], path, asked, a.zarr_format)
 
 
 def _take_storage(source: Array, kwargs: dict[str, Any]) -> None:
@@ -500,7 +540,10 @@ def _chunks_of(a: Any) -> Any:
 
 def _keywords(function: Any) -> frozenset[str]:
     named = inspect.signature(function).parameters.values()
-    return frozenset(p.name for p in named if p.kind is not p.VAR_KEYWORD) | set(H5PY_KEYWORDS)
+    return frozenset(p.name for p in named if p.kind is not p.VAR_KEYWORD) | {
+        *H5PY_KEYWORDS,
+        *V3_KEYWORDS,
+    }
 
 
 ARRAY_KEYWORDS = _keywords(create)

@@ -5,7 +5,7 @@ that what other processes create is seen at once. Names may be paths; groups in 
 """
 
 import keyword
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any, cast
@@ -23,14 +23,15 @@ from zarrix._errors import (
     GroupNotFoundError,
     ReadOnlyError,
 )
-from zarrix._metadata import v2
+from zarrix._group_terms import GroupTerms
+from zarrix._metadata import GroupMetadata, v3
 from zarrix._stores import MemoryStore, Store, as_store
 from zarrix.util import normalize_shape, normalize_storage_path
 
 __all__ = ["Group"]
 
 
-class Group(MutableMapping[str, Any]):
+class Group(GroupTerms, MutableMapping[str, Any]):
     """A group that exists in a store.
 
     Use `zarrix.open_group` or `zarrix.group` rather than this class.
@@ -48,7 +49,8 @@ class Group(MutableMapping[str, Any]):
         False reads attributes again before every use.
     synchronizer : mapping of key to lock, optional
         Held during writes in addition to the engine's own locks.
-    zarr_version : {None, 2}
+    zarr_version : {2, 3}, optional
+        The format to look for; either when omitted.
     meta_array : ndarray, optional
         Accepted for zarr 2.18; results are NumPy arrays.
 
@@ -88,26 +90,26 @@ class Group(MutableMapping[str, Any]):
         *,
         meta_array: Any = None,
     ) -> None:
-        _nodes.check_format(zarr_version)
+        asked = _nodes.check_format(zarr_version)
         self._store: Store = as_store(store)
         self._chunk_store: Store | None = None if chunk_store is None else as_store(chunk_store)
         self._path: str = normalize_storage_path(path)
-        self._read_only = bool(read_only)
+        self._read_only = bool(read_only) or self._store.read_only
         self._synchronizer = synchronizer
         self._meta_array = np.empty_like(() if meta_array is None else meta_array, shape=())
-        key = _nodes.key_of(self._path, ".zgroup")
-        document = self._store.get(key)
-        if _nodes.has_array(self._store, self._path):
+        node = _nodes.find(self._store, self._path, asked)
+        if node is not None and node.kind == "array":
             raise ContainsArrayError(
                 f"{_nodes.describe(self._store, self._path)} contains an array, not a group; "
                 "open it with open_array()"
             )
-        if document is None:
+        if node is None:
             raise GroupNotFoundError(f"no group at {_nodes.describe(self._store, self._path)}")
-        v2.parse_group(document, where=_nodes.place(self._store, key))
+        self._zarr_format = node.zarr_format
+        self._parse_metadata(node.document)
         self._attrs = Attributes(
             self._store,
-            key=_nodes.key_of(self._path, ".zattrs"),
+            key=_nodes.key_of(self._path, ".zattrs" if node.zarr_format == 2 else "zarr.json"),
             read_only=self._read_only,
             cache=cache_attrs,
             synchronizer=synchronizer,
@@ -220,6 +222,7 @@ class Group(MutableMapping[str, Any]):
             "chunk_store": self._chunk_store,
             "cache_attrs": self._attrs.cache,
             "synchronizer": self._synchronizer,
+            "zarr_version": self._zarr_format,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -248,7 +251,7 @@ class Group(MutableMapping[str, Any]):
         try:
             return self._open_array(path)
         except ArrayNotFoundError:
-            if not _nodes.has_group(self._store, path):
+            if not _nodes.has_group(self._store, path, self._zarr_format):
                 raise self._no_member(item) from None
             return self._open_group(path)
 
@@ -263,19 +266,25 @@ class Group(MutableMapping[str, Any]):
         """Delete a member and all below it."""
         path = self._item_path(item)
         with self._writing():
-            if not (_nodes.has_array(self._store, path) or _nodes.has_group(self._store, path)):
+            if self._node(path) is None:
                 raise self._no_member(item)
             for store in self._stores():
                 store.rmdir(path)
 
     def __contains__(self, item: object) -> bool:
-        path = self._item_path(item)
-        return _nodes.has_array(self._store, path) or _nodes.has_group(self._store, path)
+        return self._node(self._item_path(item)) is not None
+
+    def _node(self, path: str) -> _nodes.Node | None:
+        return _nodes.find(self._store, path, self._zarr_format)
+
+    def _kind(self, path: str) -> str | None:
+        node = self._node(path)
+        return None if node is None else node.kind
 
     def __iter__(self) -> Iterator[str]:
         for name in _nodes.member_names(self._store, self._path):
             path = _nodes.key_of(self._path, name)
-            if _nodes.has_array(self._store, path) or _nodes.has_group(self._store, path):
+            if self._node(path) is not None:
                 yield name
 
     def __len__(self) -> int:
@@ -301,7 +310,8 @@ class Group(MutableMapping[str, Any]):
         """
         if default and key not in self:
             return default[0]
-        kept = Group(MemoryStore({".zgroup": v2.group_document()}))
+        root = GroupMetadata(2) if self._zarr_format == 2 else v3.new_group()
+        kept = Group(MemoryStore({root.document_name: _nodes.group_document(root)}))
         copy(self[key], kept, name=key)
         del self[key]
         return kept[key]
@@ -334,7 +344,7 @@ class Group(MutableMapping[str, Any]):
         """Names of the groups directly below."""
         for name in _nodes.member_names(self._store, self._path):
             path = _nodes.key_of(self._path, name)
-            if _nodes.has_group(self._store, path) and not _nodes.has_array(self._store, path):
+            if self._kind(path) == "group":
                 yield name
 
     def groups(self) -> Iterator[tuple[str, "Group"]]:
@@ -358,9 +368,10 @@ class Group(MutableMapping[str, Any]):
     def _array_paths(self, path: str, recurse: bool) -> Iterator[str]:
         for name in _nodes.member_names(self._store, path):
             below = _nodes.key_of(path, name)
-            if _nodes.has_array(self._store, below):
+            kind = self._kind(below)
+            if kind == "array":
                 yield below
-            elif recurse and _nodes.has_group(self._store, below):
+            elif recurse and kind == "group":
                 yield from self._array_paths(below, recurse)
 
     def visitvalues(self, func: Callable[[Any], Any]) -> Any:
@@ -407,7 +418,9 @@ class Group(MutableMapping[str, Any]):
             return nullcontext()
         return cast("AbstractContextManager[Any]", self._synchronizer[".zgroup"])
 
-    def create_group(self, name: str, overwrite: bool = False) -> "Group":
+    def create_group(
+        self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ) -> "Group":
         """Make a group, and those above it.
 
         Parameters
@@ -416,6 +429,7 @@ class Group(MutableMapping[str, Any]):
             Name, or path relative to this group.
         overwrite : bool
             Replace what is there.
+        attributes : mapping, optional
 
         Raises
         ------
@@ -424,14 +438,20 @@ class Group(MutableMapping[str, Any]):
         """
         path = self._item_path(name)
         with self._writing():
-            _nodes.create_group(self._store, path, self._chunk_store, overwrite)
-        return self._open_group(path)
+            new = self._new_metadata(attributes)
+            _nodes.create_group(self._store, path, self._chunk_store, overwrite, new)
+        made = self._open_group(path)
+        if attributes and self._zarr_format == 2:
+            made.attrs.put(dict(attributes))
+        return made
 
     def create_groups(self, *names: str, **kwargs: Any) -> tuple["Group", ...]:
         """`create_group` for several names."""
         return tuple(self.create_group(name, **kwargs) for name in names)
 
-    def require_group(self, name: str, overwrite: bool = False) -> "Group":
+    def require_group(
+        self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ) -> "Group":
         """The group of that name, made if it does not exist.
 
         Parameters
@@ -439,12 +459,14 @@ class Group(MutableMapping[str, Any]):
         name : str
         overwrite : bool
             Replace an array of that name.
+        attributes : mapping, optional
+            Of the group, if it is made.
         """
         path = self._item_path(name)
+        if self._kind(path) != "group":
+            return self.create_group(name, overwrite, attributes)
         with self._writing():
-            if not _nodes.has_group(self._store, path) or _nodes.has_array(self._store, path):
-                _nodes.create_group(self._store, path, self._chunk_store, overwrite)
-        return self._open_group(path)
+            return self._open_group(path)
 
     def require_groups(self, *names: str) -> tuple["Group", ...]:
         """`require_group` for several names."""
@@ -492,7 +514,7 @@ class Group(MutableMapping[str, Any]):
             An array of another shape or dtype exists.
         """
         path = self._item_path(name)
-        if not _nodes.has_array(self._store, path):
+        if self._kind(path) != "array":
             return self.create_dataset(name, shape=shape, dtype=dtype, **kwargs)
         with self._writing():
             names = ("synchronizer", "cache_metadata", "cache_attrs", "write_empty_chunks")
@@ -588,7 +610,8 @@ class Group(MutableMapping[str, Any]):
             if f"{new}/".startswith(f"{old}/"):
                 raise ValueError(f"{old!r} cannot be moved below itself, to {new!r}")
             parent = new.rpartition("/")[0]
-            if parent and not _nodes.has_group(self._store, parent):
-                _nodes.create_group(self._store, parent, self._chunk_store, overwrite=False)
+            if parent and self._kind(parent) != "group":
+                metadata = self._new_metadata()
+                _nodes.create_group(self._store, parent, self._chunk_store, False, metadata)
             for store in self._stores():
                 store.rename(old, new)

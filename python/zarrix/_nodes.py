@@ -1,25 +1,35 @@
 """Nodes of a hierarchy in a store: which keys make one, making one, and clearing the way for one.
 
+A node of format 2 is an array by its ``.zarray``, a group by its ``.zgroup``; one of format 3 says
+in its ``zarr.json`` what it is. Where a place has documents of both, format 2 is what it is, as it
+is to zarr 2. All nodes of a hierarchy have one format, that of its root.
+
 Nothing is deleted before what replaces it is known to be valid, and nothing is deleted that is not
 Zarr: a folder that holds anything else is refused with the name of the first such file. Metadata is
 created under its lock, so of two processes that create the same node one gets it and one an error.
 """
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from zarrix import _engine
 from zarrix._config import config
 from zarrix._errors import ContainsArrayError, ContainsGroupError, ZarrixError
-from zarrix._metadata import ArrayMetadata, v2
+from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
 from zarrix._stores import Store
 
 __all__ = [
+    "Node",
+    "array_document",
     "check_format",
+    "choose_format",
     "clear",
     "create_array",
     "create_group",
     "describe",
+    "find",
+    "group_document",
     "has_array",
     "has_group",
     "key_of",
@@ -37,14 +47,38 @@ def key_of(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
-def has_array(store: Store, path: str) -> bool:
+class Node(NamedTuple):
+    """What is stored at a path: its format, and whether it is an "array" or a "group"."""
+
+    zarr_format: int
+    kind: str
+    document: bytes | None = None
+
+
+def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None:
+    """What is stored at ``path``, in one format or in either; None if nothing is."""
+    if zarr_format != 3 and key_of(path, ".zarray") in store:
+        return Node(2, "array")
+    if zarr_format != 2:
+        key = key_of(path, "zarr.json")
+        document = store.get(key)
+        if document is not None:
+            return Node(3, v3.node_type(document, place(store, key)), document)
+    if zarr_format != 3 and key_of(path, ".zgroup") in store:
+        return Node(2, "group")
+    return None
+
+
+def has_array(store: Store, path: str, zarr_format: int | None = None) -> bool:
     """Whether an array is stored at ``path``."""
-    return key_of(path, ".zarray") in store
+    node = find(store, path, zarr_format)
+    return node is not None and node.kind == "array"
 
 
-def has_group(store: Store, path: str) -> bool:
-    """Whether a group is stored at ``path``."""
-    return key_of(path, ".zgroup") in store
+def has_group(store: Store, path: str, zarr_format: int | None = None) -> bool:
+    """Whether a group is stored at ``path``, and no array."""
+    node = find(store, path, zarr_format)
+    return node is not None and node.kind == "group"
 
 
 def member_names(store: Store, path: str) -> list[str]:
@@ -65,14 +99,66 @@ def place(store: Store, key: str) -> str:
     return f"{root.rstrip('/')}/{key}" if isinstance(root, str) else key
 
 
-def check_format(zarr_version: Any, zarr_format: Any = None) -> None:
-    """Refuse what this version cannot store, by either of its names."""
+def check_format(zarr_version: Any, zarr_format: Any = None) -> int | None:
+    """The format that a call names, by either of its names; None if it names none."""
     asked = zarr_version if zarr_format is None else zarr_format
-    if asked is None:
-        asked = config.default_zarr_format
-    if asked not in (None, 2):
-        what = "format 3 comes with a later" if asked == 3 else f"{asked!r} is no format of this"
-        raise ValueError(f"zarr_format 2 is what this version of zarrix stores; {what} version")
+    if asked not in (None, 2, 3) or isinstance(asked, bool):
+        raise ValueError(f"zarr_format is 2 or 3, not {asked!r}")
+    return None if asked is None else int(asked)
+
+
+def choose_format(
+    store: Store, path: str, asked: int | None, default: int, word: str | None = None
+) -> int:
+    """The format of a new node: that of the group it is in, else what the call asks for.
+
+    Parameters
+    ----------
+    store, path : Store, str
+        Where the node will be.
+    asked : 2, 3 or None
+        What the call names.
+    default : 2 or 3
+        Format of the release of zarr that introduced the function.
+    word : str, optional
+        An argument of the call that only format 3 has.
+
+    Raises
+    ------
+    ValueError
+        The group above has another format than is asked for, or ``word`` cannot be in it.
+    """
+    names = path.split("/") if path else []
+    for depth in reversed(range(len(names))):
+        above = "/".join(names[:depth])
+        node = find(store, above)
+        if node is None or node.kind == "array":
+            continue
+        if asked not in (None, node.zarr_format):
+            raise ValueError(
+                f"{describe(store, above)} is a group of format {node.zarr_format}, and so are its "
+                f"members; zarr_format={asked} needs a hierarchy of its own"
+            )
+        asked = node.zarr_format
+        break
+    if word is not None and asked == 2:
+        raise ValueError(
+            f"{word}= belongs to zarr_format=3; create the array at top level with zarr_format=3, "
+            "or in a group that was created with it"
+        )
+    return asked or (3 if word is not None else config.default_zarr_format or default)
+
+
+def array_document(metadata: ArrayMetadata) -> bytes:
+    """The document of an array, in its format."""
+    encode = v2.array_document if metadata.zarr_format == 2 else v3.array_document
+    return encode(metadata)
+
+
+def group_document(metadata: GroupMetadata) -> bytes:
+    """The document of a group, in its format."""
+    encode = v2.group_document if metadata.zarr_format == 2 else v3.group_document
+    return encode(metadata)
 
 
 def create_array(
@@ -89,17 +175,25 @@ def create_array(
     ContainsArrayError, ContainsGroupError
         Something is there, or an array is in the place of a parent group.
     """
-    document = v2.array_document(metadata)
+    document = array_document(metadata)
     # The engine refuses what it cannot execute here, while everything is still in place.
     layout, foreign = metadata.layout()
     chunks = store if chunk_store is None else chunk_store
     _engine.ArrayIO(chunks._engine, chunks.engine_path(path), layout, foreign)
-    _create(store, path, chunk_store, ".zarray", document, overwrite)
+    _create(store, path, chunk_store, metadata.document_name, document, overwrite)
 
 
-def create_group(store: Store, path: str, chunk_store: Store | None, overwrite: bool) -> None:
-    """Store the metadata of a new group; raises as `create_array` does."""
-    _create(store, path, chunk_store, ".zgroup", v2.group_document(), overwrite)
+def create_group(
+    store: Store,
+    path: str,
+    chunk_store: Store | None,
+    overwrite: bool,
+    metadata: GroupMetadata | None = None,
+) -> None:
+    """Store the metadata of a new group, of format 2 by default; raises as `create_array` does."""
+    metadata = metadata or GroupMetadata(2)
+    document = group_document(metadata)
+    _create(store, path, chunk_store, metadata.document_name, document, overwrite)
 
 
 def _create(
@@ -115,8 +209,8 @@ def _create(
         if chunk_store is not None and chunk_store is not store:
             clear(chunk_store, path)
     else:
-        _check_free(store, path)
-    _require_parents(store, path, chunk_store, overwrite)
+        require_free(store, path)
+    _require_parents(store, path, chunk_store, overwrite, 3 if name == "zarr.json" else 2)
     key = key_of(path, name)
     if overwrite:
         store[key] = document
@@ -124,26 +218,29 @@ def _create(
 
     def create(old: bytes | None) -> bytes:
         if old is not None:
-            raise _occupied(store, path, name)
+            kind = v3.node_type(old, key) if name == "zarr.json" else name
+            raise _occupied(store, path, "array" in kind)
         return document
 
     store.update_value(key, create)
 
 
-def _check_free(store: Store, path: str) -> None:
-    for name in (".zarray", ".zgroup"):
-        if key_of(path, name) in store:
-            raise _occupied(store, path, name)
+def require_free(store: Store, path: str) -> None:
+    node = find(store, path)
+    if node is not None:
+        raise _occupied(store, path, node.kind == "array")
 
 
-def _occupied(store: Store, path: str, name: str) -> ZarrixError:
+def _occupied(store: Store, path: str, is_array: bool) -> ZarrixError:
     advice = "pass overwrite=True (or mode='w') to replace it, or open it with mode='r+'"
-    if name == ".zarray":
+    if is_array:
         return ContainsArrayError(f"{describe(store, path)} contains an array; {advice}")
     return ContainsGroupError(f"{describe(store, path)} contains a group; {advice}")
 
 
-def _require_parents(store: Store, path: str, chunk_store: Store | None, overwrite: bool) -> None:
+def _require_parents(
+    store: Store, path: str, chunk_store: Store | None, overwrite: bool, zarr_format: int
+) -> None:
     """Make the groups above ``path``; an array among them is replaced only by ``overwrite``."""
     names = path.split("/") if path else []
     parents = ["/".join(names[:depth]) for depth in range(len(names))]
@@ -157,8 +254,14 @@ def _require_parents(store: Store, path: str, chunk_store: Store | None, overwri
             clear(store, parent)
             if chunk_store is not None and chunk_store is not store:
                 clear(chunk_store, parent)
-        if not has_group(store, parent):
-            store.update_value(key_of(parent, ".zgroup"), lambda old: old or v2.group_document())
+        if not has_group(store, parent, zarr_format):
+            new = GroupMetadata(2) if zarr_format == 2 else v3.new_group()
+            document = group_document(new)
+            store.update_value(key_of(parent, new.document_name), _keep_or(document))
+
+
+def _keep_or(document: bytes) -> Callable[[bytes | None], bytes]:
+    return lambda old: old or document
 
 
 def clear(store: Store, path: str) -> None:

@@ -16,7 +16,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from functools import cached_property
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import TracebackType
 from typing import Any, Self
 
@@ -24,13 +24,14 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._config import config
-from zarrix._errors import FSPathExistNotDir, InvalidKeyError
+from zarrix._errors import FSPathExistNotDir, InvalidKeyError, ReadOnlyError
 from zarrix.util import normalize_dimension_separator, normalize_storage_path
 
 __all__ = [
     "DictStore",
     "DirectoryStore",
     "KVStore",
+    "LocalStore",
     "MemoryStore",
     "NestedDirectoryStore",
     "Store",
@@ -89,6 +90,15 @@ class Store(MutableMapping[str, Any]):
         """Whether values can be deleted."""
         return self._erasable
 
+    @property
+    def read_only(self) -> bool:
+        """Whether changes are refused, in the store and in all that is opened from it."""
+        return not self._writeable
+
+    def _forbid_changes(self) -> None:
+        if not self._writeable:
+            raise ReadOnlyError(f"the store {self!r} is read-only; open it without read_only=True")
+
     def close(self) -> None:
         """Release what the store holds; nothing, unless a subclass does."""
 
@@ -121,6 +131,7 @@ class Store(MutableMapping[str, Any]):
         ``old`` is None where nothing is stored; returning None deletes. Other threads and
         processes of this machine wait. Returns what is stored afterwards.
         """
+        self._forbid_changes()
         return self._engine.update(self.engine_path(key), change, fsync=_fsync())
 
     def listdir(self, path: str | None = None) -> list[str]:
@@ -130,10 +141,12 @@ class Store(MutableMapping[str, Any]):
 
     def rmdir(self, path: str | None = None) -> None:
         """Delete every key below ``path``; all keys, for the root."""
+        self._forbid_changes()
         self._engine.delete_prefix(self.engine_path(normalize_storage_path(path)))
 
     def rename(self, src_path: str, dst_path: str) -> None:
         """Move everything at and below ``src_path`` to ``dst_path``, which must not exist."""
+        self._forbid_changes()
         source, target = normalize_storage_path(src_path), normalize_storage_path(dst_path)
         self._engine.rename_prefix(self.engine_path(source), self.engine_path(target))
 
@@ -166,9 +179,11 @@ class _EngineStore(Store):
         return value
 
     def __setitem__(self, key: str, value: Any) -> None:
+        self._forbid_changes()
         self._engine.put(self.engine_path(_key(key)), _as_buffer(value), fsync=_fsync())
 
     def __delitem__(self, key: str) -> None:
+        self._forbid_changes()
         name = self.engine_path(_key(key))
         # As in 2.18, deleting what others continue deletes those.
         if not self._engine.delete(name) and not self._engine.delete_prefix(name):
@@ -190,6 +205,7 @@ class _EngineStore(Store):
 
     def clear(self) -> None:
         """Delete every key."""
+        self._forbid_changes()
         self._engine.delete_prefix("")
 
 
@@ -261,6 +277,27 @@ class DirectoryStore(_EngineStore):
         return f"<zarrix.storage.{type(self).__name__} {self.path!r}>"
 
 
+class LocalStore(DirectoryStore):
+    """A `DirectoryStore` as zarr-python 3 makes it.
+
+    Parameters
+    ----------
+    root : str or Path
+        The directory; it is made when something is first written.
+    read_only : bool
+        Refuse changes, in the store and in all that is opened from it.
+    """
+
+    def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
+        super().__init__(root)
+        self._writeable = not read_only
+
+    @property
+    def root(self) -> Path:
+        """The directory."""
+        return Path(self.path)
+
+
 class NestedDirectoryStore(DirectoryStore):
     """A `DirectoryStore` whose arrays keep their chunks in nested directories, ``0/0`` for ``0.0``.
 
@@ -322,6 +359,10 @@ class MemoryStore(_EngineStore):
         Of the nested mappings that `root` returns.
     dimension_separator : {".", "/"}, optional
         Separator in the chunk keys of arrays created here, where they name none.
+    store_dict : mapping, optional
+        Initial content, as zarr-python 3 names it; copied too.
+    read_only : bool
+        Refuse changes, in the store and in all that is opened from it.
     """
 
     def __init__(
@@ -329,11 +370,15 @@ class MemoryStore(_EngineStore):
         root: Mapping[str, Any] | None = None,
         cls: type[Any] = dict,
         dimension_separator: str | None = None,
+        *,
+        store_dict: Mapping[str, Any] | None = None,
+        read_only: bool = False,
     ) -> None:
         self.cls = cls
         self._dimension_separator = normalize_dimension_separator(dimension_separator)
-        for key, value in _flatten(root or {}):
+        for key, value in _flatten(root or store_dict or {}):
             self[key] = value
+        self._writeable = not read_only
 
     def _open(self) -> _engine.Store:
         return _engine.MemoryStore()
@@ -362,9 +407,11 @@ class MemoryStore(_EngineStore):
 
     def __setstate__(self, state: Any) -> None:
         content = state.pop("content")
+        writeable = state.pop("_writeable", True)
         super().__setstate__(state)
         for key, value in content.items():
             self[key] = value
+        self._writeable = writeable
 
     def __repr__(self) -> str:
         return f"<zarrix.storage.{type(self).__name__}: {len(self)} keys at {id(self):#x}>"

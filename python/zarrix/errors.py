@@ -1,4 +1,7 @@
-"""The errors of zarrix under the module name that code written for zarr 2.18 imports."""
+"""The errors of zarrix under the module name that code written for zarr-python imports.
+
+The classes of zarr-python 3 that zarrix does not tell apart are other names of its own.
+"""
 
 from zarrix._errors import (
     ArrayIndexError,
@@ -23,25 +26,46 @@ from zarrix._errors import (
     ZarrixError,
 )
 
+BaseZarrError = ZarrixError
+DataTypeValidationError = MetadataError
+MetadataValidationError = MetadataError
+NodeNotFoundError = PathNotFoundError
+NodeTypeValidationError = MetadataError
+UnstableSpecificationWarning = FutureWarning
+ZarrDeprecationWarning = DeprecationWarning
+ZarrFutureWarning = FutureWarning
+ZarrRuntimeWarning = RuntimeWarning
+ZarrUserWarning = UserWarning
+
 __all__ = [
     "ArrayIndexError",
     "ArrayNotFoundError",
     "BadCompressorError",
+    "BaseZarrError",
     "BoundsCheckError",
     "CodecError",
     "ContainsArrayError",
     "ContainsGroupError",
     "CopyError",
     "CorruptChunkError",
+    "DataTypeValidationError",
     "FSPathExistNotDir",
     "GroupNotFoundError",
     "InvalidKeyError",
     "MetadataError",
+    "MetadataValidationError",
     "NegativeStepError",
+    "NodeNotFoundError",
+    "NodeTypeValidationError",
     "PathNotFoundError",
     "ReadOnlyError",
     "SelectionError",
     "UnknownCodecError",
+    "UnstableSpecificationWarning",
     "VindexInvalidSelectionError",
+    "ZarrDeprecationWarning",
+    "ZarrFutureWarning",
+    "ZarrRuntimeWarning",
+    "ZarrUserWarning",
     "ZarrixError",
 ]

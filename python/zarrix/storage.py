@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from zarrix import _nodes
+from zarrix._array_terms import StorePath
 from zarrix._metadata import v2 as _v2
 from zarrix._stores import (
     DictStore,
     DirectoryStore,
     KVStore,
+    LocalStore,
     MemoryStore,
     NestedDirectoryStore,
     Store,
@@ -29,9 +31,11 @@ __all__ = [
     "DictStore",
     "DirectoryStore",
     "KVStore",
+    "LocalStore",
     "MemoryStore",
     "NestedDirectoryStore",
     "Store",
+    "StorePath",
     "TempStore",
     "array_meta_key",
     "atexit_rmglob",

@@ -11,6 +11,7 @@ import json
 import math
 import numbers
 import operator
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,7 +22,10 @@ from zarrix._errors import InvalidKeyError, MetadataError
 
 __all__ = [
     "buffer_size",
+    "bytes_of",
+    "chunks_of_bytes",
     "guess_chunks",
+    "guess_shards",
     "human_readable_size",
     "is_total_slice",
     "json_dumps",
@@ -41,6 +45,7 @@ _CHUNK_LEAST_BYTES = 128 * 1024
 _CHUNK_MOST_BYTES = 64 * 1024 * 1024
 _AXIS_LIMIT = 2**63 - 1
 _MAX_JSON_BYTES = 64 * 1024 * 1024
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKMGT]i?[bB]|[bB])")
 _OBJECT_NAMES = ("str", "bytes", "array", "object")
 
 
@@ -92,14 +97,90 @@ def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
         axis = (axis + 1) % len(shape)
 
 
+def bytes_of(size: Any) -> int | None:
+    """The number of bytes that a text such as ``"1 MiB"`` means; None if it is no such text.
+
+    Examples
+    --------
+    >>> bytes_of("1 MiB"), bytes_of("500kB"), bytes_of("auto")
+    (1048576, 500000, None)
+    """
+    found = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
+    if found is None:
+        return None
+    unit = found[2].lower()
+    base = 1024 if len(unit) == 3 else 1000
+    count = float(found[1]) * base ** ("bkmgt".index(unit[0]) if unit else 0)
+    if count < 1:
+        raise ValueError(f"{size!r} is less than a byte")
+    return int(count)
+
+
+def chunks_of_bytes(
+    shape: tuple[int, ...], typesize: int, target: int, divide: bool = False
+) -> tuple[int, ...]:
+    """Chunks of at most ``target`` bytes, near a cube: the longest axis is halved until they fit.
+
+    With ``divide``, every length divides that of ``shape``, as inner chunks must divide a shard.
+
+    Examples
+    --------
+    >>> chunks_of_bytes((1000, 1000, 100), 8, 2**20)
+    (32, 63, 50)
+    >>> chunks_of_bytes((1000, 1000), 1, 10**5, divide=True)
+    (250, 250)
+    """
+    lengths = [max(length, 1) for length in shape]
+    parts = [1] * len(lengths)
+    whole = list(lengths)
+    while math.prod(lengths) * typesize > target and max(lengths) > 1:
+        axis = max(range(len(lengths)), key=lengths.__getitem__)
+        parts[axis] *= 2
+        if divide:
+            lengths[axis] = next(
+                n for n in range(lengths[axis] // 2, 0, -1) if whole[axis] % n == 0
+            )
+        else:
+            lengths[axis] = -(-whole[axis] // parts[axis])
+    return tuple(lengths)
+
+
+def guess_shards(
+    shape: tuple[int, ...], chunks: tuple[int, ...], typesize: int, target: int | None = None
+) -> tuple[int, ...]:
+    """Shards of whole chunks, of at most ``target`` bytes before compression (64 MiB).
+
+    Grown along the axis with the most chunks left, so that a shard has the shape of the array.
+
+    Examples
+    --------
+    >>> guess_shards((4000, 4000), (100, 100), 4, 2**20)
+    (400, 400)
+    """
+    limit = target or _CHUNK_MOST_BYTES
+    most = [-(-max(size, 1) // chunk) for size, chunk in zip(shape, chunks, strict=True)]
+    counts = [1] * len(chunks)
+    while True:
+        room = [axis for axis in range(len(counts)) if counts[axis] < most[axis]]
+        if not room:
+            break
+        axis = max(room, key=lambda i: most[i] / counts[i])
+        grown = min(2 * counts[axis], most[axis])
+        if math.prod(chunks) * typesize * math.prod(counts) // counts[axis] * grown > limit:
+            break
+        counts[axis] = grown
+    return tuple(count * chunk for count, chunk in zip(counts, chunks, strict=True))
+
+
 def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
     """``chunks`` as one length per axis of ``shape``, which is normalised already.
 
     Parameters
     ----------
-    chunks : bool, None, "auto", int or iterable of int
-        True, None and "auto" guess; False makes one chunk; an int goes for every axis. Of a tuple,
-        axes that are missing at the end, None and -1 take the whole axis.
+    chunks : bool, None, "auto", int, iterable of int, or str such as "1 MiB"
+        True, None and "auto" guess; False makes one chunk; an int goes for every axis; a size is
+        the most bytes of a chunk. Of a tuple, axes that are missing at the end, None and -1 take
+        the whole axis.
     shape : tuple of int
     typesize : int
         Bytes of one element, for the guess.
@@ -118,6 +199,9 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
     """
     if chunks is None or chunks is True or (isinstance(chunks, str) and chunks == "auto"):
         return guess_chunks(shape, typesize)
+    target = bytes_of(chunks)
+    if target is not None:
+        return chunks_of_bytes(shape, typesize, target)
     if chunks is False:
         return shape
     if isinstance(chunks, (str, bytes)) or not isinstance(chunks, (numbers.Number, Iterable)):
@@ -287,12 +371,12 @@ class _JsonEncoder(json.JSONEncoder):
         return super().default(o)
 
 
-def json_dumps(value: Any) -> bytes:
-    """JSON as zarr writes it: ASCII, four spaces of indentation, keys sorted."""
+def json_dumps(value: Any, indent: int = 4, sort_keys: bool = True) -> bytes:
+    """JSON as zarr 2.18 writes it: ASCII, four spaces of indentation, keys sorted."""
     text = json.dumps(
         value,
-        indent=4,
-        sort_keys=True,
+        indent=indent,
+        sort_keys=sort_keys,
         ensure_ascii=True,
         separators=(",", ": "),
         cls=_JsonEncoder,

@@ -4,18 +4,21 @@ Both formats are described by the same `ArrayMetadata`: its codecs are a chain i
 format 3, where order "F" of format 2 is a transposition, and filters and compressor are members.
 The terms of format 2 (``order``, ``filters``, ``compressor``, ``dimension_separator``) are views of
 that one description, so that there is one path into the engine, `ArrayMetadata.layout`.
-`zarrix._metadata.v2` reads and writes the documents.
+`zarrix._metadata.v2` and `zarrix._metadata.v3` read and write the documents.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from zarrix._chain import bind_chain, inner_shape, split_chain, stored_order
 from zarrix._codecs import ForeignCodecs, bind
 from zarrix._dtypes import fill_value_bytes
 from zarrix._errors import MetadataError
@@ -41,7 +44,8 @@ class ArrayMetadata:
     has_compressor : bool
         Whether the last codec is what format 2 calls the compressor, and not a filter.
     extra : Mapping
-        Members of the document that this version does not know; they are written back.
+        Members of the document that this version does not know; they are written back. In format 3
+        the whole document, which is written back but for what changed.
     where : str
         Where the document is, for messages.
     """
@@ -56,7 +60,7 @@ class ArrayMetadata:
     has_compressor: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
     where: str = field(default=".zarray", compare=False)
-    _layouts: dict[tuple[bool, str], tuple[str, list[ForeignCodecs]]] = field(
+    _layouts: dict[bool, tuple[str, list[ForeignCodecs]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -65,10 +69,16 @@ class ArrayMetadata:
         """Number of axes."""
         return len(self.shape)
 
-    @property
+    @cached_property
     def order(self) -> str:
         """Order of the elements inside a chunk, "C" or "F"."""
-        return "F" if self.codecs and self.codecs[0]["name"] == "transpose" else "C"
+        if self.zarr_format == 2:
+            return "F" if self.codecs and self.codecs[0]["name"] == "transpose" else "C"
+        axes = len(self.shape)
+        shard = self.shard_codec
+        chain = self.codecs if shard is None else (*self.codecs, *shard["codecs"])
+        order = stored_order(chain, axes, self.where)
+        return "F" if axes > 1 and order == tuple(reversed(range(axes))) else "C"
 
     @property
     def compressor(self) -> dict[str, Any] | None:
@@ -85,7 +95,54 @@ class ArrayMetadata:
     @property
     def dimension_separator(self) -> str:
         """What stands between the numbers of a chunk key: "." or "/"."""
-        return self.key_encoding[1] or "."
+        return self.key_encoding[1] or ("/" if self.key_encoding[0] == "default" else ".")
+
+    @cached_property
+    def shard_codec(self) -> Mapping[str, Any] | None:
+        """Configuration of the shards that chunks are; None where chunks are not shards."""
+        _, middle, _ = split_chain(map(dict, self.codecs))
+        sharded = middle and middle[0]["name"] == "sharding_indexed"
+        return middle[0]["configuration"] if sharded else None
+
+    @cached_property
+    def inner_chunk_shape(self) -> tuple[int, ...]:
+        """Shape of what is read as one: an inner chunk of a shard, or a chunk."""
+        shard = self.shard_codec
+        if shard is None:
+            return self.chunk_shape
+        order = stored_order(self.codecs, len(self.shape), self.where)
+        stored = inner_shape(shard, tuple(self.chunk_shape[axis] for axis in order), self.where)
+        lengths = dict(zip(order, stored, strict=True))
+        return tuple(lengths[axis] for axis in range(len(order)))
+
+    @property
+    def document_name(self) -> str:
+        """Last part of the key of the document."""
+        return ".zarray" if self.zarr_format == 2 else "zarr.json"
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The user attributes in a document of format 3, a copy."""
+        return copy.deepcopy(dict(self.extra.get("attributes", {})))
+
+    @property
+    def dimension_names(self) -> tuple[str | None, ...] | None:
+        """Names of the axes, None for one without; None where the document names none."""
+        names = self.extra.get("dimension_names")
+        return None if self.zarr_format == 2 or names is None else tuple(names)
+
+    @property
+    def node_type(self) -> str:
+        """What this describes: ``"array"``."""
+        return "array"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document, as JSON values."""
+        from zarrix._metadata import v2, v3
+
+        encode = v2.array_document if self.zarr_format == 2 else v3.array_document
+        members: dict[str, Any] = json.loads(encode(self))
+        return members
 
     @property
     def chunk_grid_shape(self) -> tuple[int, ...]:
@@ -100,9 +157,7 @@ class ArrayMetadata:
         """Names of the codecs that the engine does not have and calls back in Python."""
         return tuple(name for slot in self.layout()[1] for name in slot.names)
 
-    def layout(
-        self, *, write_empty_chunks: bool = True, metadata_key: str = ".zarray"
-    ) -> tuple[str, list[ForeignCodecs]]:
+    def layout(self, *, write_empty_chunks: bool = True) -> tuple[str, list[ForeignCodecs]]:
         """The two arguments of ``_engine.ArrayIO`` that describe this array.
 
         Returns
@@ -117,11 +172,12 @@ class ArrayMetadata:
         UnknownCodecError, MetadataError
             A codec is not available, or its configuration cannot be right.
         """
-        cached = self._layouts.get((write_empty_chunks, metadata_key))
+        cached = self._layouts.get(write_empty_chunks)
         if cached is not None:
             return cached
         chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
-        codecs, foreign = bind(self.codecs, self.dtype, chunk_shape, self.where)
+        bind_codecs = bind if self.zarr_format == 2 else bind_chain
+        codecs, foreign = bind_codecs(self.codecs, self.dtype, chunk_shape, self.where)
         fill = fill_value_bytes(self.fill_value, self.dtype)
         document = {
             "shape": self.shape,
@@ -133,11 +189,11 @@ class ArrayMetadata:
                 "configuration": {"separator": self.dimension_separator},
             },
             "codecs": codecs,
-            "metadata_key": metadata_key,
+            "metadata_key": self.document_name,
             "write_empty_chunks": write_empty_chunks,
         }
         result = (json.dumps(document), foreign)
-        self._layouts[write_empty_chunks, metadata_key] = result
+        self._layouts[write_empty_chunks] = result
         return result
 
     def with_shape(self, shape: tuple[int, ...]) -> ArrayMetadata:
@@ -176,6 +232,29 @@ class GroupMetadata:
 
     zarr_format: int = 2
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The user attributes in a document of format 3, a copy."""
+        return copy.deepcopy(dict(self.extra.get("attributes", {})))
+
+    @property
+    def document_name(self) -> str:
+        """Last part of the key of the document."""
+        return ".zgroup" if self.zarr_format == 2 else "zarr.json"
+
+    @property
+    def node_type(self) -> str:
+        """What this describes: ``"group"``."""
+        return "group"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document, as JSON values."""
+        from zarrix._metadata import v2, v3
+
+        encode = v2.group_document if self.zarr_format == 2 else v3.group_document
+        members: dict[str, Any] = json.loads(encode(self))
+        return members
 
 
 def _v2_config(codec: Mapping[str, Any]) -> dict[str, Any]:

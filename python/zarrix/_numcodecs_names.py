@@ -1,4 +1,4 @@
-"""The codecs of numcodecs under the module name that code written for zarr 2.18 imports.
+"""The classes of numcodecs that code written for zarr 2.18 imports from ``zarr.codecs``.
 
 numcodecs is imported when a name is first taken from here.
 """

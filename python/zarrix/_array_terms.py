@@ -1,0 +1,175 @@
+"""What zarr-python 3 calls the parts of an array: shards, serializer, compressors, metadata.
+
+These are views of the one `ArrayMetadata` that every array has, for arrays of either format. The
+codecs of format 2 are shown as numcodecs objects, those of format 3 as objects of `zarrix.codecs`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from zarrix import _engine
+from zarrix._chain import split_chain
+from zarrix._codec_objects import codec_from_dict
+from zarrix._codecs import codec_object
+from zarrix._errors import suggestion
+from zarrix._metadata import ArrayMetadata
+
+__all__ = ["ArrayConfig", "ArrayTerms", "StorePath"]
+
+
+@dataclass(frozen=True)
+class ArrayConfig:
+    """What an array object does, as opposed to how the array is stored.
+
+    Attributes
+    ----------
+    order : {"C", "F"}
+        Accepted for zarr-python; results of reads are in C order, and ``out=`` takes any.
+    write_empty_chunks : bool
+        Whether chunks that hold only the fill value are stored.
+    """
+
+    order: str = "C"
+    write_empty_chunks: bool = False
+
+    @classmethod
+    def of(cls, value: Any, base: "ArrayConfig") -> "ArrayConfig":
+        """``base`` with the settings that ``config=`` names: a mapping, or another's config."""
+        if value is None:
+            return base
+        names = [one.name for one in fields(cls)]
+        given = value if isinstance(value, Mapping) else vars(value)
+        for name in given:
+            if name not in (*names, *_IGNORED):
+                raise TypeError(f"config has no setting {name!r}{suggestion(name, names)}")
+        return cls(**{name: given.get(name, getattr(base, name)) for name in names})
+
+
+# Of zarr-python, about things that do not exist here.
+_IGNORED = (
+    "read_missing_chunks",
+    "sharding_coalesce_max_gap_bytes",
+    "sharding_coalesce_max_bytes",
+    "rectilinear_chunks",
+    "target_shard_size_bytes",
+    "allow_unsafe_pickle_decode",
+)
+
+
+@dataclass(frozen=True)
+class StorePath:
+    """A place: a store and a path in it."""
+
+    store: Any
+    path: str
+
+    def __str__(self) -> str:
+        root = getattr(self.store, "path", None)
+        start = f"file://{root}" if isinstance(root, str) else f"memory://{id(self.store)}"
+        return f"{start}/{self.path}".rstrip("/")
+
+    def __truediv__(self, other: str) -> "StorePath":
+        return StorePath(self.store, f"{self.path}/{other}".strip("/"))
+
+
+class ArrayTerms:
+    """The properties of zarr-python 3; mixed into every array."""
+
+    __slots__ = ()
+
+    _metadata: ArrayMetadata
+    _io: _engine.ArrayIO
+    _write_empty_chunks: bool
+
+    def _codecs_by_kind(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
+        """Filters, serializer and compressors of format 3; those of its shards, if it has them."""
+        metadata = self._metadata
+        shard = metadata.shard_codec
+        chain = metadata.codecs if shard is None else shard["codecs"]
+        arrays, middle, binary = split_chain(dict(codec) for codec in chain)
+        return (
+            tuple(codec_from_dict(one) for one in arrays),
+            codec_from_dict(middle[0]),
+            tuple(codec_from_dict(one) for one in binary),
+        )
+
+    @property
+    def zarr_format(self) -> int:
+        """2 or 3: the format in which the array is stored."""
+        return self._metadata.zarr_format
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """Length of a shard along each axis; None where chunks are stored one by one."""
+        return None if self._metadata.shard_codec is None else self._metadata.chunk_shape
+
+    @property
+    def serializer(self) -> Any:
+        """The codec that turns a chunk into bytes; None in format 2."""
+        return None if self._metadata.zarr_format == 2 else self._codecs_by_kind()[1]
+
+    @property
+    def compressors(self) -> tuple[Any, ...]:
+        """The codecs on bytes, in the order in which they are applied."""
+        if self._metadata.zarr_format == 3:
+            return self._codecs_by_kind()[2]
+        config = self._metadata.compressor
+        return () if config is None else (codec_object(config),)
+
+    @property
+    def metadata(self) -> ArrayMetadata:
+        """What the stored document says; it does not change with the array."""
+        return self._metadata
+
+    @property
+    def config(self) -> ArrayConfig:
+        """What this object does, as opposed to how the array is stored."""
+        return ArrayConfig(self._metadata.order, self._write_empty_chunks)
+
+    def with_config(self, config: Any) -> Self:
+        """The same array, through an object with other settings.
+
+        Parameters
+        ----------
+        config : mapping or ArrayConfig
+            Settings that are not named stay as they are.
+        """
+        new = self.__class__.__new__(self.__class__)
+        state = self.__getstate__()
+        assert isinstance(state, dict)
+        wanted = ArrayConfig.of(config, self.config)
+        new.__setstate__({**state, "write_empty_chunks": wanted.write_empty_chunks})  # type: ignore[attr-defined]
+        return new
+
+    @property
+    def store_path(self) -> StorePath:
+        """The store, and the path in it."""
+        return StorePath(self.store, self.path)  # type: ignore[attr-defined]
+
+    @property
+    def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Lengths of the chunks along each axis, as dask has them; of inner chunks in shards."""
+        return _sizes(self._metadata.shape, self._metadata.inner_chunk_shape)
+
+    @property
+    def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Lengths along each axis of what is stored as one: chunks, or shards."""
+        return _sizes(self._metadata.shape, self._metadata.chunk_shape)
+
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
+        """Set several attributes in one step; the others stay. Returns the array."""
+        self.attrs.update(new_attributes)  # type: ignore[attr-defined]
+        return self
+
+    def info_complete(self) -> Any:
+        """The same as `info`, which counts what is stored already."""
+        return self.info  # type: ignore[attr-defined]
+
+
+def _sizes(shape: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    def along(size: int, chunk: int) -> Iterator[int]:
+        for start in range(0, size, max(chunk, 1)):
+            yield min(chunk, size - start)
+
+    return tuple(tuple(along(n, m)) for n, m in zip(shape, chunks, strict=True))

@@ -1,0 +1,304 @@
+"""Codecs of format 3 as objects: what users pass, and what arrays show as their codecs.
+
+A codec is its name and its configuration, and nothing else: encoding is the engine's business. The
+classes have the names, arguments and defaults of zarr-python 3, so that code which makes them runs
+here. Objects of zarr-python itself, and anything else with a ``to_dict()``, are taken as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from zarrix._errors import BadCompressorError, MetadataError
+
+__all__ = [
+    "BloscCodec",
+    "BytesCodec",
+    "Codec",
+    "Crc32cCodec",
+    "GzipCodec",
+    "OtherCodec",
+    "ShardingCodec",
+    "TransposeCodec",
+    "VLenBytesCodec",
+    "VLenUTF8Codec",
+    "ZstdCodec",
+    "codec_from_dict",
+    "is_codec_document",
+]
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Codec:
+    """A codec of format 3: `name` and `configuration` of its document."""
+
+    name: ClassVar[str] = ""
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What stands under ``"configuration"`` in the document."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {key: _plain(value) for key, value in values.items() if value is not None}
+
+    def to_dict(self) -> Document:
+        """The codec's document: ``{"name": ..., "configuration": {...}}``."""
+        configuration = self.configuration
+        return {"name": self.name, "configuration": configuration}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Any:
+        """The codec that a document describes."""
+        return cls(**data.get("configuration", {}))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Codec):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    # Enumerations of zarr-python hold the text that documents have.
+    return getattr(value, "value", value) if not isinstance(value, (str, int)) else value
+
+
+def _one_of(codec: Codec, name: str, allowed: tuple[Any, ...]) -> None:
+    value = getattr(codec, name)
+    text = getattr(value, "value", value)
+    if text not in allowed:
+        listed = ", ".join(repr(one) for one in allowed)
+        raise MetadataError(f"{type(codec).__name__}: {name}={value!r}; allowed: {listed}")
+    object.__setattr__(codec, name, text)
+
+
+def _in_range(codec: Codec, name: str, least: int, most: int) -> None:
+    value = getattr(codec, name)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise MetadataError(
+            f"{type(codec).__name__}: {name}={value!r}; allowed: whole numbers from {least} to "
+            f"{most}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BytesCodec(Codec):
+    """Elements as their bytes, in the order that ``endian`` says; None for elements of one byte.
+
+    Examples
+    --------
+    >>> BytesCodec().to_dict()
+    {'name': 'bytes', 'configuration': {'endian': 'little'}}
+    """
+
+    name: ClassVar[str] = "bytes"
+    endian: str | None = "little"
+
+    def __post_init__(self) -> None:
+        _one_of(self, "endian", ("little", "big", None))
+
+    def to_dict(self) -> Document:
+        """The codec's document; without a configuration where there is no order."""
+        return {"name": self.name} if self.endian is None else super().to_dict()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BloscCodec(Codec):
+    """Blosc. ``typesize`` and ``shuffle`` follow the data type where they are None."""
+
+    name: ClassVar[str] = "blosc"
+    typesize: int | None = None
+    cname: str = "zstd"
+    clevel: int = 5
+    shuffle: str | None = None
+    blocksize: int = 0
+
+    def __post_init__(self) -> None:
+        _one_of(self, "cname", ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"))
+        _one_of(self, "shuffle", ("noshuffle", "shuffle", "bitshuffle", None))
+        _in_range(self, "clevel", 0, 9)
+        _in_range(self, "blocksize", 0, 2**31 - 1)
+        if self.typesize is not None:
+            _in_range(self, "typesize", 1, 2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GzipCodec(Codec):
+    """gzip, at a level from 0 to 9."""
+
+    name: ClassVar[str] = "gzip"
+    level: int = 5
+
+    def __post_init__(self) -> None:
+        _in_range(self, "level", 0, 9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZstdCodec(Codec):
+    """Zstandard, at a level up to 22; with ``checksum``, damaged chunks are noticed."""
+
+    name: ClassVar[str] = "zstd"
+    level: int = 0
+    checksum: bool = False
+
+    def __post_init__(self) -> None:
+        _in_range(self, "level", -131072, 22)
+
+
+@dataclass(frozen=True)
+class Crc32cCodec(Codec):
+    """A checksum of four bytes behind the chunk."""
+
+    name: ClassVar[str] = "crc32c"
+
+    def to_dict(self) -> Document:
+        """The codec's document, which has no configuration."""
+        return {"name": self.name}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransposeCodec(Codec):
+    """The axes of a chunk in another order, as in ``numpy.transpose``."""
+
+    name: ClassVar[str] = "transpose"
+    order: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", tuple(int(axis) for axis in self.order))
+
+
+@dataclass(frozen=True)
+class VLenUTF8Codec(Codec):
+    """Texts of any length, as numcodecs stores them."""
+
+    name: ClassVar[str] = "vlen-utf8"
+
+
+@dataclass(frozen=True)
+class VLenBytesCodec(Codec):
+    """Byte strings of any length, as numcodecs stores them."""
+
+    name: ClassVar[str] = "vlen-bytes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardingCodec(Codec):
+    """A chunk as a shard: inner chunks of ``chunk_shape``, each through ``codecs``, and an index.
+
+    Parameters
+    ----------
+    chunk_shape : int or tuple of int
+        Of an inner chunk; it divides the shard.
+    codecs, index_codecs : iterable of codecs
+    index_location : {"end", "start"}
+    subchunk_write_order : str
+        Accepted for zarr-python; inner chunks are written in C order.
+    """
+
+    name: ClassVar[str] = "sharding_indexed"
+    chunk_shape: tuple[int, ...]
+    codecs: tuple[Any, ...] = (BytesCodec(),)
+    index_codecs: tuple[Any, ...] = (BytesCodec(), Crc32cCodec())
+    index_location: str = "end"
+    subchunk_write_order: str = field(default="morton", repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        shape = self.chunk_shape
+        lengths = shape if isinstance(shape, Iterable) else (shape,)
+        object.__setattr__(self, "chunk_shape", tuple(int(length) for length in lengths))
+        for name in ("codecs", "index_codecs"):
+            chain = tuple(codec_from_dict(is_codec_document(one)) for one in getattr(self, name))
+            object.__setattr__(self, name, chain)
+        location = getattr(self.index_location, "value", self.index_location)
+        object.__setattr__(self, "index_location", location)
+        _one_of(self, "index_location", ("end", "start"))
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What stands under ``"configuration"`` in the document."""
+        return {k: v for k, v in super().configuration.items() if k != "subchunk_write_order"}
+
+
+@dataclass(frozen=True, repr=False)
+class OtherCodec(Codec):
+    """Any other codec, by the name and configuration of its document."""
+
+    document: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name in the document."""
+        return str(self.document["name"])
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What stands under ``"configuration"`` in the document."""
+        return dict(self.document.get("configuration", {}))
+
+    def to_dict(self) -> Document:
+        """The document."""
+        return dict(self.document)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> OtherCodec:
+        """The codec that a document describes."""
+        return cls(dict(data))
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        values = "".join(f", {key}={value!r}" for key, value in self.configuration.items())
+        return f"Codec({self.name!r}{values})"
+
+
+CODEC_CLASSES: dict[str, type[Codec]] = {
+    one.name: one
+    for one in (
+        BloscCodec,
+        BytesCodec,
+        Crc32cCodec,
+        GzipCodec,
+        ShardingCodec,
+        TransposeCodec,
+        VLenBytesCodec,
+        VLenUTF8Codec,
+        ZstdCodec,
+    )
+}
+
+
+def codec_from_dict(document: Mapping[str, Any]) -> Codec:
+    """The object for a codec's document; an `OtherCodec` where none of the classes fits."""
+    kind = CODEC_CLASSES.get(document["name"], OtherCodec)
+    configuration = document.get("configuration", {})
+    if kind is OtherCodec or set(configuration) - {one.name for one in fields(kind)}:
+        return OtherCodec(dict(document))
+    if kind is BytesCodec and "endian" not in configuration:
+        return BytesCodec(endian=None)
+    codec: Codec = kind.from_dict(document)
+    return codec
+
+
+def is_codec_document(codec: Any) -> Document:
+    """The document of a codec of format 3 in any form that users pass.
+
+    Raises
+    ------
+    BadCompressorError
+        It is no such codec; codecs of numcodecs are not looked at here.
+    """
+    if isinstance(codec, str):
+        return {"name": codec}
+    if isinstance(codec, Mapping) and isinstance(codec.get("name"), str):
+        return dict(codec)
+    to_dict = getattr(codec, "to_dict", None)
+    if to_dict is not None and not isinstance(codec, type):
+        document = dict(to_dict())
+        if isinstance(document.get("name"), str):
+            return document
+    raise BadCompressorError(
+        f"{codec!r} ({type(codec).__name__}) is no codec of format 3; expected for example "
+        "zarrix.codecs.ZstdCodec(), or a dict with 'name' and 'configuration'"
+    )

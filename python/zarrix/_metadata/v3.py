@@ -1,0 +1,493 @@
+"""The documents of format 3: ``zarr.json`` of arrays and groups.
+
+A new array's document is made in the order and spelling of zarr-python 3.4, and then read like any
+other, so that there is one place that decides what a document may say. A document that contradicts
+itself is refused there with its key, the value and what is allowed. What is written back after a
+change is the document that was read, but for what changed: members that this version does not know,
+and other spellings of the same data type or codec, survive.
+
+An extension that is not known is refused, unless the document itself says with
+``"must_understand": false`` that it may be ignored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from zarrix._chain import chain_documents, check_codecs, codec_document
+from zarrix._config import config
+from zarrix._data_types import (
+    as_dtype,
+    data_type_of,
+    decode_data_type,
+    decode_fill,
+    default_fill,
+    encode_fill,
+    same_bytes,
+)
+from zarrix._errors import MetadataError, shorten
+from zarrix._metadata import ArrayMetadata, GroupMetadata
+from zarrix.util import (
+    bytes_of,
+    chunks_of_bytes,
+    guess_shards,
+    human_readable_size,
+    json_dumps,
+    json_loads,
+    normalize_chunks,
+    normalize_fill_value,
+    normalize_order,
+    normalize_shape,
+)
+
+__all__ = [
+    "DEFAULT",
+    "array_document",
+    "attributes_document",
+    "group_document",
+    "key_encoding_of",
+    "new_array",
+    "new_group",
+    "node_type",
+    "parse_array",
+    "parse_attributes",
+    "parse_group",
+]
+
+
+class _Default:
+    """Where an argument has no value that could not be meant."""
+
+    def __repr__(self) -> str:
+        return "DEFAULT"
+
+
+DEFAULT: Any = _Default()
+
+_ARRAY_KEYS = (
+    "zarr_format",
+    "node_type",
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "fill_value",
+    "codecs",
+)
+_KNOWN_KEYS = {*_ARRAY_KEYS, "attributes", "dimension_names", "storage_transformers"}
+_GROUP_KEYS = {"zarr_format", "node_type", "attributes", "consolidated_metadata"}
+_INDEX_CODECS = [
+    {"name": "bytes", "configuration": {"endian": "little"}},
+    {"name": "crc32c"},
+]
+_MAX_AXES = 64
+_MAX_LENGTH = 2**63 - 1
+
+
+# New documents
+
+
+def new_array(
+    *,
+    shape: Any,
+    dtype: Any = None,
+    chunks: Any = "auto",
+    shards: Any = None,
+    filters: Any = "auto",
+    serializer: Any = "auto",
+    compressors: Any = "auto",
+    codecs: Any = None,
+    fill_value: Any = DEFAULT,
+    order: str | None = "C",
+    attributes: Mapping[str, Any] | None = None,
+    chunk_key_encoding: Any = None,
+    dimension_names: Any = None,
+    where: str = "zarr.json",
+) -> ArrayMetadata:
+    """The metadata of a new array of format 3.
+
+    Parameters
+    ----------
+    shape, dtype, chunks, shards, filters, serializer, compressors, fill_value, attributes,
+    chunk_key_encoding, dimension_names
+        As in ``zarrix.create_array``.
+    codecs : iterable of codecs, optional
+        The whole chain, instead of filters, serializer, compressors and shards.
+    order : "C" or "F"
+        F stores the axes of a chunk reversed, by a transpose codec.
+    where : str
+        Where the document will be, for messages.
+
+    Raises
+    ------
+    MetadataError, ValueError, TypeError
+        The arguments do not describe an array.
+    UnknownCodecError, BadCompressorError
+        A codec is not one, or not available.
+    """
+    full = as_dtype(dtype)
+    element = full.base.newbyteorder("=")
+    lengths = normalize_shape(shape) + full.shape
+    data_type = data_type_of(element)
+    chunk_shape, shard, location = _partition(chunks, shards, lengths, element.itemsize)
+    if codecs is not None:
+        if shard is not None:
+            raise ValueError(
+                "shards= and codecs= exclude each other: put a ShardingCodec in codecs"
+            )
+        chain = [codec_document(one, element) for one in codecs]
+    else:
+        chain = chain_documents(filters, serializer, compressors, element)
+    if order is not None and normalize_order(order) == "F" and len(lengths) > 1:
+        axes = list(reversed(range(len(lengths))))
+        chain.insert(0, {"name": "transpose", "configuration": {"order": axes}})
+    if shard is not None:
+        inner = {
+            "chunk_shape": list(chunk_shape),
+            "codecs": chain,
+            "index_codecs": _INDEX_CODECS,
+            "index_location": location,
+        }
+        chain = [{"name": "sharding_indexed", "configuration": inner}]
+    document: dict[str, Any] = {
+        "shape": list(lengths),
+        "data_type": data_type,
+        "chunk_grid": {
+            "name": "regular",
+            "configuration": {"chunk_shape": list(shard or chunk_shape)},
+        },
+        "chunk_key_encoding": _key_encoding_document(chunk_key_encoding),
+        "fill_value": encode_fill(_new_fill(fill_value, element), element),
+        "codecs": chain,
+        "attributes": dict(attributes or {}),
+    }
+    if dimension_names is not None:
+        document["dimension_names"] = list(dimension_names)
+    document.update(zarr_format=3, node_type="array", storage_transformers=[])
+    # Through JSON and back: tuples and NumPy numbers become what a reader will see.
+    metadata = parse_array(_dumps(document, where), where)
+    metadata.layout()
+    return metadata
+
+
+def _new_fill(value: Any, dtype: np.dtype[Any]) -> Any:
+    if value is DEFAULT or value is None:
+        return default_fill(dtype)
+    if dtype.isbuiltin == 2:
+        return np.asarray(value).astype(dtype)[()]
+    if dtype.names is not None and isinstance(value, Mapping):
+        return decode_fill(dict(value), dtype, "fill_value")
+    return normalize_fill_value(value, dtype)
+
+
+def _partition(
+    chunks: Any, shards: Any, shape: tuple[int, ...], itemsize: int
+) -> tuple[tuple[int, ...], tuple[int, ...] | None, str]:
+    """Chunk shape, shard shape if there are shards, and where their index is."""
+    location: Any = "end"
+    if isinstance(shards, Mapping):
+        location = shards.get("index_location", location)
+        location = getattr(location, "value", location)
+        shards = shards["shape"]
+    wanted = bytes_of(chunks)
+    automatic = chunks is None or chunks is True or (isinstance(chunks, str) and chunks == "auto")
+    shard: tuple[int, ...] | None = None
+    if isinstance(shards, str):
+        shard = ()
+    elif shards is not None and shards is not False:
+        shard = _at_least_one(normalize_chunks(shards, shape, itemsize))
+    if wanted is not None:
+        chunk = chunks_of_bytes(shard or shape, itemsize, wanted, divide=bool(shard))
+    elif automatic and shard:
+        chunk = chunks_of_bytes(shard, itemsize, 2**20, divide=True)
+    else:
+        chunk = _at_least_one(normalize_chunks(chunks, shape, itemsize)) if shape else ()
+    if shard == () and shape:
+        limit = None if shards == "auto" else bytes_of(shards)
+        shard = guess_shards(shape, chunk, itemsize, limit)
+    return chunk, shard, location
+
+
+def _at_least_one(lengths: tuple[int, ...]) -> tuple[int, ...]:
+    # Format 3 has no chunks of length zero, also where an axis is empty.
+    return tuple(max(length, 1) for length in lengths)
+
+
+def key_encoding_of(encoding: Any) -> tuple[str, dict[str, Any]]:
+    """Name and configuration of ``chunk_key_encoding=``."""
+    document = _key_encoding_document(encoding)
+    return document["name"], document["configuration"]
+
+
+def _key_encoding_document(encoding: Any) -> dict[str, Any]:
+    """A chunk key encoding in any form that users pass, as a document."""
+    if hasattr(encoding, "to_dict"):
+        encoding = encoding.to_dict()
+    if encoding is None:
+        encoding = {"name": "default"}
+    elif isinstance(encoding, str):
+        encoding = {"name": encoding}
+    elif isinstance(encoding, tuple) and len(encoding) == 2:
+        encoding = {"name": encoding[0], "separator": encoding[1]}
+    if not isinstance(encoding, Mapping) or not isinstance(encoding.get("name"), str):
+        raise MetadataError(
+            f"chunk_key_encoding={encoding!r}; expected for example "
+            "{'name': 'default', 'separator': '/'}"
+        )
+    given = dict(encoding.get("configuration", {}))
+    if "separator" in encoding:
+        given["separator"] = encoding["separator"]
+    given.setdefault("separator", "." if encoding["name"] == "v2" else "/")
+    return {"name": encoding["name"], "configuration": given}
+
+
+def new_group(attributes: Mapping[str, Any] | None = None) -> GroupMetadata:
+    """The metadata of a new group of format 3."""
+    members = {"attributes": dict(attributes or {}), "zarr_format": 3, "node_type": "group"}
+    return parse_group(_dumps(members, "zarr.json"))
+
+
+# Documents that are stored
+
+
+def node_type(document: Any, where: str) -> str:
+    """What a ``zarr.json`` describes: ``"array"`` or ``"group"``."""
+    members = _members(document, where)
+    kind = members.get("node_type")
+    if kind not in ("array", "group"):
+        raise _wrong(where, "node_type", kind, "'array' or 'group'")
+    return str(kind)
+
+
+def parse_array(document: Any, where: str = "zarr.json") -> ArrayMetadata:
+    """The array that a ``zarr.json`` document describes.
+
+    Parameters
+    ----------
+    document : bytes, str or Mapping
+        A mapping is JSON that was parsed already, as in consolidated metadata.
+    where : str
+        Path of the document, with which messages begin.
+
+    Raises
+    ------
+    MetadataError
+        It is not JSON, lacks a key, contradicts itself, or needs an extension that is not known.
+    UnknownCodecError
+        A codec is not known.
+    """
+    members = _members(document, where)
+    missing = [key for key in _ARRAY_KEYS if key not in members]
+    if missing:
+        raise MetadataError(
+            f"{where}: lacks the key {', '.join(map(repr, missing))}; an array of format 3 has "
+            f"{', '.join(_ARRAY_KEYS)}"
+        )
+    _check_node(members, "array", _KNOWN_KEYS, where)
+    transformers = members.get("storage_transformers") or []
+    if transformers:
+        names = [one.get("name") if isinstance(one, Mapping) else one for one in transformers]
+        raise _wrong(where, "storage_transformers", names, "none: no storage transformer is known")
+    shape = _lengths(members["shape"], "shape", 0, where)
+    dtype = decode_data_type(members["data_type"], f"{where}: key 'data_type'")
+    codecs = tuple(check_codecs(members["codecs"], f"{where}: key 'codecs' is"))
+    dtype = _stored_dtype(dtype, codecs)
+    metadata = ArrayMetadata(
+        zarr_format=3,
+        shape=shape,
+        chunk_shape=_chunk_shape(members["chunk_grid"], shape, where),
+        dtype=dtype,
+        fill_value=decode_fill(members["fill_value"], dtype, f"{where}: key 'fill_value'"),
+        codecs=codecs,
+        key_encoding=_key_encoding(members["chunk_key_encoding"], where),
+        extra=members,
+        where=where,
+    )
+    _check_names(members.get("dimension_names"), shape, where)
+    _check_size(metadata, where)
+    return metadata
+
+
+def _stored_dtype(dtype: np.dtype[Any], codecs: tuple[Mapping[str, Any], ...]) -> np.dtype[Any]:
+    """Structures in big-endian order keep it: their fields are not swapped by one codec."""
+    if dtype.names is None:
+        return dtype
+    for codec in codecs:
+        configuration = codec.get("configuration", {})
+        if codec["name"] == "bytes" and configuration.get("endian") == "big":
+            return dtype.newbyteorder(">")
+        if codec["name"] == "sharding_indexed":
+            inner = configuration.get("codecs")
+            if isinstance(inner, list) and all(isinstance(one, Mapping) for one in inner):
+                return _stored_dtype(dtype, tuple(one for one in inner if "name" in one))
+    return dtype
+
+
+def _chunk_shape(grid: Any, shape: tuple[int, ...], where: str) -> tuple[int, ...]:
+    name, configuration = _extension(grid, "chunk_grid", where)
+    if name != "regular":
+        raise _wrong(where, "chunk_grid", name, "'regular', the only chunk grid that is known")
+    given = configuration.get("chunk_shape")
+    lengths = _lengths(given, "chunk_grid.configuration.chunk_shape", 1, where)
+    if len(lengths) != len(shape):
+        raise _wrong(
+            where,
+            "chunk_grid.configuration.chunk_shape",
+            given,
+            f"one length per axis of the shape {list(shape)}",
+        )
+    return lengths
+
+
+def _key_encoding(encoding: Any, where: str) -> tuple[str, str]:
+    name, configuration = _extension(encoding, "chunk_key_encoding", where)
+    if name not in ("default", "v2"):
+        raise _wrong(where, "chunk_key_encoding", name, "'default' and 'v2'")
+    separator = configuration.get("separator", "/" if name == "default" else ".")
+    if separator not in ("/", "."):
+        raise _wrong(where, "chunk_key_encoding.configuration.separator", separator, "'/' or '.'")
+    return name, separator
+
+
+def _extension(value: Any, key: str, where: str) -> tuple[str, Mapping[str, Any]]:
+    """Name and configuration of an extension point, given as an object or as a bare name."""
+    if isinstance(value, str):
+        return value, {}
+    if isinstance(value, Mapping) and isinstance(value.get("name"), str):
+        configuration = value.get("configuration", {})
+        if isinstance(configuration, Mapping):
+            return value["name"], configuration
+    raise _wrong(where, key, value, "an object with 'name' and 'configuration'")
+
+
+def _check_names(names: Any, shape: tuple[int, ...], where: str) -> None:
+    if names is None:
+        return
+    valid = isinstance(names, list) and all(one is None or isinstance(one, str) for one in names)
+    if not valid or len(names) != len(shape):
+        expected = f"a list of {len(shape)} names, one per axis of the shape {list(shape)}, or null"
+        raise _wrong(where, "dimension_names", names, expected)
+
+
+def _check_size(metadata: ArrayMetadata, where: str) -> None:
+    """Nothing that is decoded or indexed as one may be larger than memory allows."""
+    item, whole = metadata.dtype.itemsize, math.prod(metadata.chunk_shape)
+    inner = math.prod(metadata.inner_chunk_shape)
+    needed = max(inner * item, 16 * (whole // inner) if whole != inner else 0)
+    if len(metadata.shape) > _MAX_AXES:
+        raise _wrong(where, "shape", metadata.shape, f"at most {_MAX_AXES} axes")
+    if needed > config.max_chunk_bytes or whole * item > _MAX_LENGTH:
+        raise _wrong(
+            where,
+            "chunk_grid.configuration.chunk_shape",
+            metadata.chunk_shape,
+            f"chunks of at most {human_readable_size(config.max_chunk_bytes)} bytes "
+            f"(config.max_chunk_bytes), and one of {metadata.dtype} would need "
+            f"{human_readable_size(max(needed, whole * item))}",
+        )
+
+
+def array_document(metadata: ArrayMetadata) -> bytes:
+    """The ``zarr.json`` of an array, as zarr-python 3 writes it."""
+    members = {**metadata.extra, "shape": list(metadata.shape)}
+    where, dtype = metadata.where, metadata.dtype
+    stored = decode_fill(members["fill_value"], dtype, f"{where}: key 'fill_value'")
+    if not same_bytes(stored, metadata.fill_value, dtype):
+        members["fill_value"] = encode_fill(metadata.fill_value, dtype)
+    return _dumps(members, where)
+
+
+def parse_group(document: Any, where: str = "zarr.json") -> GroupMetadata:
+    """The group that a ``zarr.json`` document describes; `MetadataError` if it does not."""
+    members = _members(document, where)
+    for key in ("zarr_format", "node_type"):
+        if key not in members:
+            raise MetadataError(f"{where}: lacks the key {key!r}; a group of format 3 has it")
+    _check_node(members, "group", _GROUP_KEYS, where)
+    return GroupMetadata(3, members)
+
+
+def group_document(metadata: GroupMetadata) -> bytes:
+    """The ``zarr.json`` of a group, as zarr-python 3 writes it."""
+    return _dumps(dict(metadata.extra), "zarr.json")
+
+
+def parse_attributes(document: Any, where: str = "zarr.json") -> dict[str, Any]:
+    """The attributes inside a ``zarr.json``."""
+    attributes = _members(document, where).get("attributes", {})
+    if not isinstance(attributes, Mapping):
+        raise _wrong(where, "attributes", attributes, "an object")
+    return dict(attributes)
+
+
+def attributes_document(document: Any, attributes: Mapping[str, Any], where: str) -> bytes:
+    """The document with other attributes; everything else in it stays as it is."""
+    members = dict(_members(document, where))
+    if "attributes" not in members:
+        # Where zarr-python has them: before the members that every node has.
+        members = {"attributes": {}, **members}
+    return _dumps({**members, "attributes": dict(attributes)}, where)
+
+
+def _dumps(members: Mapping[str, Any], where: str) -> bytes:
+    try:
+        return json_dumps(members, indent=2, sort_keys=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        for key, value in dict(members.get("attributes", {})).items():
+            if not _is_json(value):
+                raise TypeError(
+                    f"{where}: attribute {key!r} is a {type(value).__name__} that cannot be "
+                    f"written as JSON ({error}); use str, int, float, bool, None, lists or dicts"
+                ) from None
+        raise MetadataError(f"{where}: cannot be written as JSON ({error})") from None
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json_dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _members(document: Any, where: str) -> Mapping[str, Any]:
+    members = document if isinstance(document, Mapping) else json_loads(document, where)
+    if not isinstance(members, Mapping):
+        raise MetadataError(f"{where}: is {shorten(members)}; expected a JSON object")
+    return members
+
+
+def _check_node(members: Mapping[str, Any], kind: str, known: Iterable[str], where: str) -> None:
+    if members["zarr_format"] != 3 or isinstance(members["zarr_format"], bool):
+        raise _wrong(where, "zarr_format", members["zarr_format"], "3")
+    if members["node_type"] != kind:
+        raise _wrong(where, "node_type", members["node_type"], repr(kind))
+    attributes = members.get("attributes", {})
+    if not isinstance(attributes, Mapping):
+        raise _wrong(where, "attributes", attributes, "an object")
+    for key, value in members.items():
+        if key in known:
+            continue
+        if not isinstance(value, Mapping) or value.get("must_understand") is not False:
+            raise MetadataError(
+                f"{where}: key {key!r} is an extension that this version does not know, and the "
+                "document does not say with 'must_understand': false that it may be ignored"
+            )
+
+
+def _lengths(value: Any, key: str, least: int, where: str) -> tuple[int, ...]:
+    expected = f"a list of whole numbers from {least} to 2**63-1, one per axis"
+    if not isinstance(value, (list, tuple)):
+        raise _wrong(where, key, value, expected)
+    for length in value:
+        if type(length) is not int or not least <= length <= _MAX_LENGTH:
+            raise _wrong(where, key, value, expected)
+    return tuple(value)
+
+
+def _wrong(where: str, key: str, value: Any, allowed: str) -> MetadataError:
+    return MetadataError(f"{where}: key {key!r} is {shorten(value)}; allowed: {allowed}")

@@ -1,0 +1,5 @@
+"""The base class of stores, under the module name of zarr-python 3."""
+
+from zarrix._stores import Store
+
+__all__ = ["Store"]

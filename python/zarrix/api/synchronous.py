@@ -1,0 +1,63 @@
+"""The functions of zarr-python 3 that do not need awaiting: all that there are here."""
+
+from zarrix._api import create_group, create_hierarchy
+from zarrix._create_array import create_array, from_array
+from zarrix.convenience import (
+    copy,
+    copy_all,
+    copy_store,
+    load,
+    open,  # noqa: A004
+    save,
+    save_array,
+    save_group,
+    tree,
+)
+from zarrix.creation import (
+    array,
+    create,
+    empty,
+    empty_like,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    open_array,
+    open_like,
+    zeros,
+    zeros_like,
+)
+from zarrix.hierarchy import group, open_group
+
+__all__ = [
+    "array",
+    "copy",
+    "copy_all",
+    "copy_store",
+    "create",
+    "create_array",
+    "create_group",
+    "create_hierarchy",
+    "empty",
+    "empty_like",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_group",
+    "open_like",
+    "save",
+    "save_array",
+    "save_group",
+    "tree",
+    "zeros",
+    "zeros_like",
+]
+
+for _function in (create_array, create_group, create_hierarchy, from_array):
+    _function.__module__ = __name__

@@ -1,0 +1,107 @@
+"""Codecs: those of format 3 as classes, and those of numcodecs, which format 2 names.
+
+``BytesCodec``, ``ZstdCodec``, ``ShardingCodec``, ... have the names and arguments of zarr-python 3.
+``Blosc``, ``Zstd``, ``Delta``, ... are the classes of numcodecs, as code for zarr 2.18 imports
+them; numcodecs is imported when the first of them is taken from here. `zarrix.codecs.numcodecs` has
+the codecs that format 3 calls ``numcodecs.<id>``.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from zarrix import _numcodecs_names
+from zarrix._codec_objects import (
+    BloscCodec,
+    BytesCodec,
+    Codec,
+    Crc32cCodec,
+    GzipCodec,
+    ShardingCodec,
+    TransposeCodec,
+    VLenBytesCodec,
+    VLenUTF8Codec,
+    ZstdCodec,
+)
+from zarrix.codecs import numcodecs
+
+if TYPE_CHECKING:
+    from zarrix._numcodecs_names import *  # noqa: F403
+
+__all__ = [
+    *_numcodecs_names.__all__,
+    "BloscCname",
+    "BloscCodec",
+    "BloscShuffle",
+    "BytesCodec",
+    "Crc32cCodec",
+    "Endian",
+    "GzipCodec",
+    "ShardingCodec",
+    "ShardingCodecIndexLocation",
+    "TransposeCodec",
+    "VLenBytesCodec",
+    "VLenUTF8Codec",
+    "ZstdCodec",
+    "numcodecs",
+]
+
+
+class BloscCname(Enum):
+    """The compressors inside of Blosc."""
+
+    lz4 = "lz4"
+    lz4hc = "lz4hc"
+    blosclz = "blosclz"
+    snappy = "snappy"
+    zlib = "zlib"
+    zstd = "zstd"
+
+
+class BloscShuffle(Enum):
+    """What Blosc does with elements before it compresses."""
+
+    noshuffle = "noshuffle"
+    shuffle = "shuffle"
+    bitshuffle = "bitshuffle"
+
+
+class Endian(Enum):
+    """The order of the bytes of an element."""
+
+    big = "big"
+    little = "little"
+
+
+class ShardingCodecIndexLocation(Enum):
+    """Where in a shard its index is."""
+
+    start = "start"
+    end = "end"
+
+
+for _class in (
+    BloscCodec,
+    BytesCodec,
+    Codec,
+    Crc32cCodec,
+    GzipCodec,
+    ShardingCodec,
+    TransposeCodec,
+    VLenBytesCodec,
+    VLenUTF8Codec,
+    ZstdCodec,
+):
+    _class.__module__ = __name__
+del _class
+
+
+def __getattr__(name: str) -> Any:
+    if name in _numcodecs_names.__all__:
+        return getattr(_numcodecs_names, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,47 @@
+"""Registering codecs, under the module name of zarr-python 3.
+
+A codec that is registered is one of numcodecs, with ``encode`` and ``decode`` on buffers: chunks of
+either format reach it through numcodecs' registry. Its name in format 3 is ``numcodecs.<id>``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zarrix._codec_objects import codec_from_dict
+
+__all__ = ["get_codec", "get_codec_class", "register_codec"]
+
+
+def register_codec(key: str, codec_cls: type[Any]) -> None:
+    """Make a numcodecs class available under the id ``key``.
+
+    Parameters
+    ----------
+    key : str
+        Without ``numcodecs.``, or with it.
+    codec_cls : type
+        With ``encode``, ``decode``, ``get_config`` and ``from_config``.
+    """
+    import numcodecs  # type: ignore[import-untyped, unused-ignore]
+
+    numcodecs.register_codec(codec_cls, codec_id=key.removeprefix("numcodecs."))
+
+
+def get_codec(config: dict[str, Any]) -> Any:
+    """The codec object of a document of format 3."""
+    return codec_from_dict(config)
+
+
+def get_codec_class(key: str) -> type[Any]:
+    """The class of the codec that format 3 calls ``key``."""
+    from zarrix._codec_objects import CODEC_CLASSES
+    from zarrix.codecs import numcodecs as classes
+
+    if key in CODEC_CLASSES:
+        return CODEC_CLASSES[key]
+    for name in classes.__all__:
+        found: type[Any] = getattr(classes, name)
+        if key == f"numcodecs.{found.codec_id}":
+            return found
+    raise KeyError(key)
