@@ -143,6 +143,15 @@ class ArrayIO:
     def read_chunk(self, coords: tuple[int, ...], out: Buffer) -> bool:
         """Fill ``out`` with one whole decoded chunk in C order; False if it is not stored."""
 
+    def verify(
+        self, watcher: Callable[[int], object] | None = None
+    ) -> tuple[int, int, list[tuple[str, str]]]:
+        """Decode every stored chunk to its declared size, with all checksums, and keep nothing.
+
+        Returns how many chunks there are, their stored bytes, and key and message of each that is
+        broken. ``watcher`` is told now and then how many are done.
+        """
+
     def erase_outside(self, shape: tuple[int, ...]) -> int:
         """Delete the stored chunks that lie wholly outside ``shape``; how many."""
 

@@ -10,6 +10,7 @@ use crate::layout::Layout;
 use crate::place::Sink;
 use crate::scratch;
 use crate::selection::{AxisPlan, AxisSelection, PerAxis, plan_range};
+use crate::stored::most_stored_bytes;
 use crate::view::{Target, check_shape};
 use crate::wanted::Wanted;
 use crate::{EngineError, Result};
@@ -22,6 +23,8 @@ pub struct ArrayIO {
     /// Key of the metadata document, whose byte ranges stand for the chunks' locks.
     pub(crate) anchor: String,
     pub(crate) layout: Layout,
+    /// Most bytes that are read of one stored chunk.
+    pub(crate) most_stored_bytes: usize,
 }
 
 impl fmt::Debug for ArrayIO {
@@ -35,7 +38,8 @@ impl ArrayIO {
     pub fn new(store: Arc<dyn Store>, path: &str, layout: Layout) -> Self {
         let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
         let anchor = format!("{prefix}{}", layout.metadata_key);
-        Self { store, prefix, anchor, layout }
+        let most_stored_bytes = most_stored_bytes(&layout.chunk);
+        Self { store, prefix, anchor, layout, most_stored_bytes }
     }
 
     pub(crate) fn check_axes(&self, selection: &[AxisSelection]) -> Result<()> {
@@ -129,7 +133,7 @@ impl ArrayIO {
         let wanted = [Wanted::Box { parts, base: 0 }];
         scratch::with(|s| {
             write_key(&mut s.key, &self.prefix, layout, coords.iter().copied());
-            if self.store.get_into(&s.key, &mut s.encoded)?.is_none() {
+            if !self.fetch_stored(s)? {
                 return Ok(false);
             }
             let encoded = std::mem::take(&mut s.encoded);

@@ -151,7 +151,7 @@ impl Blob {
         self.limits[self.codecs.len()]
     }
 
-    fn decode<'a>(
+    pub fn decode<'a>(
         &self,
         encoded: &'a [u8],
         memory: &'a mut Vec<u8>,

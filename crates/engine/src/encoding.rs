@@ -148,7 +148,7 @@ pub(crate) fn with_slack(size: EncodedSize) -> usize {
 
 impl ChunkLayout {
     /// Most bytes that the encoded chunk can have, whoever wrote it.
-    fn encoded_limit(&self) -> usize {
+    pub(crate) fn encoded_limit(&self) -> usize {
         match &self.encoding {
             Encoding::Elements(elements) => with_slack(elements.chain.encoded_size()),
             Encoding::Blob(blob) => blob.encoded_limit(),

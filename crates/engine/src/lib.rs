@@ -22,6 +22,7 @@ mod read;
 mod scratch;
 mod selection;
 mod shard;
+mod stored;
 mod update;
 mod view;
 mod wanted;
@@ -33,6 +34,7 @@ pub use error::{EngineError, Result};
 pub use layout::{ForeignCodecs, Layout};
 pub use pool::{set_threads, threads};
 pub use selection::{AxisSelection, Selection};
+pub use stored::Verified;
 pub use view::{Source, Target};
 
 /// Asked by a long call, on the calling thread only, whether to go on.

@@ -95,8 +95,7 @@ impl ArrayIO {
         {
             return self.read_shard(chunk, shard, wanted, sink, s);
         }
-        let found = self.store.get_into(&s.key, &mut s.encoded)?;
-        let encoded = found.map(|_| std::mem::take(&mut s.encoded));
+        let encoded = self.fetch_stored(s)?.then(|| std::mem::take(&mut s.encoded));
         let placed = self.place_whole(chunk, encoded.as_deref(), wanted, sink, s);
         s.encoded = encoded.unwrap_or_default();
         placed

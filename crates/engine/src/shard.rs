@@ -12,6 +12,7 @@ use crate::encoding::{ChunkLayout, Shard};
 use crate::place::{CodecResult, PlaceScratch, Sink, place};
 use crate::read::corrupt;
 use crate::scratch::Scratch;
+use crate::stored::most_stored_bytes;
 use crate::wanted::{Cut, Wanted};
 use crate::{EngineError, Result};
 
@@ -153,9 +154,15 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<bool> {
         let stored_bytes = index.stored_bytes as usize;
+        let most = most_stored_bytes(&shard.inner) as u64;
         let mut found = Vec::new();
         for (entry, wanted) in cut.entries() {
             match index.range(entry).map_err(|source| corrupt(&s.key, stored_bytes, source))? {
+                Some((begin, end)) if end - begin > most => {
+                    let reason = format!("inner chunk {entry} has {} bytes", end - begin);
+                    let source = damaged(format!("{reason}, at most {most} can be right"));
+                    return Err(corrupt(&s.key, stored_bytes, source));
+                }
                 Some((begin, end)) => found.push((begin, end, wanted)),
                 None => self.place_whole(&shard.inner, None, &wanted, sink, s)?,
             }

@@ -88,8 +88,11 @@ impl ArrayIO {
             return self.replace(&s.key, keep.then_some(new.as_slice()), durability);
         }
         let _lock = self.store.lock(&self.anchor, &s.key)?;
-        let found = self.store.get_into(&s.key, &mut s.encoded)?;
-        let old = found.map(|_| std::mem::take(&mut s.encoded));
+        let found = match self.fetch_stored(s) {
+            Err(EngineError::CorruptChunk { .. }) if covered(wanted, limits) => false,
+            found => found?,
+        };
+        let old = found.then(|| std::mem::take(&mut s.encoded));
         let keep = update(chunk, old.as_deref(), wanted, limits, spring, s, new);
         let stored_bytes = old.as_ref().map_or(0, Vec::len);
         s.encoded = old.unwrap_or_default();

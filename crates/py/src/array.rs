@@ -1,5 +1,6 @@
 //! `ArrayIO`, as Python holds it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyIndexError, PyTypeError};
@@ -40,6 +41,9 @@ impl<'py> FromPyObject<'_, 'py> for SelectionArg {
     }
 }
 
+/// Key and message of every chunk that does not decode.
+type Broken = Vec<(String, String)>;
+
 /// Asks Python's signal handlers whether to go on, and keeps what they raised.
 #[derive(Default)]
 struct Signals(Mutex<Option<PyErr>>);
@@ -48,6 +52,17 @@ impl Signals {
     fn interrupt(&self) -> bool {
         Python::attach(|py| match py.check_signals() {
             Ok(()) => false,
+            Err(error) => {
+                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                true
+            }
+        })
+    }
+
+    /// Tells `watcher` how many chunks are done; whether it raised.
+    fn tell(&self, watcher: &Py<PyAny>, done: usize) -> bool {
+        Python::attach(|py| match watcher.call1(py, (done,)) {
+            Ok(_) => false,
             Err(error) => {
                 *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 true
@@ -187,6 +202,20 @@ impl ArrayIO {
 
     fn read_chunk(&self, py: Python<'_>, coords: Vec<u64>, out: Writable) -> PyResult<bool> {
         self.reading(py, &out, |target, _| self.inner.read_chunk(&coords, target))
+    }
+
+    #[pyo3(signature = (watcher = None))]
+    fn verify(&self, py: Python<'_>, watcher: Option<Py<PyAny>>) -> PyResult<(usize, u64, Broken)> {
+        let (signals, done) = (Signals::default(), AtomicUsize::new(0));
+        let interrupt = || {
+            let tell = |watcher| signals.tell(watcher, done.load(Ordering::Relaxed));
+            signals.interrupt() || watcher.as_ref().is_some_and(tell)
+        };
+        let verified = py
+            .detach(|| self.inner.verify(&done, &interrupt))
+            .map_err(|error| signals.raise(py, &error))?;
+        let broken = verified.broken.into_iter().map(|(key, error)| (key, error.to_string()));
+        Ok((verified.chunks, verified.stored_bytes, broken.collect()))
     }
 
     fn erase_outside(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<u64> {

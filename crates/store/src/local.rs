@@ -96,9 +96,9 @@ impl LocalStore {
         Ok(Some((file, status)))
     }
 
-    fn read(&self, key: &str, dst: &mut Vec<u8>) -> io::Result<Option<Generation>> {
+    fn read(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> io::Result<Option<Generation>> {
         let Some((file, status)) = self.open(key)? else { return Ok(None) };
-        let wanted = reserve(dst, status.len())?;
+        let wanted = reserve(dst, status.len().min(most))?;
         let read = sys::append(&file, 0, wanted, dst)?;
         if read < wanted {
             return Err(cut_short(read as u64, status.len()));
@@ -212,9 +212,18 @@ impl Store for LocalStore {
     }
 
     fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+        self.get_at_most_into(key, u64::MAX - 1, dst)
+    }
+
+    fn get_at_most_into(
+        &self,
+        key: &str,
+        most: u64,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
         dst.clear();
         check_key(key)?;
-        self.read(key, dst).map_err(|source| {
+        self.read(key, most.saturating_add(1), dst).map_err(|source| {
             dst.clear();
             self.failed("read", key)(source)
         })

@@ -76,6 +76,19 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Replaces the content of `dst` by the value of `key`; `None` and an empty `dst` if absent.
     fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>>;
 
+    /// [`get_into`](Store::get_into) for a value that makes no sense if it is longer than `most`
+    /// bytes: of one that is, the first `most + 1` are enough.
+    ///
+    /// Whoever made the store may have put anything there; the metadata says what a chunk can have.
+    fn get_at_most_into(
+        &self,
+        key: &str,
+        _most: u64,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        self.get_into(key, dst)
+    }
+
     /// Replaces the content of `dst` by the wanted ranges of one version of `key`, one after the
     /// other. A range beyond the end of the value is an error.
     fn get_ranges_into(

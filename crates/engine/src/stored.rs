@@ -1,0 +1,137 @@
+//! Stored chunks as a whole: how much of one is read, and whether all of them decode.
+//!
+//! The length of a stored value is nothing to trust either: a file of holes costs who made it
+//! nothing, and would be read into memory before any codec sees it. No codec gives much more than
+//! it is given, so that the metadata bounds what a chunk can have; the slack is for encoders that
+//! are less thrifty than any that we know.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use zarrix_codec::{ChainScratch, CodecError};
+
+use crate::array::ArrayIO;
+use crate::encoding::{ChunkLayout, Encoding, Shard};
+use crate::place::{CodecResult, check_length};
+use crate::pool;
+use crate::read::corrupt;
+use crate::scratch::{self, Scratch};
+use crate::shard::Index;
+use crate::{EngineError, Interrupt, Result};
+
+/// What a stored chunk may have beyond twice the most that our own encoders give.
+const SLACK_BYTES: usize = 8 << 20;
+
+/// Most bytes that are read of a stored chunk.
+pub(crate) fn most_stored_bytes(chunk: &ChunkLayout) -> usize {
+    chunk.encoded_limit().saturating_mul(2).saturating_add(SLACK_BYTES)
+}
+
+/// What [`ArrayIO::verify`] found.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// Stored chunks that were looked at.
+    pub chunks: usize,
+    /// Sum of their lengths.
+    pub stored_bytes: u64,
+    /// Key and error of each that is broken, sorted by key.
+    pub broken: Vec<(String, EngineError)>,
+}
+
+impl ArrayIO {
+    /// Fetches the chunk that `s.key` names into `s.encoded`; false if it is not stored.
+    pub(crate) fn fetch_stored(&self, s: &mut Scratch) -> Result<bool> {
+        let most = self.most_stored_bytes;
+        let found = self.store.get_at_most_into(&s.key, most as u64, &mut s.encoded)?;
+        if found.is_some() && s.encoded.len() > most {
+            let source = CodecError::corrupt(
+                "chunk",
+                format!(
+                    "more bytes are stored than the {most} that a chunk of this array can have"
+                ),
+            );
+            return Err(corrupt(&s.key, s.encoded.len(), source));
+        }
+        Ok(found.is_some())
+    }
+
+    /// Decodes every stored chunk to its declared size, with all checksums, and keeps nothing.
+    ///
+    /// `done` counts the chunks for whoever watches. Chunks that are broken, or that the store
+    /// fails to give, are part of the answer; only an interrupt is an error.
+    pub fn verify(&self, done: &AtomicUsize, interrupt: Interrupt<'_>) -> Result<Verified> {
+        let keys = self.stored_chunks()?;
+        let (bytes, broken) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+        pool::run(keys.len(), interrupt, &|index| {
+            let key = &keys[index].0;
+            let outcome = scratch::with(|s| {
+                s.key.clone_from(key);
+                self.verify_stored(&bytes, s)
+            });
+            if let Err(error) = outcome {
+                let mut broken = broken.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                broken.push((key.clone(), error));
+            }
+            done.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        })?;
+        let mut broken = broken.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        broken.sort_by(|a: &(String, EngineError), b| a.0.cmp(&b.0));
+        Ok(Verified { chunks: keys.len(), stored_bytes: bytes.into_inner(), broken })
+    }
+
+    fn verify_stored(&self, bytes: &AtomicU64, s: &mut Scratch) -> Result<()> {
+        // Deleted since it was listed: nothing to check.
+        if !self.fetch_stored(s)? {
+            return Ok(());
+        }
+        bytes.fetch_add(s.encoded.len() as u64, Ordering::Relaxed);
+        let Scratch { key, encoded, chunk, chain, .. } = s;
+        check(&self.layout.chunk, encoded, chunk, chain)
+            .map_err(|source| corrupt(key, encoded.len(), source))
+    }
+}
+
+/// Whether the encoded bytes are a whole chunk.
+fn check(
+    chunk: &ChunkLayout,
+    encoded: &[u8],
+    memory: &mut Vec<u8>,
+    chain: &mut ChainScratch,
+) -> CodecResult<()> {
+    match &chunk.encoding {
+        Encoding::Elements(elements) if elements.chain.is_identity() => {
+            check_length(encoded, chunk.bytes)
+        }
+        Encoding::Elements(elements) => {
+            elements.chain.decode_into(encoded, Scratch::chunk_of(memory, chunk.bytes), chain)
+        }
+        // What the bytes say of elements is for those to check who know the elements.
+        Encoding::Blob(blob) => blob.decode(encoded, memory, chain).map(drop),
+        Encoding::Shard(shard) if shard.outer.is_empty() => {
+            check_shard(shard, encoded, memory, chain)
+        }
+        Encoding::Shard(shard) => check_shard(shard, &shard.unpack(encoded, chain)?, memory, chain),
+    }
+}
+
+fn check_shard(
+    shard: &Shard,
+    encoded: &[u8],
+    memory: &mut Vec<u8>,
+    chain: &mut ChainScratch,
+) -> CodecResult<()> {
+    let index = Index::of(shard, encoded, chain)?;
+    for entry in 0..shard.count {
+        if let Some(inner) = index.slice(entry, encoded)? {
+            check(&shard.inner, inner, memory, chain).map_err(|error| match error {
+                CodecError::Corrupt { codec, reason } => CodecError::Corrupt {
+                    codec,
+                    reason: format!("{reason}, in inner chunk {entry} of the shard"),
+                },
+                other => other,
+            })?;
+        }
+    }
+    Ok(())
+}
