@@ -29,6 +29,13 @@ impl<'a> Frame<'a> {
         Ok(Self { src, header: Header::parse(src, decoded_bytes)? })
     }
 
+    /// The frame without its bytes from `end` on, for a block that ends there: what it claims
+    /// beyond is refused and not looked at.
+    #[must_use]
+    pub fn cut_at(&self, end: usize) -> Self {
+        Self { src: &self.src[..end.min(self.src.len())], ..*self }
+    }
+
     /// The whole frame.
     pub(super) fn as_slice(&self) -> &'a [u8] {
         self.src

@@ -7,6 +7,8 @@ use super::{Kind, Type, double_to_half, half_to_single};
 pub(crate) trait Real: Element {
     /// As NumPy makes it from a Python number.
     fn of(value: f64) -> Self;
+    /// The same in double precision, which holds all of them.
+    fn double(self) -> f64;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -21,6 +23,10 @@ macro_rules! real {
             #[inline(always)]
             fn of(value: f64) -> Self {
                 value as Self
+            }
+            #[inline(always)]
+            fn double(self) -> f64 {
+                f64::from(self)
             }
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -64,6 +70,9 @@ impl Half {
 impl Real for Half {
     fn of(value: f64) -> Self {
         Self(double_to_half(value))
+    }
+    fn double(self) -> f64 {
+        f64::from(self.single())
     }
     fn plus(self, other: Self) -> Self {
         Self::of(f64::from(self.single() + other.single()))

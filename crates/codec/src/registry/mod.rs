@@ -8,6 +8,7 @@
 mod lzma;
 mod numcodecs;
 mod options;
+mod values;
 
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ type Make = fn(&Options<'_>, Input) -> Result<Arc<dyn Codec>>;
 type Row = (&'static str, &'static [&'static str], Make);
 
 /// The codecs of the Zarr specification and of the registry of its extensions.
-const CODECS: [Row; 8] = [
+const CODECS: [Row; 10] = [
     ("blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"], blosc),
     ("zstd", &["level", "checksum"], |options, _| {
         let level = options.int("level", 0)?;
@@ -75,6 +76,12 @@ const CODECS: [Row; 8] = [
         Ok(Arc::new(Elements(BitRound::new(keep_bits, dtype)?)))
     }),
     ("packbits", &["padding_encoding", "first_bit", "last_bit", "dtype"], packbits),
+    (
+        "cast_value",
+        &["data_type", "rounding", "out_of_range", "scalar_map", "dtype"],
+        values::cast_value,
+    ),
+    ("scale_offset", &["offset", "scale", "dtype"], values::scale_offset),
     ("pcodec", numcodecs::PCODEC_KEYS, numcodecs::pcodec),
     ("zarrix.byteswap", &["word_bytes", "words"], byteswap),
 ];

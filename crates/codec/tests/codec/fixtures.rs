@@ -109,11 +109,14 @@ fn blosc_frames_are_the_bytes_that_numcodecs_writes() {
 }
 
 #[test]
-fn filters_and_checksums_are_the_bytes_that_numcodecs_writes() {
+fn filters_and_checksums_are_the_bytes_that_others_write() {
     let mut scratch = Scratch::default();
     let mut encoded = Vec::new();
-    let files: [&[u8]; 2] =
-        [include_bytes!("../fixtures/filters.bin"), include_bytes!("../fixtures/numbers.bin")];
+    let files: [&[u8]; 3] = [
+        include_bytes!("../fixtures/filters.bin"),
+        include_bytes!("../fixtures/numbers.bin"),
+        include_bytes!("../fixtures/cast.bin"),
+    ];
     for record in files.into_iter().flat_map(parse) {
         let codec = record.codec();
         codec.encode(&record.input, &mut encoded, &mut scratch).unwrap();

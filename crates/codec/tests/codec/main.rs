@@ -8,4 +8,5 @@ mod common;
 mod damage;
 mod fixtures;
 mod packbits;
+mod values;
 mod vlen;
