@@ -177,7 +177,15 @@ def chain_documents(
             raise BadCompressorError(
                 f"compressors: {document['name']!r} works on arrays; pass it in filters="
             )
+    for codec in arrays:
+        if codec["name"] != "transpose":
+            dtype = _link_of(codec, dtype).dtype
     return [*arrays, *(_without_order(one, dtype) for one in serializers), *binary]
+
+
+def _link_of(codec: Mapping[str, Any], dtype: np.dtype[Any]) -> Any:
+    config = {**codec.get("configuration", {}), "id": codec["name"].removeprefix("numcodecs.")}
+    return link_codec(config, dtype, None, "filters")
 
 
 def _listed(value: Any, default: list[Any], argument: str) -> list[Any]:

@@ -177,7 +177,8 @@ def new_array(
 def _new_fill(value: Any, dtype: np.dtype[Any]) -> Any:
     if value is DEFAULT or value is None:
         return default_fill(dtype)
-    if dtype.isbuiltin == 2:
+    if dtype.isbuiltin == 2 or (dtype.kind in "fc" and not isinstance(value, str)):
+        # By NumPy's cast alone: the sign of a zero is kept.
         return np.asarray(value).astype(dtype)[()]
     if dtype.names is not None and isinstance(value, Mapping):
         return decode_fill(dict(value), dtype, "fill_value")
