@@ -15,6 +15,7 @@ mod copy;
 mod encoding;
 mod error;
 mod layout;
+mod partial;
 mod place;
 mod points;
 mod pool;
@@ -25,6 +26,7 @@ mod shard;
 mod stored;
 mod update;
 mod view;
+mod walk;
 mod wanted;
 mod write;
 

@@ -5,17 +5,20 @@
 //! elements are copied out, while it is still in cache. A shard in memory is cut into its inner
 //! chunks, each of which is placed the same way. What is not stored reads as the fill value.
 
+use std::ops::Range;
+
 use zarrix_codec::blosc::Frame;
 use zarrix_codec::{ChainScratch, CodecError};
 
 use crate::blobs::{ObjectSink, Picks, place_blob};
-use crate::copy::{self, Dim, Dims, Grid};
+use crate::copy::{self, Dims, Grid};
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
 use crate::layout::Layout;
 use crate::scratch::Scratch;
 use crate::selection::PerAxis;
 use crate::shard::Index;
 use crate::view::Target;
+use crate::walk::walk;
 use crate::wanted::{Cut, Placed, Points, Wanted};
 
 pub(crate) type CodecResult<T> = std::result::Result<T, CodecError>;
@@ -131,21 +134,16 @@ fn place_elements(
     }
     if elements.chain.is_identity() {
         check_length(encoded, chunk.bytes)?;
-        copy_out(encoded, chunk, elements, wanted, sink);
+        place_plain(encoded, chunk, elements, wanted, sink);
         return Ok(());
     }
     let memory = Scratch::chunk_of(scratch.chunk, chunk.bytes);
     let Some(frame) = elements.chain.blocks(encoded)? else {
         elements.chain.decode_into(encoded, memory, scratch.chain)?;
-        copy_out(memory, chunk, elements, wanted, sink);
+        place_plain(memory, chunk, elements, wanted, sink);
         return Ok(());
     };
-    if let Some(stored) = frame.stored() {
-        copy_out(stored, chunk, elements, wanted, sink);
-        return Ok(());
-    }
-    let mut blocks = Blocks::new(&frame, memory, scratch.chain);
-    wanted.iter().try_for_each(|wanted| blocks.copy_out(chunk, elements, wanted, sink))
+    place_frame(&frame, None, chunk, elements, wanted, sink, (memory, scratch.chain))
 }
 
 /// Refuses a chunk that is not as long as it must be where nothing is compressed.
@@ -160,7 +158,7 @@ pub(crate) fn check_length(encoded: &[u8], wanted: usize) -> CodecResult<()> {
 }
 
 /// Copies what is wanted out of a whole decoded chunk.
-fn copy_out(
+pub(crate) fn place_plain(
     decoded: &[u8],
     chunk: &ChunkLayout,
     elements: &Elements,
@@ -195,93 +193,42 @@ fn put_point(points: &Points<'_>, point: usize, element: &[u8], sink: Sink<'_>) 
     unsafe { copy::copy(to, element.as_ptr(), Dims::new(), element.len()) }
 }
 
-/// A chunk of which blocks are decoded when they are first needed.
-struct Blocks<'a> {
-    frame: &'a Frame<'a>,
-    memory: &'a mut [u8],
-    chain: &'a mut ChainScratch,
-    decoded: Vec<bool>,
-}
-
-impl<'a> Blocks<'a> {
-    fn new(frame: &'a Frame<'a>, memory: &'a mut [u8], chain: &'a mut ChainScratch) -> Self {
-        Self { frame, memory, chain, decoded: vec![false; frame.n_blocks()] }
+/// Places a frame, decoding only the blocks that are wanted, each once.
+///
+/// With `extents`, only those of the wanted blocks need to be there, and nothing outside of them is
+/// looked at. `memory` is as long as the decoded chunk.
+pub(crate) fn place_frame(
+    frame: &Frame<'_>,
+    extents: Option<&[Range<usize>]>,
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    sink: Sink<'_>,
+    (memory, chain): (&mut [u8], &mut ChainScratch),
+) -> CodecResult<()> {
+    if let Some(stored) = frame.stored() {
+        place_plain(stored, chunk, elements, wanted, sink);
+        return Ok(());
     }
-
-    fn need(&mut self, begin: usize, end: usize) -> CodecResult<()> {
-        let block = self.frame.block_bytes();
-        for index in begin / block..end.div_ceil(block) {
-            if !std::mem::replace(&mut self.decoded[index], true) {
-                let until = ((index + 1) * block).min(self.frame.decoded_bytes());
-                let memory = &mut self.memory[index * block..until];
-                self.frame.decode_block(index, memory, &mut self.chain.codec)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn copy_out(
-        &mut self,
-        chunk: &ChunkLayout,
-        elements: &Elements,
-        wanted: &Wanted<'_>,
-        sink: Sink<'_>,
-    ) -> CodecResult<()> {
-        let item = sink.layout.item_bytes;
-        match wanted {
-            Wanted::Points { points, which } => {
-                for point in *which {
-                    let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
-                    self.need(at, at + item)?;
-                    put_point(points, *point, &self.memory[at..at + item], sink);
+    let block = frame.block_bytes();
+    let mut decoded = vec![false; frame.n_blocks()];
+    let item = sink.layout.item_bytes;
+    for wanted in wanted {
+        walk(chunk, elements, wanted, (block, item), &mut |bytes, dims, to| {
+            for index in bytes.start / block..bytes.end.div_ceil(block) {
+                if !std::mem::replace(&mut decoded[index], true) {
+                    let until = ((index + 1) * block).min(frame.decoded_bytes());
+                    let frame = extents.map_or(*frame, |all| frame.cut_at(all[index].end));
+                    let part = &mut memory[index * block..until];
+                    frame.decode_block(index, part, &mut chain.codec)?;
                 }
-                Ok(())
             }
-            Wanted::Box { parts, base } => {
-                let mut placed = Placed::new(parts, *base, &elements.strides);
-                placed.grid.dims.retain(|dim| dim.count > 1);
-                placed.grid.dims.sort_by_key(|dim| std::cmp::Reverse(dim.src));
-                let to = sink.to.wrapping_offset(placed.buffer_offset);
-                self.lists(&placed.grid, 0, placed.chunk_offset, to, item)
-            }
-        }
+            let (from, to) = (memory[bytes].as_ptr(), sink.to.wrapping_offset(to));
+            // SAFETY: the bytes cover every element of this part in the chunk; the maker of the
+            // buffer vouches for the other side.
+            unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };
+            Ok(())
+        })?;
     }
-
-    /// Visits every combination of the lists from number `list` on.
-    fn lists(
-        &mut self,
-        grid: &Grid,
-        list: usize,
-        offset: usize,
-        to: *mut u8,
-        item: usize,
-    ) -> CodecResult<()> {
-        let Some(offsets) = grid.lists.get(list) else {
-            return self.walk(&grid.dims, offset, to, item);
-        };
-        for (dst, src) in offsets.dst.iter().zip(&offsets.src) {
-            self.lists(grid, list + 1, offset + *src as usize, to.wrapping_offset(*dst), item)?;
-        }
-        Ok(())
-    }
-
-    /// Visits a box in the order of the chunk's memory, in parts of about a block.
-    fn walk(&mut self, dims: &[Dim], offset: usize, to: *mut u8, item: usize) -> CodecResult<()> {
-        let span = dims.iter().fold(item, |span, dim| span + (dim.count - 1) * dim.src as usize);
-        if let [outer, inner @ ..] = dims
-            && span > self.frame.block_bytes()
-        {
-            for i in 0..outer.count {
-                let to = to.wrapping_offset(i as isize * outer.dst);
-                self.walk(inner, offset + i * outer.src as usize, to, item)?;
-            }
-            return Ok(());
-        }
-        self.need(offset, offset + span)?;
-        let from = self.memory[offset..offset + span].as_ptr();
-        // SAFETY: `span` covers every element of this part of the box in the chunk; the maker of
-        // the buffer vouches for the other side.
-        unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };
-        Ok(())
-    }
+    Ok(())
 }

@@ -11,6 +11,7 @@ use zarrix_store::{Fetched, Request};
 use crate::array::ArrayIO;
 use crate::chunks::write_key;
 use crate::encoding::{ChunkLayout, Encoding};
+use crate::partial::is_worth_it;
 use crate::place::{PlaceScratch, Sink, place};
 use crate::pool;
 use crate::scratch::{self, Scratch};
@@ -94,6 +95,12 @@ impl ArrayIO {
             && !matches!(wanted, [only] if only.covers(&self.limits(coords)))
         {
             return self.read_shard(chunk, shard, wanted, sink, s);
+        }
+        if let Encoding::Elements(elements) = &chunk.encoding
+            && self.store.reads_parts()
+            && is_worth_it(chunk, elements, wanted)
+        {
+            return self.read_parts(chunk, elements, wanted, sink, s);
         }
         let encoded = self.fetch_stored(s)?.then(|| std::mem::take(&mut s.encoded));
         let placed = self.place_whole(chunk, encoded.as_deref(), wanted, sink, s);

@@ -13,6 +13,8 @@ pub(crate) struct Scratch {
     pub key: String,
     pub encoded: Vec<u8>,
     pub chunk: Vec<u8>,
+    /// A stored chunk of which only some ranges were read.
+    pub sparse: Vec<u8>,
     /// The new encoded bytes of a chunk that is written.
     pub update: Vec<u8>,
     pub chain: ChainScratch,
@@ -39,10 +41,8 @@ thread_local! {
 pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     let mut scratch = SCRATCH.with(Cell::take).unwrap_or_default();
     let result = work(&mut scratch);
-    if scratch.chunk.len() > KEEP_BYTES {
-        scratch.chunk = Vec::new();
-    }
-    for buffer in [&mut scratch.encoded, &mut scratch.update] {
+    let Scratch { chunk, sparse, encoded, update, .. } = &mut *scratch;
+    for buffer in [chunk, sparse, encoded, update] {
         if buffer.capacity() > KEEP_BYTES {
             *buffer = Vec::new();
         }

@@ -272,6 +272,49 @@ fn random_reads_and_writes_agree_with_a_plain_vector() {
 }
 
 #[test]
+fn parts_of_large_local_chunks_agree_with_a_plain_vector() {
+    let shape = [5u64, 200, 300];
+    let large = [3u64, 128, 256];
+    let plain = r#"{"name": "bytes"}"#.to_string();
+    let stored = blosc(2).replace("\"clevel\": 5", "\"clevel\": 0");
+    for (seed, codecs) in [plain, blosc(2), stored].into_iter().enumerate() {
+        for order in [String::new(), transpose(3)] {
+            let random = &mut Random(seed as u64);
+            let directory =
+                std::env::temp_dir().join(format!("zarrix-parts-{}-{seed}", std::process::id()));
+            let store: Arc<dyn Store> = Arc::new(LocalStore::new(&directory));
+            let layout = layout(&shape, &large, 2, &format!("{order}{codecs}"), true);
+            let io = ArrayIO::new(Arc::clone(&store), "a", layout);
+            let mut model = Model::new(&shape, &[0x2a; 2]);
+            let all = shape.map(|count| AxisSelection::Range { start: 0, step: 1, count });
+            let value: Vec<u8> = (0..5 * 200 * 300 * 2u64).map(|i| (i * i / 7919) as u8).collect();
+            write(&io, &all, &value, 2);
+            model.write(&all, &value);
+            for _ in 0..60 {
+                let selection = some_selection(random, &shape);
+                assert_eq!(read(&io, &selection, 2).unwrap(), model.read(&selection));
+                points_agree(random, &io, &mut model, seed as u64);
+                windows_agree(random, &io, &model, seed as u64);
+            }
+            let mut whole = Vec::new();
+            store.get_into("a/0.0.0", &mut whole).unwrap();
+            let one = [1u64, 2, 3].map(AxisSelection::Index);
+            for cut in [whole.len() - 1, whole.len() / 2, 40, 16, 15, 1, 0] {
+                store.put("a/0.0.0", &whole[..cut], Durability::Process).unwrap();
+                let error = read(&io, &one, 2).unwrap_err();
+                assert!(
+                    matches!(&error, EngineError::CorruptChunk { key, .. } if key == "a/0.0.0")
+                );
+            }
+            let longer = [whole.as_slice(), &[0]].concat();
+            store.put("a/0.0.0", &longer, Durability::Process).unwrap();
+            assert!(read(&io, &one, 2).is_err());
+            let _ = std::fs::remove_dir_all(&directory);
+        }
+    }
+}
+
+#[test]
 fn threads_that_write_different_elements_of_one_chunk_all_keep_theirs() {
     let io =
         ArrayIO::new(Arc::new(MemoryStore::new()), "", layout(&[64], &[64], 4, &blosc(4), true));

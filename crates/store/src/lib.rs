@@ -25,4 +25,4 @@ pub use key::{check_key, check_prefix};
 pub use local::LocalStore;
 pub use lock::KeyLock;
 pub use memory::MemoryStore;
-pub use store::{Durability, Edge, Fetched, Generation, Listing, Request, Store};
+pub use store::{Durability, Edge, Fetched, Generation, Listing, Reader, Request, Store};

@@ -13,14 +13,15 @@ use std::ffi::{CStr, OsStr};
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::key::{check_key, check_prefix};
 use crate::lock::Others;
 use crate::sys::{self, Status};
 use crate::{
-    Durability, Edge, Generation, KeyLock, Listing, Result, Store, StoreError, anchor, replace,
-    tree,
+    Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store, StoreError, anchor,
+    replace, tree,
 };
 
 /// A store in a directory, which is made by the first write.
@@ -254,6 +255,19 @@ impl Store for LocalStore {
         })
     }
 
+    fn reads_parts(&self) -> bool {
+        true
+    }
+
+    fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
+        check_key(key)?;
+        let opened = self.open(key).map_err(|source| self.failed("read", key)(source))?;
+        Ok(opened.map(|(file, status)| {
+            let (store, key, size) = (self, key.to_owned(), status.len());
+            Box::new(OpenFile { store, key, file, size }) as Box<dyn Reader>
+        }))
+    }
+
     fn size(&self, key: &str) -> Result<Option<u64>> {
         check_key(key)?;
         let status = unless_absent(self.at(key, sys::status_at));
@@ -328,6 +342,26 @@ impl Store for LocalStore {
         KeyLock::with(&self.id, anchor, key, |others: Others| {
             self.at(anchor, |path| anchor::lock(path, relative(anchor, key), others))
         })
+    }
+}
+
+/// A file that is open: one version, since versions are other files.
+struct OpenFile<'a> {
+    store: &'a LocalStore,
+    key: String,
+    file: std::fs::File,
+    size: u64,
+}
+
+impl Reader for OpenFile<'_> {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
+        self.file
+            .read_exact_at(dst, offset)
+            .map_err(|source| self.store.failed("read", &self.key)(source))
     }
 }
 

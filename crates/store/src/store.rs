@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{KeyLock, Result};
+use crate::{KeyLock, Result, StoreError};
 
 /// What tells two versions of one key apart: inode, size and mtime of a file, an ETag, a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -45,6 +45,15 @@ impl Edge {
             Self::Last(bytes) => total.saturating_sub(bytes)..total,
         }
     }
+}
+
+/// One version of a value, of which parts are read: a later version does not change it.
+pub trait Reader {
+    /// Length of the value in bytes.
+    fn size(&self) -> u64;
+
+    /// Fills `dst` with the bytes from `offset` on; a range beyond the end is an error.
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()>;
 }
 
 /// What a store found.
@@ -118,6 +127,18 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         Ok(Some((generation, total)))
     }
 
+    /// Whether parts of an open value cost about what their bytes do (local files).
+    fn reads_parts(&self) -> bool {
+        false
+    }
+
+    /// Opens the value of `key`. The provided method fetches all of it.
+    fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
+        let mut value = Vec::new();
+        let found = self.get_into(key, &mut value)?;
+        Ok(found.map(|_| Box::new(Whole { key: key.to_string(), value }) as Box<dyn Reader>))
+    }
+
     /// Delivers every request's answer to `sink` with the request's position, in any order.
     ///
     /// Inline stores need not override it; others fetch concurrently, or in one call.
@@ -167,4 +188,27 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// `anchor` is the metadata key of the array that `key` belongs to: the file whose byte ranges
     /// stand for its chunks. When `key` is the anchor itself, all of its chunks are locked out.
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock>;
+}
+
+/// A value in memory.
+struct Whole {
+    key: String,
+    value: Vec<u8>,
+}
+
+impl Reader for Whole {
+    fn size(&self) -> u64 {
+        self.value.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
+        let end = offset.saturating_add(dst.len() as u64);
+        let part = usize::try_from(offset).ok().and_then(|offset| self.value.get(offset..));
+        let part = part.and_then(|part| part.get(..dst.len()));
+        let part = part.ok_or_else(|| {
+            StoreError::beyond_end(&self.key, &(offset..end), self.value.len() as u64)
+        })?;
+        dst.copy_from_slice(part);
+        Ok(())
+    }
 }

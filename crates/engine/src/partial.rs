@@ -1,0 +1,175 @@
+//! Reading only those bytes of a stored chunk that are wanted of it.
+//!
+//! Chunks without a codec, and Blosc frames, can be decoded in parts; where the store reads parts
+//! of a value cheaply, only their bytes are fetched. What is wanted is turned into blocks first;
+//! then all missing ranges are read from one open value, each to its place in a buffer as long as
+//! the stored chunk, and the chunk is placed as if all of it were there. Chunks with a checksum are
+//! read and verified whole.
+
+use std::ops::Range;
+
+use zarrix_codec::CodecError;
+use zarrix_codec::blosc::Frame;
+use zarrix_store::Reader;
+
+use crate::array::ArrayIO;
+use crate::encoding::{ChunkLayout, Elements};
+use crate::place::{CodecResult, Sink, check_length, place_frame, place_plain};
+use crate::read::corrupt;
+use crate::scratch::Scratch;
+use crate::walk::walk;
+use crate::wanted::Wanted;
+use crate::{EngineError, Result};
+
+/// Chunks up to this long are read whole: opening, not copying, is what they cost.
+const WHOLE_BYTES: usize = 64 << 10;
+/// What is read at once of a chunk without a codec: about as dear as the call itself.
+const PAGE_BYTES: usize = 16 << 10;
+
+/// Whether a chunk's stored bytes are worth reading in parts for what is wanted of it.
+pub(crate) fn is_worth_it(chunk: &ChunkLayout, elements: &Elements, wanted: &[Wanted<'_>]) -> bool {
+    let chain = &elements.chain;
+    chunk.bytes > WHOLE_BYTES
+        && (chain.is_identity() || chain.decodes_parts())
+        && !matches!(wanted, [only] if only.covers(&chunk.shape))
+}
+
+impl ArrayIO {
+    /// Reads what is wanted of the chunk `s.key` from as few of its bytes as its format allows.
+    pub(crate) fn read_parts(
+        &self,
+        chunk: &ChunkLayout,
+        elements: &Elements,
+        wanted: &[Wanted<'_>],
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<()> {
+        let Some(reader) = self.store.reader(&s.key)? else {
+            return self.place_whole(chunk, None, wanted, sink, s);
+        };
+        let size = reader.size() as usize;
+        let done = if elements.chain.is_identity() {
+            plain(chunk, elements, wanted, &*reader, sink, s)
+        } else {
+            frame(chunk, elements, wanted, &*reader, sink, s)
+        };
+        done.map_err(|failed| match failed {
+            Failed::Store(error) => EngineError::Store(error),
+            Failed::Codec(source) => corrupt(&s.key, size, source),
+        })
+    }
+}
+
+enum Failed {
+    Store(zarrix_store::StoreError),
+    Codec(CodecError),
+}
+
+impl From<zarrix_store::StoreError> for Failed {
+    fn from(error: zarrix_store::StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<CodecError> for Failed {
+    fn from(error: CodecError) -> Self {
+        Self::Codec(error)
+    }
+}
+
+fn plain(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    reader: &dyn Reader,
+    sink: Sink<'_>,
+    s: &mut Scratch,
+) -> std::result::Result<(), Failed> {
+    let sparse = sparse_of(&mut s.sparse, reader, chunk.bytes)?;
+    check_length(sparse, chunk.bytes)?;
+    let touched = touched(chunk, elements, wanted, (PAGE_BYTES, sink.layout.item_bytes))?;
+    let page = |index: usize| index * PAGE_BYTES..((index + 1) * PAGE_BYTES).min(chunk.bytes);
+    fetch(reader, sparse, touched.into_iter().map(page).collect())?;
+    place_plain(sparse, chunk, elements, wanted, sink);
+    Ok(())
+}
+
+fn frame(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    reader: &dyn Reader,
+    sink: Sink<'_>,
+    s: &mut Scratch,
+) -> std::result::Result<(), Failed> {
+    // A frame is never longer than its data and header, whoever made it: no claim is allocated.
+    let limit = chunk.bytes.saturating_add(Frame::HEADER_BYTES);
+    let sparse = sparse_of(&mut s.sparse, reader, limit)?;
+    let size = sparse.len();
+    let Some((header, _)) = sparse.split_first_chunk_mut() else {
+        Frame::parse(sparse, chunk.bytes)?;
+        return Ok(());
+    };
+    reader.read_at(0, header)?;
+    let prefix = Frame::prefix_bytes(header, size, chunk.bytes)?;
+    reader.read_at(Frame::HEADER_BYTES as u64, &mut sparse[Frame::HEADER_BYTES..prefix])?;
+    let parsed = Frame::parse(sparse, chunk.bytes)?;
+    let (block, extents) = (parsed.block_bytes(), parsed.extents()?);
+    let touched = touched(chunk, elements, wanted, (block, sink.layout.item_bytes))?;
+    fetch(reader, sparse, touched.iter().map(|index| extents[*index].clone()).collect())?;
+    let frame = Frame::parse(sparse, chunk.bytes)?;
+    let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes);
+    place_frame(&frame, Some(&extents), chunk, elements, wanted, sink, (memory, &mut s.chain))?;
+    Ok(())
+}
+
+/// The sparse buffer, as long as the stored value; one longer than `limit` is not worth having.
+fn sparse_of<'a>(
+    sparse: &'a mut Vec<u8>,
+    reader: &dyn Reader,
+    limit: usize,
+) -> CodecResult<&'a mut [u8]> {
+    let size = usize::try_from(reader.size()).unwrap_or(usize::MAX);
+    if size > limit {
+        let reason = format!("{size} bytes stored, at most {limit} expected");
+        return Err(CodecError::corrupt("chunk", reason));
+    }
+    Ok(Scratch::chunk_of(sparse, size))
+}
+
+/// Which blocks of the decoded chunk hold something wanted, ascending.
+fn touched(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    (block, item): (usize, usize),
+) -> CodecResult<Vec<usize>> {
+    let mut needed = vec![false; chunk.bytes.div_ceil(block)];
+    for wanted in wanted {
+        walk(chunk, elements, wanted, (block, item), &mut |bytes, _, _| {
+            needed[bytes.start / block..bytes.end.div_ceil(block)].fill(true);
+            Ok(())
+        })?;
+    }
+    Ok((0..needed.len()).filter(|index| needed[*index]).collect())
+}
+
+/// Reads `ranges` of the value to their places in `sparse`, neighbours in one call.
+fn fetch(
+    reader: &dyn Reader,
+    sparse: &mut [u8],
+    mut ranges: Vec<Range<usize>>,
+) -> zarrix_store::Result<()> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut ranges = ranges.into_iter();
+    let Some(mut run) = ranges.next() else { return Ok(()) };
+    for range in ranges {
+        if range.start > run.end {
+            reader.read_at(run.start as u64, &mut sparse[run.clone()])?;
+            run = range;
+        } else {
+            run.end = run.end.max(range.end);
+        }
+    }
+    reader.read_at(run.start as u64, &mut sparse[run])
+}
