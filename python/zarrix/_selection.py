@@ -10,6 +10,8 @@ from __future__ import annotations
 import operator
 from typing import Any, NoReturn
 
+import numpy as np
+
 from zarrix._errors import ArrayIndexError, BoundsCheckError
 
 __all__ = ["AxisSelection", "parse_basic", "split_fields"]
@@ -68,6 +70,8 @@ def parse_basic(
                 out_shape.append(count)
             elif type(item) is int and -size <= item < size:
                 selection.append(item if item >= 0 else item + size)
+            elif isinstance(item, np.integer) and -size <= (index := int(item)) < size:
+                selection.append(index if index >= 0 else index + size)
             else:
                 break
         else:
@@ -120,8 +124,12 @@ def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
 def _parse_any(
     items: tuple[Any, ...], shape: tuple[int, ...]
 ) -> tuple[tuple[AxisSelection, ...], tuple[int, ...], tuple[int, ...]]:
-    ellipses = sum(item is Ellipsis for item in items)
-    given = sum(item is not None for item in items) - ellipses
+    ellipses = given = 0
+    for item in items:
+        if item is Ellipsis:
+            ellipses += 1
+        elif item is not None:
+            given += 1
     if ellipses > 1:
         raise ArrayIndexError("an index can hold one Ellipsis ('...') only")
     if given > len(shape):
