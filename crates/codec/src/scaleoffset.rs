@@ -8,6 +8,7 @@ use crate::number::{BLOCK, Kind, Number, Real, Step, Type, cast, compute, map};
 use crate::{CodecError, Result};
 
 const NAME: &str = "scale_offset";
+const INT64: Type = Type { kind: Kind::Int, bytes: 8, big: cfg!(target_endian = "big") };
 
 /// Offset and scale, as the elements' type has them.
 #[derive(Clone, Copy, Debug)]
@@ -29,18 +30,23 @@ impl ScaleOffset {
         Self { dtype, parameters }
     }
 
-    /// Replaces every integer of `src`; the number of the first that has no result otherwise.
+    /// The integers that the type has.
+    fn range(&self) -> std::ops::Range<i128> {
+        let bits = 8 * self.dtype.bytes as u32;
+        match self.dtype.kind {
+            Kind::Int => -(1_i128 << (bits - 1))..1 << (bits - 1),
+            _ => 0..1 << bits,
+        }
+    }
+
+    /// Replaces every integer of `src`; the number of one that has no result otherwise.
     fn integers(
         &self,
         src: &[u8],
         dst: &mut [u8],
         step: impl Fn(i128) -> Option<i128>,
     ) -> std::result::Result<(), usize> {
-        let bits = 8 * self.dtype.bytes as u32;
-        let range = match self.dtype.kind {
-            Kind::Int => -(1_i128 << (bits - 1))..1 << (bits - 1),
-            _ => 0..1 << bits,
-        };
+        let range = self.range();
         let elements = src.chunks_exact(self.dtype.bytes);
         for (index, (from, to)) in elements.zip(dst.chunks_exact_mut(self.dtype.bytes)).enumerate()
         {
@@ -53,6 +59,74 @@ impl ScaleOffset {
             self.dtype.write(Number::Uint(result as u64), to);
         }
         Ok(())
+    }
+
+    /// The same where 64 bits hold every step, which they do for types of up to 32 bits.
+    ///
+    /// `step` may answer anything outside the range of 32 bits for a value without a result.
+    fn small_integers(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        step: impl Fn(i64) -> i64,
+    ) -> std::result::Result<(), usize> {
+        let range = self.range();
+        let range = range.start as i64..range.end as i64;
+        let bytes = self.dtype.bytes;
+        let mut block = [0; 8 * BLOCK];
+        let blocks = src.chunks(bytes * BLOCK).zip(dst.chunks_mut(bytes * BLOCK));
+        for (index, (src, dst)) in blocks.enumerate() {
+            let block = &mut block[..src.len() / bytes * 8];
+            cast(self.dtype, INT64, src, block);
+            let words = block.as_chunks_mut::<8>().0;
+            let mut all_fit = true;
+            for word in &mut *words {
+                let result = step(i64::from_ne_bytes(*word));
+                all_fit &= range.contains(&result);
+                *word = result.to_ne_bytes();
+            }
+            if !all_fit {
+                let fits = |word: &[u8; 8]| range.contains(&i64::from_ne_bytes(*word));
+                let first = words.iter().position(|word| !fits(word)).unwrap_or(0);
+                return Err(index * BLOCK + first);
+            }
+            cast(INT64, self.dtype, block, dst);
+        }
+        Ok(())
+    }
+
+    fn encode_integers(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        (offset, scale): (i128, i128),
+    ) -> std::result::Result<(), usize> {
+        if self.dtype.bytes == 8 {
+            return self.integers(src, dst, |value| (value - offset).checked_mul(scale));
+        }
+        let (offset, scale) = (offset as i64, scale as i64);
+        self.small_integers(src, dst, |value| {
+            (value - offset).checked_mul(scale).unwrap_or(i64::MAX)
+        })
+    }
+
+    fn decode_integers(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        (offset, scale): (i128, i128),
+    ) -> std::result::Result<(), usize> {
+        if self.dtype.bytes == 8 {
+            return self
+                .integers(src, dst, |value| (value % scale == 0).then(|| value / scale + offset));
+        }
+        let (offset, scale) = (offset as i64, scale as i64);
+        // Numbers of 32 bits are divided exactly by doubles, and much faster than by integers.
+        let divisor = scale as f64;
+        self.small_integers(src, dst, |value| {
+            let quotient = (value as f64 / divisor) as i64;
+            if quotient * scale == value { quotient + offset } else { i64::MAX }
+        })
     }
 
     fn reals(&self, src: &[u8], dst: &mut [u8], step: &impl Step) {
@@ -99,7 +173,7 @@ impl Filter for ScaleOffset {
         match self.parameters {
             Parameters::Reals { offset, scale } => self.reals(src, dst, &Encode(offset, scale)),
             Parameters::Integers { offset, scale } => self
-                .integers(src, dst, |value| (value - offset).checked_mul(scale))
+                .encode_integers(src, dst, (offset, scale))
                 .map_err(|index| CodecError::Encode {
                     codec: NAME,
                     reason: format!("element {index} is out of range when scaled"),
@@ -111,14 +185,14 @@ impl Filter for ScaleOffset {
     fn decode_run(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         match self.parameters {
             Parameters::Reals { offset, scale } => self.reals(src, dst, &Decode(offset, scale)),
-            Parameters::Integers { offset, scale } => self
-                .integers(src, dst, |value| (value % scale == 0).then(|| value / scale + offset))
-                .map_err(|index| {
+            Parameters::Integers { offset, scale } => {
+                self.decode_integers(src, dst, (offset, scale)).map_err(|index| {
                     CodecError::corrupt(
                         NAME,
                         format!("element {index} is no value that scale {scale} gives"),
                     )
-                })?,
+                })?
+            }
         }
         Ok(())
     }

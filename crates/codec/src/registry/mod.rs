@@ -61,13 +61,8 @@ type Row = (&'static str, &'static [&'static str], Make);
 /// The codecs of the Zarr specification and of the registry of its extensions.
 const CODECS: [Row; 10] = [
     ("blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"], blosc),
-    ("zstd", &["level", "checksum"], |options, _| {
-        let level = options.int("level", 0)?;
-        Ok(Arc::new(Zstd::new(level, options.flag("checksum", false)?)?))
-    }),
-    ("gzip", &["level"], |options, _| {
-        Ok(Arc::new(Deflate::new(Wrapping::Gzip, options.int("level", 1)?)?))
-    }),
+    ("zstd", &["level", "checksum"], zstd),
+    ("gzip", &["level"], gzip),
     ("crc32c", &[], |_, _| Ok(Arc::new(Checksum::new(Algorithm::Crc32c, Location::End)))),
     ("bitround", &["keepbits", "dtype"], |options, input| {
         let keep_bits = options.u32("keepbits")?.filter(|bits| *bits > 0);
@@ -120,16 +115,40 @@ fn byteswap(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
     Ok(Arc::new(Elements(ByteSwap::new(&words)?)))
 }
 
+fn zstd(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
+    let level = options.int("level", 0)?;
+    Ok(Arc::new(Zstd::new(level, options.flag("checksum", false)?)?))
+}
+
+fn gzip(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
+    Ok(Arc::new(Deflate::new(Wrapping::Gzip, options.int("level", 1)?)?))
+}
+
+/// Shuffles by the words of format 3 or by the numbers of format 2, -1 being its choice by size.
+fn shuffle(options: &Options<'_>, input: Input) -> Result<BloscShuffle> {
+    let automatic = if input.item_bytes == 1 { BloscShuffle::Bits } else { BloscShuffle::Bytes };
+    if let Some(number) = options.get("shuffle").and_then(Value::as_i64) {
+        return match number {
+            0 => Ok(BloscShuffle::None),
+            1 => Ok(BloscShuffle::Bytes),
+            2 => Ok(BloscShuffle::Bits),
+            -1 => Ok(automatic),
+            _ => Err(options.wrong("shuffle", "-1 to 2")),
+        };
+    }
+    match options.text("shuffle", Some("shuffle"))? {
+        "noshuffle" => Ok(BloscShuffle::None),
+        "shuffle" => Ok(BloscShuffle::Bytes),
+        "bitshuffle" => Ok(BloscShuffle::Bits),
+        _ => Err(options.wrong("shuffle", "noshuffle, shuffle or bitshuffle")),
+    }
+}
+
 fn blosc(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
     let cname = options.text("cname", Some("lz4"))?;
     let compressor = Compressor::named(cname)
         .ok_or_else(|| options.wrong("cname", "one of blosclz, lz4, lz4hc, snappy, zlib, zstd"))?;
-    let shuffle = match options.text("shuffle", Some("shuffle"))? {
-        "noshuffle" => BloscShuffle::None,
-        "shuffle" => BloscShuffle::Bytes,
-        "bitshuffle" => BloscShuffle::Bits,
-        _ => return Err(options.wrong("shuffle", "noshuffle, shuffle or bitshuffle")),
-    };
+    let shuffle = shuffle(options, input)?;
     let level = options.int("clevel", 5)?;
     let level = u8::try_from(level)
         .ok()

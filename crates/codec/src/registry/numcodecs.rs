@@ -23,7 +23,10 @@ use crate::quantize::Quantize;
 use crate::shuffle::Shuffle;
 use crate::{Codec, Result};
 
-pub(super) const CODECS: [Row; 19] = [
+pub(super) const CODECS: [Row; 22] = [
+    ("numcodecs.blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"], super::blosc),
+    ("numcodecs.zstd", &["level", "checksum"], super::zstd),
+    ("numcodecs.gzip", &["level"], super::gzip),
     ("numcodecs.zlib", &["level"], |options, _| {
         Ok(Arc::new(Deflate::new(Wrapping::Zlib, options.int("level", 1)?)?))
     }),

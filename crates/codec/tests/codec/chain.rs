@@ -139,13 +139,32 @@ fn a_wrong_configuration_says_the_key_and_what_is_allowed() {
         "codec \"gzip\": unknown key \"levle\" (there are [\"level\"])"
     );
     assert!(message("zstd", json!({"level": 23})).contains("is outside"));
-    assert!(message("blosc", json!({"shuffle": 1})).contains("a string"));
+    assert!(message("blosc", json!({"shuffle": []})).contains("a string"));
     assert!(message("numcodecs.crc32", json!({"location": "middle"})).contains("start or end"));
     assert!(message("numcodecs.delta", json!({"dtype": "<c8"})).contains("\"<c8\""));
     assert!(message("numcodecs.delta", json!({})).contains("no default"));
     assert!(message("numcodecs.shuffle", json!({"elementsize": -1})).contains("elementsize is -1"));
     assert!(message("zstd", json!([])).contains("not an object"));
     assert!(message("jpeg", json!({})).contains("not a native codec"));
+}
+
+#[test]
+fn codecs_of_numcodecs_are_those_of_the_specification_under_its_names() {
+    let mut scratch = ChainScratch::default().codec;
+    let data = mixed(5000, 1);
+    let zlib = json!({"cname": "zlib", "shuffle": 2});
+    for (theirs, theirs_as, ours, ours_as) in [
+        ("numcodecs.zstd", json!({"level": 3}), "zstd", json!({"level": 3})),
+        ("numcodecs.gzip", json!({"level": 2}), "gzip", json!({"level": 2})),
+        ("numcodecs.blosc", json!({"shuffle": 0}), "blosc", json!({"shuffle": "noshuffle"})),
+        ("numcodecs.blosc", json!({"shuffle": -1}), "blosc", json!({"shuffle": "shuffle"})),
+        ("blosc", zlib, "blosc", json!({"cname": "zlib", "shuffle": "bitshuffle"})),
+    ] {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        codec(theirs, theirs_as).encode(&data, &mut a, &mut scratch).unwrap();
+        codec(ours, ours_as).encode(&data, &mut b, &mut scratch).unwrap();
+        assert_eq!(a, b, "{theirs}");
+    }
 }
 
 #[test]
