@@ -46,7 +46,7 @@ class Store:
         thread or process of this machine gets between the read and the write.
         """
 
-    def delete(self, key: str) -> bool:
+    def delete(self, key: str, *, fsync: bool = False) -> bool:
         """Remove ``key``; whether it was there."""
 
     def delete_prefix(self, prefix: str) -> int:
@@ -152,7 +152,7 @@ class ArrayIO:
         broken. ``watcher`` is told now and then how many are done.
         """
 
-    def erase_outside(self, shape: tuple[int, ...]) -> int:
+    def erase_outside(self, shape: tuple[int, ...], fsync: bool = False) -> int:
         """Delete the stored chunks that lie wholly outside ``shape``; how many."""
 
 def set_threads(count: int) -> None:

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use zarrix_store::Store;
+use zarrix_store::{Durability, Store};
 
 use crate::chunks::{parse_key, write_key};
 use crate::layout::Layout;
@@ -145,7 +145,7 @@ impl ArrayIO {
     }
 
     /// Deletes the stored chunks that lie wholly outside `shape`, each under its lock; how many.
-    pub fn erase_outside(&self, shape: &[u64]) -> Result<u64> {
+    pub fn erase_outside(&self, shape: &[u64], durability: Durability) -> Result<u64> {
         let layout = &self.layout;
         if shape.len() != layout.shape.len() {
             return Err(EngineError::Selection(format!(
@@ -161,7 +161,7 @@ impl ArrayIO {
             });
             if outside {
                 let _lock = self.store.lock(&self.anchor, &key)?;
-                erased += u64::from(self.store.delete(&key)?);
+                erased += u64::from(self.store.delete_with(&key, durability)?);
             }
         }
         Ok(erased)

@@ -104,7 +104,7 @@ impl ArrayIO {
         match encoded {
             Some(encoded) => self.store.put(key, encoded, durability)?,
             None => {
-                self.store.delete(key)?;
+                self.store.delete_with(key, durability)?;
             }
         }
         Ok(())

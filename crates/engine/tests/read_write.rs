@@ -393,7 +393,7 @@ fn shrinking_erases_the_chunks_outside_and_no_others() {
     let all = [const { AxisSelection::Range { start: 0, step: 1, count: 10 } }; 2];
     write(&io, &all, &[1; 100], 1);
     assert_eq!(io.stored_chunks().unwrap().len(), 12);
-    assert_eq!(io.erase_outside(&[4, 8]).unwrap(), 8);
+    assert_eq!(io.erase_outside(&[4, 8], Durability::Process).unwrap(), 8);
     let keys: Vec<String> = io.stored_chunks().unwrap().into_iter().map(|(key, _)| key).collect();
     assert_eq!(keys, ["0.0", "0.1", "1.0", "1.1"]);
 }

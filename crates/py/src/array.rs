@@ -218,8 +218,10 @@ impl ArrayIO {
         Ok((verified.chunks, verified.stored_bytes, broken.collect()))
     }
 
-    fn erase_outside(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<u64> {
-        py.detach(|| self.inner.erase_outside(&shape)).map_err(|error| from_engine(py, &error))
+    #[pyo3(signature = (shape, fsync = false))]
+    fn erase_outside(&self, py: Python<'_>, shape: Vec<u64>, fsync: bool) -> PyResult<u64> {
+        py.detach(|| self.inner.erase_outside(&shape, durability(fsync)))
+            .map_err(|error| from_engine(py, &error))
     }
 }
 

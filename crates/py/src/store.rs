@@ -59,10 +59,11 @@ impl Store {
         Ok(stored.map(|value| PyBytes::new(py, value.as_slice())))
     }
 
-    fn delete(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
+    #[pyo3(signature = (key, *, fsync = false))]
+    fn delete(&self, py: Python<'_>, key: &str, fsync: bool) -> PyResult<bool> {
         detached(py, || {
             let _lock = self.0.lock(key, key)?;
-            self.0.delete(key)
+            self.0.delete_with(key, durability(fsync))
         })
     }
 
@@ -104,7 +105,7 @@ impl Store {
         })?;
         match &new {
             Some(value) => self.0.put(key, value.as_slice(), durability(fsync)),
-            None => self.0.delete(key).map(|_| ()),
+            None => self.0.delete_with(key, durability(fsync)).map(|_| ()),
         }
         .map_err(store_error)?;
         Ok(new)

@@ -17,6 +17,7 @@ pub mod process;
 mod replace;
 mod store;
 mod sys;
+pub mod testing;
 mod tree;
 
 pub use conformance::conformance;

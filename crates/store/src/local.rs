@@ -295,6 +295,15 @@ impl Store for LocalStore {
         Ok(gone.map_err(|source| self.failed("delete", key)(source))?.is_some())
     }
 
+    fn delete_with(&self, key: &str, durability: Durability) -> Result<bool> {
+        let gone = self.delete(key)?;
+        if gone && durability == Durability::Fsync {
+            self.at(key, |path| unless_absent(replace::sync_directory_of(path)))
+                .map_err(|source| self.failed("delete", key)(source))?;
+        }
+        Ok(gone)
+    }
+
     fn delete_prefix(&self, prefix: &str) -> Result<u64> {
         check_prefix(prefix)?;
         tree::delete(&self.root, &self.path(prefix))

@@ -147,7 +147,8 @@ fn make_directory(directory: &Path, durability: Durability) -> io::Result<()> {
     }
 }
 
-fn sync_directory_of(path: &CStr) -> io::Result<()> {
+/// Makes durable which names the directory of `path` has.
+pub(crate) fn sync_directory_of(path: &CStr) -> io::Result<()> {
     File::open(directory_of(path))?.sync_all()
 }
 

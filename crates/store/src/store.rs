@@ -168,6 +168,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Removes `key`; whether it was there.
     fn delete(&self, key: &str) -> Result<bool>;
 
+    /// [`delete`](Store::delete), which survives what `durability` says: a value that comes back
+    /// after a loss of power is as wrong as one that is lost.
+    fn delete_with(&self, key: &str, _durability: Durability) -> Result<bool> {
+        self.delete(key)
+    }
+
     /// Removes every key below `prefix` (all keys when empty); how many.
     fn delete_prefix(&self, prefix: &str) -> Result<u64>;
 

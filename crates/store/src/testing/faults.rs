@@ -1,0 +1,193 @@
+//! A store that goes wrong at one call, chosen by its number.
+//!
+//! A test makes the same calls again and again with the fault at call 0, 1, 2, ... until a run is
+//! reached that is over before the fault: then every call site has failed once, in every way.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use std::{io, thread};
+
+use crate::{
+    Durability, Edge, Fetched, Generation, KeyLock, Listing, Request, Result, Store, StoreError,
+};
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The call fails and does nothing.
+    Refused,
+    /// The call does what it should, and says that it failed: an answer that was lost.
+    AnswerLost,
+    /// The call takes its time.
+    Delayed,
+    /// What is read ends early; other calls fail.
+    Cut,
+}
+
+/// Another store, which does as it is told but for one call.
+#[derive(Debug)]
+pub struct FaultyStore {
+    inner: Arc<dyn Store>,
+    fault: Fault,
+    at: usize,
+    calls: AtomicUsize,
+    inline: bool,
+}
+
+impl FaultyStore {
+    /// `inner`, in which call number `at` goes wrong.
+    ///
+    /// Unless `inline`, values are asked for in batches, and come in another order.
+    pub fn new(inner: Arc<dyn Store>, fault: Fault, at: usize, inline: bool) -> Self {
+        Self { inner, fault, at, calls: AtomicUsize::new(0), inline }
+    }
+
+    /// Whether the fault has happened.
+    pub fn has_failed(&self) -> bool {
+        self.calls.load(Ordering::SeqCst) > self.at
+    }
+
+    /// The fault, if this is the call.
+    fn next(&self) -> Option<Fault> {
+        (self.calls.fetch_add(1, Ordering::SeqCst) == self.at).then_some(self.fault)
+    }
+
+    fn call<T>(
+        &self,
+        operation: &'static str,
+        key: &str,
+        call: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        match self.next() {
+            None => call(),
+            Some(Fault::Delayed) => {
+                thread::sleep(Duration::from_millis(5));
+                call()
+            }
+            Some(Fault::AnswerLost) => {
+                call()?;
+                Err(injected(operation, key))
+            }
+            Some(Fault::Refused | Fault::Cut) => Err(injected(operation, key)),
+        }
+    }
+
+    /// A read, of which the fault may also leave only the first half.
+    fn read<T>(
+        &self,
+        key: &str,
+        dst: &mut Vec<u8>,
+        call: impl FnOnce(&mut Vec<u8>) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        match self.next() {
+            Some(Fault::Cut) => {
+                let found = call(dst)?;
+                dst.truncate(dst.len() / 2);
+                Ok(found)
+            }
+            Some(Fault::Refused | Fault::AnswerLost) => {
+                dst.clear();
+                Err(injected("read", key))
+            }
+            Some(Fault::Delayed) => {
+                thread::sleep(Duration::from_millis(5));
+                call(dst)
+            }
+            None => call(dst),
+        }
+    }
+}
+
+fn injected(operation: &'static str, key: &str) -> StoreError {
+    let source = io::Error::other("injected");
+    StoreError::Io { operation, path: key.to_owned(), source }
+}
+
+impl Store for FaultyStore {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn is_inline(&self) -> bool {
+        self.inline
+    }
+
+    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+        self.read(key, dst, |dst| self.inner.get_into(key, dst))
+    }
+
+    fn get_ranges_into(
+        &self,
+        key: &str,
+        ranges: &[Range<u64>],
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        self.call("read", key, || self.inner.get_ranges_into(key, ranges, dst))
+    }
+
+    fn get_edge_into(
+        &self,
+        key: &str,
+        edge: Edge,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<(Generation, u64)>> {
+        self.read(key, dst, |dst| self.inner.get_edge_into(key, edge, dst))
+    }
+
+    fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
+        for (position, request) in requests.iter().enumerate().rev() {
+            let mut value = Vec::new();
+            let found = match request.ranges {
+                None => self.get_into(request.key, &mut value),
+                Some(ranges) => self.get_ranges_into(request.key, ranges, &mut value),
+            };
+            let answer = found.map(|generation| match generation {
+                Some(generation) => Fetched::Bytes(value, generation),
+                None => Fetched::Absent,
+            });
+            sink(position, answer);
+        }
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        self.call("look at", key, || self.inner.size(key))
+    }
+
+    fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
+        self.call("write", key, || self.inner.put(key, value, durability))
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        self.call("delete", key, || self.inner.delete(key))
+    }
+
+    fn delete_with(&self, key: &str, durability: Durability) -> Result<bool> {
+        self.call("delete", key, || self.inner.delete_with(key, durability))
+    }
+
+    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+        self.call("delete", prefix, || self.inner.delete_prefix(prefix))
+    }
+
+    fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
+        self.call("list", prefix, || self.inner.list_prefix(prefix))
+    }
+
+    fn list_dir(&self, prefix: &str) -> Result<Listing> {
+        self.call("list", prefix, || self.inner.list_dir(prefix))
+    }
+
+    fn size_prefix(&self, prefix: &str) -> Result<u64> {
+        self.call("list", prefix, || self.inner.size_prefix(prefix))
+    }
+
+    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+        self.call("rename", source, || self.inner.rename_prefix(source, target))
+    }
+
+    fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
+        self.call("lock", key, || self.inner.lock(anchor, key))
+    }
+}

@@ -1,0 +1,10 @@
+//! Stores for tests: one that loses power, one that fails wherever it is told to.
+//!
+//! Part of the library, as the conformance suite is: who writes a store, or something on top of
+//! one, asks the same questions. Nothing here is a store to keep data in.
+
+mod faults;
+mod power;
+
+pub use faults::{Fault, FaultyStore};
+pub use power::PowerLossStore;
