@@ -29,11 +29,13 @@ from zarrix._engine import __version__
 from zarrix.api.synchronous import create_array, create_group, create_hierarchy, from_array
 from zarrix.attrs import Attributes
 from zarrix.convenience import (
+    consolidate_metadata,
     copy,
     copy_all,
     copy_store,
     load,
     open,  # noqa: A004
+    open_consolidated,
     save,
     save_array,
     save_group,
@@ -86,6 +88,7 @@ __all__ = [
     "__version__",
     "array",
     "config",
+    "consolidate_metadata",
     "copy",
     "copy_all",
     "copy_store",
@@ -104,6 +107,7 @@ __all__ = [
     "ones_like",
     "open",
     "open_array",
+    "open_consolidated",
     "open_group",
     "open_like",
     "save",

@@ -1,7 +1,6 @@
 """The front door: open whatever is there, save and load, show as a tree.
 
 What zarr 2.18 calls ``zarr.convenience``, with ``group`` and ``open_group`` of ``zarr.hierarchy``.
-Consolidated metadata will be opened here too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from zarrix import _create, _display, _nodes
 from zarrix._array import Array
 from zarrix._attributes import Attributes
+from zarrix._consolidate import consolidate, open_store
 from zarrix._create import check_mode, open_array
 from zarrix._errors import (
     ContainsArrayError,
@@ -28,11 +28,13 @@ from zarrix.util import normalize_storage_path
 
 __all__ = [
     "LazyLoader",
+    "consolidate_metadata",
     "create_group",
     "create_hierarchy",
     "group",
     "load",
     "open",
+    "open_consolidated",
     "open_group",
     "save",
     "save_array",
@@ -129,6 +131,7 @@ _GROUP_KEYWORDS = frozenset(
         "zarr_format",
         "meta_array",
         "attributes",
+        "use_consolidated",
     )
 )
 
@@ -146,6 +149,7 @@ def open_group(
     zarr_format: int | None = None,
     meta_array: Any = None,
     attributes: Mapping[str, Any] | None = None,
+    use_consolidated: bool | str | None = None,
     **kwargs: Any,
 ) -> Group:
     """Open a group, or create it, by file mode; one that is created has format 2 by default.
@@ -171,6 +175,9 @@ def open_group(
     meta_array : ndarray, optional
     attributes : mapping, optional
         Of the group, if it is created.
+    use_consolidated : bool or str, optional
+        True reads metadata from the consolidated metadata, which must be there; a str is the key
+        that it has in format 2.
 
     Returns
     -------
@@ -194,6 +201,9 @@ def open_group(
     if _must_create(opened, where, mode, asked):
         asked = _nodes.choose_format(opened, where, asked, 2)
         _create_group(opened, where, chunks, mode == "w", asked, attributes)
+    elif use_consolidated:
+        key = use_consolidated if isinstance(use_consolidated, str) else ".zmetadata"
+        opened = open_store(opened, where, asked, key)
     return Group(
         opened,
         path=where,
@@ -204,6 +214,95 @@ def open_group(
         zarr_version=asked,
         meta_array=meta_array,
     )
+
+
+def consolidate_metadata(
+    store: Any,
+    metadata_key: str | None = ".zmetadata",
+    *,
+    path: str | None = "",
+    zarr_format: int | None = None,
+) -> Group:
+    """Write the metadata of all arrays and groups of a hierarchy into one document.
+
+    From then on it is kept true by every change that is made through zarrix.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    metadata_key : str
+        Key of the document in format 2; in format 3 it is a part of the group's ``zarr.json``.
+    path : str, optional
+        Of the group whose members are consolidated; the root when omitted.
+    zarr_format : {2, 3}, optional
+        The format to look for; either when omitted.
+
+    Returns
+    -------
+    Group
+        Opened through the consolidated metadata.
+
+    Raises
+    ------
+    GroupNotFoundError
+        No group is there.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = zarr.MemoryStore()
+    >>> zarr.group(store).create_dataset("a/b", shape=3).attrs["unit"] = "mm"
+    >>> root = zarr.consolidate_metadata(store)
+    >>> root["a/b"].attrs["unit"], ".zmetadata" in store
+    ('mm', True)
+    """
+    opened = as_store(store)
+    where = normalize_storage_path(path)
+    key = metadata_key or ".zmetadata"
+    found = Group(opened, path=where, zarr_version=_nodes.check_format(zarr_format))
+    consolidate(opened, where, found.zarr_format, key)
+    through = open_store(opened, where, found.zarr_format, key)
+    return Group(through, path=where, zarr_version=found.zarr_format)
+
+
+def open_consolidated(
+    store: Any,
+    metadata_key: str = ".zmetadata",
+    mode: str = "r+",
+    use_consolidated: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Open a group, reading the metadata of all that is in it from one document.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    metadata_key : str
+        Key of the document in format 2.
+    mode : {'r', 'r+'}
+        Changes keep the consolidated metadata true.
+    use_consolidated : bool
+        Accepted for zarr-python 3; True.
+    **kwargs
+        As for `open_group`.
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    PathNotFoundError
+        There is no consolidated metadata (also a ``KeyError`` and a ``ValueError``).
+    """
+    if mode not in ("r", "r+"):
+        raise ValueError(f"mode is 'r' or 'r+', not {mode!r}: the metadata must be there already")
+    options = kwargs.pop("storage_options", None)
+    opened = as_store(store, storage_options=options)
+    asked = _nodes.check_format(kwargs.get("zarr_version"), kwargs.get("zarr_format"))
+    where = normalize_storage_path(kwargs.get("path"))
+    through = open_store(opened, where, asked, metadata_key)
+    return open_group(through, mode, **kwargs)
 
 
 def _create_group(

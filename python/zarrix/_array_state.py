@@ -25,6 +25,7 @@ from zarrix._attributes import Attributes
 from zarrix._chain import numcodecs_config
 from zarrix._codecs import codec_object
 from zarrix._config import config
+from zarrix._consolidate import keep_true
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._stores import Store, as_store
@@ -212,6 +213,7 @@ class ArrayState(ArrayTerms):
             return _nodes.array_document(change(self._parse(document)))
 
         stored = self._store.update_value(self._key(self._name), rewrite)
+        keep_true(self._store, self._path, 2 if self._name == ".zarray" else 3)
         metadata = self._parse(stored)
         with _adopting:
             if number > self._adopted:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, KeysView, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
+from zarrix._consolidate import keep_true
 from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._stores import Store, as_store
@@ -176,6 +177,7 @@ class Attributes(MutableMapping[str, Any]):
 
         with self._lock():
             stored = self.store.update_value(self.key, rewrite)
+        keep_true(self.store, self.key.rpartition("/")[0], 3 if self._inside else 2)
         if self.cache:
             self._cached = self._parse(stored)
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from zarrix import _create, _display, _nodes
 from zarrix._array import Array
 from zarrix._attributes import Attributes
+from zarrix._consolidate import keep_true
 from zarrix._copy import copy
 from zarrix._errors import (
     ArrayNotFoundError,
@@ -270,6 +271,7 @@ class Group(GroupTerms, MutableMapping[str, Any]):
                 raise self._no_member(item)
             for store in self._stores():
                 store.rmdir(path)
+            keep_true(self._store, path, self._zarr_format, deep=True)
 
     def __contains__(self, item: object) -> bool:
         return self._node(self._item_path(item)) is not None
@@ -615,3 +617,5 @@ class Group(GroupTerms, MutableMapping[str, Any]):
                 _nodes.create_group(self._store, parent, self._chunk_store, False, metadata)
             for store in self._stores():
                 store.rename(old, new)
+            for moved in (old, new):
+                keep_true(self._store, moved, self._zarr_format, deep=True)

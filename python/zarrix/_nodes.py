@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from zarrix import _engine
 from zarrix._config import config
+from zarrix._consolidate import keep_true
 from zarrix._errors import ContainsArrayError, ContainsGroupError, ZarrixError
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
 from zarrix._stores import Store
@@ -83,7 +84,7 @@ def has_group(store: Store, path: str, zarr_format: int | None = None) -> bool:
 
 def member_names(store: Store, path: str) -> list[str]:
     """Names directly below ``path`` that may be nodes, sorted."""
-    return sorted(store._engine.list_dir(store.engine_path(path))[1])
+    return store.child_names(path)
 
 
 def describe(store: Store, path: str) -> str:
@@ -212,8 +213,10 @@ def _create(
         require_free(store, path)
     _require_parents(store, path, chunk_store, overwrite, 3 if name == "zarr.json" else 2)
     key = key_of(path, name)
+    zarr_format = 3 if name == "zarr.json" else 2
     if overwrite:
         store[key] = document
+        keep_true(store, path, zarr_format, deep=True)
         return
 
     def create(old: bytes | None) -> bytes:
@@ -223,6 +226,7 @@ def _create(
         return document
 
     store.update_value(key, create)
+    keep_true(store, path, zarr_format)
 
 
 def require_free(store: Store, path: str) -> None:
@@ -258,6 +262,7 @@ def _require_parents(
             new = GroupMetadata(2) if zarr_format == 2 else v3.new_group()
             document = group_document(new)
             store.update_value(key_of(parent, new.document_name), _keep_or(document))
+            keep_true(store, parent, zarr_format)
 
 
 def _keep_or(document: bytes) -> Callable[[bytes | None], bytes]:

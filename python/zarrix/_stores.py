@@ -139,6 +139,10 @@ class Store(MutableMapping[str, Any]):
         files, directories = self._engine.list_dir(self.engine_path(normalize_storage_path(path)))
         return sorted({*files, *directories})
 
+    def child_names(self, path: str) -> list[str]:
+        """Names directly below ``path`` that have keys below them, sorted."""
+        return sorted(self._engine.list_dir(self.engine_path(path))[1])
+
     def rmdir(self, path: str | None = None) -> None:
         """Delete every key below ``path``; all keys, for the root."""
         self._forbid_changes()

@@ -2,8 +2,10 @@
 
 from zarrix._api import (
     LazyLoader,
+    consolidate_metadata,
     load,
     open,  # noqa: A004
+    open_consolidated,
     save,
     save_array,
     save_group,
@@ -13,16 +15,21 @@ from zarrix._copy import copy, copy_all, copy_store
 
 __all__ = [
     "LazyLoader",
+    "consolidate_metadata",
     "copy",
     "copy_all",
     "copy_store",
     "load",
     "open",
+    "open_consolidated",
     "save",
     "save_array",
     "save_group",
     "tree",
 ]
 
-for _function in (copy, copy_all, copy_store, load, open, save, save_array, save_group, tree):
+for _function in (
+    *(consolidate_metadata, copy, copy_all, copy_store, load, open, open_consolidated),
+    *(save, save_array, save_group, tree),
+):
     _function.__module__ = __name__

@@ -3,6 +3,7 @@
 The classes of zarr-python 3 that zarrix does not tell apart are other names of its own.
 """
 
+from zarrix._consolidate import StaleMetadataWarning
 from zarrix._errors import (
     ArrayIndexError,
     ArrayNotFoundError,
@@ -61,6 +62,7 @@ __all__ = [
     "ReadOnlyError",
     "SelectionError",
     "UnknownCodecError",
+    "StaleMetadataWarning",
     "UnstableSpecificationWarning",
     "VindexInvalidSelectionError",
     "ZarrDeprecationWarning",

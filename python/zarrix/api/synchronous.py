@@ -3,11 +3,13 @@
 from zarrix._api import create_group, create_hierarchy
 from zarrix._create_array import create_array, from_array
 from zarrix.convenience import (
+    consolidate_metadata,
     copy,
     copy_all,
     copy_store,
     load,
     open,  # noqa: A004
+    open_consolidated,
     save,
     save_array,
     save_group,
@@ -31,6 +33,7 @@ from zarrix.hierarchy import group, open_group
 
 __all__ = [
     "array",
+    "consolidate_metadata",
     "copy",
     "copy_all",
     "copy_store",
@@ -49,6 +52,7 @@ __all__ = [
     "ones_like",
     "open",
     "open_array",
+    "open_consolidated",
     "open_group",
     "open_like",
     "save",

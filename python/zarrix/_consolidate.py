@@ -1,0 +1,293 @@
+"""Consolidated metadata in stores: making it, opening by it, and keeping it true.
+
+Every change of metadata that is made through zarrix ends in `keep_true`, which brings the
+consolidated documents of the groups above up to date under their locks; so it is true unless
+another program changed something. `ConsolidatedStore` serves metadata from it. Where the store is
+local that is checked: what differs from what is stored is warned of, once, and the stored document
+is served. Elsewhere a check would cost what consolidated metadata saves.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from zarrix import _engine
+from zarrix._errors import PathNotFoundError
+from zarrix._metadata import consolidated
+from zarrix._metadata.consolidated import Documents
+from zarrix._stores import Store
+from zarrix.util import json_dumps, json_loads
+
+__all__ = ["ConsolidatedStore", "StaleMetadataWarning", "consolidate", "keep_true", "open_store"]
+
+_NAMES = {2: (".zgroup", ".zarray", ".zattrs"), 3: ("zarr.json",)}
+
+
+class StaleMetadataWarning(UserWarning):
+    """Consolidated metadata says something else than the documents that it was made of."""
+
+    __module__ = "zarrix.errors"
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -> Documents:
+    """The documents of the node at ``path``, and of all below, by key relative to ``root``."""
+    found: Documents = {}
+    is_array = False
+    start = len(root) + 1 if root else 0
+    for name in _NAMES[zarr_format]:
+        key = _join(path, name)
+        document = store.get(key)
+        if document is None:
+            continue
+        members = json_loads(document, key)
+        is_array = is_array or name == ".zarray" or members.get("node_type") == "array"
+        if isinstance(members, Mapping):
+            members = {k: v for k, v in members.items() if k != "consolidated_metadata"}
+        found[key[start:]] = members
+    if found and deep and not is_array:
+        for name in store.child_names(path):
+            found.update(_collect(store, root, _join(path, name), zarr_format, deep))
+    return found
+
+
+def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
+    """Write the consolidated metadata of the group at ``path``; in format 2 under the name ``key``.
+
+    The documents are read under the lock of what is written, so that no change gets lost between.
+    """
+    place = _join(path, key if zarr_format == 2 else "zarr.json")
+
+    def write(old: bytes | None) -> bytes:
+        documents = _collect(store, path, path, zarr_format, deep=True)
+        return _encode(old, documents, zarr_format)
+
+    store.update_value(place, write)
+
+
+def _encode(old: bytes | None, documents: Documents, zarr_format: int) -> bytes:
+    if zarr_format == 2:
+        return consolidated.encode_v2(documents)
+    if old is None:
+        raise PathNotFoundError("the group is gone, and its metadata with it")
+    return consolidated.encode_v3(old, documents)
+
+
+def _parse(document: Any, zarr_format: int, where: str) -> Documents | None:
+    if document is None:
+        return None
+    parse = consolidated.parse_v2 if zarr_format == 2 else consolidated.parse_v3
+    return parse(document, where)
+
+
+def keep_true(store: Store, path: str, zarr_format: int, *, deep: bool = False) -> None:
+    """Bring consolidated metadata above ``path`` up to date after a change of that node.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        Of the node that was created, changed or removed.
+    zarr_format : 2 or 3
+    deep : bool
+        Everything below it changed too, as when it is moved.
+    """
+    names = path.split("/") if path else []
+    for depth in range(len(names) + 1):
+        root = "/".join(names[:depth])
+        if zarr_format == 3 and root == path:
+            # A group's own document does not hold itself.
+            continue
+        place = _join(root, ".zmetadata" if zarr_format == 2 else "zarr.json")
+        document = store.get(place)
+        if document is None or (zarr_format == 3 and b'"consolidated_metadata"' not in document):
+            continue
+        store.update_value(place, _resynced(store, root, path, zarr_format, deep, place))
+
+
+def _resynced(
+    store: Store, root: str, path: str, zarr_format: int, deep: bool, place: str
+) -> Callable[[bytes | None], bytes | None]:
+    def change(old: bytes | None) -> bytes | None:
+        documents = _parse(old, zarr_format, place)
+        if documents is None:
+            return old
+        prefix = path[len(root) :].strip("/")
+        fresh = _collect(store, root, path, zarr_format, deep)
+        own = {_join(prefix, name) for name in _NAMES[zarr_format]}
+
+        def replaced(key: str) -> bool:
+            below = prefix == "" or key.startswith(f"{prefix}/")
+            return key in own or (below and (deep or not fresh))
+
+        kept = {key: one for key, one in documents.items() if not replaced(key)}
+        return _encode(old, {**kept, **fresh}, zarr_format)
+
+    return change
+
+
+class ConsolidatedStore(Store):
+    """A store whose metadata is read from the consolidated metadata of one of its groups.
+
+    Everything else, and every change, goes to the store behind it.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        Of the group.
+    documents : mapping
+        By key relative to the group.
+    """
+
+    def __init__(self, store: Store, path: str, documents: Documents) -> None:
+        self._store = store
+        self._root = path
+        self._documents = {
+            _join(path, key): json_dumps(one) for key, one in documents.items() if one is not None
+        }
+        self._dimension_separator = store._dimension_separator
+        self._writeable = store._writeable
+        self._is_near = isinstance(store._engine, _engine.LocalStore | _engine.MemoryStore)
+        self._warned = False
+        root = getattr(store, "path", None)
+        if isinstance(root, str):
+            self.path = root
+
+    def _open(self) -> _engine.Store:
+        return self._store._engine
+
+    def engine_path(self, path: str) -> str:
+        """``path`` as the engine store spells it."""
+        return self._store.engine_path(path)
+
+    def _serves(self, key: str) -> bool:
+        inside = not self._root or key.startswith(f"{self._root}/")
+        return inside and key.rsplit("/", 1)[-1] in (*_NAMES[2], *_NAMES[3])
+
+    def __getitem__(self, key: str) -> bytes:
+        if not self._serves(key):
+            return bytes(self._store[key])
+        known = self._documents.get(key)
+        if self._is_near:
+            stored = self._store.get(key)
+            if not _same(known, stored):
+                self._notice(key)
+            known = stored
+        if known is None:
+            raise KeyError(key)
+        return bytes(known)
+
+    def _notice(self, key: str) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"the consolidated metadata of {self._store!r} is stale: {key!r} is another now. "
+                "What is stored is used; write it anew with consolidate_metadata()",
+                StaleMetadataWarning,
+                stacklevel=4,
+            )
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._store[key] = value
+        self._remember(key, bytes(value))
+
+    def __delitem__(self, key: str) -> None:
+        del self._store[key]
+        self._remember(key, None)
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, str) and self._serves(key):
+            return self.get(key) is not None
+        return key in self._store
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._store)
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def _remember(self, key: str, value: bytes | None) -> None:
+        if not self._serves(key):
+            return
+        if value is None:
+            self._documents.pop(key, None)
+        else:
+            self._documents[key] = value
+
+    def update_value(
+        self, key: str, change: Callable[[bytes | None], bytes | None]
+    ) -> bytes | None:
+        """Replace the value of ``key`` by ``change(old)``, in the store behind."""
+        stored = self._store.update_value(key, change)
+        self._remember(key, stored)
+        return stored
+
+    def child_names(self, path: str) -> list[str]:
+        """Names directly below ``path`` that may be nodes, sorted."""
+        if self._is_near:
+            return self._store.child_names(path)
+        prefix = f"{path}/" if path else ""
+        below = [key[len(prefix) :] for key in self._documents if key.startswith(prefix)]
+        return sorted({key.split("/", 1)[0] for key in below if "/" in key})
+
+    def rmdir(self, path: str | None = None) -> None:
+        """Delete every key below ``path``."""
+        self._store.rmdir(path)
+        prefix = f"{path}/" if path else ""
+        for key in [key for key in self._documents if key.startswith(prefix)]:
+            del self._documents[key]
+
+    def rename(self, src_path: str, dst_path: str) -> None:
+        """Move everything at and below ``src_path`` to ``dst_path``."""
+        self._store.rename(src_path, dst_path)
+        for key in [key for key in self._documents if key.startswith(f"{src_path}/")]:
+            self._documents[dst_path + key[len(src_path) :]] = self._documents.pop(key)
+
+    def close(self) -> None:
+        """Close the store behind."""
+        self._store.close()
+
+    def __eq__(self, other: object) -> bool:
+        inner = other._store if isinstance(other, ConsolidatedStore) else other
+        return bool(self._store == inner)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<consolidated {self._store!r}>"
+
+
+def _same(known: bytes | None, stored: bytes | None) -> bool:
+    if known is None or stored is None:
+        return known is stored
+    mine, theirs = json_loads(known), json_loads(stored)
+    for one in (mine, theirs):
+        if isinstance(one, dict):
+            one.pop("consolidated_metadata", None)
+    return bool(mine == theirs)
+
+
+def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> ConsolidatedStore:
+    """The store through the consolidated metadata of its group at ``path``.
+
+    Raises
+    ------
+    PathNotFoundError
+        There is none (also a ``KeyError`` and a ``ValueError``).
+    """
+    for wanted, name in ((2, key), (3, "zarr.json")):
+        if zarr_format in (None, wanted):
+            place = _join(path, name)
+            documents = _parse(store.get(place), wanted, place)
+            if documents is not None:
+                return ConsolidatedStore(store, path, documents)
+    raise PathNotFoundError(
+        f"no consolidated metadata in {store!r} at {path!r}; write it with consolidate_metadata(), "
+        "or open without it"
+    )
