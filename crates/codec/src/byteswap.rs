@@ -8,6 +8,8 @@ use crate::number::swap;
 use crate::{CodecError, Result};
 
 const NAME: &str = "byteswap";
+/// Elements whose bytes stay in cache while each of their words is visited.
+const BLOCK_ELEMENTS: usize = 128;
 
 /// Neighbouring words of one size inside an element.
 #[derive(Clone, Copy, Debug)]
@@ -55,14 +57,41 @@ impl ByteSwap {
         if let [words] = self.words[..] {
             return swap(words.word_bytes, src, dst);
         }
-        let elements = src.chunks_exact(self.element_bytes);
-        for (src, dst) in elements.zip(dst.chunks_exact_mut(self.element_bytes)) {
+        // One word of all elements of a block, then the next: the loops know their word size.
+        let block_bytes = BLOCK_ELEMENTS * self.element_bytes;
+        for (src, dst) in src.chunks(block_bytes).zip(dst.chunks_mut(block_bytes)) {
             for words in &self.words {
-                swap(
-                    words.word_bytes,
-                    &src[words.start..words.end],
-                    &mut dst[words.start..words.end],
-                );
+                self.swap_words(words, src, dst);
+            }
+        }
+    }
+
+    fn swap_words(&self, words: &Words, src: &[u8], dst: &mut [u8]) {
+        let Words { start, end, word_bytes } = *words;
+        for start in (start..end).step_by(word_bytes) {
+            match word_bytes {
+                1 => self.swap_word::<1>(start, src, dst),
+                2 => self.swap_word::<2>(start, src, dst),
+                4 => self.swap_word::<4>(start, src, dst),
+                8 => self.swap_word::<8>(start, src, dst),
+                _ => {
+                    let elements = src.chunks_exact(self.element_bytes);
+                    for (from, to) in elements.zip(dst.chunks_exact_mut(self.element_bytes)) {
+                        let end = start + word_bytes;
+                        swap(word_bytes, &from[start..end], &mut to[start..end]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn swap_word<const N: usize>(&self, start: usize, src: &[u8], dst: &mut [u8]) {
+        let elements = src.chunks_exact(self.element_bytes);
+        for (from, to) in elements.zip(dst.chunks_exact_mut(self.element_bytes)) {
+            let (from, to) = (from[start..].first_chunk::<N>(), to[start..].first_chunk_mut::<N>());
+            if let (Some(from), Some(to)) = (from, to) {
+                *to = *from;
+                to.reverse();
             }
         }
     }

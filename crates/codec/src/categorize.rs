@@ -3,6 +3,7 @@
 //! Label `i` is stored as `i + 1`, everything else as 0, which decodes to the empty string.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::elements::Filter;
 use crate::number::{Kind, Type};
@@ -14,11 +15,37 @@ const NAME: &str = "categorize";
 #[derive(Debug)]
 pub(crate) struct Categorize {
     /// The code of every label, as NumPy stores labels that fit.
-    codes: HashMap<Vec<u8>, u64>,
+    codes: HashMap<Vec<u8>, u64, BuildHasherDefault<WordHasher>>,
     /// What every code decodes to, the empty string first; cut to the width as NumPy does.
     strings: Vec<Vec<u8>>,
     string_bytes: usize,
     encoded: Type,
+}
+
+/// A hash of few steps: the table has labels only, so no data can fill it with collisions.
+#[derive(Default)]
+struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        rest.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
 }
 
 fn refused(reason: String) -> CodecError {
@@ -71,7 +98,7 @@ impl Categorize {
         if labels.len() as u64 > most {
             return Err(refused(format!("{} labels, {astype} counts to {most}", labels.len())));
         }
-        let (mut codes, mut table) = (HashMap::new(), vec![vec![0; strings.bytes]]);
+        let (mut codes, mut table) = (HashMap::default(), vec![vec![0; strings.bytes]]);
         for (label, code) in labels.iter().zip(1..) {
             if !strings.unicode && !label.is_ascii() {
                 return Err(refused(format!("the label {label:?} is not ASCII")));

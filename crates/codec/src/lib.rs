@@ -36,6 +36,8 @@ mod registry;
 mod scaleoffset;
 mod scratch;
 mod shuffle;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
 mod stream;
 mod transpose;
 pub mod vlen;

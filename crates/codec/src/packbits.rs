@@ -300,25 +300,37 @@ static BOOLS: [u64; 256] = {
     bools
 };
 
-fn pack_bools(src: &[u8], dst: &mut [u8], fill: Fill) {
+/// Packs eight booleans, the first in the lowest bit.
+fn pack_eight(bools: [u8; 8]) -> u8 {
     const LOW: u64 = 0x0101_0101_0101_0101;
-    let pack = |bools: [u8; 8]| {
-        let bools = match fill {
-            Fill::LowestFirst => u64::from_le_bytes(bools),
-            Fill::HighestFirst => u64::from_be_bytes(bools),
-        };
-        // The highest bit of each byte says whether the byte is not 0; the product collects them.
-        let set = ((bools & (0x7F * LOW)).wrapping_add(0x7F * LOW) | bools) >> 7 & LOW;
-        (set.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
-    };
-    let (eights, rest) = src.as_chunks::<8>();
-    for (bools, byte) in eights.iter().zip(&mut *dst) {
-        *byte = pack(*bools);
+    let bools = u64::from_le_bytes(bools);
+    // The highest bit of each byte says whether the byte is not 0; the product collects them.
+    let set = ((bools & (0x7F * LOW)).wrapping_add(0x7F * LOW) | bools) >> 7 & LOW;
+    (set.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
+}
+
+/// Packs booleans sixteen at a time; returns how many bytes that made.
+#[cfg(target_arch = "x86_64")]
+fn pack_sixteens(src: &[u8], dst: &mut [u8]) -> usize {
+    let sixteens = src.as_chunks::<16>().0;
+    for (bools, bytes) in sixteens.iter().zip(dst.as_chunks_mut::<2>().0) {
+        *bytes = crate::sse2::nonzero_mask(*bools).to_le_bytes();
     }
-    if let Some(byte) = dst.get_mut(eights.len()) {
-        let mut bools = [0; 8];
-        bools[..rest.len()].copy_from_slice(rest);
-        *byte = pack(bools);
+    sixteens.len() * 2
+}
+
+fn pack_bools(src: &[u8], dst: &mut [u8], fill: Fill) {
+    #[cfg(target_arch = "x86_64")]
+    let done = pack_sixteens(src, dst);
+    #[cfg(not(target_arch = "x86_64"))]
+    let done = 0;
+    for (bools, byte) in src[done * 8..].chunks(8).zip(&mut dst[done..]) {
+        let mut eight = [0; 8];
+        eight[..bools.len()].copy_from_slice(bools);
+        *byte = pack_eight(eight);
+    }
+    if fill == Fill::HighestFirst {
+        dst.iter_mut().for_each(|byte| *byte = byte.reverse_bits());
     }
 }
 

@@ -272,9 +272,14 @@ impl Number {
     }
 }
 
+const TWO_63: f64 = 9_223_372_036_854_775_808.0;
+
 /// A float cut to 32 bits, or the lowest number when they cannot hold it.
 #[inline(always)]
 fn cut_to_i32(value: f64) -> i32 {
+    #[cfg(target_arch = "x86_64")]
+    return crate::sse2::cut_to_i32(value);
+    #[cfg(not(target_arch = "x86_64"))]
     if value > -2_147_483_649.0 && value < 2_147_483_648.0 { value as i32 } else { i32::MIN }
 }
 
@@ -292,15 +297,20 @@ fn cut_to_u32(value: f64) -> u32 {
 /// A float cut to 64 bits, or the lowest number when they cannot hold it.
 #[inline(always)]
 fn cut_to_i64(value: f64) -> i64 {
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }
+    #[cfg(target_arch = "x86_64")]
+    return crate::sse2::cut_to_i64(value);
+    #[cfg(not(target_arch = "x86_64"))]
+    if (-TWO_63..TWO_63).contains(&value) { value as i64 } else { i64::MIN }
 }
 
 /// A float cut to 64 bits without a sign.
 #[inline(always)]
 fn cut_to_u64(value: f64) -> u64 {
-    const HALF: f64 = 9_223_372_036_854_775_808.0;
-    if value >= HALF { cut_to_i64(value - HALF) as u64 ^ 1 << 63 } else { cut_to_i64(value) as u64 }
+    if value >= TWO_63 {
+        cut_to_i64(value - TWO_63) as u64 ^ 1 << 63
+    } else {
+        cut_to_i64(value) as u64
+    }
 }
 
 /// Rounds to half precision, ties to even.
