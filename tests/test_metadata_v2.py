@@ -314,7 +314,7 @@ def test_arguments_that_describe_no_array_are_refused(arguments, error, words):
 
 def test_a_group_keeps_what_it_does_not_know():
     group = v2.parse_group(b'{"zarr_format": 2, "_nczarr": {"a": 1}}')
-    assert group == GroupMetadata(2, {"_nczarr": {"a": 1}})
+    assert group == GroupMetadata(zarr_format=2, extra={"_nczarr": {"a": 1}})
     assert json.loads(v2.group_document(group)) == {"zarr_format": 2, "_nczarr": {"a": 1}}
     assert v2.group_document() == b'{\n    "zarr_format": 2\n}'
 

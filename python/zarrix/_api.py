@@ -313,7 +313,7 @@ def _create_group(
     zarr_format: int,
     attributes: Mapping[str, Any] | None,
 ) -> None:
-    new = GroupMetadata(2) if zarr_format == 2 else v3.new_group(attributes)
+    new = GroupMetadata(zarr_format=2) if zarr_format == 2 else v3.new_group(attributes)
     _nodes.create_group(store, path, chunk_store, overwrite, new)
     if attributes and zarr_format == 2:
         Attributes(store, _nodes.key_of(path, ".zattrs")).put(dict(attributes))

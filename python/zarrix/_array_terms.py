@@ -5,7 +5,7 @@ codecs of format 2 are shown as numcodecs objects, those of format 3 as objects 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from zarrix import _engine
@@ -120,7 +120,9 @@ class ArrayTerms:
     @property
     def metadata(self) -> ArrayMetadata:
         """What the stored document says; it does not change with the array."""
-        return self._metadata
+        if self._metadata.zarr_format == 3:
+            return self._metadata
+        return replace(self._metadata, zattrs=self.attrs.asdict())  # type: ignore[attr-defined]
 
     @property
     def config(self) -> ArrayConfig:

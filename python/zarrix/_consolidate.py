@@ -11,16 +11,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zarrix import _engine
 from zarrix._errors import PathNotFoundError
-from zarrix._metadata import consolidated
+from zarrix._metadata import GroupMetadata, consolidated, v2, v3
 from zarrix._metadata.consolidated import Documents
 from zarrix._stores import Store
 from zarrix.util import json_dumps, json_loads
 
-__all__ = ["ConsolidatedStore", "StaleMetadataWarning", "consolidate", "keep_true", "open_store"]
+__all__ = [
+    "ConsolidatedMetadata",
+    "ConsolidatedStore",
+    "StaleMetadataWarning",
+    "consolidate",
+    "keep_true",
+    "open_store",
+    "view",
+]
 
 _NAMES = {2: (".zgroup", ".zarray", ".zattrs"), 3: ("zarr.json",)}
 
@@ -131,6 +140,62 @@ def _resynced(
     return change
 
 
+@dataclass(frozen=True)
+class ConsolidatedMetadata:
+    """What is stored about the members of a group together with it.
+
+    Attributes
+    ----------
+    metadata : dict of str to ArrayMetadata or GroupMetadata
+        Of its direct members, by name; those of groups have such metadata of their own.
+    """
+
+    metadata: dict[str, Any]
+
+    @property
+    def flattened_metadata(self) -> dict[str, Any]:
+        """The metadata of all members, by path."""
+        found: dict[str, Any] = {}
+        for name, one in self.metadata.items():
+            found[name] = one
+            inside = getattr(one, "consolidated_metadata", None)
+            if inside is not None:
+                found.update({f"{name}/{k}": v for k, v in inside.flattened_metadata.items()})
+        return found
+
+
+def view(store: Store, path: str, group: GroupMetadata) -> ConsolidatedMetadata | None:
+    """The consolidated metadata of a group as an object; None if it has none."""
+    if isinstance(store, ConsolidatedStore) and path != store.root:
+        prefix = f"{path[len(store.root) :].strip('/')}/"
+        below = store.documents()
+        documents: Documents | None = {
+            key[len(prefix) :]: one for key, one in below.items() if key.startswith(prefix)
+        }
+    else:
+        place = _join(path, ".zmetadata" if group.zarr_format == 2 else "zarr.json")
+        documents = _parse(store.get(place), group.zarr_format, place)
+    return None if documents is None else _as_objects(documents, group.zarr_format)
+
+
+def _as_objects(documents: Documents, zarr_format: int) -> ConsolidatedMetadata:
+    found: dict[str, Any] = {}
+    for name in sorted({key.split("/", 1)[0] for key in documents if "/" in key}):
+        own = {k[len(name) + 1 :]: v for k, v in documents.items() if k.startswith(f"{name}/")}
+        if zarr_format == 3 and own.get("zarr.json", {}).get("node_type") == "array":
+            found[name] = v3.parse_array(own["zarr.json"], f"{name}/zarr.json")
+        elif zarr_format == 3 and "zarr.json" in own:
+            group = v3.parse_group(own["zarr.json"], f"{name}/zarr.json")
+            found[name] = replace(group, consolidated_metadata=_as_objects(own, 3))
+        elif ".zarray" in own:
+            array = v2.parse_array(own[".zarray"], f"{name}/.zarray")
+            found[name] = replace(array, zattrs=own.get(".zattrs", {}))
+        elif ".zgroup" in own:
+            inside = _as_objects(own, 2)
+            found[name] = GroupMetadata(own.get(".zattrs", {}), 2, consolidated_metadata=inside)
+    return ConsolidatedMetadata(found)
+
+
 class ConsolidatedStore(Store):
     """A store whose metadata is read from the consolidated metadata of one of its groups.
 
@@ -165,6 +230,16 @@ class ConsolidatedStore(Store):
     def engine_path(self, path: str) -> str:
         """``path`` as the engine store spells it."""
         return self._store.engine_path(path)
+
+    @property
+    def root(self) -> str:
+        """Path of the group whose consolidated metadata is served."""
+        return self._root
+
+    def documents(self) -> Documents:
+        """The documents that are served, by key relative to the group."""
+        start = len(self._root) + 1 if self._root else 0
+        return {key[start:]: json_loads(one) for key, one in self._documents.items()}
 
     def _serves(self, key: str) -> bool:
         inside = not self._root or key.startswith(f"{self._root}/")

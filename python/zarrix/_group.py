@@ -312,7 +312,7 @@ class Group(GroupTerms, MutableMapping[str, Any]):
         """
         if default and key not in self:
             return default[0]
-        root = GroupMetadata(2) if self._zarr_format == 2 else v3.new_group()
+        root = GroupMetadata(zarr_format=self._zarr_format)
         kept = Group(MemoryStore({root.document_name: _nodes.group_document(root)}))
         copy(self[key], kept, name=key)
         del self[key]

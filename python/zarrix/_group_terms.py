@@ -4,6 +4,7 @@ Mixed into every `Group`, of either format.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from zarrix import _create_array, _nodes
 from zarrix._array import Array
 from zarrix._array_terms import StorePath
 from zarrix._attributes import Attributes
+from zarrix._consolidate import view
 from zarrix._errors import ArrayNotFoundError, ContainsArrayError, GroupNotFoundError
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
 from zarrix._stores import Store, as_store
@@ -53,7 +55,7 @@ class GroupTerms:
             Replace what is there.
         """
         opened = as_store(store)
-        new = v3.new_group(attributes) if zarr_format == 3 else GroupMetadata(2)
+        new = GroupMetadata(zarr_format=2) if zarr_format == 2 else v3.new_group(attributes)
         _nodes.create_group(opened, "", None, overwrite, new)
         group = cls(opened, zarr_version=zarr_format)  # type: ignore[call-arg]
         if attributes and zarr_format == 2:
@@ -72,13 +74,15 @@ class GroupTerms:
 
     @property
     def metadata(self) -> GroupMetadata:
-        """What the stored document says, read again."""
-        node = _nodes.find(self._store, self._path, self._zarr_format)
-        return self._parse_metadata(None if node is None else node.document)
+        """What is stored about the group, read again."""
+        found = self._parse_metadata(None)
+        if self._zarr_format == 2:
+            found = replace(found, attributes=self._attrs.asdict())
+        return replace(found, consolidated_metadata=view(self._store, self._path, found))
 
     def _parse_metadata(self, document: bytes | None) -> GroupMetadata:
         """The group's metadata; ``document`` is that of format 3, where it was read already."""
-        name = GroupMetadata(self._zarr_format).document_name
+        name = GroupMetadata(zarr_format=self._zarr_format).document_name
         key = _nodes.key_of(self._path, name)
         if document is None:
             document = self._store.get(key)
@@ -89,7 +93,9 @@ class GroupTerms:
 
     def _new_metadata(self, attributes: Mapping[str, Any] | None = None) -> GroupMetadata:
         """Metadata of a new group of the same format."""
-        return GroupMetadata(2) if self._zarr_format == 2 else v3.new_group(attributes)
+        if self._zarr_format == 2:
+            return GroupMetadata(zarr_format=2)
+        return v3.new_group(attributes)
 
     @property
     def store_path(self) -> StorePath:
@@ -288,6 +294,8 @@ def create_nodes(
             _nodes.create_array(store, path, None, metadata, overwrite)
         else:
             _nodes.create_group(store, path, None, overwrite, metadata)
+        if metadata.zarr_format == 2 and metadata.attributes:
+            Attributes(store, _nodes.key_of(path, ".zattrs")).put(dict(metadata.attributes))
     return formats.pop() if formats else 3
 
 

@@ -192,7 +192,7 @@ def create_group(
     metadata: GroupMetadata | None = None,
 ) -> None:
     """Store the metadata of a new group, of format 2 by default; raises as `create_array` does."""
-    metadata = metadata or GroupMetadata(2)
+    metadata = metadata or GroupMetadata(zarr_format=2)
     document = group_document(metadata)
     _create(store, path, chunk_store, metadata.document_name, document, overwrite)
 
@@ -259,7 +259,7 @@ def _require_parents(
             if chunk_store is not None and chunk_store is not store:
                 clear(chunk_store, parent)
         if not has_group(store, parent, zarr_format):
-            new = GroupMetadata(2) if zarr_format == 2 else v3.new_group()
+            new = GroupMetadata(zarr_format=zarr_format)
             document = group_document(new)
             store.update_value(key_of(parent, new.document_name), _keep_or(document))
             keep_true(store, parent, zarr_format)

@@ -483,7 +483,8 @@ def as_store(store: Any, storage_options: Mapping[str, Any] | None = None) -> St
     ----------
     store : Store, MutableMapping, str, Path or None
         A path is a `DirectoryStore`, a mapping a `KVStore`, None a new `MemoryStore`; a URL with a
-        scheme is opened with fsspec, ``file://`` as a directory.
+        scheme is opened with fsspec, ``file://`` as a directory, ``memory://name`` as the
+        `MemoryStore` of that name in this process.
     storage_options : mapping, optional
         For fsspec, with a URL only.
 
@@ -513,6 +514,8 @@ def as_store(store: Any, storage_options: Mapping[str, Any] | None = None) -> St
 
 def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
     scheme, found, rest = path.partition("://")
+    if scheme == "memory" and found and not storage_options:
+        return _in_memory.setdefault(rest, MemoryStore())
     if scheme in ("file", "local") and found and not storage_options:
         return DirectoryStore(rest)
     if found or "::" in path:
@@ -532,6 +535,9 @@ def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
         if path.endswith(suffix) and not os.path.isdir(path):
             raise ValueError(f"{path!r}: {kind} are not supported yet in this version")
     return DirectoryStore(path)
+
+
+_in_memory: dict[str, MemoryStore] = {}
 
 
 def _key(key: Any) -> str:

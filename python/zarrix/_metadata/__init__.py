@@ -48,6 +48,9 @@ class ArrayMetadata:
         the whole document, which is written back but for what changed.
     where : str
         Where the document is, for messages.
+    zattrs : Mapping
+        User attributes in format 2, where they have a document of their own: filled in only in what
+        users get from ``Array.metadata``.
     """
 
     zarr_format: int
@@ -60,6 +63,7 @@ class ArrayMetadata:
     has_compressor: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
     where: str = field(default=".zarray", compare=False)
+    zattrs: Mapping[str, Any] = field(default_factory=dict)
     _layouts: dict[bool, tuple[str, list[ForeignCodecs]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -122,8 +126,9 @@ class ArrayMetadata:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The user attributes in a document of format 3, a copy."""
-        return copy.deepcopy(dict(self.extra.get("attributes", {})))
+        """The user attributes, a copy."""
+        stored = self.zattrs if self.zarr_format == 2 else self.extra.get("attributes", {})
+        return copy.deepcopy(dict(stored))
 
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None:
@@ -225,18 +230,21 @@ class GroupMetadata:
 
     Attributes
     ----------
+    attributes : Mapping
+        In format 2, where they have a document of their own, filled in only in what users get from
+        ``Group.metadata``.
     zarr_format : int
     extra : Mapping
-        Members of the document that this version does not know; they are written back.
+        In format 2 members of the document that this version does not know, in format 3 the whole
+        document; they are written back.
+    consolidated_metadata : ConsolidatedMetadata or None
+        What is stored about the members together with the group.
     """
 
-    zarr_format: int = 2
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """The user attributes in a document of format 3, a copy."""
-        return copy.deepcopy(dict(self.extra.get("attributes", {})))
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    zarr_format: int = 3
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    consolidated_metadata: Any = field(default=None, repr=False, compare=False)
 
     @property
     def document_name(self) -> str:

@@ -194,7 +194,8 @@ def parse_group(document: Any, where: str = ".zgroup") -> GroupMetadata:
     if "zarr_format" not in members:
         raise MetadataError(f"{where}: lacks the key 'zarr_format'; a group of format 2 has it")
     _check_format(members, where)
-    return GroupMetadata(2, {key: value for key, value in members.items() if key != "zarr_format"})
+    extra = {key: value for key, value in members.items() if key != "zarr_format"}
+    return GroupMetadata(zarr_format=2, extra=extra)
 
 
 def group_document(metadata: GroupMetadata | None = None) -> bytes:

@@ -248,8 +248,8 @@ def _key_encoding_document(encoding: Any) -> dict[str, Any]:
 
 def new_group(attributes: Mapping[str, Any] | None = None) -> GroupMetadata:
     """The metadata of a new group of format 3."""
-    members = {"attributes": dict(attributes or {}), "zarr_format": 3, "node_type": "group"}
-    return parse_group(_dumps(members, "zarr.json"))
+    # Through JSON: tuples become what a reader will see.
+    return parse_group(group_document(GroupMetadata(attributes=dict(attributes or {}))))
 
 
 # Documents that are stored
@@ -409,12 +409,14 @@ def parse_group(document: Any, where: str = "zarr.json") -> GroupMetadata:
         if key not in members:
             raise MetadataError(f"{where}: lacks the key {key!r}; a group of format 3 has it")
     _check_node(members, "group", _GROUP_KEYS, where)
-    return GroupMetadata(3, members)
+    return GroupMetadata(dict(members.get("attributes", {})), extra=members)
 
 
 def group_document(metadata: GroupMetadata) -> bytes:
     """The ``zarr.json`` of a group, as zarr-python 3 writes it."""
-    return _dumps(dict(metadata.extra), "zarr.json")
+    new = {"attributes": {}, "zarr_format": 3, "node_type": "group"}
+    members = {**(metadata.extra or new), "attributes": dict(metadata.attributes)}
+    return _dumps(members, "zarr.json")
 
 
 def parse_attributes(document: Any, where: str = "zarr.json") -> dict[str, Any]:
