@@ -40,7 +40,8 @@ __all__ = [
 
 _DOCUMENTS = frozenset((".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json", ".DS_Store"))
 _CHUNK_KEY = re.compile(r"(?:.*/)?(?:c/)?\d+(?:[./]\d+)*|(?:.*/)?c")
-_LEFTOVER = ".partial"
+# What killed writers leave, and what `repair` has put aside.
+_BESIDE = re.compile(r"\.(?:partial|broken(?:-\d+)?)$")
 
 
 def key_of(path: str, name: str) -> str:
@@ -280,8 +281,9 @@ def clear(store: Store, path: str) -> None:
     prefix = f"{path}/" if path else ""
     for key in store._engine.list_prefix(store.engine_path(path)):
         below = key[len(prefix) :]
-        name = below.rsplit("/", 1)[-1].removesuffix(_LEFTOVER)
-        if name not in _DOCUMENTS and not _CHUNK_KEY.fullmatch(below.removesuffix(_LEFTOVER)):
+        whole = _BESIDE.sub("", below)
+        name = whole.rsplit("/", 1)[-1]
+        if name not in _DOCUMENTS and not _CHUNK_KEY.fullmatch(whole):
             raise ValueError(
                 f"{describe(store, path)} holds {below!r}, which is not part of a Zarr hierarchy, "
                 "so it is not overwritten; delete it yourself or choose another path"
