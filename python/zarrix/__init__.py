@@ -12,6 +12,7 @@ Code written for zarr-python 2.18 runs unchanged, and so does code for zarr-pyth
 is first named.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from zarrix import (  # noqa: F401  reachable as in zarr-python
@@ -70,6 +71,9 @@ from zarrix.sync import ProcessSynchronizer, ThreadSynchronizer
 
 if TYPE_CHECKING:
     from zarrix.codecs import *  # noqa: F403
+    from zarrix.operate import diff as diff
+    from zarrix.operate import repair as repair
+    from zarrix.operate import verify as verify
 
 __all__ = [
     "Array",
@@ -119,11 +123,16 @@ __all__ = [
 ]
 
 
+_OPERATE = ("diff", "repair", "verify")
+
+
 def __getattr__(name: str) -> Any:
     if name in codecs.__all__:
         return getattr(codecs, name)
+    if name in _OPERATE:
+        return getattr(importlib.import_module("zarrix.operate"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *codecs.__all__})
+    return sorted({*globals(), *codecs.__all__, *_OPERATE})

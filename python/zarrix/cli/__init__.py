@@ -1,10 +1,10 @@
-"""The command line: ``zarrix demo``, ``zarrix info PATH``, ``zarrix tree PATH``.
+"""The command line: ``zarrix info PATH``, ``tree``, ``verify``, ``repair``, ``diff``, ``demo``.
 
 The parser needs nothing but the standard library; what a command needs beyond zarrix itself is
 imported when that command runs, so that ``zarrix info`` works where the extras are not installed.
 
 Exit codes: 0 done, 1 an error that one sentence on stderr explains, 2 wrong usage or a missing
-extra, 130 interrupted.
+extra, 3 something is broken (``verify``) or differs (``diff``), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import zarrix as zarr
 from zarrix._errors import ZarrixError
@@ -68,8 +69,27 @@ def _parser() -> argparse.ArgumentParser:
         looker = commands.add_parser(name, help=what, description=what)
         looker.add_argument("path", help="an array or group: a folder, or a path inside one")
         looker.set_defaults(command=command)
+    _add_operations(commands)
     _add_demo(commands.add_parser("demo", help="make a data set, load crops from it, compare"))
     return parser
+
+
+def _add_operations(commands: Any) -> None:
+    for name, command, what in (
+        ("verify", _verify, "check that everything stored can be read; exit code 3 if not"),
+        ("repair", _repair, "put what is broken aside, under another name, so that the rest reads"),
+        ("diff", _diff, "name the metadata, attributes and chunks that differ; exit code 3 if any"),
+    ):
+        operation = commands.add_parser(name, help=what, description=what)
+        operation.add_argument("path", help="a folder: a store, or a path inside one")
+        if name == "diff":
+            operation.add_argument("other", help="what it is compared with")
+        if name == "verify":
+            operation.add_argument(
+                "--clean", action="store_true", help="remove what killed writers have left"
+            )
+        operation.add_argument("--json", action="store_true", help="print the result as JSON")
+        operation.set_defaults(command=command)
 
 
 def _add_demo(demo: argparse.ArgumentParser) -> None:
@@ -138,6 +158,24 @@ def _info(arguments: argparse.Namespace, _: Interrupts) -> int:
 def _tree(arguments: argparse.Namespace, _: Interrupts) -> int:
     print(zarr.tree(zarr.open(arguments.path, mode="r")))
     return 0
+
+
+def _verify(arguments: argparse.Namespace, _: Interrupts) -> int:
+    result = zarr.verify(arguments.path, clean=arguments.clean, progress=sys.stderr.isatty())
+    print(result.to_json() if arguments.json else result)
+    return 0 if result.ok else 3
+
+
+def _repair(arguments: argparse.Namespace, _: Interrupts) -> int:
+    result = zarr.repair(arguments.path, progress=sys.stderr.isatty())
+    print(result.to_json() if arguments.json else result)
+    return 0
+
+
+def _diff(arguments: argparse.Namespace, _: Interrupts) -> int:
+    result = zarr.diff(arguments.path, arguments.other)
+    print(result.to_json() if arguments.json else result)
+    return 0 if result.same else 3
 
 
 def _demo(arguments: argparse.Namespace, interrupts: Interrupts) -> int:

@@ -1,0 +1,237 @@
+"""Verify, repair, diff: what is broken is named, put aside and never deleted."""
+
+import json
+import multiprocessing
+import os
+import time
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix.cli import main
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A hierarchy of format 2 with two arrays, on disk."""
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w")
+    group.attrs["title"] = "t"
+    for name in ("a", "b/c"):
+        array = group.create_dataset(name, shape=(20, 30), chunks=(5, 10), dtype="<i4")
+        array[...] = np.arange(600).reshape(20, 30)
+        array.attrs["unit"] = "mm"
+    return group
+
+
+def test_a_sound_hierarchy_verifies_and_is_counted(root):
+    result = zarr.verify(root.store)
+    assert (result.ok, bool(result)) == (True, True)
+    assert (result.arrays, result.groups, result.chunks) == (2, 2, 24)
+    assert (result.problems, result.strangers, result.leftovers) == ([], [], [])
+    assert result.stored_bytes > 0
+    assert json.loads(result.to_json())["ok"] is True
+    assert "all is well" in str(result)
+
+
+def test_part_of_a_hierarchy_is_verified_by_its_array_group_or_path(root):
+    assert zarr.verify(root["a"]).chunks == 12
+    assert zarr.verify(root["b"]).arrays == 1
+    assert zarr.verify(root.store.path, path="b/c").chunks == 12
+    with pytest.raises(FileNotFoundError, match="no directory"):
+        zarr.verify("not/there.zarr")
+
+
+def test_a_sharded_hierarchy_of_format_3_verifies_and_every_broken_shard_is_named(tmp_path):
+    z = zarr.create_array(tmp_path / "x.zarr", shape=(64,), chunks=(4,), shards=(16,), dtype="<i4")
+    z[:] = np.arange(64)
+    result = zarr.verify(tmp_path / "x.zarr")
+    assert (result.ok, result.chunks, result.checksummed) == (True, 4, 4)
+    shard = tmp_path / "x.zarr" / "c" / "2"
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 3] ^= 4
+    shard.write_bytes(data)
+    (problem,) = zarr.verify(tmp_path / "x.zarr").problems
+    assert (problem.kind, problem.key) == ("chunk", "c/2")
+    assert "inner chunk" in problem.message
+
+
+def test_every_broken_chunk_and_document_is_named_and_the_rest_is_still_looked_at(root):
+    store = root.store
+    store["a/0.1"] = b"no chunk"
+    store["b/c/.zarray"] = b"{"
+    store["b/.zattrs"] = b"[]"
+    found = zarr.verify(store)
+    assert not found
+    assert [(p.kind, p.key) for p in found.problems] == [
+        ("chunk", "a/0.1"),
+        ("metadata", "b/.zattrs"),
+        ("metadata", "b/c/.zarray"),
+    ]
+    assert all(p.key in p.message for p in found.problems)
+    assert found.chunks == 12
+    assert found.strangers == []
+
+
+def test_keys_that_belong_to_nothing_are_named_and_are_no_damage(root):
+    store = root.store
+    store["a/9.9"] = store["a/0.0"]
+    store["thesis.txt"] = b"years"
+    store["lost/.zattrs"] = b"{}"
+    found = zarr.verify(store)
+    assert found.strangers == ["a/9.9", "lost/.zattrs", "thesis.txt"]
+    assert found.ok
+
+
+def test_consolidated_metadata_that_is_out_of_date_is_a_problem(root):
+    zarr.consolidate_metadata(root.store)
+    assert zarr.verify(root.store).ok
+    document = json.loads(root.store["b/c/.zarray"])
+    document["shape"] = [19, 30]
+    # As another program would: zarrix keeps it true.
+    with open(os.path.join(root.store.path, "b/c/.zarray"), "w") as file:
+        json.dump(document, file)
+    (problem,) = zarr.verify(root.store).problems
+    assert (problem.kind, problem.key) == ("consolidated", ".zmetadata")
+    assert "'b/c/.zarray' has changed" in problem.message
+
+
+def test_leftovers_are_found_and_removed_and_a_young_stranger_is_left_alone(root):
+    folder = os.path.join(root.store.path, "a")
+    ours, another, old = "0.0.partial", "0.1.4711-0.partial", "0.2.deadbeef.partial"
+    for name in (ours, another, old, ".zarray.partial"):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(b"half of a chu")
+    os.utime(os.path.join(folder, old), (time.time() - 7200,) * 2)
+    names = sorted(f"a/{name}" for name in (ours, another, old, ".zarray.partial"))
+    found = zarr.verify(root.store)
+    assert (found.ok, found.leftovers, found.removed) == (True, names, [])
+    cleaned = zarr.verify(root.store, clean=True)
+    assert cleaned.removed == [name for name in names if "4711" not in name]
+    assert zarr.verify(root.store).leftovers == [f"a/{another}"]
+    assert root["a"][0, 1] == 1
+
+
+def _append(path, stop):
+    z = zarr.open_array(path, mode="r+")
+    number = 0
+    while not stop.is_set():
+        z[number % 20] = number
+        number += 1
+
+
+def test_cleaning_takes_nothing_from_writers_at_work(root):
+    """No write may fail because its file was removed under it, and none may be torn."""
+    context = multiprocessing.get_context("fork")
+    stop = context.Event()
+    path = os.path.join(root.store.path, "a")
+    writers = [context.Process(target=_append, args=(path, stop)) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    try:
+        for _ in range(30):
+            assert zarr.verify(root.store, clean=True).ok
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0]
+
+
+def test_repair_puts_aside_what_is_broken_so_that_the_rest_reads(root):
+    store = root.store
+    broken = {"a/0.1": b"no chunk", "b/c/.zattrs": b"]", "a/1.0": b""}
+    for key, value in broken.items():
+        store[key] = value
+    done = zarr.repair(store)
+    assert done.set_aside == {key: f"{key}.broken" for key in sorted(broken)}
+    assert {key: store[f"{key}.broken"] for key in broken} == broken
+    assert zarr.verify(store).ok
+    assert zarr.verify(store).strangers == []
+    wanted = np.arange(600).reshape(20, 30)
+    wanted[:5, 10:20] = 0
+    wanted[5:10, :10] = 0
+    fresh = zarr.open_group(store.path, mode="r")
+    assert np.array_equal(fresh["a"][...], wanted)
+    assert dict(fresh["b/c"].attrs) == {}
+    store["a/0.1"] = b"again"
+    assert zarr.repair(store).set_aside == {"a/0.1": "a/0.1.broken-2"}
+    assert "put aside: a/0.1" in str(done)
+
+
+def test_repair_of_what_is_sound_changes_nothing(root):
+    before = dict(root.store)
+    assert zarr.repair(root.store).set_aside == {}
+    assert dict(root.store) == before
+
+
+def test_what_was_put_aside_does_not_keep_the_store_from_being_replaced(root):
+    root.store["a/0.0"] = b"no chunk"
+    zarr.repair(root.store)
+    zarr.open_group(root.store.path, mode="w")
+    assert os.listdir(root.store.path) == [".zgroup"]
+
+
+def test_diff_names_nodes_metadata_attributes_and_chunks(root, tmp_path):
+    other = zarr.open_group(tmp_path / "y.zarr", mode="w")
+    zarr.copy_all(root, other)
+    other.attrs.update(root.attrs.asdict())
+    same = zarr.diff(root, other)
+    assert (same.same, same.nodes, same.chunks, bool(same)) == (True, 4, 24, False)
+    assert "no difference" in str(same)
+    other["a"][7, 25] = -1
+    other["a"].attrs["unit"] = "cm"
+    other.create_dataset("d", shape=3, dtype="i4")
+    other["b/c"].resize(20, 29)
+    found = zarr.diff(root, other)
+    assert [(d.path, d.kind, d.name) for d in found.differences] == [
+        ("a", "attribute", "unit"),
+        ("a", "chunk", "(1, 2)"),
+        ("b/c", "metadata", "shape"),
+        ("d", "node", "kind"),
+    ]
+    assert "/a chunk (1, 2)" in str(found)
+    assert json.loads(found.to_json())["same"] is False
+
+
+def test_arrays_that_read_the_same_differ_only_in_how_they_are_stored(tmp_path):
+    values = np.array([1.0, np.nan, -0.0, 3.0])
+    a = zarr.array(values, chunks=2)
+    b = zarr.array(values, chunks=3, compressor=None)
+    names = [(d.kind, d.name) for d in zarr.diff(a, b).differences]
+    assert names == [("metadata", "chunks"), ("metadata", "codecs")]
+    c = zarr.array(np.array([1.0, np.nan, 0.0, 3.0]), chunks=2)
+    assert [str(d) for d in zarr.diff(a, c).differences] == ["/ chunk (1,)"]
+
+
+def test_the_progress_is_told_and_drawn(root, capsys):
+    seen = []
+    zarr.verify(root.store, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (24, 24)
+    zarr.verify(root.store, progress=True)
+    assert "24 of 24 chunks" in capsys.readouterr().err
+
+
+def test_the_command_line_says_it_by_text_json_and_exit_code(root, capsys):
+    path = root.store.path
+    assert main(["verify", path]) == 0
+    assert "all is well" in capsys.readouterr().out
+    root.store["a/0.0"] = b"no chunk"
+    assert main(["verify", path, "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["problems"][0]["key"] == "a/0.0"
+    assert main(["diff", path, path]) == 0
+    assert main(["diff", path, f"{path}/a"]) == 3
+    assert "/a node kind: array / absent" in capsys.readouterr().out
+    assert main(["repair", path]) == 0
+    assert "a/0.0 -> a/0.0.broken" in capsys.readouterr().out
+    assert main(["verify", path, "--clean"]) == 0
+    assert main(["verify", "not/there"]) == 1
+
+
+def test_stores_in_memory_are_verified_and_repaired_too():
+    store = zarr.MemoryStore()
+    z = zarr.open_array(store, mode="w", shape=6, chunks=2, dtype="i4", compressor=None)
+    z[:] = 1
+    store["1"] = b"short"
+    assert [p.key for p in zarr.verify(store).problems] == ["1"]
+    zarr.repair(store)
+    assert z[:].tolist() == [1, 1, 0, 0, 1, 1]
