@@ -43,13 +43,15 @@ def array_items(array: Any) -> InfoItems:
     rows: list[tuple[str, Any] | None] = [
         ("Name", array.name) if array.name is not None else None,
         ("Type", type_name(array)),
+        ("Zarr format", "3") if array.zarr_format == 3 else None,
         ("Data type", str(array.dtype)),
         ("Shape", str(array.shape)),
+        ("Shard shape", str(array.shards)) if array.shards is not None else None,
         ("Chunk shape", str(array.chunks)),
         ("Order", array.order),
         ("Read-only", str(array.read_only)),
         *((f"Filter [{i}]", repr(codec)) for i, codec in enumerate(array.filters or ())),
-        ("Compressor", repr(array.compressor)),
+        *_codec_rows(array),
         _not_native(array),
         *_store_rows(array),
         ("No. bytes", byte_count(nbytes)),
@@ -60,12 +62,20 @@ def array_items(array: Any) -> InfoItems:
     return [row for row in rows if row is not None]
 
 
+def _codec_rows(array: Any) -> InfoItems:
+    if array.zarr_format == 2:
+        return [("Compressor", repr(array.compressor))]
+    compressors = ", ".join(map(repr, array.compressors))
+    return [("Serializer", repr(array.serializer)), ("Compressors", compressors or "none")]
+
+
 def group_items(group: Any) -> InfoItems:
     """The rows of a group's report."""
     arrays, groups = list(group.array_keys()), list(group.group_keys())
     rows: list[tuple[str, Any] | None] = [
         ("Name", group.name),
         ("Type", type_name(group)),
+        ("Zarr format", "3") if group.zarr_format == 3 else None,
         ("Read-only", str(group.read_only)),
         *_store_rows(group),
         ("No. members", len(arrays) + len(groups)),
@@ -89,9 +99,14 @@ def _store_rows(node: Any) -> InfoItems:
 def _not_native(array: Any) -> tuple[str, str] | None:
     """Which codecs the engine has to call Python for: reading them costs much more."""
     foreign = set(array._metadata.foreign_codecs)
-    codecs = [*(array.filters or ()), array.compressor]
-    names = [type(codec).__name__ for codec in codecs if getattr(codec, "codec_id", "") in foreign]
+    codecs = [*(array.filters or ()), *array.compressors]
+    names = [type(codec).__name__ for codec in codecs if _codec_id(codec) in foreign]
     return ("Not native", f"{', '.join(names)} (through numcodecs)") if names else None
+
+
+def _codec_id(codec: Any) -> str:
+    """What numcodecs calls a codec of either format."""
+    return str(getattr(codec, "codec_id", "") or codec.name.removeprefix("numcodecs."))
 
 
 class InfoReporter:
