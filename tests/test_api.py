@@ -99,7 +99,7 @@ def test_a_mode_that_is_none_is_refused_before_anything_happens(path: str) -> No
         ({"shape": None}, TypeError, "shape"),
         ({"shape": -3}, ValueError, "-3"),
         ({"shape": 3, "dtype": "nope"}, TypeError, "nope"),
-        ({"shape": 3, "dtype": object}, ValueError, "variable size"),
+        ({"shape": 3, "dtype": object}, ValueError, "missing object_codec"),
         ({"shape": 3, "chunks": (1, 2)}, ValueError, "too many dimensions"),
         ({"shape": 3, "chunks": 0}, ValueError, "length of 0"),
         ({"shape": 3, "order": "X"}, ValueError, "'X'"),

@@ -57,7 +57,6 @@ def test_titles_of_fields_survive():
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ("|O", "objects"),
         (["<f4"], "not [name, dtype]"),
         ([["a"]], "not [name, dtype]"),
         ([["a", "|O"]], "objects"),
@@ -183,7 +182,18 @@ def test_the_engine_gets_one_element_in_the_byte_order_of_the_array(value, dtype
     assert fill_value_bytes(value, np.dtype(dtype)) == expected
 
 
-@pytest.mark.parametrize("dtype", [str, bytes, object, "str", "bytes", "array:i4", "O"])
-def test_dtypes_of_variable_size_say_what_to_use_instead(dtype):
-    with pytest.raises(MetadataError, match="fixed length"):
-        util.normalize_dtype(dtype)
+@pytest.mark.parametrize(
+    ("dtype", "codec"),
+    [
+        (str, {"id": "vlen-utf8"}),
+        ("str", {"id": "vlen-utf8"}),
+        (bytes, {"id": "vlen-bytes"}),
+        ("array:i4", {"id": "vlen-array", "dtype": "<i4"}),
+        (object, None),
+        (np.object_, None),
+        ("O", None),
+    ],
+)
+def test_dtypes_without_a_size_are_objects_with_the_codec_of_their_name(dtype, codec):
+    assert util.normalize_dtype(dtype) == (np.dtype(object), codec)
+    assert util.normalize_dtype(dtype, "another") == (np.dtype(object), "another")

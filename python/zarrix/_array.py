@@ -51,6 +51,8 @@ class Array(ArrayState):
     zarr_version : {None, 2}
     meta_array : ndarray, optional
         Accepted for zarr 2.18; results are NumPy arrays.
+    allow_pickle : bool
+        Whether the object codec ``pickle`` may be used, which runs what it reads.
 
     Raises
     ------
@@ -534,6 +536,7 @@ class Array(ArrayState):
             "cache_attrs": self._attrs.cache,
             "write_empty_chunks": self._write_empty_chunks,
             "meta_array": self._meta_array,
+            "allow_pickle": self._allow_pickle,
         }
         if self._is_view:
             state["view"] = (replace(self._metadata), self._cast_to)

@@ -76,6 +76,7 @@ class ArrayState(ArrayTerms):
     __slots__ = (
         "__weakref__",
         "_adopted",
+        "_allow_pickle",
         "_attrs",
         "_cache_metadata",
         "_cast_to",
@@ -114,6 +115,7 @@ class ArrayState(ArrayTerms):
         write_empty_chunks: bool | None = None,
         zarr_version: int | None = None,
         meta_array: Any = None,
+        allow_pickle: bool = False,
     ) -> None:
         zarr_format = _nodes.check_format(zarr_version)
         self._store: Store = as_store(store)
@@ -128,6 +130,7 @@ class ArrayState(ArrayTerms):
         self._cast_to: np.dtype[Any] | None = None
         self._document = None
         self._adopted = 0
+        self._allow_pickle = bool(allow_pickle)
         document = self._find(zarr_format)
         # What each generation of zarr stores by default.
         is_v2 = self._name == ".zarray"
@@ -172,7 +175,9 @@ class ArrayState(ArrayTerms):
         return parse(bytes(document), where, self._store._dimension_separator)
 
     def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
-        layout, foreign = metadata.layout(write_empty_chunks=self._write_empty_chunks)
+        layout, foreign = metadata.layout(
+            write_empty_chunks=self._write_empty_chunks, allow_pickle=self._allow_pickle
+        )
         chunks = self._store if self._chunk_store is None else self._chunk_store
         path = chunks.engine_path(self._path)
         # The engine's array first: a thread that reads meanwhile may see it with the old shape.

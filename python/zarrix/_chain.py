@@ -19,6 +19,7 @@ import numpy as np
 from zarrix._codec_objects import is_codec_document
 from zarrix._codecs import ForeignCodecs, Run, codec_config, link_codec, number_slots
 from zarrix._errors import BadCompressorError, MetadataError, UnknownCodecError, shorten
+from zarrix._objects import SERIALIZERS, data_type_name, is_variable
 
 __all__ = [
     "ARRAY_TO_ARRAY",
@@ -57,12 +58,14 @@ ARRAY_TO_BYTES = frozenset(
         "sharding_indexed",
         "vlen-utf8",
         "vlen-bytes",
+        "numcodecs.vlen-utf8",
+        "numcodecs.vlen-bytes",
         "numcodecs.pcodec",
         "numcodecs.zfpy",
     )
 )
 _NATIVE = ("blosc", "crc32c", "gzip", "zstd")
-_VARIABLE = ("vlen-utf8", "vlen-bytes", "vlen-array", "numcodecs.vlen-utf8", "numcodecs.vlen-bytes")
+_VARIABLE = ("vlen-utf8", "vlen-bytes", "numcodecs.vlen-utf8", "numcodecs.vlen-bytes")
 _OLD_NAMES = {"endian": "bytes"}
 
 
@@ -112,7 +115,7 @@ def _from_numcodecs(config: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, A
     if codec_id == "blosc":
         shuffle = config["shuffle"]
         if shuffle == -1:
-            shuffle = 2 if dtype.itemsize == 1 else 1
+            shuffle = 2 if _item_bytes(dtype) == 1 else 1
         config["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
         return {"name": "blosc", "configuration": config}
     if codec_id in ("zstd", "gzip"):
@@ -122,12 +125,17 @@ def _from_numcodecs(config: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, A
     return {"name": f"numcodecs.{codec_id}", "configuration": config}
 
 
+def _item_bytes(dtype: np.dtype[Any]) -> int:
+    """Bytes of an element as codecs on bytes see it: elements without a size are but bytes."""
+    return 1 if is_variable(dtype) else dtype.itemsize
+
+
 def _complete_blosc(given: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
     shuffle = given.get("shuffle")
     if shuffle is None:
-        shuffle = "bitshuffle" if dtype.itemsize == 1 else "shuffle"
+        shuffle = "bitshuffle" if _item_bytes(dtype) == 1 else "shuffle"
     return {
-        "typesize": given.get("typesize") or dtype.itemsize,
+        "typesize": given.get("typesize") or _item_bytes(dtype),
         "cname": given.get("cname", "zstd"),
         "clevel": given.get("clevel", 5),
         "shuffle": shuffle,
@@ -166,7 +174,7 @@ def chain_documents(
     packers = [codec_document(one, dtype) for one in _listed(compressors, default, "compressors")]
     arrays, middle, binary = split_chain([*chain, *packers])
     if serializer is None or (isinstance(serializer, str) and serializer == "auto"):
-        serializers = middle or [{"name": "bytes", "configuration": {"endian": "little"}}]
+        serializers = middle or [_default_serializer(dtype)]
     else:
         serializers = [codec_document(serializer, dtype), *middle]
     if len(serializers) > 1:
@@ -181,6 +189,13 @@ def chain_documents(
         if codec["name"] != "transpose":
             dtype = _link_of(codec, dtype).dtype
     return [*arrays, *(_without_order(one, dtype) for one in serializers), *binary]
+
+
+def _default_serializer(dtype: np.dtype[Any]) -> dict[str, Any]:
+    variable = SERIALIZERS.get(data_type_name(dtype) or "")
+    if variable is not None:
+        return {"name": variable, "configuration": {}}
+    return {"name": "bytes", "configuration": {"endian": "little"}}
 
 
 def _link_of(codec: Mapping[str, Any], dtype: np.dtype[Any]) -> Any:
@@ -368,10 +383,7 @@ class _Walk:
         elif name == "sharding_indexed":
             self._shard(configuration)
         elif name in _VARIABLE:
-            raise MetadataError(
-                f"{self.where}: codec {name!r} is for elements of variable size, which are not "
-                "supported yet in this version"
-            )
+            self._variable(name.removeprefix("numcodecs."))
         elif name in _NATIVE:
             self.steps.append({"name": name, "configuration": configuration})
             self.size = self.size + 4 if name == "crc32c" and self.size is not None else None
@@ -389,6 +401,12 @@ class _Walk:
         self.shape = tuple(self.shape[axis] for axis in order)
 
     def _bytes(self, configuration: Mapping[str, Any]) -> None:
+        if is_variable(self.dtype):
+            data_type = data_type_name(self.dtype) or ""
+            raise MetadataError(
+                f"{self.where}: codec 'bytes' is for elements that have a size; those of "
+                f"{data_type} need {SERIALIZERS[data_type]!r}"
+            )
         endian = configuration.get("endian")
         if endian not in ("little", "big", None):
             raise MetadataError(
@@ -403,6 +421,16 @@ class _Walk:
             word = {"word_bytes": _word_bytes(self.dtype)}
             self.steps.append({"name": "zarrix.byteswap", "configuration": word})
         self.is_bytes = True
+
+    def _variable(self, name: str) -> None:
+        data_type = data_type_name(self.dtype)
+        if SERIALIZERS.get(data_type or "") != name:
+            raise MetadataError(
+                f"{self.where}: codec {name!r} is not for elements of {data_type or self.dtype}"
+            )
+        # The engine asks about elements without a size apart from the chain.
+        self.steps.append({"name": "bytes"})
+        self.dtype, self.size, self.is_bytes = np.dtype("u1"), None, True
 
     def _shard(self, configuration: Mapping[str, Any]) -> None:
         assert self.shape is not None

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._errors import BadCompressorError, MetadataError, UnknownCodecError, suggestion
+from zarrix._objects import OBJECT_CODECS, is_variable
 
 __all__ = [
     "DEFAULT_COMPRESSOR",
@@ -48,7 +49,6 @@ DEFAULT_COMPRESSOR: dict[str, Any] = {
 }
 """What ``compressor="default"`` means: Blosc with lz4 at level 5 and byte shuffle."""
 
-_OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2")
 _BLOSC_NAMES = ("blosclz", "lz4", "lz4hc", "zlib", "zstd", "snappy")
 _BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
 _BYTES: np.dtype[Any] = np.dtype("u1")
@@ -375,6 +375,10 @@ def bind(
             steps.append({"name": "bytes"})
             continue
         config = {"id": name.removeprefix("numcodecs."), **codec.get("configuration", {})}
+        if is_variable(dtype):
+            # Elements without a size are turned into bytes apart from the chain.
+            dtype, size, shape = _BYTES, None, None
+            continue
         link = link_codec(config, dtype, size, where)
         if link.configuration is not None:
             steps.append({"name": link.name, "configuration": link.configuration})
@@ -428,12 +432,10 @@ def number_slots(
 def link_codec(config: dict[str, Any], dtype: np.dtype[Any], size: int | None, where: str) -> _Link:
     """A codec of numcodecs bound to elements of ``dtype`` and a chunk of ``size`` bytes."""
     codec_id = config["id"]
-    if codec_id == "pickle":
-        raise MetadataError(f"{where}: codec 'pickle' would run code from the file, and is refused")
-    if codec_id in _OBJECT_CODECS:
+    if codec_id in OBJECT_CODECS and codec_id != "categorize":
         raise MetadataError(
-            f"{where}: codec {codec_id!r} is for objects, which are not supported yet in this "
-            "version"
+            f"{where}: codec {codec_id!r} is for elements without a size; it is the first filter "
+            "of an array with dtype object, and has no other place"
         )
     try:
         if codec_id in _NATIVE:

@@ -73,6 +73,7 @@ def create(
     zarr_version: int | None = None,
     zarr_format: int | None = None,
     meta_array: Any = None,
+    allow_pickle: bool = False,
     storage_transformers: Any = (),
     **kwargs: Any,
 ) -> Array:
@@ -110,6 +111,9 @@ def create(
         False reads metadata (attributes) again before every use.
     read_only : bool
     object_codec : codec, optional
+        What stores the elements of ``dtype=object``: numcodecs' ``VLenUTF8``, ``VLenBytes``,
+        ``VLenArray``, ``JSON``, ``MsgPack``, ``Categorize`` or ``Pickle``. ``dtype=str``,
+        ``dtype=bytes`` and ``dtype="array:f4"`` (arrays of any length) choose theirs.
     dimension_separator : {'.', '/'}, optional
         Between the numbers of a chunk's key; ``'.'`` unless the store has its own.
     write_empty_chunks : bool
@@ -117,6 +121,8 @@ def create(
         stored in format 2, and left out in format 3.
     zarr_version, zarr_format : {2, 3}, optional
     meta_array : ndarray, optional
+    allow_pickle : bool
+        Whether the codec ``pickle`` may be used, which runs what it reads.
     compression, compression_opts, fillvalue
         h5py's words for ``compressor`` and ``fill_value``.
     codecs, shards, serializer, dimension_names, chunk_key_encoding, chunk_shape
@@ -162,7 +168,7 @@ def create(
         object_codec=object_codec,
         dimension_separator=dimension_separator,
     )
-    _nodes.create_array(opened, where, opened_chunks, metadata, overwrite)
+    _nodes.create_array(opened, where, opened_chunks, metadata, overwrite, allow_pickle)
     _store_attributes(opened, where, metadata, kwargs)
     return Array(
         opened,
@@ -175,6 +181,7 @@ def create(
         write_empty_chunks=_write_empty(write_empty_chunks, kwargs),
         zarr_version=metadata.zarr_format,
         meta_array=meta_array,
+        allow_pickle=allow_pickle,
     )
 
 
@@ -349,6 +356,7 @@ def open_array(
     zarr_format: int | None = None,
     dimension_separator: str | None = None,
     meta_array: Any = None,
+    allow_pickle: bool = False,
     **kwargs: Any,
 ) -> Array:
     """Open an array, or create it, by file mode.
@@ -361,6 +369,8 @@ def open_array(
         does not; ``'w'`` replaces what is there; ``'w-'`` and ``'x'`` fail if something is.
     storage_options : dict, optional
         For stores named by a URL.
+    allow_pickle : bool
+        True loads pickled objects, which may run anything: only for stores that you trust.
     shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator, ...
         As for `create`; they have a meaning only where an array is created.
 
@@ -400,7 +410,7 @@ def open_array(
             object_codec=object_codec,
             dimension_separator=dimension_separator,
         )
-        _nodes.create_array(opened, where, opened_chunks, metadata, overwrite=mode == "w")
+        _nodes.create_array(opened, where, opened_chunks, metadata, mode == "w", allow_pickle)
         _store_attributes(opened, where, metadata, kwargs)
         asked = metadata.zarr_format
     return Array(
@@ -414,6 +424,7 @@ def open_array(
         write_empty_chunks=_write_empty(write_empty_chunks, kwargs),
         zarr_version=asked,
         meta_array=meta_array,
+        allow_pickle=allow_pickle,
     )
 
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._errors import MetadataError, shorten, suggestion
+from zarrix._objects import BYTES, STRING, VARIABLE_TYPES, data_type_name, is_variable
 
 __all__ = [
     "ML_TYPES",
@@ -62,7 +63,6 @@ ML_TYPES = (
     "uint4",
 )
 _NAMES = {np.dtype(code): name for name, code in CORE_TYPES.items()}
-_VARIABLE = ("string", "bytes", "variable_length_bytes", "variable_length_utf8")
 _CONFIGURED = (
     "fixed_length_utf32",
     "null_terminated_bytes",
@@ -114,12 +114,11 @@ def _dtype_of(document: Any, depth: int) -> DType:
         if length % unit:
             raise ValueError(f"a length of {length} bytes is no multiple of {unit}")
         return np.dtype(f"{code}{length // unit}")
-    if name in _VARIABLE:
-        raise ValueError(
-            "elements of variable size are not supported yet in this version; use "
-            "fixed_length_utf32 ('U20') or null_terminated_bytes ('S20')"
-        )
-    known = (*CORE_TYPES, *_CONFIGURED, *ML_TYPES)
+    if name in VARIABLE_TYPES:
+        if depth:
+            raise ValueError("the fields of a structure have a size, which this data type has not")
+        return VARIABLE_TYPES[name]
+    known = (*CORE_TYPES, *_CONFIGURED, *ML_TYPES, *VARIABLE_TYPES)
     raise ValueError(f"no data type that this version knows{suggestion(name, known)}")
 
 
@@ -199,30 +198,21 @@ def as_dtype(dtype: Any) -> DType:
     Raises
     ------
     MetadataError, TypeError
-        It is none, or its elements have no fixed size.
+        It is none.
     """
     to_native = getattr(dtype, "to_native_dtype", None)
     if to_native is not None:
         dtype = to_native()
     is_name = isinstance(dtype, str) and (
-        dtype in ML_TYPES or dtype in _VARIABLE or _RAW_BITS.fullmatch(dtype)
+        dtype in ML_TYPES or dtype in VARIABLE_TYPES or _RAW_BITS.fullmatch(dtype)
     )
     if is_name or isinstance(dtype, Mapping):
         return decode_data_type(dtype, "dtype")
-    found: DType = np.dtype(dtype) if not _is_object_name(dtype) else _refuse_objects(dtype)
-    return found
-
-
-def _is_object_name(dtype: Any) -> bool:
-    return dtype in (str, bytes, object) if isinstance(dtype, type) else dtype in ("str", "O")
-
-
-def _refuse_objects(dtype: Any) -> DType:
-    name = dtype.__name__ if isinstance(dtype, type) else dtype
-    raise MetadataError(
-        f"dtype {name}: elements of variable size are not supported yet in this version; use "
-        "strings of fixed length ('U20' for text, 'S20' for bytes)"
-    )
+    if dtype is str or dtype is bytes or dtype == "str":
+        return BYTES if dtype is bytes else STRING
+    found: DType = np.dtype(dtype)
+    # A string that may be missing has no data type of its own.
+    return STRING if found.kind == "T" else found
 
 
 def data_type_of(dtype: DType) -> Any:
@@ -233,6 +223,9 @@ def data_type_of(dtype: DType) -> Any:
     MetadataError
         It has none (also a ``ValueError``).
     """
+    variable = data_type_name(dtype)
+    if variable is not None:
+        return variable
     native = dtype.newbyteorder("=")
     if native in _NAMES and not dtype.fields:
         return _NAMES[native]
@@ -247,8 +240,8 @@ def data_type_of(dtype: DType) -> Any:
     for name, (code, _) in _BY_LENGTH.items():
         if dtype.kind == code and dtype.itemsize:
             return {"name": name, "configuration": {"length_bytes": dtype.itemsize}}
-    if dtype.hasobject or dtype.kind == "T":
-        hint = "variable size is not supported yet; use strings of fixed length ('U20', 'S20')"
+    if dtype.hasobject:
+        hint = "say what they are: dtype=str or dtype=bytes; or use zarr_format=2 and object_codec="
     elif dtype.kind in "USV":
         hint = "its elements have no bytes; give a length, for example 'S20'"
     else:
@@ -283,6 +276,8 @@ def default_fill(dtype: DType) -> Any:
     """What a new array reads as where its maker says nothing: zero, or not-a-time."""
     if dtype.kind in "mM":
         return np.array("NaT", dtype)[()]
+    if is_variable(dtype):
+        return b"" if data_type_name(dtype) == "variable_length_bytes" else ""
     return np.zeros((), dtype)[()]
 
 
@@ -291,6 +286,8 @@ def encode_fill(value: Any, dtype: DType) -> Any:
     if dtype.names is not None:
         element = np.asarray(value, dtype)
         return {name: encode_fill(element[name][()], dtype[name]) for name in dtype.names}
+    if is_variable(dtype):
+        return _encode_variable(value, dtype)
     if dtype.isbuiltin == 2:
         return _encode_ml(value, dtype)
     match dtype.kind:
@@ -311,6 +308,15 @@ def encode_fill(value: Any, dtype: DType) -> Any:
             return base64.standard_b64encode(bytes(value)).decode("ascii")
         case _:
             return base64.standard_b64encode(np.asarray(value, dtype).tobytes()).decode("ascii")
+
+
+def _encode_variable(value: Any, dtype: DType) -> str:
+    if value is None or (isinstance(value, int) and not value):
+        value = default_fill(dtype)
+    if not isinstance(value, type(default_fill(dtype))):
+        name = data_type_name(dtype)
+        raise MetadataError(f"fill_value {value!r} does not fit the data type {name}")
+    return value if isinstance(value, str) else base64.standard_b64encode(value).decode("ascii")
 
 
 def _encode_float(element: Any) -> float | str:
@@ -343,6 +349,8 @@ def _hex(element: Any) -> str:
 
 def same_bytes(one: Any, other: Any, dtype: DType) -> bool:
     """Whether two elements are the same bits."""
+    if is_variable(dtype):
+        return bool(one == other)
     return np.asarray(one, dtype).tobytes() == np.asarray(other, dtype).tobytes()
 
 
@@ -369,9 +377,22 @@ def decode_fill(document: Any, dtype: DType, where: str) -> Any:
 def _decode(document: Any, dtype: DType) -> Any:
     if dtype.names is not None:
         return _decode_struct(document, dtype)
+    if is_variable(dtype):
+        return _decode_variable(document, dtype)
     if dtype.isbuiltin == 2 or dtype.kind == "f":
         return _decode_number(document, dtype)
     return _DECODERS[dtype.kind](document, dtype)
+
+
+def _decode_variable(document: Any, dtype: DType) -> Any:
+    empty = default_fill(dtype)
+    if document == 0 and type(document) is int:
+        return empty
+    if isinstance(document, str):
+        return document if empty == "" else base64.b64decode(document, validate=True)
+    if isinstance(document, list) and empty == b"":
+        return bytes(document)
+    raise TypeError("neither a text nor, for bytes, a list of bytes")
 
 
 def _decode_struct(document: Any, dtype: DType) -> Any:
@@ -489,4 +510,6 @@ _EXPECTED = {
     "U": "a text that fits",
     "S": "base64 text or a list of bytes",
     "V": "base64 text or a list of bytes, or an object with a value for each field",
+    "T": "a text",
+    "O": "a text, in base64 for bytes",
 }

@@ -38,17 +38,17 @@ _NAMED_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def require_supported(dtype: np.dtype[Any], where: str = "dtype") -> np.dtype[Any]:
-    """``dtype`` itself, if its elements have a fixed size and a meaning outside this process.
+    """``dtype`` itself, if its elements have a meaning outside this process.
 
     Raises
     ------
     MetadataError
-        Objects, strings of variable length, sizes of zero, times without a unit, extension types.
+        Objects inside of others, sizes of zero, times without a unit, extension types.
     """
-    if dtype.hasobject or dtype.kind == "T":
+    if dtype.hasobject and dtype.kind != "O":
         raise MetadataError(
-            f"{where}: {dtype} has elements of variable size (objects), which are not supported "
-            "yet in this version; use strings of fixed length ('U20' for text, 'S20' for bytes)"
+            f"{where}: {dtype} has objects inside elements of another kind; store them in an array "
+            "of their own, with dtype=object"
         )
     if dtype.isbuiltin == 2:
         raise MetadataError(
@@ -151,8 +151,8 @@ def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
     MetadataError
         NumPy cannot cast it (also a ``ValueError``).
     """
-    if fill_value is None:
-        return None
+    if fill_value is None or dtype.kind == "O":
+        return fill_value
     if not isinstance(fill_value, (np.void, str, bytes)) and _is_zero(fill_value):
         return np.zeros((), dtype=dtype)[()]
     if dtype.kind == "U":
@@ -186,6 +186,8 @@ def encode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
             return base64.standard_b64encode(value).decode("ascii")
         case "m" | "M":
             return int(np.asarray(value, dtype=dtype).astype("i8"))
+        case "O":
+            return value
         case _:
             return str(value)
 
@@ -210,8 +212,8 @@ def decode_fill_value(document: Any, dtype: np.dtype[Any], where: str = "key 'fi
     MetadataError
         Naming the key, the value and the dtype.
     """
-    if document is None:
-        return None
+    if document is None or dtype.kind == "O":
+        return document
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
@@ -279,7 +281,7 @@ def _lenient_base64(document: Any) -> Any:
 
 def fill_value_bytes(value: Any, dtype: np.dtype[Any]) -> bytes | None:
     """One element in the array's own byte order; None where every byte is zero or none is set."""
-    if value is None:
+    if value is None or dtype.kind in "OT":
         return None
     element = np.array(value, dtype=dtype).tobytes()
     return element if any(element) else None

@@ -24,8 +24,8 @@ __all__ = [
 __version__: str
 
 _AxisSelection = int | tuple[int, int, int] | Buffer
-"""One axis, within bounds: an index (the axis is dropped), ``(start, step, count)``, or a C-contiguous
-array of 64-bit indices in any order, repeated or not."""
+"""One axis, within bounds: an index (the axis is dropped), ``(start, step, count)``, or a
+C-contiguous array of 64-bit indices in any order, repeated or not."""
 
 @disjoint_base
 class Store:
@@ -99,11 +99,20 @@ class ArrayIO:
     layout : str
         JSON: ``shape``, ``chunk_shape``, ``item_bytes``, ``fill_value`` (hex of one element, or
         null for zeros), ``chunk_key_encoding`` and ``codecs`` in their v3 form, ``metadata_key``
-        (name of the metadata document, the anchor of locks), ``write_empty_chunks``.
+        (name of the metadata document, the anchor of locks), ``write_empty_chunks``. Elements that
+        have no size of their own have an ``item_bytes`` of null, and ``objects``: the ``slot`` of
+        what knows them, and ``max_chunk_bytes``, the most that a decoded chunk of them may have.
     foreign : sequence of objects
         What codecs named ``zarrix.foreign`` refer to by ``configuration.slot``. Each has ``name``,
         ``encode(bytes)``, ``decode(bytes)`` (both return a bytes-like) and
         ``encoded_bytes(decoded_bytes)``: the length of every encoded form, None where it varies.
+        What knows elements has ``name``; ``kind``, which is ``"utf8"`` and ``"bytes"`` for what is
+        native; ``fill_value``, for elements of chunks that are not stored; ``fill_item``, its bytes
+        in a native chunk, or None; ``leaves_out``: whether chunks of nothing but fill need not be
+        stored. For the kind ``"python"`` also ``decode(bytes, count)``, which gives an array of
+        objects with one axis, ``encode(elements)``, ``filled(count)`` and ``is_fill(elements)``.
+
+    Buffers for elements without a size are NumPy arrays of objects or, for text, of StringDType.
     """
 
     def __new__(

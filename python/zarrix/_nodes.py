@@ -169,6 +169,7 @@ def create_array(
     chunk_store: Store | None,
     metadata: ArrayMetadata,
     overwrite: bool,
+    allow_pickle: bool = False,
 ) -> None:
     """Store the metadata of a new array, which is valid already.
 
@@ -179,7 +180,7 @@ def create_array(
     """
     document = array_document(metadata)
     # The engine refuses what it cannot execute here, while everything is still in place.
-    layout, foreign = metadata.layout()
+    layout, foreign = metadata.layout(allow_pickle=allow_pickle)
     chunks = store if chunk_store is None else chunk_store
     _engine.ArrayIO(chunks._engine, chunks.engine_path(path), layout, foreign)
     _create(store, path, chunk_store, metadata.document_name, document, overwrite)

@@ -93,7 +93,7 @@ def _io_to_chunk_end(array: "ArrayState", metadata: ArrayMetadata, axis: int) ->
     shape = list(metadata.shape)
     shape[axis] = -(-shape[axis] // chunk) * chunk
     layout, foreign = metadata.with_shape(tuple(shape)).layout(
-        write_empty_chunks=array.write_empty_chunks
+        write_empty_chunks=array.write_empty_chunks, allow_pickle=array._allow_pickle
     )
     return _engine_array(array, layout, foreign)
 
@@ -119,12 +119,12 @@ def _clear_outside(array: "ArrayState", metadata: ArrayMetadata, new: tuple[int,
         return
     # Chunks that end up empty are removed, and absent ones stay absent, whatever the array's own
     # setting: clearing must not store chunks of fill.
-    layout, foreign = metadata.layout(write_empty_chunks=False)
+    layout, foreign = metadata.layout(write_empty_chunks=False, allow_pickle=array._allow_pickle)
     io = _engine_array(array, layout, foreign)
     io.erase_outside(kept)
     fill: Any = np.zeros((), metadata.dtype)
-    if metadata.fill_value is not None:
-        fill[()] = metadata.fill_value
+    if metadata.fill_value is not None or metadata.dtype.kind == "O":
+        fill.fill(metadata.fill_value)
     chunks = metadata.chunk_shape
     for axis, (size, chunk) in enumerate(zip(kept, chunks, strict=True)):
         stop = min(metadata.shape[axis], -(-size // chunk) * chunk) if chunk else size

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from zarrix._objects import as_elements
+
 __all__ = ["as_out", "as_value", "is_lazy", "slabs"]
 
 _SLAB_BYTES = 64 * 2**20
@@ -37,7 +39,7 @@ def as_value(
     ValueError
         It does not broadcast; the message names both shapes.
     """
-    array = np.asarray(value, dtype)
+    array = as_elements(value, shape) if dtype.kind == "O" else np.asarray(value, dtype)
     if array.shape == shape and not new_axes:
         return array
     wanted = shape

@@ -19,6 +19,7 @@ import numpy as np
 
 from zarrix._dtypes import normalize_fill_value, require_supported
 from zarrix._errors import InvalidKeyError, MetadataError
+from zarrix._objects import object_codec_of
 
 __all__ = [
     "buffer_size",
@@ -46,7 +47,6 @@ _CHUNK_MOST_BYTES = 64 * 1024 * 1024
 _AXIS_LIMIT = 2**63 - 1
 _MAX_JSON_BYTES = 64 * 1024 * 1024
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKMGT]i?[bB]|[bB])")
-_OBJECT_NAMES = ("str", "bytes", "array", "object")
 
 
 def normalize_shape(shape: int | Iterable[int] | None) -> tuple[int, ...]:
@@ -227,25 +227,21 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
 
 
 def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any], Any]:
-    """``dtype`` as a NumPy dtype that arrays can have, with the object codec as it was.
+    """``dtype`` as a NumPy dtype that arrays of format 2 can have, and the object codec it needs.
+
+    ``str``, ``bytes`` and ``"array:f4"`` are objects with the codec of that name, unless another
+    one is given.
 
     Raises
     ------
     MetadataError
-        It has no fixed size, or a time has no unit (also a ``ValueError``).
+        Its elements have no size, or a time has no unit (also a ``ValueError``).
     TypeError
         NumPy does not know it.
     """
-    if isinstance(dtype, type) and not issubclass(dtype, np.generic):
-        name = dtype.__name__
-    else:
-        name = dtype.split(":")[0] if isinstance(dtype, str) else ""
-    if name in _OBJECT_NAMES or object_codec is not None:
-        raise MetadataError(
-            f"dtype {name or dtype!r}: elements of variable size (objects, dtype=str, "
-            "object_codec) are not supported yet in this version; "
-            "use strings of fixed length ('U20' for text, 'S20' for bytes)"
-        )
+    objects = object_codec_of(dtype)
+    if objects is not None:
+        return objects[0], objects[1] if object_codec is None else object_codec
     result: np.dtype[Any] = np.dtype(dtype)
     return require_supported(result.base, f"dtype {dtype!r}") and result, object_codec
 

@@ -20,8 +20,10 @@ import numpy as np
 
 from zarrix._chain import bind_chain, inner_shape, split_chain, stored_order
 from zarrix._codecs import ForeignCodecs, bind
+from zarrix._config import config
 from zarrix._dtypes import fill_value_bytes
 from zarrix._errors import MetadataError
+from zarrix._objects import SERIALIZERS, ElementCodec, data_type_name, is_variable
 
 __all__ = ["ArrayMetadata", "GroupMetadata"]
 
@@ -64,7 +66,7 @@ class ArrayMetadata:
     extra: Mapping[str, Any] = field(default_factory=dict)
     where: str = field(default=".zarray", compare=False)
     zattrs: Mapping[str, Any] = field(default_factory=dict)
-    _layouts: dict[bool, tuple[str, list[ForeignCodecs]]] = field(
+    _layouts: dict[tuple[bool, bool], tuple[str, list[ForeignCodecs | ElementCodec]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -160,9 +162,11 @@ class ArrayMetadata:
     @property
     def foreign_codecs(self) -> tuple[str, ...]:
         """Names of the codecs that the engine does not have and calls back in Python."""
-        return tuple(name for slot in self.layout()[1] for name in slot.names)
+        return tuple(name for slot in self.layout(allow_pickle=True)[1] for name in slot.names)
 
-    def layout(self, *, write_empty_chunks: bool = True) -> tuple[str, list[ForeignCodecs]]:
+    def layout(
+        self, *, write_empty_chunks: bool = True, allow_pickle: bool = False
+    ) -> tuple[str, list[ForeignCodecs | ElementCodec]]:
         """The two arguments of ``_engine.ArrayIO`` that describe this array.
 
         Returns
@@ -170,14 +174,15 @@ class ArrayMetadata:
         layout : str
             JSON.
         foreign : list
-            What its codecs named ``zarrix.foreign`` call.
+            What its codecs named ``zarrix.foreign`` call, and last what knows its elements, where
+            these have no size.
 
         Raises
         ------
         UnknownCodecError, MetadataError
             A codec is not available, or its configuration cannot be right.
         """
-        cached = self._layouts.get(write_empty_chunks)
+        cached = self._layouts.get((write_empty_chunks, allow_pickle))
         if cached is not None:
             return cached
         chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
@@ -197,9 +202,25 @@ class ArrayMetadata:
             "metadata_key": self.document_name,
             "write_empty_chunks": write_empty_chunks,
         }
-        result = (json.dumps(document), foreign)
-        self._layouts[write_empty_chunks] = result
+        slots: list[ForeignCodecs | ElementCodec] = [*foreign]
+        if is_variable(self.dtype):
+            objects = {"slot": len(slots), "max_chunk_bytes": config.max_chunk_bytes}
+            document.update(item_bytes=None, objects=objects)
+            slots.append(self._elements(allow_pickle))
+        result = (json.dumps(document), slots)
+        self._layouts[write_empty_chunks, allow_pickle] = result
         return result
+
+    def _elements(self, allow_pickle: bool) -> ElementCodec:
+        """What knows the elements of this array, which have no size."""
+        if self.zarr_format == 3:
+            name = SERIALIZERS[data_type_name(self.dtype) or ""]
+            return ElementCodec({"id": name}, self.fill_value, where=self.where)
+        assert self.filters is not None
+        chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
+        return ElementCodec(
+            self.filters[0], self.fill_value, chunk_shape, self.order, self.where, allow_pickle
+        )
 
     def with_shape(self, shape: tuple[int, ...]) -> ArrayMetadata:
         """The same array with other lengths; chunks stay as they are.

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._codecs import normalize_compressor, normalize_filters
+from zarrix._codecs import codec_config, normalize_compressor, normalize_filters
 from zarrix._config import config
 from zarrix._dtypes import (
     decode_dtype,
@@ -26,6 +26,7 @@ from zarrix._dtypes import (
 )
 from zarrix._errors import MetadataError, shorten
 from zarrix._metadata import ArrayMetadata, GroupMetadata
+from zarrix._objects import OBJECT_CODECS, decode_fill, encode_fill, is_variable
 from zarrix.util import (
     human_readable_size,
     json_dumps,
@@ -82,8 +83,8 @@ def new_array(
     ----------
     shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator
         As in ``zarrix.create``; ``compressor`` and ``filters`` as `zarrix._codecs` takes them.
-    object_codec : None
-        Objects are not supported yet in this version.
+    object_codec : codec, optional
+        What stores elements that have no size of their own; the first of the filters.
     where : str
         Where the document will be, for messages.
 
@@ -94,7 +95,7 @@ def new_array(
     UnknownCodecError, BadCompressorError
         A codec is not one, or not available.
     """
-    full_dtype, _ = normalize_dtype(dtype, object_codec)
+    full_dtype, object_codec = normalize_dtype(dtype, object_codec)
     element = full_dtype.base
     lengths = normalize_shape(shape) + full_dtype.shape
     chunk_shape = normalize_chunks(chunks, lengths, element.itemsize)
@@ -104,15 +105,35 @@ def new_array(
         dtype=element,
         fill_value=normalize_fill_value(fill_value, element),
         order=normalize_order(order),
-        filters=normalize_filters(filters),
+        filters=_with_object_codec(element, object_codec, normalize_filters(filters)),
         compressor=normalize_compressor(compressor) if lengths else None,
         separator=normalize_dimension_separator(dimension_separator),
         extra={},
         where=where,
     )
     encode_dtype(element)
-    metadata.layout()
+    # A pickle is harmless to name; whether it may be used, the array asks that is opened.
+    metadata.layout(allow_pickle=True)
     return metadata
+
+
+def _with_object_codec(
+    dtype: np.dtype[Any], object_codec: Any, filters: tuple[dict[str, Any], ...] | None
+) -> tuple[dict[str, Any], ...] | None:
+    """The filters, the first of which stores the elements where these have no size."""
+    if not is_variable(dtype):
+        if object_codec is not None:
+            warnings.warn("an object_codec is only needed for object arrays", stacklevel=2)
+        return filters
+    if filters and filters[0]["id"] in OBJECT_CODECS:
+        # Those of another array, which begin with its object codec.
+        return filters
+    if object_codec is None:
+        raise MetadataError(
+            f"dtype {dtype}: missing object_codec for object array; pass object_codec= with one of "
+            f"{', '.join(OBJECT_CODECS)}, or dtype=str for text and dtype=bytes for bytes"
+        )
+    return (codec_config(object_codec, "object_codec"), *(filters or ()))
 
 
 def parse_array(
@@ -151,13 +172,20 @@ def parse_array(
     order = members["order"]
     if order not in ("C", "F"):
         raise _wrong(where, "order", order, "'C' or 'F'")
+    filters = _codec_list(members["filters"], where)
+    fill_value = decode_fill_value(members["fill_value"], dtype, f"{where}: key 'fill_value'")
+    if is_variable(dtype):
+        if not filters or filters[0]["id"] not in OBJECT_CODECS:
+            allowed = f"a list that begins with what stores objects: {', '.join(OBJECT_CODECS)}"
+            raise _wrong(where, "filters", members["filters"], allowed)
+        fill_value = decode_fill(fill_value, filters[0])
     return _assemble(
         shape=shape,
         chunk_shape=chunk_shape,
         dtype=dtype,
-        fill_value=decode_fill_value(members["fill_value"], dtype, f"{where}: key 'fill_value'"),
+        fill_value=fill_value,
         order=order,
-        filters=_codec_list(members["filters"], where),
+        filters=filters,
         compressor=_codec(members["compressor"], "compressor", where),
         separator=separator or default_separator,
         extra={
@@ -172,6 +200,9 @@ def parse_array(
 def array_document(metadata: ArrayMetadata) -> bytes:
     """The ``.zarray`` document of an array, as zarr 2.18 writes it."""
     filters = metadata.filters
+    fill_value = encode_fill_value(metadata.fill_value, metadata.dtype)
+    if is_variable(metadata.dtype):
+        fill_value = encode_fill(fill_value, filters[0]["id"] if filters else None)
     members: dict[str, Any] = {
         **metadata.extra,
         "zarr_format": 2,
@@ -179,7 +210,7 @@ def array_document(metadata: ArrayMetadata) -> bytes:
         "chunks": metadata.chunk_shape,
         "dtype": encode_dtype(metadata.dtype),
         "compressor": metadata.compressor,
-        "fill_value": encode_fill_value(metadata.fill_value, metadata.dtype),
+        "fill_value": fill_value,
         "order": metadata.order,
         "filters": None if filters is None else list(filters),
     }

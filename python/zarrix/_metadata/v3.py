@@ -31,6 +31,7 @@ from zarrix._data_types import (
 )
 from zarrix._errors import MetadataError, shorten
 from zarrix._metadata import ArrayMetadata, GroupMetadata
+from zarrix._objects import is_variable
 from zarrix.util import (
     bytes_of,
     chunks_of_bytes,
@@ -130,7 +131,7 @@ def new_array(
         A codec is not one, or not available.
     """
     full = as_dtype(dtype)
-    element = full.base.newbyteorder("=")
+    element = full if is_variable(full) else full.base.newbyteorder("=")
     lengths = normalize_shape(shape) + full.shape
     data_type = data_type_of(element)
     chunk_shape, shard, location = _partition(chunks, shards, lengths, element.itemsize)

@@ -1,0 +1,519 @@
+"""Elements that have no size of their own: text, bytes, ragged arrays, Python objects.
+
+In memory they are an array of objects, or of NumPy's strings; in a chunk they are what an object
+codec makes of them, the first codec on bytes of the chain. The engine moves them as it moves all
+others and asks an `ElementCodec` about them: for text and bytes only which of the two they are, for
+everything else to encode and decode whole chunks in Python.
+
+The codecs here store what those of numcodecs store, byte for byte. They are written anew because
+those believe what a chunk says: a count or a shape in it is an allocation there, and an error here.
+A pickle is a program, and is never loaded unless the caller has said ``allow_pickle=True``.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from zarrix._errors import MetadataError, shorten
+
+__all__ = [
+    "BYTES",
+    "OBJECT",
+    "OBJECT_CODECS",
+    "SERIALIZERS",
+    "STRING",
+    "VARIABLE_TYPES",
+    "ElementCodec",
+    "as_elements",
+    "data_type_name",
+    "decode_fill",
+    "encode_fill",
+    "is_variable",
+    "object_codec_of",
+]
+
+DType = np.dtype[Any]
+Config = Mapping[str, Any]
+
+OBJECT: DType = np.dtype(object)
+"""Whatever the object codec of the array takes."""
+
+
+def _named(data_type: str) -> DType:
+    # As h5py marks its objects: NumPy carries the mark along and compares dtypes without it.
+    return np.dtype("O", metadata={"data_type": data_type})
+
+
+STRING: DType = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else _named("string")
+"""Text of any length in format 3: NumPy's own strings, or objects where NumPy is older than 2."""
+
+BYTES: DType = _named("variable_length_bytes")
+"""Bytes of any length in format 3."""
+
+VARIABLE_TYPES: dict[str, DType] = {
+    "string": STRING,
+    "variable_length_bytes": BYTES,
+    # Names that earlier versions of zarr-python 3, and other programs, have written.
+    "variable_length_utf8": STRING,
+    "bytes": BYTES,
+}
+"""The data types of format 3 whose elements have no size, by all of their names."""
+
+SERIALIZERS = {"string": "vlen-utf8", "variable_length_bytes": "vlen-bytes"}
+"""What turns them into bytes."""
+
+_SHORTHANDS = {
+    "str": "vlen-utf8",
+    "string": "vlen-utf8",
+    "variable_length_utf8": "vlen-utf8",
+    "bytes": "vlen-bytes",
+    "variable_length_bytes": "vlen-bytes",
+}
+
+
+def is_variable(dtype: DType) -> bool:
+    """Whether the elements of a dtype have no size of their own."""
+    return dtype.kind in "OT"
+
+
+def data_type_name(dtype: DType) -> str | None:
+    """The data type of format 3 of a dtype whose elements have no size; None if it has none."""
+    if dtype.kind == "T":
+        return "string"
+    mark: Config = dtype.metadata or {}
+    return mark.get("data_type") if dtype.kind == "O" else None
+
+
+def object_codec_of(dtype: Any) -> tuple[DType, dict[str, Any] | None] | None:
+    """What zarr 2.18's names for such elements mean in format 2: dtype and object codec.
+
+    Parameters
+    ----------
+    dtype : object
+        What a user passes as ``dtype``: ``str``, ``bytes``, ``"array:f4"``, a dtype of NumPy's
+        strings or of objects. The codec of the last is None; its maker has to name one.
+
+    Returns
+    -------
+    tuple, or None if this is the dtype of other elements
+
+    Examples
+    --------
+    >>> object_codec_of("array:i2")
+    (dtype('O'), {'id': 'vlen-array', 'dtype': '<i2'})
+    """
+    to_native = getattr(dtype, "to_native_dtype", None)
+    if to_native is not None:
+        dtype = to_native()
+    if isinstance(dtype, type) and (dtype is np.object_ or not issubclass(dtype, np.generic)):
+        dtype = dtype.__name__.rstrip("_")
+    if isinstance(dtype, str):
+        name, _, element = dtype.partition(":")
+        if name == "array":
+            return OBJECT, {"id": "vlen-array", "dtype": _ragged(element or "f8").str}
+        if name in _SHORTHANDS:
+            return OBJECT, {"id": _SHORTHANDS[name]}
+        return (OBJECT, None) if name in ("object", "O", "|O") else None
+    if not isinstance(dtype, np.dtype) or not is_variable(dtype):
+        return None
+    codec_id = SERIALIZERS.get(data_type_name(dtype) or "")
+    return OBJECT, None if codec_id is None else {"id": codec_id}
+
+
+def _ragged(name: str) -> DType:
+    dtype = np.dtype(name)
+    if dtype.hasobject or dtype.kind == "T" or not dtype.itemsize:
+        raise ValueError(f"'array:{name}': the elements of ragged arrays have a size of their own")
+    return dtype
+
+
+class ElementCodec:
+    """What the engine asks about elements that have no size of their own.
+
+    Parameters
+    ----------
+    config : dict
+        The object codec, with its ``"id"``.
+    fill_value : object
+        What elements are whose chunk is not stored.
+    shape : tuple of int
+        Of a chunk.
+    order : "C" or "F"
+        Order in which the elements of a chunk are stored.
+    where : str
+        The metadata document, for messages.
+    allow_pickle : bool
+        Whether the caller trusts whoever wrote the array.
+
+    Attributes
+    ----------
+    kind : "utf8", "bytes" or "python"
+        What the engine does natively, and what it calls `decode` and `encode` for.
+    name : str
+        The id of the codec.
+    names : tuple of str
+        The same, if elements go through Python.
+    fill_item : bytes or None
+        The stored form of the fill value, for text and bytes; None if it has none.
+    leaves_out : bool
+        Whether a chunk of nothing but fill reads the same if it is not stored.
+
+    Raises
+    ------
+    MetadataError
+        There is no such object codec, its configuration is wrong, or it is pickle and not allowed.
+    """
+
+    __slots__ = (
+        "_decode",
+        "_encode",
+        "_order",
+        "_shape",
+        "fill_item",
+        "fill_value",
+        "kind",
+        "leaves_out",
+        "name",
+        "names",
+    )
+
+    def __init__(
+        self,
+        config: Config,
+        fill_value: Any,
+        shape: tuple[int, ...] = (),
+        order: str = "C",
+        where: str = "",
+        allow_pickle: bool = False,
+    ) -> None:
+        self.name = str(config["id"])
+        self.fill_value = fill_value
+        self._shape = shape
+        self._order: Any = order
+        self.kind = _NATIVE.get(self.name, "python")
+        self.names = (self.name,) if self.kind == "python" else ()
+        self.fill_item = _fill_item(fill_value, self.kind)
+        # Text and bytes have no None and no number: those are stored as empty ones.
+        self.leaves_out = self.kind == "python" or isinstance(fill_value, (str, bytes))
+        if self.kind == "python":
+            if self.name == "pickle" and not allow_pickle:
+                raise MetadataError(
+                    f"{where}: the codec 'pickle' runs whatever program is in the chunks; if you "
+                    "trust who wrote them, open the array itself with allow_pickle=True"
+                )
+            try:
+                self._encode, self._decode = _maker(self.name, where)(config)
+            except (KeyError, TypeError, ValueError, LookupError) as error:
+                reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+                raise MetadataError(
+                    f"{where}: codec {self.name!r} has the configuration {shorten(dict(config))}, "
+                    f"which {reason}"
+                ) from None
+
+    def encoded_bytes(self, decoded_bytes: int) -> int | None:
+        """Nothing is known about the length of a chunk."""
+        return None
+
+    def filled(self, count: int) -> Any:
+        """A chunk of nothing but fill."""
+        elements = np.empty(count, object)
+        elements.fill(self.fill_value)
+        return elements
+
+    def is_fill(self, elements: Any) -> bool:
+        """Whether a chunk holds nothing but fill."""
+        fill = self.fill_value
+        return all(one is fill or _is_same(one, fill) for one in elements)
+
+    def encode(self, elements: Any) -> bytes:
+        """The stored form of a chunk's elements, given in stored order."""
+        return self._encode(elements.reshape(self._shape, order=self._order))
+
+    def decode(self, data: bytes, count: int) -> Any:
+        """The ``count`` elements of a chunk, in stored order.
+
+        Raises
+        ------
+        ValueError, TypeError
+            The chunk does not hold so many, or is not what the codec makes.
+        """
+        value = self._decode(data, count)
+        if isinstance(value, np.ndarray) and value.shape == self._shape:
+            value = value.reshape(-1, order=self._order)
+        if isinstance(value, np.ndarray):
+            value = value.reshape(-1)
+        return np.fromiter(value, object, len(value))
+
+
+def _is_same(one: Any, fill: Any) -> bool:
+    if type(one) is not type(fill):
+        return False
+    try:
+        return bool(one == fill)
+    except ValueError:
+        # Arrays inside have no single answer.
+        return False
+
+
+_NATIVE = {"vlen-utf8": "utf8", "vlen-bytes": "bytes"}
+
+
+def _fill_item(fill_value: Any, kind: str) -> bytes | None:
+    if kind == "python":
+        return None
+    if kind == "utf8" and isinstance(fill_value, str):
+        return fill_value.encode()
+    if kind == "bytes" and isinstance(fill_value, bytes):
+        return fill_value
+    # numcodecs stores these, which are what zarr 2.18 fills with, as empty items.
+    empty = fill_value is None or (
+        isinstance(fill_value, (int, float, np.number)) and not fill_value
+    )
+    return b"" if empty else None
+
+
+# Codecs in Python: for each, what encodes an array of objects, and what decodes so many.
+
+Encode = Callable[[Any], bytes]
+Decode = Callable[[bytes, int], Any]
+
+
+def _json(config: Config) -> tuple[Encode, Decode]:
+    settings = {key: value for key, value in config.items() if key not in ("id", "encoding")}
+    strict = settings.pop("strict", True)
+    encoding = config.get("encoding", "utf-8")
+    "".encode(encoding)
+    settings["separators"] = tuple(settings.get("separators") or (",", ":"))
+    encoder, decoder = json.JSONEncoder(**settings), json.JSONDecoder(strict=strict)
+
+    def encode(elements: Any) -> bytes:
+        return encoder.encode(_listed(elements)).encode(encoding)
+
+    def decode(data: bytes, count: int) -> Any:
+        return _unlisted(decoder.decode(data.decode(encoding)), count)
+
+    return encode, decode
+
+
+def _msgpack(config: Config) -> tuple[Encode, Decode]:
+    try:
+        import msgpack  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ImportError:
+        raise ValueError("needs msgpack: pip install msgpack") from None
+    bins, single = config.get("use_bin_type", True), config.get("use_single_float", False)
+    raw = config.get("raw", False)
+
+    def encode(elements: Any) -> bytes:
+        packed: bytes = msgpack.packb(_listed(elements), use_bin_type=bins, use_single_float=single)
+        return packed
+
+    def decode(data: bytes, count: int) -> Any:
+        return _unlisted(msgpack.unpackb(data, raw=raw, strict_map_key=False), count)
+
+    return encode, decode
+
+
+def _listed(elements: Any) -> list[Any]:
+    """Elements in nested lists, then the dtype and the shape, as numcodecs has them."""
+    items: list[Any] = np.atleast_1d(elements).tolist()
+    return [*items, elements.dtype.str, elements.shape]
+
+
+def _unlisted(items: Any, count: int) -> Any:
+    """The array of `_listed`."""
+    if not isinstance(items, list) or len(items) < 2:
+        raise ValueError("not a list that ends with a dtype and a shape")
+    *elements, _, shape = items
+    if not isinstance(shape, list) or any(type(n) is not int or n < 0 for n in shape):
+        raise ValueError(f"ends with {shorten(shape)}, not a shape")
+    if math.prod(shape) != count:
+        raise ValueError(f"has the shape {shorten(shape)}, and the chunk {count} elements")
+    for depth, length in enumerate(shape or [1]):
+        if depth:
+            if not all(isinstance(one, list) for one in elements):
+                raise ValueError(f"is not nested as its shape {shorten(shape)} says")
+            elements = [inner for one in elements for inner in one]
+        if len(elements) != math.prod((shape or [1])[: depth + 1]):
+            raise ValueError(f"does not have {length} items along axis {depth}")
+    return np.fromiter(elements, object, count).reshape(shape)
+
+
+def _ragged_arrays(config: Config) -> tuple[Encode, Decode]:
+    dtype = _ragged(config["dtype"])
+
+    def encode(elements: Any) -> bytes:
+        flat = elements.reshape(-1, order="A")
+        parts = [struct.pack("<I", len(flat))]
+        for one in flat:
+            array = np.asarray([] if _is_missing(one) else one, dtype)
+            if array.ndim != 1:
+                raise TypeError(f"an element of ragged arrays has one axis, not {array.ndim}")
+            parts += struct.pack("<I", array.nbytes), array.tobytes()
+        return b"".join(parts)
+
+    def decode(data: bytes, count: int) -> list[Any]:
+        stored = struct.unpack_from("<I", data)[0] if len(data) >= 4 else None
+        if stored != count:
+            raise ValueError(f"has {stored} items, and the chunk {count} elements")
+        arrays, at = [], 4
+        for number in range(count):
+            end = at + 4
+            if end <= len(data):
+                end += struct.unpack_from("<I", data, at)[0]
+            if at + 4 > len(data) or end > len(data):
+                raise ValueError(f"item {number} of {count} ends beyond the {len(data)} bytes")
+            if (end - at - 4) % dtype.itemsize:
+                raise ValueError(f"item {number} is no whole number of elements of {dtype}")
+            arrays.append(np.frombuffer(data[at + 4 : end], dtype).copy())
+            at = end
+        if at != len(data):
+            raise ValueError(f"has {len(data) - at} bytes after the last item")
+        return arrays
+
+    return encode, decode
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float, np.number)) and not value)
+
+
+def _categories(config: Config) -> tuple[Encode, Decode]:
+    labels = config["labels"]
+    if not isinstance(labels, (list, tuple)) or not all(isinstance(one, str) for one in labels):
+        raise ValueError("has labels that are not a list of texts")
+    stored = np.dtype(config.get("astype", "u1"))
+    if stored.kind not in "iu":
+        raise ValueError(f"has 'astype' = {shorten(config['astype'])}, not of integers")
+    codes = {label: code for code, label in enumerate(labels, 1)}
+    table = np.array(["", *labels], object)
+
+    def encode(elements: Any) -> bytes:
+        flat = elements.reshape(-1, order="A")
+        known = (codes.get(one, 0) if isinstance(one, str) else 0 for one in flat)
+        return np.fromiter(known, stored, len(flat)).tobytes()
+
+    def decode(data: bytes, count: int) -> Any:
+        if len(data) != count * stored.itemsize:
+            raise ValueError(f"has {len(data)} bytes, not {count} codes of {stored.itemsize}")
+        found = np.frombuffer(data, stored)
+        if found.size and not 0 <= found.min() <= found.max() < len(table):
+            raise ValueError(
+                f"has codes from {found.min()} to {found.max()} for {len(labels)} labels"
+            )
+        return table[found]
+
+    return encode, decode
+
+
+def _pickles(config: Config) -> tuple[Encode, Decode]:
+    import pickle
+
+    protocol = config.get("protocol", pickle.HIGHEST_PROTOCOL)
+    return lambda elements: pickle.dumps(elements, protocol), lambda data, _: pickle.loads(data)
+
+
+_CODECS: dict[str, Callable[[Config], tuple[Encode, Decode]]] = {
+    "json2": _json,
+    "msgpack2": _msgpack,
+    "vlen-array": _ragged_arrays,
+    "categorize": _categories,
+    "pickle": _pickles,
+}
+OBJECT_CODECS = (*_NATIVE, *_CODECS)
+"""The ids of the codecs that take elements without a size."""
+
+
+def _maker(name: str, where: str) -> Callable[[Config], tuple[Encode, Decode]]:
+    found = _CODECS.get(name)
+    if found is None:
+        raise MetadataError(
+            f"{where}: an array of objects begins with an object codec, and {name!r} is none; "
+            f"pass object_codec= with one of {', '.join(OBJECT_CODECS)}"
+        )
+    return found
+
+
+# Fill values in documents of format 2.
+
+
+def encode_fill(value: Any, codec_id: str | None) -> Any:
+    """The JSON of a fill value; bytes, which zarr 2.18 cannot write, as zarr-python 3 has them."""
+    if isinstance(value, bytes) and codec_id == "vlen-bytes":
+        return base64.standard_b64encode(value).decode("ascii")
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value
+
+
+def decode_fill(document: Any, config: Config | None) -> Any:
+    """The fill value that a document's JSON means to an object codec."""
+    codec_id = None if config is None else config.get("id")
+    if codec_id == "vlen-bytes" and isinstance(document, str):
+        try:
+            return base64.b64decode(document, validate=True)
+        except (ValueError, binascii.Error):
+            return document.encode()
+    if codec_id == "vlen-array" and isinstance(document, list) and config is not None:
+        return np.array(document, _ragged(config["dtype"]))
+    return document
+
+
+# Values that users write.
+
+
+def as_elements(value: Any, shape: tuple[int, ...]) -> Any:
+    """``value`` as an array of objects that broadcasts to ``shape``.
+
+    An array, or nested lists of the selection's shape, has an element for each; everything else is
+    one element: a dict, a text, and a list or array where the selection is a single element.
+
+    Parameters
+    ----------
+    value : object
+    shape : tuple of int
+        Of the selection.
+    """
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O" and shape:
+        return value
+    if not shape:
+        if isinstance(value, np.ndarray) and not value.ndim:
+            value = value[()]
+        return _single(value)
+    if isinstance(value, np.ndarray | np.generic):
+        return np.asarray(value).astype(object)
+    if isinstance(value, list | tuple):
+        return _nested(value, shape)
+    if hasattr(value, "__array__"):
+        return np.asarray(value, object)
+    return _single(value)
+
+
+def _single(value: Any) -> Any:
+    element = np.empty((), object)
+    element.fill(value)
+    return element
+
+
+def _nested(value: Any, shape: tuple[int, ...]) -> Any:
+    """Lists of lists, as deep as ``shape`` goes and no deeper: what is below is an element."""
+    lengths: list[int] = []
+    level: list[Any] = [value]
+    while len(lengths) < len(shape):
+        sizes = {len(one) if isinstance(one, list | tuple | np.ndarray) else -1 for one in level}
+        if len(sizes) != 1 or sizes == {-1} or any(_is_scalar(one) for one in level):
+            break
+        lengths.append(sizes.pop())
+        level = [inner for one in level for inner in one]
+    return np.fromiter(level, object, len(level)).reshape(lengths)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and not value.ndim
