@@ -47,9 +47,11 @@ def theirs(name: str, configuration: dict[str, object]) -> tuple[float, float] |
         data = waves(8 * COUNT) > 20
     elif name == "categorize":
         data = np.array(configuration["labels"], "U10")[np.arange(COUNT) * 7 % 11 % 3]
+    elif name in {"bz2", "lzma", "pcodec"}:
+        noise = np.arange(COUNT, dtype="u4") * np.uint32(2_654_435_761) >> np.uint32(28)
+        data = waves(COUNT).astype("<i4") * 16 + noise.astype("<i4")
     else:
-        fallback = "<i4" if name in {"bz2", "lzma"} else "<f4"
-        data = waves(COUNT).astype(dtype or fallback)
+        data = waves(COUNT).astype(dtype or "<f4")
     try:
         codec = numcodecs.get_codec({"id": name, **configuration})
     except (ValueError, ImportError):

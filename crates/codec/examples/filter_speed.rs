@@ -47,7 +47,7 @@ fn measure(name: &str, configuration: &Value, data: &[u8], item_bytes: usize) {
     );
 }
 
-/// The same numbers as `filter_speed.py` makes: waves, and no noise.
+/// The same numbers as `filter_speed.py` makes.
 fn waves(count: usize) -> impl Iterator<Item = f64> {
     (0..count).map(|i| ((i % 4096) as f64 / 100.0).sin() * 100.0)
 }
@@ -57,6 +57,12 @@ fn main() {
     let f4: Vec<u8> = waves(count).flat_map(|value| (value as f32).to_le_bytes()).collect();
     let f8: Vec<u8> = waves(count).flat_map(f64::to_le_bytes).collect();
     let i4: Vec<u8> = waves(count).flat_map(|value| (value as i32).to_le_bytes()).collect();
+    // For the compressors four bits of noise, which is what sensors have.
+    let noise = (0..count as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 28) as i32);
+    let noisy: Vec<u8> = waves(count)
+        .zip(noise)
+        .flat_map(|(value, noise)| (value as i32 * 16 + noise).to_le_bytes())
+        .collect();
     let bools: Vec<u8> = waves(8 * count).map(|value| u8::from(value > 20.0)).collect();
     let labels = ["male", "female", "unexpected"];
     let texts: Vec<u8> = (0..count)
@@ -66,9 +72,9 @@ fn main() {
         })
         .collect();
     for (name, configuration, data, item_bytes) in [
-        ("numcodecs.bz2", json!({"level": 1}), &i4, 4),
-        ("numcodecs.lzma", json!({"preset": 1}), &i4, 4),
-        ("numcodecs.pcodec", json!({"dtype": "<i4"}), &i4, 4),
+        ("numcodecs.bz2", json!({"level": 1}), &noisy, 4),
+        ("numcodecs.lzma", json!({"preset": 1}), &noisy, 4),
+        ("numcodecs.pcodec", json!({"dtype": "<i4"}), &noisy, 4),
         ("numcodecs.astype", json!({"encode_dtype": "<f4", "decode_dtype": "<f8"}), &f8, 8),
         ("numcodecs.astype", json!({"encode_dtype": "<i2", "decode_dtype": "<i4"}), &i4, 4),
         ("numcodecs.astype", json!({"encode_dtype": "<i4", "decode_dtype": "<f8"}), &f8, 8),

@@ -224,11 +224,11 @@ impl Cast {
             return Ok(number);
         }
         // Above the largest value there would be one more, which is out of range.
-        let beyond = 2_f64.powi(match self.to.bytes {
-            2 => 16,
-            4 => 128,
-            _ => 1023,
-        }) * if self.to.bytes == 8 { 2.0 } else { 1.0 };
+        let beyond = match self.to.bytes {
+            2 => 2_f64.powi(16),
+            4 => 2_f64.powi(127) * 2.0,
+            _ => f64::INFINITY,
+        };
         let nearest = Value::of(self.to.cast(number)).real();
         let rounded = if real.abs() >= beyond {
             f64::INFINITY.copysign(real)
