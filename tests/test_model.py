@@ -1,8 +1,8 @@
 """A stored array behaves as the NumPy array beside it, whatever is done to both.
 
-A Hypothesis state machine draws an array (dtype, shape, chunks, order, codec, fill value,
-separator, store), then reads, writes, grows, shrinks and reopens it next to a NumPy model, and
-compares every result bit by bit: payloads of NaN, signs of zero and padding included. The default
+A Hypothesis state machine draws an array (format, dtype, shape, chunks, shards, order, codec, fill
+value, separator, store), then reads, writes, grows, shrinks and reopens it next to a NumPy model,
+and compares every result bit by bit: payloads of NaN, signs of zero and padding included. The default
 is a fixed run of seconds; the long one is
 
     ZARRIX_MODEL_EXAMPLES=500 ZARRIX_MODEL_STEPS=50 pytest tests/test_model.py
@@ -115,6 +115,8 @@ CODECS: dict[str, Callable[[np.dtype[Any]], tuple[list[Any], Any]]] = {
     "packbits": lambda _: ([numcodecs.PackBits()], None),
     "packbits + gzip": lambda _: ([numcodecs.PackBits()], numcodecs.GZip(level=1)),
 }
+# How chunks of format 3 are grouped; the chunks that are drawn are inner ones.
+SHARDS = ("none", "shards", "index first", "nested", "big-endian")
 STORES = ("directory", "nested", "in a group", "memory", "dict")
 SELECTIONS = (
     *("integer", "slice", "step", "negative step", "ellipsis", "newaxis", "fewer axes"),
@@ -122,7 +124,10 @@ SELECTIONS = (
 )
 
 drawn: dict[str, Counter[str]] = {
-    kind: Counter() for kind in ("dtype", "codec", "order", "selection", "store", "axes", "step")
+    kind: Counter()
+    for kind in (
+        *("format", "dtype", "codec", "order", "shards", "selection", "store", "axes", "step"),
+    )
 }
 
 
@@ -178,6 +183,40 @@ class Layout:
     separator: str
     store: str
     write_empty_chunks: bool
+    zarr_format: int = 2
+    shards: str = "none"
+
+    @property
+    def stored_dtype(self) -> np.dtype[Any]:
+        """In format 3 the byte order is a codec's, and what is read is native."""
+        dtype = DTYPES[self.dtype]
+        return dtype if self.zarr_format == 2 else dtype.newbyteorder("=")
+
+    def keywords(self) -> dict[str, Any]:
+        """What ``create`` takes, in the words of either generation."""
+        filters, compressor = CODECS[self.codec](self.stored_dtype)
+        given: dict[str, Any] = {
+            "filters": filters,
+            "compressor": compressor,
+            "chunks": self.chunks,
+            "zarr_format": self.zarr_format,
+        }
+        twice = isinstance(self.chunks, tuple) and tuple(2 * n for n in self.chunks)
+        if self.shards == "shards":
+            given["shards"] = twice
+        elif self.shards == "index first":
+            given["shards"] = {"shape": twice, "index_location": "start"}
+        elif self.shards == "nested":
+            assert isinstance(twice, tuple)
+            chain = [zarr.codecs.BytesCodec(), zarr.codecs.ZstdCodec()]
+            inner = zarr.codecs.ShardingCodec(chunk_shape=self.chunks, codecs=chain)
+            given = {
+                "codecs": [zarr.codecs.ShardingCodec(chunk_shape=twice, codecs=[inner])],
+                "chunks": tuple(2 * n for n in twice),
+            }
+        elif self.shards == "big-endian":
+            given["serializer"] = zarr.codecs.BytesCodec(endian="big")
+        return given
 
 
 @st.composite
@@ -190,13 +229,25 @@ def layouts(draw: st.DrawFn) -> Layout:
     longest = ((0, 11, 11, 7, 5), (0, 9000, 95, 21, 9))[large][axes]
     shape = tuple(draw(st.integers(longest // 2 if large else 0, longest)) for _ in range(axes))
     chunks = tuple(draw(st.integers(size // 3 + 1 if large else 1, size + 2)) for size in shape)
+    # Format 3 has no data types with sub-arrays.
+    zarr_format = 2 if name == "sub-arrays" else draw(st.sampled_from((2, 3)))
+    shards = "none"
+    if zarr_format == 3:
+        # Structures are not swapped by one codec, and stay big-endian to NumPy.
+        plain = DTYPES[name].names is None
+        shards = draw(st.sampled_from(SHARDS if plain else SHARDS[:-1]))
+    whole = shards not in ("none", "big-endian")
     return Layout(
+        zarr_format=zarr_format,
+        shards=shards,
         dtype=name,
         codec=codec,
         order=draw(st.sampled_from("CF")),
         shape=shape,
         # Chunks of a length of 0, as False makes them of an empty axis, can never grow.
-        chunks=draw(st.sampled_from((chunks, chunks, chunks, True, 0 in shape or False))),
+        chunks=chunks
+        if whole
+        else draw(st.sampled_from((chunks, chunks, chunks, True, 0 in shape or False))),
         fill=draw(fill_values(DTYPES[name])),
         separator=draw(st.sampled_from("./")),
         store=draw(st.sampled_from(STORES)),
@@ -287,7 +338,7 @@ class StoredArray(RuleBasedStateMachine):
 
     def create(self, layout: Layout) -> None:
         self.layout = layout
-        self.dtype = DTYPES[layout.dtype]
+        self.dtype = layout.stored_dtype
         self.second = None
         self.made += 1
         root = Path(self.folder.name) / f"{self.made}.zarr"
@@ -296,32 +347,35 @@ class StoredArray(RuleBasedStateMachine):
         if layout.store == "nested":
             self.store = zarr.NestedDirectoryStore(str(root))
         elif layout.store == "in a group":
-            zarr.open_group(str(root), mode="w").create_group("a")
+            top = zarr.open_group(str(root), mode="w", zarr_format=layout.zarr_format)
+            top.create_group("a")
             self.path = "a/b"
         elif layout.store == "memory":
             self.store = zarr.MemoryStore()
         elif layout.store == "dict":
             self.store = {}
-        filters, compressor = CODECS[layout.codec](self.dtype)
+        separator = None if layout.store == "nested" else layout.separator
         self.z = zarr.create(
             store=self.store,
             path=self.path,
             shape=layout.shape,
-            chunks=layout.chunks,
-            dtype=self.dtype,
-            order=layout.order,
+            dtype=DTYPES[layout.dtype],
+            order="C" if layout.shards == "nested" else layout.order,
             fill_value=layout.fill,
-            filters=filters,
-            compressor=compressor,
-            dimension_separator=None if layout.store == "nested" else layout.separator,
+            dimension_separator=separator,
             write_empty_chunks=layout.write_empty_chunks,
+            **layout.keywords(),
         )
         self.fill = np.zeros((), self.dtype)
+        if layout.fill is None and layout.zarr_format == 3 and self.dtype.kind in "mM":
+            self.fill[()] = "NaT"
         # None and 0 both read as zero bytes, also where NumPy would make a 0 the text "0".
         if layout.fill is not None and not (type(layout.fill) is int and layout.fill == 0):
             self.fill[()] = layout.fill
         self.model: Values = self.filled(layout.shape)
         for kind, name in (
+            ("format", str(layout.zarr_format)),
+            ("shards", layout.shards if layout.zarr_format == 3 else "format 2"),
             ("dtype", layout.dtype),
             ("codec", layout.codec),
             ("order", layout.order),
@@ -522,6 +576,8 @@ def test_a_stored_array_behaves_as_the_numpy_array_beside_it(
         print(f"\n{table()}")
     assert drawn["selection"].keys() >= set(SELECTIONS)
     assert drawn["order"].keys() == {"C", "F"}
+    assert drawn["format"].keys() == {"2", "3"}
+    assert drawn["shards"].keys() >= {"format 2", *SHARDS}
     assert drawn["store"].keys() == set(STORES)
     if EXAMPLES >= 500:
         assert drawn["dtype"].keys() == DTYPES.keys()

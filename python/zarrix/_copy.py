@@ -328,14 +328,22 @@ class _Job:
                 codecs = "compressor" if hasattr(dest, "create_dataset") else "compressors"
                 options.update({codecs: source.compressor})
                 options.update(filters=source.filters or None, order=source.order)
+            elif _format_of(source) == _format_of(dest) == 3 and _is_ours(dest):
+                names = ("shards", "filters", "serializer", "compressors")
+                options.update((name, getattr(source, name)) for name in names)
+                options.update(dimension_names=source.metadata.dimension_names)
         if "compression" in self.create_kws and not _is_h5py(dest):
             options.pop("compressor", None)
         return {**options, **self.create_kws}
 
 
 def _format_of(node: Any) -> Any:
-    """The format of a zarr-python 3 node; everything else that is not h5py stores format 2."""
+    """The format of a zarrix or zarr-python 3 node; all else that is not h5py stores format 2."""
     return getattr(getattr(node, "metadata", None), "zarr_format", 2)
+
+
+def _is_ours(obj: Any) -> bool:
+    return type(obj).__module__.startswith("zarrix.")
 
 
 def _is_h5py(obj: Any) -> bool:
