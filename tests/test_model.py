@@ -2,8 +2,8 @@
 
 A Hypothesis state machine draws an array (format, dtype, shape, chunks, shards, order, codec, fill
 value, separator, store), then reads, writes, grows, shrinks and reopens it next to a NumPy model,
-and compares every result bit by bit: payloads of NaN, signs of zero and padding included. The default
-is a fixed run of seconds; the long one is
+and compares every result bit by bit: payloads of NaN, signs of zero and padding included. The
+default is a fixed run of seconds; the long one is
 
     ZARRIX_MODEL_EXAMPLES=500 ZARRIX_MODEL_STEPS=50 pytest tests/test_model.py
 

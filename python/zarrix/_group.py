@@ -25,7 +25,7 @@ from zarrix._errors import (
     ReadOnlyError,
 )
 from zarrix._group_terms import GroupTerms
-from zarrix._metadata import GroupMetadata, v3
+from zarrix._metadata import GroupMetadata
 from zarrix._stores import MemoryStore, Store, as_store
 from zarrix.util import normalize_shape, normalize_storage_path
 
