@@ -19,6 +19,7 @@ import numpy as np
 from zarrix._codec_objects import is_codec_document
 from zarrix._codecs import ForeignCodecs, Run, codec_config, link_codec, number_slots
 from zarrix._errors import BadCompressorError, MetadataError, UnknownCodecError, shorten
+from zarrix._extensions import ELEMENTWISE, EXTENSIONS, Bound, words_of
 from zarrix._objects import SERIALIZERS, data_type_name, is_variable
 
 __all__ = [
@@ -37,6 +38,7 @@ Config = Mapping[str, Any]
 ARRAY_TO_ARRAY = frozenset(
     (
         "transpose",
+        *(name for name, one in EXTENSIONS.items() if one.gives == "array"),
         *(
             f"numcodecs.{name}"
             for name in (
@@ -55,6 +57,7 @@ ARRAY_TO_BYTES = frozenset(
     (
         "bytes",
         "endian",
+        *(name for name, one in EXTENSIONS.items() if one.gives == "bytes"),
         "sharding_indexed",
         "vlen-utf8",
         "vlen-bytes",
@@ -187,7 +190,7 @@ def chain_documents(
             )
     for codec in arrays:
         if codec["name"] != "transpose":
-            dtype = _link_of(codec, dtype).dtype
+            dtype = _dtype_after(codec, dtype)
     return [*arrays, *(_without_order(one, dtype) for one in serializers), *binary]
 
 
@@ -198,9 +201,24 @@ def _default_serializer(dtype: np.dtype[Any]) -> dict[str, Any]:
     return {"name": "bytes", "configuration": {"endian": "little"}}
 
 
-def _link_of(codec: Mapping[str, Any], dtype: np.dtype[Any]) -> Any:
+def _dtype_after(codec: Mapping[str, Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if codec["name"] in EXTENSIONS:
+        return _bound(codec["name"], codec.get("configuration", {}), dtype, None, "filters").dtype
     config = {**codec.get("configuration", {}), "id": codec["name"].removeprefix("numcodecs.")}
-    return link_codec(config, dtype, None, "filters")
+    return link_codec(config, dtype, None, "filters").dtype
+
+
+def _bound(
+    name: str, configuration: Config, dtype: np.dtype[Any], size: int | None, where: str
+) -> Bound:
+    try:
+        return EXTENSIONS[name].bind(configuration, dtype, size)
+    except (KeyError, TypeError, ValueError) as error:
+        reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise MetadataError(
+            f"{where}: codec {name!r} has the configuration {shorten(dict(configuration))}, and "
+            f"{reason}"
+        ) from None
 
 
 def _listed(value: Any, default: list[Any], argument: str) -> list[Any]:
@@ -225,18 +243,7 @@ def _without_order(document: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, 
 
 
 def _has_order(dtype: np.dtype[Any]) -> bool:
-    if dtype.names is not None:
-        return any(_has_order(dtype[name].base) for name in dtype.names)
-    return _word_bytes(dtype) > 1
-
-
-def _word_bytes(dtype: np.dtype[Any]) -> int:
-    """Bytes that are reversed together where the order of bytes is the other one."""
-    if dtype.kind in "SV" and dtype.isbuiltin != 2:
-        return 1
-    if dtype.kind == "U":
-        return 4
-    return dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+    return max(words_of(dtype), default=1) > 1
 
 
 def split_chain(
@@ -337,7 +344,7 @@ class _Walk:
 
     def all(self, codecs: list[Config]) -> None:
         """Go through the whole chain."""
-        codecs = [codec for codec in codecs if self._is_known(codec)]
+        codecs = _transpositions_first([codec for codec in codecs if self._is_known(codec)])
         names = [codec["name"] for codec in codecs]
         transposed = max((i for i, name in enumerate(names) if name == "transpose"), default=-1)
         self.in_python = any(name != "transpose" for name in names[: transposed + 1])
@@ -384,6 +391,11 @@ class _Walk:
             self._shard(configuration)
         elif name in _VARIABLE:
             self._variable(name.removeprefix("numcodecs."))
+        elif name in EXTENSIONS:
+            bound = _bound(name, configuration, self.dtype, self.size, self.where)
+            self.steps.append({"name": name, "configuration": bound.configuration})
+            self.dtype, self.size = bound.dtype, bound.size
+            self.is_bytes = EXTENSIONS[name].gives == "bytes"
         elif name in _NATIVE:
             self.steps.append({"name": name, "configuration": configuration})
             self.size = self.size + 4 if name == "crc32c" and self.size is not None else None
@@ -417,9 +429,10 @@ class _Walk:
             raise MetadataError(
                 f"{self.where}: codec 'bytes' has no 'endian', which elements of {self.dtype} need"
             )
-        if endian == "big" and _has_order(self.dtype) and self.dtype.names is None:
-            word = {"word_bytes": _word_bytes(self.dtype)}
-            self.steps.append({"name": "zarrix.byteswap", "configuration": word})
+        if endian == "big" and _has_order(self.dtype):
+            words = words_of(self.dtype)
+            swap = {"word_bytes": words[0]} if len(set(words)) == 1 else {"words": words}
+            self.steps.append({"name": "zarrix.byteswap", "configuration": swap})
         self.is_bytes = True
 
     def _variable(self, name: str) -> None:
@@ -483,6 +496,19 @@ class _Walk:
         run = Run(self.dtype, None if self.is_bytes else self.shape)
         self.steps.append(run)
         return run
+
+
+def _transpositions_first(codecs: list[Config]) -> list[Config]:
+    """The same chain, with transpositions before the codecs that treat every element alone."""
+    first = 0
+    ordered = list(codecs)
+    for position, codec in enumerate(codecs):
+        if codec["name"] == "transpose":
+            ordered.insert(first, ordered.pop(position))
+            first += 1
+        elif codec["name"] not in ELEMENTWISE:
+            break
+    return ordered
 
 
 def _is_transposition(step: dict[str, Any] | Run) -> bool:

@@ -16,10 +16,12 @@ from zarrix._errors import BadCompressorError, MetadataError
 __all__ = [
     "BloscCodec",
     "BytesCodec",
+    "CastValue",
     "Codec",
     "Crc32cCodec",
     "GzipCodec",
     "OtherCodec",
+    "ScaleOffset",
     "ShardingCodec",
     "TransposeCodec",
     "VLenBytesCodec",
@@ -168,6 +170,58 @@ class TransposeCodec(Codec):
         object.__setattr__(self, "order", tuple(int(axis) for axis in self.order))
 
 
+@dataclass(frozen=True, kw_only=True)
+class CastValue(Codec):
+    """Elements as values of another data type, rounded and limited as configured."""
+
+    name: ClassVar[str] = "cast_value"
+    data_type: Any
+    rounding: str = "nearest-even"
+    out_of_range: str | None = None
+    scalar_map: Any = None
+
+    def __post_init__(self) -> None:
+        to_json = getattr(self.data_type, "to_json", None)
+        if to_json is not None:
+            object.__setattr__(self, "data_type", to_json(zarr_format=3))
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What stands under ``"configuration"`` in the document."""
+        found = super().configuration
+        if self.rounding == "nearest-even":
+            del found["rounding"]
+        if self.scalar_map is not None:
+            found["scalar_map"] = {
+                way: [list(pair) for pair in _items(pairs)]
+                for way, pairs in self.scalar_map.items()
+            }
+        return found
+
+
+def _items(pairs: Any) -> Any:
+    return pairs.items() if isinstance(pairs, Mapping) else pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleOffset(Codec):
+    """Every element less ``offset``, times ``scale``."""
+
+    name: ClassVar[str] = "scale_offset"
+    offset: Any = 0
+    scale: Any = 1
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What stands under ``"configuration"`` in the document, without what is usual."""
+        given = {"offset": (self.offset, 0), "scale": (self.scale, 1)}
+        return {key: value for key, (value, usual) in given.items() if value != usual}
+
+    def to_dict(self) -> Document:
+        """The codec's document; without a configuration where it changes nothing."""
+        return super().to_dict() if self.configuration else {"name": self.name}
+
+
 @dataclass(frozen=True)
 class VLenUTF8Codec(Codec):
     """Texts of any length, as numcodecs stores them."""
@@ -258,8 +312,10 @@ CODEC_CLASSES: dict[str, type[Codec]] = {
     for one in (
         BloscCodec,
         BytesCodec,
+        CastValue,
         Crc32cCodec,
         GzipCodec,
+        ScaleOffset,
         ShardingCodec,
         TransposeCodec,
         VLenBytesCodec,

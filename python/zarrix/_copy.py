@@ -329,8 +329,8 @@ class _Job:
                 options.update({codecs: source.compressor})
                 options.update(filters=source.filters or None, order=source.order)
             elif _format_of(source) == _format_of(dest) == 3 and _is_ours(dest):
-                names = ("shards", "filters", "serializer", "compressors")
-                options.update((name, getattr(source, name)) for name in names)
+                for name in ("shards", "filters", "serializer", "compressors"):
+                    options[name] = getattr(source, name)
                 options.update(dimension_names=source.metadata.dimension_names)
         if "compression" in self.create_kws and not _is_h5py(dest):
             options.pop("compressor", None)

@@ -297,7 +297,6 @@ def parse_array(document: Any, where: str = "zarr.json") -> ArrayMetadata:
     shape = _lengths(members["shape"], "shape", 0, where)
     dtype = decode_data_type(members["data_type"], f"{where}: key 'data_type'")
     codecs = tuple(check_codecs(members["codecs"], f"{where}: key 'codecs' is"))
-    dtype = _stored_dtype(dtype, codecs)
     metadata = ArrayMetadata(
         zarr_format=3,
         shape=shape,
@@ -312,21 +311,6 @@ def parse_array(document: Any, where: str = "zarr.json") -> ArrayMetadata:
     _check_names(members.get("dimension_names"), shape, where)
     _check_size(metadata, where)
     return metadata
-
-
-def _stored_dtype(dtype: np.dtype[Any], codecs: tuple[Mapping[str, Any], ...]) -> np.dtype[Any]:
-    """Structures in big-endian order keep it: their fields are not swapped by one codec."""
-    if dtype.names is None:
-        return dtype
-    for codec in codecs:
-        configuration = codec.get("configuration", {})
-        if codec["name"] == "bytes" and configuration.get("endian") == "big":
-            return dtype.newbyteorder(">")
-        if codec["name"] == "sharding_indexed":
-            inner = configuration.get("codecs")
-            if isinstance(inner, list) and all(isinstance(one, Mapping) for one in inner):
-                return _stored_dtype(dtype, tuple(one for one in inner if "name" in one))
-    return dtype
 
 
 def _chunk_shape(grid: Any, shape: tuple[int, ...], where: str) -> tuple[int, ...]:
