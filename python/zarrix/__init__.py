@@ -27,6 +27,7 @@ from zarrix import (  # noqa: F401  reachable as in zarr-python
 )
 from zarrix._config import config
 from zarrix._engine import __version__
+from zarrix._migrate import migrate
 from zarrix.api.synchronous import create_array, create_group, create_hierarchy, from_array
 from zarrix.attrs import Attributes
 from zarrix.convenience import (
@@ -107,6 +108,7 @@ __all__ = [
     "full_like",
     "group",
     "load",
+    "migrate",
     "ones",
     "ones_like",
     "open",

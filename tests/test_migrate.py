@@ -1,0 +1,243 @@
+"""Migration changes the documents and nothing else, as a whole or not at all."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numcodecs
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix.errors import GroupNotFoundError, MetadataError
+
+CASES: dict[str, dict[str, Any]] = {
+    "plain": {"dtype": "f4"},
+    "big-endian": {"dtype": ">f8"},
+    "text": {"dtype": "<U3"},
+    "big-endian text": {"dtype": ">U3"},
+    "times": {"dtype": "<M8[ns]", "fill_value": None},
+    "not a number": {"dtype": "f4", "fill_value": np.nan},
+    "truth": {"dtype": "?", "filters": [numcodecs.PackBits()], "compressor": None},
+    "fortran": {"dtype": "i2", "order": "F"},
+    "slashes": {"dtype": "i2", "dimension_separator": "/"},
+    "delta": {"dtype": "<i4", "filters": [numcodecs.Delta("<i4")]},
+    "big-endian delta": {"dtype": ">i4", "filters": [numcodecs.Delta(">i4", "<i8")]},
+    "shuffle": {"dtype": "<i4", "filters": [numcodecs.Shuffle(4)], "compressor": numcodecs.LZ4()},
+    "checksum": {"dtype": "<i4", "filters": [numcodecs.Fletcher32()], "compressor": None},
+    "zstd": {"dtype": "<i4", "compressor": numcodecs.Zstd(3)},
+    "gzip": {"dtype": "<i4", "compressor": numcodecs.GZip(3)},
+    "blosc bits": {"dtype": "u1", "compressor": numcodecs.Blosc("zstd", 1, -1)},
+    "bz2": {"dtype": "<i4", "compressor": numcodecs.BZ2()},
+    "record": {"dtype": [("a", "<i2"), ("b", "S3")]},
+    "raw": {"dtype": "V3"},
+}
+
+
+def values_of(dtype: Any) -> Any:
+    dtype = np.dtype(dtype)
+    if dtype.kind == "U":
+        return np.full((5, 4), "éx", dtype)
+    if dtype.kind == "b":
+        return np.arange(20).reshape(5, 4) % 3 == 0
+    return np.frombuffer(np.random.RandomState(1).bytes(20 * dtype.itemsize), dtype).reshape(5, 4)
+
+
+def hierarchy(store: Any, zarr_format: int = 2, **keywords: Any) -> dict[str, Any]:
+    root = zarr.open_group(store, mode="w", zarr_format=zarr_format, attributes={"r": [1]})
+    values = values_of(keywords.get("dtype", "i4"))
+    inner = root.create_group("g", attributes={"g": 1})
+    z = inner.create("z", shape=(5, 4), chunks=(3, 2), **keywords)
+    z[...] = values
+    z.attrs["_ARRAY_DIMENSIONS"] = ["y", "x"]
+    z.attrs["unit"] = "mm"
+    root.zeros("empty", shape=7, chunks=2, dtype="u1")
+    return {key: bytes(value) for key, value in root.store.items()}
+
+
+def chunks_of(content: dict[str, bytes]) -> dict[str, bytes]:
+    def is_chunk(key: str) -> bool:
+        name = key.rsplit("/", 1)[-1]
+        return not name.startswith(".z") and name != "zarr.json"
+
+    return {key: value for key, value in content.items() if is_chunk(key)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_there_and_back_everything_reads_the_same_and_chunks_stay(name: str) -> None:
+    store = zarr.MemoryStore()
+    before = hierarchy(store, **CASES[name])
+    values = zarr.open(store)["g/z"][...]
+    report = zarr.migrate(store, to=3)
+    assert (report.arrays, report.groups) == (("empty", "g/z"), ("", "g"))
+    after = {key: bytes(value) for key, value in store.items()}
+    assert chunks_of(after) == chunks_of(before)
+    assert not [key for key in after if key.rsplit("/", 1)[-1].startswith(".z")]
+    root = zarr.open(store)
+    z = root["g/z"]
+    assert (root.zarr_format, z.zarr_format) == (3, 3)
+    assert z[...].astype(values.dtype).tobytes() == values.tobytes()
+    assert z.metadata.dimension_names == ("y", "x")
+    assert (root.attrs["r"], root["g"].attrs["g"], dict(z.attrs)) == ([1], 1, {"unit": "mm"})
+    z.resize(6, 4)
+    z.resize(5, 4)
+    if name in ("big-endian delta",):
+        return
+    zarr.migrate(store, to=2)
+    again = {key: bytes(value) for key, value in store.items()}
+    assert chunks_of(again).keys() == chunks_of(before).keys()
+    assert not [key for key in again if key.endswith("zarr.json")]
+    z = zarr.open(store)["g/z"]
+    assert z.zarr_format == 2
+    assert z.dtype == values.dtype
+    assert z[...].tobytes() == values.tobytes()
+    assert z.attrs.asdict() == {"_ARRAY_DIMENSIONS": ["y", "x"], "unit": "mm"}
+
+
+OBSTACLES: dict[str, tuple[int, Callable[[Any], Any], str]] = {
+    "sub-arrays": (
+        3,
+        lambda root: root.create("x", shape=3, dtype=[("a", "f4", (2,))]),
+        "field 'a' is an array",
+    ),
+    "both byte orders": (
+        3,
+        lambda root: root.create("x", shape=3, dtype=[("a", "<f4"), ("b", ">f4")]),
+        "both byte orders",
+    ),
+    "filters in a mixed order": (
+        3,
+        lambda root: root.create(
+            "x", shape=3, dtype="<i4", filters=[numcodecs.Shuffle(4), numcodecs.Delta("<i4")]
+        ),
+        "follows one on bytes",
+    ),
+    "shards": (
+        2,
+        lambda root: root.create_array(
+            "x", shape=4, chunks=2, shards=4, chunk_key_encoding={"name": "v2", "separator": "."}
+        ),
+        "'sharding_indexed'",
+    ),
+    "keys": (2, lambda root: root.create_array("x", shape=4), "begin with 'c'"),
+    "another order": (
+        2,
+        lambda root: root.create_array(
+            "x",
+            shape=(2, 3, 4),
+            chunk_key_encoding="v2",
+            filters=zarr.codecs.TransposeCodec(order=(1, 0, 2)),
+        ),
+        "(1, 0, 2)",
+    ),
+    "a fill value of other bits": (
+        2,
+        lambda root: root.create_array(
+            "x",
+            shape=2,
+            dtype="f4",
+            chunk_key_encoding="v2",
+            fill_value=np.array([0x7FC00001], "u4").view("f4")[0],
+        ),
+        "to the bit",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OBSTACLES)
+def test_one_array_in_the_way_and_nothing_is_changed(name: str) -> None:
+    to, make, words = OBSTACLES[name]
+    store = zarr.MemoryStore()
+    root = zarr.open_group(store, zarr_format=5 - to)
+    make(root)
+    before = dict(store.items())
+    report = zarr.migrate(store, to=to, dry_run=True)
+    assert list(report.obstacles) == ["x"]
+    assert words in report.obstacles["x"]
+    assert "would migrate" in str(report)
+    with pytest.raises(MetadataError, match="nothing was migrated"):
+        zarr.migrate(store, to=to)
+    assert dict(store.items()) == before
+
+
+class Killed(BaseException):
+    """As if the process had ended."""
+
+
+@pytest.mark.parametrize("to", [2, 3])
+def test_killed_at_any_write_the_hierarchy_is_whole_and_the_next_call_completes_it(to: int) -> None:
+    class Mortal(dict[str, Any]):
+        left = 10**9
+
+        def count(self) -> None:
+            if self.left == 0:
+                raise Killed
+            self.left -= 1
+
+        def __setitem__(self, key: str, value: Any) -> None:
+            self.count()
+            super().__setitem__(key, value)
+
+        def __delitem__(self, key: str) -> None:
+            self.count()
+            super().__delitem__(key)
+
+    content = hierarchy(zarr.MemoryStore(), 2)
+    if to == 2:
+        store = zarr.MemoryStore(content)
+        zarr.migrate(store, to=3)
+        content = {key: bytes(value) for key, value in store.items()}
+    expected = zarr.open({**content})["g/z"][...]
+    survived = 0
+    for left in range(100):
+        mapping = Mortal(content)
+        mapping.left = left
+        try:
+            zarr.migrate(mapping, to=to)
+        except Killed:
+            survived += 1
+        finished = mapping.left > 0
+        mapping.left = 10**9
+        root = zarr.open_group(mapping, mode="r")
+        assert sorted(name for name, _ in root.members(None)) == ["empty", "g", "g/z"]
+        np.testing.assert_array_equal(root["g/z"][...], expected)
+        assert (root.attrs["r"], root["g/z"].attrs["unit"]) == ([1], "mm")
+        zarr.migrate(mapping, to=to)
+        assert zarr.open_group(mapping, mode="r").zarr_format == to
+        old = (".zgroup", ".zarray", ".zattrs") if to == 3 else ("zarr.json",)
+        assert not [key for key in mapping if key.endswith(old)]
+        if finished:
+            break
+    assert survived > 8
+
+
+@pytest.mark.parametrize("to", [2, 3])
+def test_consolidated_metadata_is_migrated_too(to: int) -> None:
+    store = zarr.MemoryStore()
+    hierarchy(store)
+    zarr.consolidate_metadata(store)
+    zarr.migrate(store, to=3)
+    assert ".zmetadata" not in store
+    if to == 2:
+        zarr.migrate(store, to=2)
+        assert "g/z/.zarray" in json.loads(store[".zmetadata"])["metadata"]
+    root = zarr.open_consolidated(store)
+    assert root.zarr_format == to
+    assert root["g/z"].shape == (5, 4)
+
+
+def test_an_array_alone_is_migrated_and_what_is_no_root_is_not() -> None:
+    store: dict[str, Any] = {}
+    zarr.save(store, np.arange(10))
+    assert "would migrate 1 arrays" in str(zarr.migrate(store, to=3, dry_run=True))
+    assert zarr.open(store).zarr_format == 2
+    zarr.migrate(store)
+    assert zarr.open(store).zarr_format == 3
+    np.testing.assert_array_equal(zarr.open(store)[:], np.arange(10))
+    nested = zarr.MemoryStore()
+    hierarchy(nested)
+    with pytest.raises(ValueError, match="inside a group"):
+        zarr.migrate(nested, path="g")
+    with pytest.raises(GroupNotFoundError, match="nothing to migrate"):
+        zarr.migrate({})
+    with pytest.raises(ValueError, match="2 or 3"):
+        zarr.migrate(nested, to=4)
