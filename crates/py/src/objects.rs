@@ -218,9 +218,18 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A blob's items, as many as the chunk has elements.
+/// A blob's items, as many as the chunk has elements, and UTF-8 where they are text.
 fn parse<'a>(element: Element, blob: &'a [u8], count: usize) -> Result<Items<'a>> {
-    let items = if element == Element::Text { vlen::parse_utf8(blob) } else { vlen::parse(blob) }?;
+    let items = parse_unread(blob, count)?;
+    if element == Element::Text {
+        items.check_utf8()?;
+    }
+    Ok(items)
+}
+
+/// A blob's items, for a caller who reads all of them and finds out what is no UTF-8.
+fn parse_unread(blob: &[u8], count: usize) -> Result<Items<'_>> {
+    let items = vlen::parse(blob)?;
     if items.len() != count {
         let reason = format!("{} items stored where the chunk has {count}", items.len());
         return Err(CodecError::corrupt(NAME, reason));
@@ -307,12 +316,20 @@ impl ObjectSink for Sink<'_> {
                 })
             });
         }
-        let items = self.walk(chunk, picks)?;
+        let count = picks.count();
         let make = if codec.element == Element::Text { text } else { bytes };
-        Python::attach(|py| match items {
-            None => Ok(()),
-            Some(mut items) => self.place_objects(picks, |element| make(py, items.get(element))),
-        })
+        // Python looks at the encoding of every text that it makes.
+        let items = match picks.is_whole() {
+            true => parse_unread(blob, count)?,
+            false => parse(codec.element, blob, count)?,
+        };
+        let mut walk = Walk::new(items);
+        let placed =
+            Python::attach(|py| self.place_objects(picks, |element| make(py, walk.get(element))));
+        match placed {
+            Err(_) if codec.element == Element::Text => items.check_utf8().and(placed),
+            placed => placed,
+        }
     }
 }
 
