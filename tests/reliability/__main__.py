@@ -83,11 +83,12 @@ def _outside(experiment: str, library: str, python: str, long: bool) -> list[dic
         rows[0]["reached"] = False
         print(run.stderr[-4000:], file=sys.stderr)
     for row in rows:
-        row.update(experiment=experiment, library=library)
+        row["experiment"] = experiment
+        row.setdefault("library", library)
         mark = "" if row["reached"] else "  <-- MISSED"
         bar = f"({row['bar']})" if row["bar"] else ""
         value = f"{row['value']:g} {row['unit']}".rstrip()
-        print(f"{experiment:11}{library:10} {row['what']}: {value} {bar}{mark}", flush=True)
+        print(f"{experiment:11}{row['library']:10} {row['what']}: {value} {bar}{mark}", flush=True)
     return rows
 
 
@@ -98,10 +99,14 @@ def _inside(arguments: argparse.Namespace) -> int:
     if not library.installed:
         print("[]")
         return 0
+    # Forked children find it imported, and not yet used.
+    for name in {library.needs, "zarr"} if library.needs == "zarrs" else {library.needs}:
+        importlib.import_module(name)
     module = importlib.import_module(f"tests.reliability.{experiment}")
     with tempfile.TemporaryDirectory(prefix="zarrix-reliability-") as folder:
         figures = module.run(library, Path(folder), 1.0 if arguments.long else 0.02)
-    print(json.dumps([figure.as_json() for figure in figures]))
+    rows = [{"library": library.title, **figure.as_json()} for figure in figures]
+    print(json.dumps(rows))
     return 0
 
 

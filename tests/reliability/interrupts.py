@@ -31,6 +31,8 @@ def run(library: Library, folder: Path, scale: float) -> list[Figure]:
     """Reads and writes of many chunks, with codecs native and foreign."""
     import zarrix as zarr
 
+    # A shell that runs this in the background has SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     turns = 10 if scale >= 1 else 1
     rows = 1024 if scale >= 1 else 256
     figures = []

@@ -15,12 +15,14 @@ import signal
 import struct
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tests.reliability.children import call
 from tests.reliability.figures import Figure
 from tests.reliability.libraries import Library, has_shards
 
@@ -107,10 +109,8 @@ def _append(library: Library, folder: Path) -> Callable[[int], None]:
 
 def _kill(library: Library, folder: Path, kills: int, kind: Kind) -> Damage:
     chance = random.Random(17)
-    library.make(folder, CHUNKS * _LENGTH, _LENGTH, kind.inner)
-    step = kind.begin(library, folder)
-    for number in range(CHUNKS):
-        step(number)
+    call(lambda: library.make(folder, CHUNKS * _LENGTH, _LENGTH, kind.inner) and None)
+    call(lambda: _writes(library, folder, kind, 0))
     damage = Damage(done=CHUNKS - 1, length=CHUNKS * _LENGTH)
     for _ in range(kills):
         damage.done = _one(library, folder, kind, damage.done + 1, chance.uniform(0, 0.03))
@@ -118,14 +118,25 @@ def _kill(library: Library, folder: Path, kills: int, kind: Kind) -> Damage:
         names = [path.name.split(".partial")[0] for path in strays]
         damage.most_strays = max([damage.most_strays, *map(names.count, names)])
         damage.visible += _visible(library, folder)
-        try:
-            kind.check(library, folder, damage)
-        except Exception:
-            damage.unreadable += 1
-    step = kind.begin(library, folder)
-    for number in range(damage.done + 1, damage.done + 1 + CHUNKS):
-        step(number)
+        found = call(partial(_checked, library, folder, kind, damage)).answer
+        damage = found or replace(damage, unreadable=damage.unreadable + 1)
+    call(lambda: _writes(library, folder, kind, damage.done + 1))
     damage.kept = sum(map(_is_stray, folder.rglob("*")))
+    return damage
+
+
+def _writes(library: Library, folder: Path, kind: Kind, first: int) -> None:
+    step = kind.begin(library, folder)
+    for number in range(first, first + CHUNKS):
+        step(number)
+
+
+def _checked(library: Library, folder: Path, kind: Kind, damage: Damage) -> Damage:
+    """The damage with what a fresh reader, in a process of its own, finds."""
+    try:
+        kind.check(library, folder, damage)
+    except Exception:
+        damage.unreadable += 1
     return damage
 
 

@@ -7,6 +7,7 @@ the experiment is left out for it. Peers are opened anew by every process, as th
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import json
 from collections.abc import Callable
@@ -47,6 +48,12 @@ class Library:
     forks: bool = True
 
     @property
+    def title(self) -> str:
+        """Its name with its version, where that is not known from the name."""
+        version = importlib.metadata.version(self.needs)
+        return self.name if self.name == "zarrix" else f"{self.name} {version}"
+
+    @property
     def installed(self) -> bool:
         """Whether this interpreter has it."""
         return importlib.util.find_spec(self.needs) is not None
@@ -57,54 +64,14 @@ def _zarrix_make(folder: Path, length: int, chunk: int, shard: int | None) -> An
 
     if shard is None:
         return zarr.open_array(folder, mode="w", shape=length, chunks=chunk, dtype="<i4")
-    folder.mkdir(parents=True, exist_ok=True)
-    bytes_, checked = {"name": "bytes"}, {"name": "crc32c"}
-    zstd = {"name": "zstd", "configuration": {"checksum": True}}
-    inner = {"chunk_shape": [shard], "codecs": [bytes_, zstd]}
-    sharded = {**inner, "index_codecs": [bytes_, checked], "index_location": "end"}
-    layout = {
-        "shape": [length],
-        "chunk_shape": [chunk],
-        "item_bytes": 4,
-        "fill_value": None,
-        "chunk_key_encoding": {"name": "default"},
-        "codecs": [{"name": "sharding_indexed", "configuration": sharded}],
-        "metadata_key": "zarr.json",
-        "write_empty_chunks": True,
-    }
-    (folder / "zarr.json").write_text(json.dumps(layout))
-    return _Sharded(folder)
-
-
-class _Sharded:
-    """A sharded array by the engine alone."""
-
-    def __init__(self, folder: Path) -> None:
-        from zarrix import _engine
-
-        layout = (folder / "zarr.json").read_text()
-        self._length = json.loads(layout)["shape"][0]
-        self._io = _engine.ArrayIO(_engine.LocalStore(str(folder)), "", layout)
-
-    def _axes(self, key: slice) -> tuple[tuple[int, int, int]]:
-        start, stop, step = key.indices(self._length)
-        return ((start, step, len(range(start, stop, step))),)
-
-    def __getitem__(self, key: slice) -> Any:
-        axes = self._axes(key)
-        out = np.empty(axes[0][2], "<i4")
-        self._io.read(axes, out)
-        return out
-
-    def __setitem__(self, key: slice, value: Any) -> None:
-        self._io.write(self._axes(key), np.ascontiguousarray(value, "<i4"))
+    return zarr.create_array(
+        folder, shape=length, chunks=shard, shards=chunk, dtype="<i4", overwrite=True
+    )
 
 
 def _zarrix_open(folder: Path) -> Any:
     import zarrix as zarr
 
-    if (folder / "zarr.json").exists():
-        return _Sharded(folder)
     return zarr.open_array(folder, mode="r+")
 
 
@@ -203,7 +170,7 @@ LIBRARIES: dict[str, Library] = {
             "zarr", "zarr", _zarr_make, _zarr_open, _append, _attributes(_zarr_open), shards=True
         ),
         Library(
-            "zarr 2 with ProcessSynchronizer",
+            "ProcessSynchronizer of zarr",
             "zarr",
             lambda folder, *rest: _zarr_make(folder, *rest, **_synchronized(folder)),
             lambda folder: _zarr_open(folder, **_synchronized(folder)),

@@ -11,16 +11,18 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tests.reliability.children import call
 from tests.reliability.figures import Figure
 from tests.reliability.libraries import Library, has_shards
 
 WRITERS = 64
-_PATIENCE_S = 60
+_PATIENCE_S = 30
 
 
 def run(library: Library, folder: Path, scale: float) -> list[Figure]:
@@ -32,9 +34,14 @@ def run(library: Library, folder: Path, scale: float) -> list[Figure]:
     for place, inner in places:
         for kind, meet in (("processes", _processes), ("threads", _threads)):
             array = folder / f"{place}-{kind}"
-            library.make(array, length, length, inner)
+            call(lambda a=array, n=inner: library.make(a, length, length, n) and None)
             begun = time.monotonic()
-            lost, errors = meet(lambda i, b, a=array: _elements(library, a, i, rounds, b), WRITERS)
+            work = partial(_elements, library, array, rounds)
+            # In a child: what a library starts here would hang the processes of the next kind.
+            lost, errors = call(partial(meet, work, WRITERS), 20 * _PATIENCE_S).answer or (
+                0,
+                WRITERS,
+            )
             each_ms = (time.monotonic() - begun) * 1e3 / (rounds * WRITERS)
             what = f"{WRITERS} {kind}, one element each of one {place}, {rounds} rounds"
             figures += [
@@ -50,7 +57,7 @@ def run(library: Library, folder: Path, scale: float) -> list[Figure]:
     return figures
 
 
-def _elements(library: Library, folder: Path, number: int, rounds: int, barrier: Any) -> int:
+def _elements(library: Library, folder: Path, rounds: int, number: int, barrier: Any) -> int:
     """One writer; the first one counts what a round has lost."""
     array = library.open(folder)
     step = np.asarray(array[:]).size // WRITERS
@@ -134,8 +141,10 @@ def _processes(work: Work, count: int) -> tuple[int, int]:
     processes = [context.Process(target=one, args=(i,), daemon=True) for i in range(count)]
     for process in processes:
         process.start()
+    deadline = time.monotonic() + 10 * _PATIENCE_S
     for process in processes:
-        process.join()
+        process.join(max(0.0, deadline - time.monotonic()))
+        process.kill()
     told = []
     while not answers.empty():
         told.append(answers.get())
