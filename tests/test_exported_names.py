@@ -26,6 +26,38 @@ V2_TOP_LEVEL = words(
     """
 )
 
+V3_TOP_LEVEL = words(
+    """
+    abc api codecs config consolidate_metadata create_array create_group create_hierarchy dtype
+    from_array migrate open_consolidated registry
+    """
+)
+
+V3_MODULES = {
+    "codecs": words(
+        """
+        BloscCname BloscCodec BloscShuffle BytesCodec CastValue Crc32cCodec Endian GzipCodec
+        ScaleOffset ShardingCodec ShardingCodecIndexLocation TransposeCodec VLenBytesCodec
+        VLenUTF8Codec ZstdCodec
+        """
+    ),
+    "codecs.numcodecs": words(
+        """
+        Adler32 AsType BZ2 BitRound Blosc CRC32 CRC32C Delta FixedScaleOffset Fletcher32 GZip
+        JenkinsLookup3 LZ4 LZMA PCodec PackBits Quantize Shuffle ZFPY Zlib Zstd
+        """
+    ),
+    "dtype": ["Bool", "DateTime64", "Float32", "Int8", "Struct", "ZDType", "parse_dtype"],
+    "storage": ["LocalStore", "MemoryStore", "StorePath"],
+    "errors": ["BaseZarrError", "MetadataValidationError", "NodeNotFoundError", "ZarrUserWarning"],
+    "registry": ["get_codec_class", "register_codec"],
+    "abc.store": ["Store"],
+    "abc.codec": ["Codec"],
+    "api.synchronous": ["create_array", "open", "open_group", "zeros_like"],
+    "core.group": ["ConsolidatedMetadata", "GroupMetadata"],
+    "core.metadata": ["ArrayV2Metadata", "ArrayV3Metadata"],
+}
+
 V2_MODULES = {
     "core": ["Array"],
     "creation": ["array", "create", "empty", "full_like", "open_array", "open_like", "zeros"],
@@ -41,6 +73,8 @@ V2_MODULES = {
 
 ARRAY_MEMBERS = words(
     """
+    compressors config info_complete metadata read_chunk_sizes serializer shards store_path
+    update_attributes with_config write_chunk_sizes zarr_format
     append astype attrs basename cdata_shape chunk_store chunks compressor digest dtype
     fill_value filters get_basic_selection hexdigest info info_items initialized is_view islice
     itemsize meta_array name nbytes nbytes_stored nchunks nchunks_initialized ndim order path
@@ -50,6 +84,8 @@ ARRAY_MEMBERS = words(
 
 GROUP_MEMBERS = words(
     """
+    array_values create_array create_hierarchy from_store get_array get_group group_values
+    info_complete members metadata nmembers open require_array store_path update_attributes
     array array_keys arrays attrs basename chunk_store clear create create_dataset create_group
     create_groups empty empty_like full full_like get group_keys groups info info_items items
     keys meta_array move name ones ones_like path pop popitem read_only require_dataset
@@ -57,6 +93,19 @@ GROUP_MEMBERS = words(
     visititems visitkeys visitvalues zeros zeros_like
     """
 )
+
+
+@pytest.mark.parametrize("name", V3_TOP_LEVEL)
+def test_a_name_of_zarr_3_is_at_the_top_level(name: str) -> None:
+    assert getattr(zarr, name) is not None
+    assert name in dir(zarr)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(module, name) for module, names in V3_MODULES.items() for name in names]
+)
+def test_a_name_of_zarr_3_is_in_its_module(module: str, name: str) -> None:
+    assert getattr(importlib.import_module(f"zarrix.{module}"), name) is not None
 
 
 @pytest.mark.parametrize("name", V2_TOP_LEVEL)
