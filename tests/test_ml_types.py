@@ -1,0 +1,32 @@
+"""Data types of machine learning, through ml_dtypes where it is installed."""
+
+import json
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix._data_types import ML_TYPES
+
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+
+@pytest.mark.parametrize("name", [name for name in ML_TYPES if hasattr(ml_dtypes, name)])
+def test_every_type_is_stored_by_its_name_and_read_bit_by_bit(name: str) -> None:
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    values = (np.arange(6) % 2).astype("f4").astype(dtype)
+    z = zarr.create_array({}, shape=6, chunks=4, dtype=name)
+    z[...] = values
+    again = zarr.open_array(z.store)
+    assert json.loads(z.store["zarr.json"])["data_type"] == name
+    assert again.dtype == dtype
+    assert again[...].tobytes() == values.tobytes()
+    assert again[1:5:2].tobytes() == values[1:5:2].tobytes()
+    assert zarr.create_array({}, shape=2, dtype=dtype, fill_value=1)[0] == dtype.type(1)
+
+
+@pytest.mark.parametrize(("name", "size"), [("int2", 2), ("uint2", 2), ("int4", 3), ("uint4", 3)])
+def test_small_integers_are_packed(name: str, size: int) -> None:
+    values = (np.arange(6) % 2).astype(getattr(ml_dtypes, name))
+    z = zarr.create_array({}, data=values, serializer="packbits", compressors=None)
+    assert len(z.store["c/0"]) == size
+    assert z[...].tobytes() == values.tobytes()
