@@ -1,0 +1,285 @@
+"""The arrays that are exchanged with other implementations: data type x codec chain x layout.
+
+A case is named ``<layout>/<data type>/<chain>``. The layouts are format 2, format 3 with a chunk to
+a key, with shards, and with shards in shards. Values are random bits, and the first chunk holds
+nothing but the fill value, so that every array has a chunk, or an inner chunk, that is not stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numcodecs
+import numpy as np
+import zarrix as zarr
+from zarrix.codecs import BytesCodec, ShardingCodec, VLenBytesCodec, VLenUTF8Codec
+
+SHAPE, CHUNKS, SHARDS = (9, 10), (3, 4), (6, 8)
+NUMBERS = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
+OTHERS = ["M8[ns]", "M8[D]", "m8[ms]", "S1", "S5", "U3", "V1", "V7"]
+FIELDS: dict[str, Any] = {
+    "fields": [("a", "<i4"), ("b", "<f8"), ("c", "S3")],
+    "nested": [("p", [("x", "<f4"), ("y", "<f4")]), ("flag", "?"), ("t", "<M8[s]")],
+}
+TEXT = ["", "a", "bé", "漢字", "\U0001f600z", "words " * 9]
+BINARY = [b"", b"\0\xff", b"abc"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """How an array is made, and what is in it."""
+
+    name: str
+    values: np.ndarray[Any, Any]
+    arguments: dict[str, Any] = field(repr=False)
+
+    @property
+    def group(self) -> str:
+        """Layout and data type: what is one test."""
+        return self.name.rpartition("/")[0]
+
+    def create(self, store: Any) -> Any:
+        """The array, with nothing in it."""
+        return zarr.create_array(
+            store, shape=SHAPE, config={"write_empty_chunks": False}, **self.arguments
+        )
+
+
+def ml_types() -> dict[str, Any]:
+    """The data types of ml_dtypes that this version knows; none where it is not installed."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return {}
+    names = zarr._data_types.ML_TYPES
+    return {name: np.dtype(getattr(ml_dtypes, name)) for name in names if hasattr(ml_dtypes, name)}
+
+
+def random_values(dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
+    """Any bits for numbers (all NaNs, infinities, NaT), sensible text and truth values."""
+    seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
+    values = _random(dtype, np.random.RandomState(seed))
+    values[: CHUNKS[0], : CHUNKS[1]] = _zero(dtype)
+    return values
+
+
+def _zero(dtype: np.dtype[Any]) -> Any:
+    return np.zeros((), dtype)[()]
+
+
+def _random(dtype: np.dtype[Any], random: np.random.RandomState) -> np.ndarray[Any, Any]:
+    count = SHAPE[0] * SHAPE[1]
+    if dtype.names:
+        values = np.zeros(SHAPE, dtype)
+        for name in dtype.names:
+            values[name] = _random(dtype[name], random)
+        return values
+    if dtype.kind == "b":
+        return random.randint(0, 2, SHAPE).astype(dtype)
+    if dtype.kind == "U":
+        return np.array([TEXT[i] for i in random.randint(0, 5, count)], dtype).reshape(SHAPE)
+    if dtype.kind == "S":
+        # Bytes end at the last that is not zero; peers differ in what they do with those behind.
+        letters = random.randint(1, 256, (count, dtype.itemsize)).astype("u1")
+        return np.frombuffer(letters.tobytes(), dtype).reshape(SHAPE).copy()
+    if dtype.isbuiltin == 2:
+        # Bits above those of a narrow element are no part of its value.
+        return (
+            random.randint(-1, 2, SHAPE).astype("f4").astype(dtype)
+            if _narrow(dtype)
+            else (np.frombuffer(random.bytes(count * dtype.itemsize), dtype).reshape(SHAPE).copy())
+        )
+    return np.frombuffer(random.bytes(count * dtype.itemsize), dtype).reshape(SHAPE).copy()
+
+
+def _narrow(dtype: np.dtype[Any]) -> bool:
+    return "int" in dtype.name or "float4" in dtype.name or "float6" in dtype.name
+
+
+def _objects(elements: list[Any], zero: Any) -> np.ndarray[Any, Any]:
+    values = np.empty(SHAPE[0] * SHAPE[1], object)
+    values[:] = [elements[i * 7 % 11 % len(elements)] for i in range(values.size)]
+    values = values.reshape(SHAPE)
+    values[: CHUNKS[0], : CHUNKS[1]] = zero
+    return values
+
+
+def _word(code: str) -> str:
+    big = "-big" if code.startswith(">") else ""
+    name = code.lstrip("<>|").replace("[", "-").rstrip("]").replace("?", "bool")
+    return name + big
+
+
+# Format 2.
+
+
+def _chains_2(dtype: np.dtype[Any] | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Chains for a data type; None is for elements without a size."""
+    blosc = numcodecs.Blosc
+    compressors: dict[str, Any] = {
+        "none": None,
+        "blosc": blosc(),
+        "blosc-zstd-bit": blosc("zstd", 3, blosc.BITSHUFFLE),
+        "zstd": numcodecs.Zstd(3),
+        "zlib": numcodecs.Zlib(2),
+        "gzip": numcodecs.GZip(2),
+        "lz4": numcodecs.LZ4(),
+        "bz2": numcodecs.BZ2(),
+        "lzma": numcodecs.LZMA(),
+    }
+    for name, compressor in compressors.items():
+        yield name, {"compressors": compressor}
+    zlib = compressors["zlib"]
+    yield "F-zlib", {"compressors": zlib, "order": "F"}
+    slash = {"name": "v2", "separator": "/"}
+    yield "slash", {"compressors": zlib, "chunk_key_encoding": slash}
+    if dtype is None:
+        return
+    filters: dict[str, Any] = {
+        "shuffle": numcodecs.Shuffle(dtype.itemsize),
+        "crc32": numcodecs.CRC32(),
+        "adler32": numcodecs.Adler32(),
+        "fletcher32": numcodecs.Fletcher32(),
+    }
+    if dtype.kind in "iu" and dtype.isbuiltin == 1:
+        filters["delta"] = numcodecs.Delta(dtype.str)
+    if dtype.kind == "b":
+        filters["packbits"] = numcodecs.PackBits()
+    for name, one in filters.items():
+        yield f"{name}-zlib", {"filters": [one], "compressors": zlib}
+
+
+def _format_2() -> Iterator[Case]:
+    codes = [np.dtype(code).str for code in (*NUMBERS, *OTHERS)]
+    codes += [code.replace("<", ">") for code in codes if code.startswith("<")]
+    dtypes: dict[str, Any] = {code: np.dtype(code) for code in codes}
+    dtypes.update({name: np.dtype(fields) for name, fields in FIELDS.items()})
+    for code, dtype in dtypes.items():
+        for chain, how in _chains_2(dtype):
+            name = f"2/{_word(code)}/{chain}"
+            values = random_values(dtype.newbyteorder("<"), name)
+            yield Case(name, values, {"zarr_format": 2, "dtype": dtype, "chunks": CHUNKS, **how})
+    for word, elements in (("text", TEXT), ("binary", BINARY)):
+        kind = str if word == "text" else bytes
+        for chain, how in _chains_2(None):
+            values = _objects(elements, "" if word == "text" else b"")
+            arguments = {"zarr_format": 2, "dtype": kind, "chunks": CHUNKS, "fill_value": kind()}
+            yield Case(f"2/{word}/{chain}", values, {**arguments, **how})
+
+
+# Format 3.
+
+
+def _chains_3(dtype: np.dtype[Any] | None, basic: bool) -> Iterator[tuple[str, Any]]:
+    """Name, and filters, serializer and compressors; all are tried only on some data types."""
+    codecs = zarr.codecs
+    little: Any = BytesCodec(endian="little")
+    compressors: dict[str, list[Any]] = {
+        "none": [],
+        "blosc": [codecs.BloscCodec()],
+        "zstd": [codecs.ZstdCodec(level=3)],
+        "gzip": [codecs.GzipCodec(level=2)],
+        "gzip-crc32c": [codecs.GzipCodec(level=2), codecs.Crc32cCodec()],
+    }
+    for name, packers in compressors.items():
+        yield name, ([], little, packers)
+    zstd = compressors["zstd"]
+    yield "transpose-zstd", ([codecs.TransposeCodec(order=(1, 0))], little, zstd)
+    if dtype is None:
+        return
+    if dtype.itemsize > 1 and dtype.kind not in "SV":
+        yield "big-gzip", ([], BytesCodec(endian="big"), compressors["gzip"])
+    if dtype.kind == "b":
+        yield "packbits", ([_document(numcodecs.PackBits())], little, [])
+    if not basic:
+        return
+    for name, codec in {
+        "zlib": numcodecs.Zlib(2),
+        "lz4": numcodecs.LZ4(),
+        "bz2": numcodecs.BZ2(),
+        "lzma": numcodecs.LZMA(),
+        "shuffle": numcodecs.Shuffle(dtype.itemsize),
+        "crc32": numcodecs.CRC32(),
+        "adler32": numcodecs.Adler32(),
+        "fletcher32": numcodecs.Fletcher32(),
+    }.items():
+        yield f"numcodecs-{name}", ([], little, [_document(codec)])
+    if dtype.kind in "iu":
+        yield "numcodecs-delta", ([_document(numcodecs.Delta(dtype.str))], little, zstd)
+
+
+def _document(codec: Any) -> dict[str, Any]:
+    """A codec of numcodecs as format 3 has it."""
+    configuration = codec.get_config()
+    return {"name": f"numcodecs.{configuration.pop('id')}", "configuration": configuration}
+
+
+def _format_3() -> Iterator[Case]:
+    dtypes: dict[str, Any] = {code: np.dtype(code) for code in (*NUMBERS, *OTHERS)}
+    dtypes.update({name: np.dtype(fields) for name, fields in FIELDS.items()})
+    dtypes.update(ml_types())
+    layouts = ("3", "3-sharded", "3-nested")
+    for (code, dtype), layout in itertools.product(dtypes.items(), layouts):
+        for chain, codecs in _chains_3(dtype, code in ("i4", "f8")):
+            name = f"{layout}/{_word(code)}/{chain}"
+            values = random_values(dtype, name)
+            fill = {"fill_value": _zero(dtype)} if dtype.kind in "mM" else {}
+            yield Case(name, values, {"dtype": dtype, **fill, **_layout(layout, *codecs)})
+    for word, elements in (("text", TEXT), ("binary", BINARY)):
+        kind, serializer = (str, VLenUTF8Codec()) if word == "text" else (bytes, VLenBytesCodec())
+        for layout in layouts:
+            for chain, (filters, _, compressors) in _chains_3(None, False):
+                values = _objects(elements, kind())
+                how = _layout(layout, filters, serializer, compressors)
+                yield Case(f"{layout}/{word}/{chain}", values, {"dtype": kind, **how})
+    values = random_values(np.dtype("f4"), "more")
+    zstd = [zarr.codecs.ZstdCodec()]
+    for location in ("start", "end"):
+        shards = {"shape": SHARDS, "index_location": location}
+        how = {"chunks": CHUNKS, "shards": shards, "compressors": zstd}
+        yield Case(f"3-sharded/f4/index-{location}", values, {"dtype": "f4", **how})
+    for encoding, separator in itertools.product(("default", "v2"), "./"):
+        how = {"chunks": CHUNKS, "compressors": zstd}
+        how["chunk_key_encoding"] = {"name": encoding, "separator": separator}
+        word = "dot" if separator == "." else "slash"
+        yield Case(f"3/f4/keys-{encoding}-{word}", values, {"dtype": "f4", **how})
+
+
+def _layout(layout: str, filters: Any, serializer: Any, compressors: Any) -> dict[str, Any]:
+    if layout == "3-nested":
+        chain = [*filters, serializer, *compressors]
+        inner, outer = CHUNKS, (SHARDS[0], CHUNKS[1])
+        if filters and hasattr(filters[0], "order"):
+            # Shards inside shards are transposed as a whole.
+            chain = [serializer, *compressors]
+        shard = ShardingCodec(chunk_shape=inner, codecs=chain)
+        shard = ShardingCodec(chunk_shape=outer, codecs=[shard])
+        return {
+            "zarr_format": 3,
+            "chunks": (12, 8),
+            "filters": None,
+            "serializer": shard,
+            "compressors": None,
+        }
+    shards = {"shards": SHARDS} if layout == "3-sharded" else {}
+    return {
+        "zarr_format": 3,
+        "chunks": CHUNKS,
+        "filters": filters,
+        "serializer": serializer,
+        "compressors": compressors,
+        **shards,
+    }
+
+
+def cases() -> dict[str, Case]:
+    """All cases by name."""
+    table: dict[str, Case] = {}
+    for case in itertools.chain(_format_2(), _format_3()):
+        assert case.name not in table, case.name
+        table[case.name] = case
+    return table
