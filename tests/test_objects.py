@@ -191,6 +191,26 @@ def test_text_of_format_3_is_numpys_and_of_format_2_objects() -> None:
     assert three[1:4].tolist() == [words[5], "all", "all"]
 
 
+def test_the_report_says_what_goes_through_python() -> None:
+    labels = numcodecs.Categorize(["a"], dtype=object)
+    z = zarr.create(3, dtype=object, object_codec=labels)
+    assert dict(z.info_items())["Not native"] == "Categorize (in Python)"
+    assert "Not native" not in dict(zarr.create(3, dtype=str).info_items())
+
+
+def test_data_types_have_the_names_of_zarr_python() -> None:
+    for made, name, codec in (
+        (zarr.dtype.VariableLengthUTF8(), "string", "vlen-utf8"),
+        (zarr.dtype.VariableLengthBytes(), "variable_length_bytes", "vlen-bytes"),
+    ):
+        assert made.to_json(zarr_format=3) == name
+        assert made.to_json(zarr_format=2) == {"name": "|O", "object_codec_id": codec}
+        assert zarr.dtype.parse_dtype(name) == made
+        assert zarr.create_array(shape=2, dtype=made).serializer.name == codec
+        two = zarr.create_array(shape=2, dtype=made, zarr_format=2)
+        assert [one.codec_id for one in two.filters] == [codec]
+
+
 def test_a_stored_array_is_copied_resized_and_pickled() -> None:
     z = zarr.array(["a", "bb", "ccc", "d"], dtype=str, chunks=3)
     z.resize(2)

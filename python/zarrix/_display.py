@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
+from zarrix._objects import is_variable
 from zarrix.util import human_readable_size
 
 __all__ = [
@@ -101,7 +102,8 @@ def _not_native(array: Any) -> tuple[str, str] | None:
     foreign = set(array._metadata.foreign_codecs)
     codecs = [*(array.filters or ()), *array.compressors]
     names = [type(codec).__name__ for codec in codecs if _codec_id(codec) in foreign]
-    return ("Not native", f"{', '.join(names)} (through numcodecs)") if names else None
+    how = "in Python" if is_variable(array._metadata.dtype) else "through numcodecs"
+    return ("Not native", f"{', '.join(names)} ({how})") if names else None
 
 
 def _codec_id(codec: Any) -> str:

@@ -24,6 +24,7 @@ from zarrix._data_types import (
     encode_fill,
 )
 from zarrix._dtypes import decode_dtype, encode_dtype
+from zarrix._objects import BYTES, STRING, is_variable, object_codec_of
 
 __all__ = [
     "Bool",
@@ -47,6 +48,8 @@ __all__ = [
     "UInt32",
     "UInt64",
     "UInt8",
+    "VariableLengthBytes",
+    "VariableLengthUTF8",
     "ZDType",
     "parse_dtype",
 ]
@@ -73,7 +76,8 @@ class ZDType:
     def from_native_dtype(cls, dtype: Any) -> Self:
         """The data type of a NumPy dtype."""
         made = object.__new__(cls)
-        object.__setattr__(made, "dtype", np.dtype(dtype).newbyteorder("="))
+        found = np.dtype(dtype)
+        object.__setattr__(made, "dtype", found if is_variable(found) else found.newbyteorder("="))
         return made
 
     @classmethod
@@ -87,7 +91,10 @@ class ZDType:
     def to_json(self, zarr_format: Literal[2, 3] = 3) -> Any:
         """What documents of the format call it."""
         if zarr_format == 2:
-            return {"name": encode_dtype(self.dtype), "object_codec_id": None}
+            objects = object_codec_of(self.dtype)
+            codec_id = None if objects is None or objects[1] is None else objects[1]["id"]
+            name = encode_dtype(self.dtype) if objects is None else "|O"
+            return {"name": name, "object_codec_id": codec_id}
         return data_type_of(self.dtype)
 
     @property
@@ -101,7 +108,7 @@ class ZDType:
 
     def cast_scalar(self, data: Any) -> Any:
         """A value as an element of this type."""
-        return np.asarray(data).astype(self.dtype)[()]
+        return data if is_variable(self.dtype) else np.asarray(data).astype(self.dtype)[()]
 
     def to_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
         """An element as documents of format 3 write it."""
@@ -169,6 +176,20 @@ class Struct(ZDType):
 Structured = Struct
 
 
+class VariableLengthUTF8(ZDType):
+    """Texts of any length: NumPy's strings, or objects where NumPy is older than 2."""
+
+    def __init__(self) -> None:
+        super().__init__(STRING)
+
+
+class VariableLengthBytes(ZDType):
+    """Bytes of any length, as objects."""
+
+    def __init__(self) -> None:
+        super().__init__(BYTES)
+
+
 def _make(name: str, code: str, base: type[ZDType]) -> type[ZDType]:
     text = f"The data type of NumPy's ``{code}``."
     return type(name, (base,), {"code": code, "__module__": __name__, "__doc__": text})
@@ -219,7 +240,10 @@ def parse_dtype(dtype_spec: Any, *, zarr_format: Literal[2, 3] = 3) -> ZDType:
         return dtype_spec
     if zarr_format == 2 and isinstance(dtype_spec, dict):
         dtype_spec = decode_dtype(dtype_spec["name"])
-    dtype = as_dtype(dtype_spec).newbyteorder("=")
+    dtype = as_dtype(dtype_spec)
+    if is_variable(dtype):
+        return VariableLengthUTF8() if data_type_of(dtype) == "string" else VariableLengthBytes()
+    dtype = dtype.newbyteorder("=")
     if dtype.names is not None:
         return Struct.from_native_dtype(dtype)
     code = dtype.str[1:].partition("[")[0]
