@@ -1,0 +1,267 @@
+"""The table of what is read and written: format x data type x codec, made from the code itself.
+
+    python tests/support_table.py            print docs/support.md
+    python tests/support_table.py --write    write it
+
+A cell that is a yes is found by making such an array and looking at the chain that the engine is
+given: native, or called back through numcodecs. A no is never found: it is in `FORBIDDEN`, with the
+reason, and everything else has to work, or this raises. `tests/test_support.py` writes and reads an
+array for every cell.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarrix as zarr
+from zarrix._data_types import ML_TYPES
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "support.md"
+SHAPE, CHUNKS, SHARDS = (6, 7), (2, 4), (4, 8)
+ROUNDING = ("bitround", "quantize", "fixedscaleoffset", "astype", "delta")
+"""Codecs that round: their cells are exercised with values that survive it."""
+
+NUMBERS = {
+    "bool": "?",
+    **{f"{kind}{8 * n}": f"{kind[0]}{n}" for kind in ("int", "uint") for n in (1, 2, 4, 8)},
+    **{f"float{8 * n}": f"f{n}" for n in (2, 4, 8)},
+    **{f"complex{8 * n}": f"c{n}" for n in (8, 16)},
+}
+SIZED: dict[str, Any] = {
+    **NUMBERS,
+    "datetime64": "M8[ns]",
+    "timedelta64": "m8[ms]",
+    "bytes of fixed length": "S5",
+    "text of fixed length": "U3",
+    "raw bytes": "V7",
+    "structured": [("a", "<i4"), ("b", "<f8"), ("c", "S3")],
+    "structured, with a sub-array": [("a", "<i4"), ("b", "<f4", (2, 2))],
+}
+UNSIZED = {"text": str, "bytes": bytes, "ragged arrays": "array:f4", "objects": object}
+ROWS: tuple[str, ...] = (*SIZED, *UNSIZED, *ML_TYPES)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A codec: its name, and how it is passed; ``numcodecs`` configurations begin with an id."""
+
+    name: str
+    where: str = "compressors"
+    configuration: tuple[tuple[str, Any], ...] = ()
+
+
+def _columns(zarr_format: int) -> tuple[Column, ...]:
+    both = (
+        Column("none"),
+        Column("blosc"),
+        Column("zstd"),
+        Column("gzip"),
+        Column("zlib"),
+        Column("lz4"),
+        Column("bz2"),
+        Column("lzma"),
+        Column("shuffle", "filters"),
+        Column("crc32", "filters"),
+        Column("adler32", "filters"),
+        Column("fletcher32", "filters"),
+        Column("jenkins_lookup3", "filters"),
+        Column("base64", "filters"),
+        Column("delta", "filters"),
+        Column("fixedscaleoffset", "filters", (("offset", 0), ("scale", 1))),
+        Column("astype", "filters"),
+        Column("bitround", "filters", (("keepbits", 5),)),
+        Column("quantize", "filters", (("digits", 3),)),
+        Column("packbits", "filters"),
+        Column("categorize", "filters"),
+    )
+    if zarr_format == 2:
+        return both
+    return (*both, Column("crc32c"), Column("transpose", "filters"), Column("sharding_indexed"))
+
+
+COLUMNS = {zarr_format: _columns(zarr_format) for zarr_format in (2, 3)}
+
+REASONS = {
+    "a": "Format 2 has no such data type: its data types are those of NumPy.",
+    "b": "Format 3 has no data type for it, registered extensions included.",
+    "c": "The codec is defined on the numbers of NumPy.",
+    "d": "The codec is defined on floating-point numbers of NumPy.",
+    "e": "The codec is defined on booleans.",
+    "f": "The codec is defined on text.",
+    "g": "Elements without a size are bytes before this codec sees them, and it is defined on "
+    "elements.",
+}
+
+
+def forbidden(zarr_format: int, row: str, column: str) -> str | None:
+    """The key of `REASONS` where the specification forbids a cell; None where it is a yes."""
+    if zarr_format == 2 and row in ML_TYPES:
+        return "a"
+    if zarr_format == 3 and row in ("structured, with a sub-array", "ragged arrays", "objects"):
+        return "b"
+    defined_on = {
+        "c": (("delta", "fixedscaleoffset"), _is_number),
+        "d": (("bitround", "quantize"), lambda row: row in NUMBERS and row.startswith("float")),
+        "e": (("packbits",), lambda row: row == "bool"),
+        "f": (("categorize",), lambda row: row == "text of fixed length"),
+    }
+    if column == "astype" and row in UNSIZED:
+        return "g"
+    for reason, (names, fits) in defined_on.items():
+        if column in names and not fits(row):
+            return "g" if row in UNSIZED else reason
+    return None
+
+
+def _is_number(row: str) -> bool:
+    return row in NUMBERS and row != "bool"
+
+
+def has_ml_types() -> bool:
+    """Whether ml_dtypes, which the last rows need, is installed."""
+    try:
+        import ml_dtypes  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def dtype_of(zarr_format: int, row: str) -> Any:
+    """What is passed as ``dtype`` for a row."""
+    if row in UNSIZED:
+        return UNSIZED[row]
+    if row in ML_TYPES:
+        return row
+    return np.dtype(SIZED[row])
+
+
+def _codec(zarr_format: int, column: Column, dtype: Any) -> Any:
+    name = column.name
+    if name == "transpose":
+        return {"name": name, "configuration": {"order": [1, 0]}}
+    if name == "crc32c":
+        return {"name": name}
+    configuration = dict(column.configuration)
+    code = dtype.str if isinstance(dtype, np.dtype) else "<f4"
+    if name in ("delta", "fixedscaleoffset", "quantize"):
+        configuration["dtype"] = code
+    elif name == "astype":
+        configuration.update(encode_dtype=code, decode_dtype=code)
+    elif name == "shuffle":
+        configuration["elementsize"] = getattr(dtype, "itemsize", 1)
+    elif name == "categorize":
+        configuration.update(labels=["a", "b"], dtype="<U3", astype="u1")
+    return {"id": name, **configuration}
+
+
+def create(zarr_format: int, row: str, column: Column, store: Any) -> Any:
+    """The array of a cell, with nothing in it."""
+    dtype = dtype_of(zarr_format, row)
+    how: dict[str, Any] = {"filters": None, "compressors": None}
+    if column.name == "sharding_indexed":
+        how = {"shards": SHARDS}
+    elif column.name != "none":
+        how[column.where] = [_codec(zarr_format, column, dtype)]
+    if zarr_format == 2 and row in ("ragged arrays", "objects"):
+        compressor = how["compressors"][0] if how["compressors"] else None
+        how = {"filters": how["filters"], "compressor": compressor}
+        extra = {"object_codec": {"id": "json2"}} if row == "objects" else {}
+        return zarr.create(
+            shape=SHAPE, chunks=CHUNKS, dtype=dtype, store=store, fill_value=None, **how, **extra
+        )
+    return zarr.create_array(
+        store, shape=SHAPE, chunks=CHUNKS, dtype=dtype, zarr_format=zarr_format, **how
+    )
+
+
+def values_of(row: str, column: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """What is written to an array of a cell."""
+    count = SHAPE[0] * SHAPE[1]
+    if row in UNSIZED:
+        elements: dict[str, list[Any]] = {
+            "text": ["", "a", "漢字", "words " * 5],
+            "bytes": [b"", b"\0\xff", b"abc"],
+            "ragged arrays": [np.array([1.5, -2], "f4"), np.array([], "f4"), np.ones(5, "f4")],
+            "objects": [None, 1, "two", [3, [4]], {"five": 5.5}],
+        }
+        values = np.empty(count, object)
+        values[:] = [elements[row][i % len(elements[row])] for i in range(count)]
+        return values.reshape(SHAPE)
+    steps = np.arange(count).reshape(SHAPE)
+    if column == "categorize":
+        return np.array(["a", "b", ""])[steps % 3].astype(dtype)
+    if row in ML_TYPES or column in ROUNDING or row == "bool":
+        return (steps % 2).astype(dtype)
+    if dtype.kind == "U":
+        return np.array(["", "a", "bé", "漢字"])[steps % 4].astype(dtype)
+    data = np.random.RandomState(count).bytes(count * dtype.itemsize)
+    return np.frombuffer(data, dtype).reshape(SHAPE)
+
+
+def cell(zarr_format: int, row: str, column: Column) -> str:
+    """What the table says: "native", "numcodecs", or the key of a reason."""
+    reason = forbidden(zarr_format, row, column.name)
+    if reason is not None:
+        return reason
+    made = create(zarr_format, row, column, {})
+    layout = made._metadata.layout()[0]
+    return "numcodecs" if "zarrix.foreign" in layout else "native"
+
+
+def cells() -> Iterator[tuple[int, str, Column]]:
+    """All cells: format, data type, codec."""
+    for zarr_format, columns in COLUMNS.items():
+        for row in ROWS:
+            for column in columns:
+                yield zarr_format, row, column
+
+
+INTRODUCTION = """\
+# What is read and written
+
+One table for each format, data types down and codecs across. **yes** means that arrays are created,
+read and written, by native code; **nc** that they are, and that chunks go through numcodecs; a
+letter that the specification of the format or of the codec rules it out, for the reason below:
+where the format has no such data type, making the array is an error; what a codec makes of elements
+that it is not defined on, nobody promises. A codec stands alone in its cell; chains are codecs one
+after the other.
+
+This page is what `python tests/support_table.py` prints. `tests/test_support.py` writes and reads
+an array for every cell, and fails where this page is not what the code does. The last rows need
+ml_dtypes.
+"""
+
+
+def lines(ml_types: bool = True) -> Iterator[str]:
+    """The page; without the data types of ml_dtypes where ``ml_types`` is false."""
+    yield from INTRODUCTION.splitlines()
+    words = {"native": "yes", "numcodecs": "nc"}
+    for zarr_format, columns in COLUMNS.items():
+        yield from ("", f"## Format {zarr_format}", "")
+        yield "| data type | " + " | ".join(column.name for column in columns) + " |"
+        yield "|---|" + ":-:|" * len(columns)
+        for row in ROWS:
+            if row in ML_TYPES and not ml_types:
+                continue
+            found = [cell(zarr_format, row, column) for column in columns]
+            yield f"| {row} | " + " | ".join(words.get(one, one) for one in found) + " |"
+    yield from ("", "## Why not", "")
+    for key, reason in REASONS.items():
+        yield f"- **{key}**: {reason}"
+
+
+def main() -> None:
+    text = "\n".join(lines()) + "\n"
+    if "--write" in sys.argv[1:]:
+        PAGE.write_text(text)
+    else:
+        sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    main()
