@@ -23,7 +23,12 @@ function inOrderC(data, shape, stride) {
     at = at.flatMap((start) => Array.from({ length }, (_, i) => start + i * stride[axis]));
   });
   if (at.every((place, i) => place === i)) return data;
-  if (ArrayBuffer.isView(data)) return new data.constructor(at.map((place) => data[place]));
+  if (ArrayBuffer.isView(data)) {
+    // As bytes: a number of JavaScript does not keep all bits of a NaN.
+    const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    const width = data.BYTES_PER_ELEMENT;
+    return Buffer.concat(at.map((place) => bytes.subarray(place * width, (place + 1) * width)));
+  }
   const all = [...data];
   const ordered = at.map((place) => all[place]);
   return data instanceof zarr.BoolArray ? Uint8Array.from(ordered, Number) : ordered;
