@@ -170,6 +170,23 @@ def test_points_and_windows_move_text_too(zarr_format: int) -> None:
     assert out.tolist() == model[np.ix_([38, 1], [8, 0, 8])].tolist()
 
 
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        (str, ["a", "", "ccc"]),
+        (bytes, [b"a\0", b"", b"\0"]),
+        ("array:f4", [np.ones(2, "f4"), np.ones(0, "f4"), np.zeros(1, "f4")]),
+    ],
+)
+def test_an_array_is_made_of_objects_as_they_are(dtype: Any, values: list[Any]) -> None:
+    data = np.fromiter(values, object, 3)
+    z = zarr.array(data, dtype=dtype)
+    assert listed(z[...]) == listed(data)
+    assert listed(zarr.array(z)[...]) == listed(data)
+    data[1] = None
+    assert listed(zarr.array(data, dtype=dtype)[1:2]) == listed(z[1:2])
+
+
 def test_text_of_format_3_is_numpys_and_of_format_2_objects() -> None:
     words = ["", "short", "exactly fifteen", "sixteen letters.", "x" * 5000, "\0 \0", "日本語"]
     three = zarr.create_array(shape=7, dtype=str, chunks=3)

@@ -25,6 +25,7 @@ from zarrix._errors import (
     check_keywords,
 )
 from zarrix._metadata import ArrayMetadata
+from zarrix._objects import object_codec_of
 from zarrix._stores import KVStore, MemoryStore, Store, as_store
 from zarrix._values import is_lazy
 from zarrix.util import normalize_storage_path
@@ -291,7 +292,7 @@ def array(data: Any, **kwargs: Any) -> Array:
         )
     if kwargs.get("dtype") is None:
         kwargs["dtype"] = data.dtype
-    wanted = np.dtype(kwargs["dtype"])
+    wanted = np.dtype(object if object_codec_of(kwargs["dtype"]) else kwargs["dtype"])
     if isinstance(data, Array) and data.dtype == wanted:
         _take_storage(data, kwargs)
     if kwargs.get("chunks") is None:
