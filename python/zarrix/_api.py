@@ -132,6 +132,7 @@ _GROUP_KEYWORDS = frozenset(
         "meta_array",
         "attributes",
         "use_consolidated",
+        "durability",
     )
 )
 
@@ -150,6 +151,7 @@ def open_group(
     meta_array: Any = None,
     attributes: Mapping[str, Any] | None = None,
     use_consolidated: bool | str | None = None,
+    durability: str | None = None,
     **kwargs: Any,
 ) -> Group:
     """Open a group, or create it, by file mode; one that is created has format 2 by default.
@@ -178,6 +180,9 @@ def open_group(
     use_consolidated : bool or str, optional
         True reads metadata from the consolidated metadata, which must be there; a str is the key
         that it has in format 2.
+    durability : {'process', 'fsync'}, optional
+        What a finished write, here and in all members, survives: the end of this process, or also
+        the loss of power. As ``zarrix.config.durability`` says when omitted.
 
     Returns
     -------
@@ -193,7 +198,7 @@ def open_group(
     check_mode(mode)
     check_keywords(kwargs, _GROUP_KEYWORDS - {"shape"}, "open_group")
     asked = _nodes.check_format(zarr_version, zarr_format)
-    opened = as_store(store, storage_options=storage_options)
+    opened = as_store(store, storage_options, durability)
     chunks = None
     if chunk_store is not None:
         chunks = as_store(chunk_store, storage_options=storage_options)
@@ -327,6 +332,7 @@ def create_group(
     overwrite: bool = False,
     attributes: Mapping[str, Any] | None = None,
     storage_options: dict[str, Any] | None = None,
+    durability: str | None = None,
 ) -> Group:
     """Create a group, of format 3 unless ``zarr_format`` or the group around it says otherwise.
 
@@ -342,6 +348,8 @@ def create_group(
     attributes : mapping, optional
     storage_options : dict, optional
         For stores named by a URL.
+    durability : {'process', 'fsync'}, optional
+        As for `open_group`.
 
     Returns
     -------
@@ -359,7 +367,7 @@ def create_group(
     >>> root.zarr_format, root.attrs["unit"]
     (3, 'mm')
     """
-    opened = as_store(store, storage_options=storage_options)
+    opened = as_store(store, storage_options, durability)
     where = normalize_storage_path(path)
     chosen = _nodes.choose_format(opened, where, _nodes.check_format(zarr_format), 3)
     _create_group(opened, where, None, overwrite, chosen, attributes)
@@ -458,6 +466,7 @@ def group(
         meta_array=meta_array,
         attributes=attributes,
         storage_options=kwargs.get("storage_options"),
+        durability=kwargs.get("durability"),
     )
 
 

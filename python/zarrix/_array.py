@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from zarrix import _display, _engine, _resize
 from zarrix._array_state import ArrayState
+from zarrix._config import config
 from zarrix._data_types import data_type_of, encode_fill
 from zarrix._errors import ArrayIndexError, MetadataError, ReadOnlyError
 from zarrix._metadata import ArrayMetadata, v2, v3
@@ -257,7 +258,8 @@ class Array(ArrayState):
         except ArrayIndexError:
             self._write_slowly(selection, value)
             return
-        self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), self._fsync)
+        fsync = config.syncs if self._durable is None else self._durable
+        self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), fsync)
 
     def set_basic_selection(
         self, selection: Any, value: Any, fields: str | list[str] | None = None
@@ -537,6 +539,7 @@ class Array(ArrayState):
             "write_empty_chunks": self._write_empty_chunks,
             "meta_array": self._meta_array,
             "allow_pickle": self._allow_pickle,
+            "checksum": self._checksum,
         }
         if self._is_view:
             state["view"] = (replace(self._metadata), self._cast_to)

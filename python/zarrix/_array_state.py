@@ -23,6 +23,7 @@ from zarrix import _display, _engine, _nodes, _resize
 from zarrix._array_terms import ArrayTerms
 from zarrix._attributes import Attributes
 from zarrix._chain import numcodecs_config
+from zarrix._checksum import with_frame_checksum
 from zarrix._codecs import codec_object
 from zarrix._config import config
 from zarrix._consolidate import keep_true
@@ -80,9 +81,10 @@ class ArrayState(ArrayTerms):
         "_attrs",
         "_cache_metadata",
         "_cast_to",
+        "_checksum",
         "_chunk_store",
         "_document",
-        "_fsync",
+        "_durable",
         "_io",
         "_is_view",
         "_meta_array",
@@ -116,6 +118,7 @@ class ArrayState(ArrayTerms):
         zarr_version: int | None = None,
         meta_array: Any = None,
         allow_pickle: bool = False,
+        checksum: bool = False,
     ) -> None:
         zarr_format = _nodes.check_format(zarr_version)
         self._store: Store = as_store(store)
@@ -125,7 +128,8 @@ class ArrayState(ArrayTerms):
         self._synchronizer = synchronizer
         self._cache_metadata = bool(cache_metadata)
         self._meta_array = np.empty_like(() if meta_array is None else meta_array, shape=())
-        self._fsync: bool = config.durability == "fsync"
+        self._durable = None if self._store._durability is None else self._store.syncs
+        self._checksum = bool(checksum)
         self._is_view = False
         self._cast_to: np.dtype[Any] | None = None
         self._document = None
@@ -172,7 +176,8 @@ class ArrayState(ArrayTerms):
     def _parse(self, document: Any) -> ArrayMetadata:
         parse = _parse_cached if len(document) <= _MOST_CACHED_BYTES else _parse
         where = _nodes.place(self._store, self._key(self._name))
-        return parse(bytes(document), where, self._store._dimension_separator)
+        metadata = parse(bytes(document), where, self._store._dimension_separator)
+        return with_frame_checksum(metadata) if self._checksum else metadata
 
     def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
         layout, foreign = metadata.layout(
@@ -185,6 +190,11 @@ class ArrayState(ArrayTerms):
         self._metadata = metadata
         self._document = document
         self._set_paths()
+
+    @property
+    def _fsync(self) -> bool:
+        """Whether writes are synced: as the store was opened, or as the config says now."""
+        return config.syncs if self._durable is None else self._durable
 
     def _set_paths(self) -> None:
         """Decide once which reads and writes may take the short path."""

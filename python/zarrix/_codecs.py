@@ -375,6 +375,8 @@ def bind(
             steps.append({"name": "bytes"})
             continue
         config = {"id": name.removeprefix("numcodecs."), **codec.get("configuration", {})}
+        if codec.get("frame_checksum"):
+            config["checksum"] = True
         if is_variable(dtype):
             # Elements without a size are turned into bytes apart from the chain.
             dtype, size, shape = _BYTES, None, None

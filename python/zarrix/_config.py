@@ -24,6 +24,13 @@ __all__ = ["Config", "config"]
 _GIB = 1 << 30
 
 
+def check_durability(value: Any) -> Literal["process", "fsync"]:
+    """``value``, if it is one."""
+    if value != "process" and value != "fsync":
+        raise ValueError(f"durability must be 'process' or 'fsync', not {value!r}")
+    return value  # type: ignore[no-any-return]
+
+
 class Config:
     """Process-wide settings.
 
@@ -37,7 +44,8 @@ class Config:
         (``ZARRIX_DEFAULT_ZARR_FORMAT``). None, the default, leaves it to the function.
     durability : "process" or "fsync"
         What a finished write survives (``ZARRIX_DURABILITY``): the end of this process, however
-        it comes, or also the loss of power.
+        it comes, or also the loss of power. For all that was not opened with a ``durability=`` of
+        its own.
     write_empty_chunks : bool or None
         Whether arrays store chunks that hold only the fill value, where their call does not say
         (``ZARRIX_WRITE_EMPTY_CHUNKS``). None, the default: they do in format 2, not in format 3.
@@ -62,9 +70,12 @@ class Config:
         "_ignored",
         "_max_chunk_bytes",
         "_write_empty_chunks",
+        # Whether durability is "fsync", for writes: a property would be a frame of each.
+        "syncs",
     )
 
     def __init__(self) -> None:
+        self.syncs = False
         self._default_zarr_format: Literal[2, 3] | None = None
         self._durability: Literal["process", "fsync"] = "process"
         self._write_empty_chunks: bool | None = None
@@ -103,9 +114,8 @@ class Config:
 
     @durability.setter
     def durability(self, value: Literal["process", "fsync"]) -> None:
-        if value not in ("process", "fsync"):
-            raise ValueError(f"durability must be 'process' or 'fsync', not {value!r}")
-        self._durability = value
+        self._durability = check_durability(value)
+        self.syncs = value == "fsync"
 
     @property
     def write_empty_chunks(self) -> bool | None:

@@ -217,6 +217,7 @@ class ConsolidatedStore(Store):
             _join(path, key): json_dumps(one) for key, one in documents.items() if one is not None
         }
         self._dimension_separator = store._dimension_separator
+        self._durability = store._durability
         self._writeable = store._writeable
         self._is_near = isinstance(store._engine, _engine.LocalStore | _engine.MemoryStore)
         self._warned = False

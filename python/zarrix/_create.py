@@ -16,6 +16,7 @@ import numpy as np
 from zarrix import _nodes
 from zarrix._array import Array
 from zarrix._attributes import Attributes
+from zarrix._checksum import with_checksum
 from zarrix._codecs import compression_config
 from zarrix._create_array import V3_ONLY, new_metadata
 from zarrix._errors import (
@@ -76,6 +77,8 @@ def create(
     meta_array: Any = None,
     allow_pickle: bool = False,
     storage_transformers: Any = (),
+    durability: str | None = None,
+    checksum: bool = False,
     **kwargs: Any,
 ) -> Array:
     """Create an array, of format 2 unless ``zarr_format`` or the group around it says otherwise.
@@ -124,6 +127,12 @@ def create(
     meta_array : ndarray, optional
     allow_pickle : bool
         Whether the codec ``pickle`` may be used, which runs what it reads.
+    durability : {'process', 'fsync'}, optional
+        What a finished write survives: the end of this process, or also the loss of power. As
+        ``zarrix.config.durability`` says when omitted.
+    checksum : bool
+        True has damage in chunks noticed whatever the codecs are: zstd frames carry a checksum,
+        others get crc32c behind them, in format 2 a crc32 filter that zarr 2.18 reads.
     compression, compression_opts, fillvalue
         h5py's words for ``compressor`` and ``fill_value``.
     codecs, shards, serializer, dimension_names, chunk_key_encoding, chunk_shape
@@ -150,7 +159,7 @@ def create(
     if storage_transformers:
         raise ValueError("storage_transformers: there are none that this version knows")
     options = kwargs.get("storage_options")
-    opened = in_memory() if store is None else as_store(store, storage_options=options)
+    opened = as_store(in_memory() if store is None else store, options, durability)
     opened_chunks = None if chunk_store is None else as_store(chunk_store)
     where = normalize_storage_path(path)
     compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
@@ -169,6 +178,7 @@ def create(
         object_codec=object_codec,
         dimension_separator=dimension_separator,
     )
+    metadata = with_checksum(metadata) if checksum else metadata
     _nodes.create_array(opened, where, opened_chunks, metadata, overwrite, allow_pickle)
     _store_attributes(opened, where, metadata, kwargs)
     return Array(
@@ -182,6 +192,7 @@ def create(
         write_empty_chunks=_write_empty(write_empty_chunks, kwargs),
         zarr_version=metadata.zarr_format,
         meta_array=meta_array,
+        checksum=checksum,
         allow_pickle=allow_pickle,
     )
 
@@ -358,6 +369,8 @@ def open_array(
     dimension_separator: str | None = None,
     meta_array: Any = None,
     allow_pickle: bool = False,
+    durability: str | None = None,
+    checksum: bool = False,
     **kwargs: Any,
 ) -> Array:
     """Open an array, or create it, by file mode.
@@ -372,6 +385,12 @@ def open_array(
         For stores named by a URL.
     allow_pickle : bool
         True loads pickled objects, which may run anything: only for stores that you trust.
+    durability : {'process', 'fsync'}, optional
+        What a finished write survives: the end of this process, or also the loss of power. As
+        ``zarrix.config.durability`` says when omitted.
+    checksum : bool
+        As for `create`. An array that exists keeps its codecs; only what is written to zstd
+        frames of format 2 gets a checksum then.
     shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator, ...
         As for `create`; they have a meaning only where an array is created.
 
@@ -389,7 +408,7 @@ def open_array(
     check_mode(mode)
     check_keywords(kwargs, OPEN_KEYWORDS, "open_array")
     asked = _nodes.check_format(zarr_version, zarr_format)
-    opened = in_memory() if store is None else as_store(store, storage_options=storage_options)
+    opened = as_store(in_memory() if store is None else store, storage_options, durability)
     opened_chunks = None
     if chunk_store is not None:
         opened_chunks = as_store(chunk_store, storage_options=storage_options)
@@ -411,6 +430,7 @@ def open_array(
             object_codec=object_codec,
             dimension_separator=dimension_separator,
         )
+        metadata = with_checksum(metadata) if checksum else metadata
         _nodes.create_array(opened, where, opened_chunks, metadata, mode == "w", allow_pickle)
         _store_attributes(opened, where, metadata, kwargs)
         asked = metadata.zarr_format
@@ -425,6 +445,7 @@ def open_array(
         write_empty_chunks=_write_empty(write_empty_chunks, kwargs),
         zarr_version=asked,
         meta_array=meta_array,
+        checksum=checksum,
         allow_pickle=allow_pickle,
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 from zarrix import _nodes
 from zarrix._array import Array
 from zarrix._array_terms import ArrayConfig
+from zarrix._checksum import with_checksum
 from zarrix._errors import BadCompressorError
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._stores import Store, as_store
@@ -32,11 +33,15 @@ V3_ONLY = (
 )
 
 
-def in_memory(store: Any, storage_options: Mapping[str, Any] | None = None) -> Store:
+def in_memory(
+    store: Any,
+    storage_options: Mapping[str, Any] | None = None,
+    durability: str | None = None,
+) -> Store:
     """``store``, or a new one in memory where there is none."""
     from zarrix._create import in_memory as new
 
-    return new() if store is None else as_store(store, storage_options=storage_options)
+    return as_store(new() if store is None else store, storage_options, durability)
 
 
 def create_array(
@@ -66,6 +71,8 @@ def create_array(
     synchronizer: Any = None,
     chunk_store: Any = None,
     cache_attrs: bool = True,
+    durability: str | None = None,
+    checksum: bool = False,
 ) -> Array:
     """Create an array, of format 3 unless the group around it or ``zarr_format`` says otherwise.
 
@@ -111,7 +118,7 @@ def create_array(
         ``{"write_empty_chunks": True}`` stores chunks that hold only the fill value.
     write_data : bool
         False takes only shape and dtype from ``data``.
-    compressor, read_only, synchronizer, chunk_store, cache_attrs
+    compressor, read_only, synchronizer, chunk_store, cache_attrs, durability, checksum
         As in `zarrix.create`.
 
     Returns
@@ -130,7 +137,7 @@ def create_array(
     >>> z.shards, z.chunks, z.serializer
     ((50, 50), (10, 10), BytesCodec(endian='little'))
     """
-    opened = in_memory(store, storage_options)
+    opened = in_memory(store, storage_options, durability)
     path = normalize_storage_path(name)
     given = {
         "shards": shards,
@@ -173,6 +180,7 @@ def create_array(
 
         data = safe_source(data, opened, path)
     chunks_in = None if chunk_store is None else as_store(chunk_store)
+    metadata = with_checksum(metadata) if checksum else metadata
     _nodes.create_array(opened, path, chunks_in, metadata, overwrite)
     z = Array(
         opened,
@@ -182,6 +190,7 @@ def create_array(
         cache_attrs=cache_attrs,
         write_empty_chunks=None if settings is None else settings.write_empty_chunks,
         zarr_version=chosen,
+        checksum=checksum,
     )
     if attributes and chosen == 2:
         z.attrs.put(dict(attributes))

@@ -121,7 +121,7 @@ def _clear_outside(array: "ArrayState", metadata: ArrayMetadata, new: tuple[int,
     # setting: clearing must not store chunks of fill.
     layout, foreign = metadata.layout(write_empty_chunks=False, allow_pickle=array._allow_pickle)
     io = _engine_array(array, layout, foreign)
-    io.erase_outside(kept)
+    io.erase_outside(kept, array._fsync)
     fill: Any = np.zeros((), metadata.dtype)
     if metadata.fill_value is not None or metadata.dtype.kind == "O":
         fill.fill(metadata.fill_value)

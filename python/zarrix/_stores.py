@@ -23,7 +23,7 @@ from typing import Any, Self
 import numpy as np
 
 from zarrix import _engine
-from zarrix._config import config
+from zarrix._config import check_durability, config
 from zarrix._errors import FSPathExistNotDir, InvalidKeyError, ReadOnlyError
 from zarrix.util import normalize_dimension_separator, normalize_storage_path
 
@@ -62,6 +62,7 @@ class Store(MutableMapping[str, Any]):
     _listable = True
     _store_version = 2
     _dimension_separator: str | None = None
+    _durability: str | None = None
 
     def _open(self) -> _engine.Store:
         return _engine.MappingStore(self)
@@ -89,6 +90,21 @@ class Store(MutableMapping[str, Any]):
     def is_erasable(self) -> bool:
         """Whether values can be deleted."""
         return self._erasable
+
+    @property
+    def syncs(self) -> bool:
+        """Whether a finished write survives the loss of power, too."""
+        return config.syncs if self._durability is None else self._durability == "fsync"
+
+    def with_durability(self, durability: str | None) -> Self:
+        """This store with a ``durability=`` of its own; itself where that is None."""
+        if durability is None:
+            return self
+        # The same place through the same open store: not what `copy` makes of one in memory.
+        opened, twin = self._engine, object.__new__(type(self))
+        twin.__dict__.update(self.__dict__, _engine=opened)
+        twin._durability = check_durability(durability)
+        return twin
 
     @property
     def read_only(self) -> bool:
@@ -132,7 +148,7 @@ class Store(MutableMapping[str, Any]):
         processes of this machine wait. Returns what is stored afterwards.
         """
         self._forbid_changes()
-        return self._engine.update(self.engine_path(key), change, fsync=_fsync())
+        return self._engine.update(self.engine_path(key), change, fsync=self.syncs)
 
     def listdir(self, path: str | None = None) -> list[str]:
         """The names directly below ``path``, sorted; empty where nothing is."""
@@ -184,7 +200,7 @@ class _EngineStore(Store):
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._forbid_changes()
-        self._engine.put(self.engine_path(_key(key)), _as_buffer(value), fsync=_fsync())
+        self._engine.put(self.engine_path(_key(key)), _as_buffer(value), fsync=self.syncs)
 
     def __delitem__(self, key: str) -> None:
         self._forbid_changes()
@@ -476,7 +492,11 @@ class KVStore(_EngineStore):
         )
 
 
-def as_store(store: Any, storage_options: Mapping[str, Any] | None = None) -> Store:
+def as_store(
+    store: Any,
+    storage_options: Mapping[str, Any] | None = None,
+    durability: str | None = None,
+) -> Store:
     """The store that ``store`` means, wherever an argument of that name is taken.
 
     Parameters
@@ -487,6 +507,8 @@ def as_store(store: Any, storage_options: Mapping[str, Any] | None = None) -> St
         `MemoryStore` of that name in this process.
     storage_options : mapping, optional
         For fsspec, with a URL only.
+    durability : {"process", "fsync"}, optional
+        What writes through the store that is returned survive; as ``config`` says when omitted.
 
     Raises
     ------
@@ -495,6 +517,8 @@ def as_store(store: Any, storage_options: Mapping[str, Any] | None = None) -> St
     ImportError
         A URL needs fsspec, or one of its file systems, which is not installed.
     """
+    if durability is not None:
+        return as_store(store, storage_options).with_durability(durability)
     if isinstance(store, (str, PurePath)) or hasattr(store, "__fspath__"):
         return _path_store(os.fsdecode(store), storage_options)
     if storage_options:
@@ -557,10 +581,6 @@ def _as_buffer(value: Any) -> Any:
     except TypeError:
         raise TypeError(f"values of a store are bytes-like, not {type(value).__name__}") from None
     return view if view.c_contiguous else view.tobytes()
-
-
-def _fsync() -> bool:
-    return config.durability == "fsync"
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -15,28 +15,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from zarrix._array import Array
+from zarrix._checksum import is_checked
 from zarrix._errors import ZarrixError
 from zarrix.operate._leftovers import find_leftovers, remove_leftovers
 from zarrix.operate._survey import Problem, Survey, place_of, survey
 
 __all__ = ["Problem", "Verification", "verify"]
-
-_CHECKED = {
-    "crc32c",
-    "gzip",
-    "zlib",
-    "bz2",
-    "lzma",
-    "numcodecs.crc32",
-    "numcodecs.crc32c",
-    "numcodecs.adler32",
-    "numcodecs.fletcher32",
-    "numcodecs.jenkins_lookup3",
-    "numcodecs.gzip",
-    "numcodecs.zlib",
-    "numcodecs.bz2",
-    "numcodecs.lzma",
-}
 
 
 @dataclass
@@ -175,7 +159,7 @@ def _verify_chunks(found: Survey, result: Verification, progress: bool | Progres
         chunks, stored_bytes, broken = array._io.verify(watcher)
         result.chunks += chunks
         result.stored_bytes += stored_bytes
-        result.checksummed += chunks if has_checksum(array) else 0
+        result.checksummed += chunks if is_checked(array._metadata.codecs) else 0
         result.problems += [Problem("chunk", key, message) for key, message in broken]
         result.problems += _verify_objects(array, {key for key, _ in broken})
         if tell is not None:
@@ -202,23 +186,6 @@ def _verify_objects(array: Array, broken: set[str]) -> list[Problem]:
         except ZarrixError as error:
             problems.append(Problem("chunk", key, str(error)))
     return problems
-
-
-def has_checksum(array: Array) -> bool:
-    """Whether damage in a chunk of ``array`` cannot go unnoticed."""
-    return _are_checked(array._metadata.codecs)
-
-
-def _are_checked(codecs: Any) -> bool:
-    for codec in codecs:
-        configuration = codec.get("configuration") or {}
-        name = codec["name"]
-        if name in _CHECKED or (name.endswith("zstd") and configuration.get("checksum")):
-            return True
-        if name == "sharding_indexed":
-            parts = (configuration["codecs"], configuration.get("index_codecs", ()))
-            return all(map(_are_checked, parts))
-    return False
 
 
 def _bar(done: int, total: int) -> None:

@@ -1,0 +1,143 @@
+"""``durability="fsync"``: as argument, setting and environment, seen by the system's calls."""
+
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import zarrix as zarr
+
+needs_strace = pytest.mark.skipif(
+    shutil.which("strace") is None
+    or subprocess.run(["strace", "-o", os.devnull, "true"], check=False).returncode != 0,
+    reason="strace is not here, or may not trace",
+)
+
+
+def calls(folder, program, **environment):
+    """The calls that a program makes on files below ``folder/x.zarr``, after it printed a line."""
+    script = "import os, sys, numpy as np, zarrix as zarr\nPATH = sys.argv[1]\n"
+    path = str(folder / "x.zarr")
+    trace = folder / "trace"
+    names = "openat,rename,fsync,fdatasync,unlink,mkdir,write,pwrite64"
+    tracer = ["strace", "-f", "-y", "-e", f"trace={names}", "-o", trace]
+    subprocess.run(
+        [*tracer, sys.executable, "-c", script + textwrap.dedent(program), path],
+        check=True,
+        capture_output=True,
+        env={**os.environ, **environment},
+    )
+    found = []
+    for line in trace.read_text().splitlines():
+        call = re.search(r"(\w+)\((.*)", line)
+        if call is None:
+            continue
+        if "begin" in line and call[1] == "write":
+            found.clear()
+        elif path in line and call[1] in ("fsync", "fdatasync", "rename", "unlink"):
+            inside = re.findall(rf"{re.escape(path)}([^\">]*)", line)
+            found.append((call[1], *inside))
+    return found
+
+
+WRITE = """
+z = zarr.open_array(PATH, mode="w", shape=8, chunks=4, dtype="i4"{argument})
+os.write(2, b"begin")
+z[:4] = 1
+"""
+
+
+@needs_strace
+@pytest.mark.parametrize(
+    ("argument", "environment"),
+    [
+        (', durability="fsync"', {}),
+        (', durability="fsync"', {"ZARRIX_DURABILITY": "process"}),
+        ("", {"ZARRIX_DURABILITY": "fsync"}),
+    ],
+)
+def test_file_and_directory_are_synced_around_the_rename(tmp_path, argument, environment):
+    found = calls(tmp_path, WRITE.format(argument=argument), **environment)
+    assert found == [
+        ("fsync", "/0.partial"),
+        ("rename", "/0.partial", "/0"),
+        ("fsync", ""),
+    ]
+
+
+@needs_strace
+@pytest.mark.parametrize(
+    ("argument", "environment"),
+    [("", {}), (', durability="process"', {"ZARRIX_DURABILITY": "fsync"})],
+)
+def test_nothing_is_synced_unless_asked_for(tmp_path, argument, environment):
+    found = calls(tmp_path, WRITE.format(argument=argument), **environment)
+    assert found == [("rename", "/0.partial", "/0")]
+
+
+@needs_strace
+def test_documents_new_directories_and_deletions_are_synced_too(tmp_path):
+    program = """
+    os.write(2, b"begin")
+    root = zarr.open_group(PATH, mode="w", durability="fsync")
+    z = root.create_dataset("a", shape=4, chunks=4, dtype="i4", write_empty_chunks=False)
+    z.attrs["unit"] = "mm"
+    z[:] = 1
+    z[:] = 0
+    """
+    found = calls(tmp_path, program)
+    renamed = [call[2] for call in found if call[0] == "rename"]
+    assert renamed == ["/.zgroup", "/a/.zarray", "/a/.zattrs", "/a/0"]
+    for number, call in enumerate(found):
+        if call[0] == "rename":
+            assert ("fsync", call[1]) in found[:number]
+            assert ("fsync", os.path.dirname(call[2]).rstrip("/")) in found[number:]
+    assert found[-2:] == [("unlink", "/a/0"), ("fsync", "/a")]
+
+
+def syncs(array):
+    return array._fsync
+
+
+def test_the_argument_is_taken_by_all_that_opens_or_creates(tmp_path):
+    path = tmp_path / "x.zarr"
+    opened = [
+        zarr.open(path / "1", mode="w", shape=3, durability="fsync"),
+        zarr.open_array(path / "1", mode="r+", durability="fsync"),
+        zarr.create(3, store=path / "2", durability="fsync"),
+        zarr.zeros(3, store=path / "3", durability="fsync"),
+        zarr.array([1, 2], store=path / "4", durability="fsync"),
+        zarr.create_array(path / "5", shape=3, durability="fsync"),
+        zarr.open_group(path / "6", mode="w", durability="fsync").zeros("a", shape=3),
+        zarr.group(path / "7", durability="fsync").require_dataset("a", shape=3, dtype="i4"),
+        zarr.create_group(path / "8", durability="fsync").create_array("a", shape=3, dtype="i4"),
+        zarr.open(path / "6", mode="r+", durability="fsync")["a"],
+    ]
+    assert [syncs(z) for z in opened] == [True] * len(opened)
+    assert [syncs(pickle.loads(pickle.dumps(z))) for z in opened] == [True] * len(opened)
+    assert not syncs(zarr.open(path / "1"))
+    with pytest.raises(ValueError, match="durability must be 'process' or 'fsync', not 'power'"):
+        zarr.open(path / "1", durability="power")
+
+
+def test_the_setting_takes_effect_at_once_where_no_argument_was_given(tmp_path):
+    plain = zarr.open_array(tmp_path / "x.zarr", mode="w", shape=3)
+    kept = zarr.open_array(tmp_path / "x.zarr", durability="process")
+    with zarr.config(durability="fsync"):
+        assert (syncs(plain), syncs(kept)) == (True, False)
+        assert syncs(zarr.open_array(tmp_path / "x.zarr"))
+    assert (syncs(plain), syncs(kept)) == (False, False)
+
+
+def test_the_argument_leaves_the_store_that_was_passed_as_it_is():
+    store = zarr.MemoryStore()
+    z = zarr.open_array(store, mode="w", shape=3, durability="fsync")
+    z[:] = [1, 2, 3]
+    assert (store.syncs, z.store.syncs) == (False, True)
+    assert np.array_equal(zarr.open_array(store)[:], [1, 2, 3])
+    assert z.store == store
