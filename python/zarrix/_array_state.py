@@ -362,7 +362,7 @@ class ArrayState(ArrayTerms):
         config = self._metadata.compressor
         if self._metadata.zarr_format == 3 and self.compressors:
             config = numcodecs_config(self.compressors[0].to_dict())
-        return None if config is None else codec_object(config)
+        return None if config is None else codec_object(config, self._metadata.where)
 
     @property
     def filters(self) -> Any:
@@ -373,7 +373,8 @@ class ArrayState(ArrayTerms):
         if self._metadata.zarr_format == 3:
             return self._codecs_by_kind()[0]
         filters = self._metadata.filters
-        return None if filters is None else [codec_object(config) for config in filters]
+        where = self._metadata.where
+        return None if filters is None else [codec_object(config, where) for config in filters]
 
     @property
     def ndim(self) -> int:

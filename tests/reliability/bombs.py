@@ -61,6 +61,10 @@ def _bombs() -> Iterator[tuple[str, dict[str, Any] | None, Callable[[int], bytes
     yield "bz2", {"id": "bz2", "level": 1}, lambda size: _streamed(bz2.BZ2Compressor(9), size)
     xz = {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None}
     yield "lzma", xz, lambda size: _streamed(lzma.LZMACompressor(preset=0), size)
+    # Not compressed at all: files of holes, which cost nobody anything.
+    yield "none, a long file", None, lambda size: size
+    yield "zstd, a long file", zstd, lambda size: size
+    yield "packbits", None, lambda size: size
 
 
 def _read(folder: Path, compressor: Any, stored: bytes | int) -> tuple[int, float, bool]:
