@@ -112,9 +112,9 @@ def test_an_index_out_of_bounds_names_axis_index_and_size(key, shape, message):
     [
         ((0, 0, 0), "too many indices: the array has 2 axes, but 3 were indexed"),
         ((..., ...), "one Ellipsis"),
-        ([0, 1], "oindex and vindex are not available in this version"),
-        (np.array([True, False]), "oindex and vindex are not available in this version"),
-        (np.array([1]), "oindex and vindex are not available in this version"),
+        ([0, 1], "allowed here are integers, slices, Ellipsis and newaxis"),
+        (np.array([True, False]), "allowed here are integers, slices, Ellipsis and newaxis"),
+        (np.array([1]), "allowed here are integers, slices, Ellipsis and newaxis"),
         (True, "a bool (True) cannot index axis 0; write 0 or 1"),
         (np.True_, "cannot index axis 0; write 0 or 1"),
         (1.5, "1.5 (float) cannot index axis 0"),

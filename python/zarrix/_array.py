@@ -15,19 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix import _display, _engine, _resize
-from zarrix._array_state import ArrayState
 from zarrix._config import config
 from zarrix._data_types import data_type_of, encode_fill
-from zarrix._errors import ArrayIndexError, MetadataError, ReadOnlyError
+from zarrix._errors import ArrayIndexError, MetadataError
+from zarrix._fancy import pick
 from zarrix._metadata import ArrayMetadata, v2, v3
-from zarrix._selection import AxisSelection, parse_basic, split_fields
+from zarrix._selecting import Selecting
+from zarrix._selection import AxisSelection, parse_basic
 from zarrix._values import as_out, as_value, is_lazy, slabs
+from zarrix._writer import Writer
 from zarrix.util import normalize_fill_value, normalize_shape
 
 __all__ = ["Array"]
 
 
-class Array(ArrayState):
+class Array(Selecting):
     """An array that exists in a store.
 
     Any number of threads and processes may read and write it at once, and writers of different
@@ -84,7 +86,7 @@ class Array(ArrayState):
         try:
             axes, shape, new_axes = parse_basic(selection, metadata.shape)
         except ArrayIndexError:
-            return self._read_fields(selection)
+            return self._read(selection)
         out: Any = np.empty(shape, metadata.dtype)
         self._io.read(axes, out)
         if shape and not new_axes:
@@ -96,9 +98,9 @@ class Array(ArrayState):
 
         Parameters
         ----------
-        selection : int, slice, Ellipsis or newaxis, or a tuple of these, one per axis
-            Slices may have any step. A name, or a list of names, selects fields of a structured
-            dtype.
+        selection : int, slice, integer or boolean array, Ellipsis or newaxis, or a tuple of these
+            One per axis; slices may have any step. A name, or a list of names, selects fields of
+            a structured dtype. `oindex`, `vindex` and `blocks` have rules of their own.
         out : ndarray or writable buffer, shape of the selection, dtype ``self.dtype``, optional
             Filled in place; strides are free. A new array when omitted.
 
@@ -126,7 +128,7 @@ class Array(ArrayState):
         try:
             axes, shape, new_axes = parse_basic(selection, metadata.shape)
         except ArrayIndexError:
-            return self._read_fields(selection, out)
+            return self._read(selection, out)
         if out is not None:
             self._io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
             return out
@@ -150,53 +152,6 @@ class Array(ArrayState):
         ndarray or NumPy scalar
         """
         return self._read(selection, out, fields) if fields else self.read(selection, out=out)
-
-    def _read_fields(self, selection: Any, out: Any = None) -> Any:
-        """Read where the key is not a basic one: it names fields, or is wrong."""
-        fields, rest = self._split_fields(selection)
-        return self._read(rest, out, fields)
-
-    def _read(self, selection: Any, out: Any = None, fields: str | list[str] | None = None) -> Any:
-        """Read with all that the short path leaves out."""
-        self._refresh()
-        if fields is None:
-            fields, selection = self._split_fields(selection)
-        metadata = self._metadata
-        axes, shape, new_axes = parse_basic(selection, metadata.shape)
-        self._check_fields(fields)
-        result: Any = np.empty(shape, metadata.dtype)
-        self._io.read(axes, result)
-        if fields:
-            result = result[fields]
-        if self._cast_to is not None:
-            result = result.astype(self._cast_to)
-        if out is not None:
-            as_out(out, result.dtype, shape, new_axes)[...] = result
-            return out
-        return self._shaped(result, new_axes, selection)
-
-    def _shaped(self, out: Any, new_axes: tuple[int, ...], selection: Any) -> Any:
-        """The result as NumPy shapes it: axes of length one put in, scalars taken out."""
-        if new_axes:
-            return np.expand_dims(out, new_axes)
-        if out.shape:
-            return out
-        keys = selection if isinstance(selection, tuple) else (selection,)
-        if not self._metadata.shape and any(key is Ellipsis for key in keys):
-            return out
-        return out[()]
-
-    def _split_fields(self, selection: Any) -> tuple[str | list[str] | None, Any]:
-        if self._metadata.dtype.names is None:
-            return None, selection
-        return split_fields(selection)
-
-    def _check_fields(self, fields: str | list[str] | None) -> None:
-        names = self._metadata.dtype.names or ()
-        for field in [fields] if isinstance(fields, str) else fields or ():
-            if field not in names:
-                known = f"its fields are {', '.join(names)}" if names else "its dtype has no fields"
-                raise IndexError(f"{self._title()} has no field {field!r}; {known}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
@@ -294,38 +249,15 @@ class Array(ArrayState):
 
     def _write(self, selection: Any, value: Any, fields: str | list[str] | None = None) -> None:
         """Write with all that the short path leaves out; the caller holds `_writing`."""
+        self._forbid_on_cast()
         self._refresh()
-        if self._cast_to is not None:
-            raise ReadOnlyError("a view made by astype() converts on reading; it cannot be written")
         if fields is None:
             fields, selection = self._split_fields(selection)
-        metadata = self._metadata
-        axes, shape, new_axes = parse_basic(selection, metadata.shape)
-        self._check_fields(fields)
-        if fields:
-            self._write_field(axes, shape, new_axes, fields, value)
-        elif new_axes:
-            self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), self._fsync)
+        picked = pick(selection, self._metadata.shape)
+        if fields or picked.new_axes or picked.ranges is None:
+            self._write_picked(picked, value, fields)
         else:
-            self._write_region(axes, shape, value, self._io)
-
-    def _write_field(
-        self,
-        axes: tuple[AxisSelection, ...],
-        shape: tuple[int, ...],
-        new_axes: tuple[int, ...],
-        fields: str | list[str],
-        value: Any,
-    ) -> None:
-        names = [fields] if isinstance(fields, str) else fields
-        if len(names) > 1:
-            raise IndexError("one field at a time can be written; assign to each by its name")
-        dtype = self._metadata.dtype
-        elements: Any = np.empty(shape, dtype)
-        new = as_value(value, dtype[names[0]].base, elements[names[0]].shape, new_axes)
-        self._io.read(axes, elements)
-        elements[names[0]] = new
-        self._io.write(axes, elements, self._fsync)
+            self._write_region(picked.ranges, picked.shape, value, self._io)
 
     def _write_region(
         self,
@@ -381,6 +313,38 @@ class Array(ArrayState):
         """
         with self._writing():
             return _resize.append(self, data, axis)
+
+    def writer(self, axis: int = 0, *, buffer_bytes: int = 32 * 2**20) -> Writer:
+        """Append a stream of frames: gathered to whole chunks, stored in the background.
+
+        A reader sees frames once they are stored, in whole blocks; a crash leaves those. While a
+        writer is open, nobody else may change the length of its axis.
+
+        Parameters
+        ----------
+        axis : int
+            The axis that grows.
+        buffer_bytes : int
+            About how much is gathered before it is stored: at least one chunk (one shard) along
+            the axis. Three times that is the most memory that is used.
+
+        Returns
+        -------
+        Writer
+            With ``append(frames)``, ``flush()`` and ``close()``; a context manager.
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.zeros((0, 3), chunks=(2, 3), dtype="i4")
+        >>> with z.writer() as stream:
+        ...     stream.append([1, 2, 3])
+        ...     stream.append(np.ones((4, 3)))
+        >>> z.shape
+        (5, 3)
+        """
+        with self._writing():
+            return Writer(self, axis, buffer_bytes)
 
     # Views
 

@@ -136,11 +136,42 @@ class ArrayIO:
     def write_points(self, coords: Sequence[Buffer], value: Buffer, fsync: bool = False) -> None:
         """Store one element of ``value`` per point; of two that are one element the last stays."""
 
-    def read_windows(self, starts: Buffer, out: Buffer) -> None:
+    def read_windows(self, starts: Buffer, out: Buffer, clip: bool = False) -> None:
         """Fill ``out``, of shape ``(N, *window)``, with the windows that begin at ``starts``.
 
         ``starts`` is C-contiguous, of 64-bit indices, with a row of coordinates per window. Every
-        chunk is fetched and decoded once, however many windows touch it.
+        chunk is fetched and decoded once, however many windows touch it. With ``clip`` the indices
+        may be negative, and ``out`` keeps what it has where a window leaves the array.
+        """
+
+    def read_boxes(
+        self,
+        selection: tuple[_AxisSelection | None, ...],
+        coords: Sequence[Buffer],
+        out: Buffer,
+    ) -> None:
+        """Fill ``out`` with boxes: an index of their own where ``selection`` has None, else shared.
+
+        ``coords`` has an array of indices per None. ``out`` has axes that count the boxes, in C
+        order, then one per range in ``selection``. Every chunk is fetched and decoded once.
+        """
+
+    def write_boxes(
+        self,
+        selection: tuple[_AxisSelection | None, ...],
+        coords: Sequence[Buffer],
+        value: Buffer,
+        fsync: bool = False,
+    ) -> None:
+        """Store ``value`` as boxes; of two elements that are one, that of the last box stays."""
+
+    def cost(
+        self, selection: tuple[_AxisSelection | None, ...], coords: Sequence[Buffer] = ...
+    ) -> tuple[int, int, int, int, int]:
+        """What a read would touch and fetch, without reading it.
+
+        Chunks (of shards, inner chunks), stored values (chunks or shards), how many of these are
+        stored, requests to the store, and bytes fetched.
         """
 
     def initialized(self) -> int:

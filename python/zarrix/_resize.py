@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zarrix._array import Array
     from zarrix._array_state import ArrayState
 
-__all__ = ["append", "resize"]
+__all__ = ["append", "erase_beyond", "io_to_chunk_end", "resize"]
 
 
 class _ShapeChangedError(Exception):
@@ -78,12 +78,12 @@ def append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
     metadata = array._rewrite(change)
     ranges: list[AxisSelection] = [(0, 1, size) for size in metadata.shape]
     ranges[axis] = (grown_from, 1, data.shape[axis])
-    io = _io_to_chunk_end(array, metadata, axis)
+    io = io_to_chunk_end(array, metadata, axis)
     array._write_region(tuple(ranges), tuple(data.shape), data, io)
     return metadata.shape
 
 
-def _io_to_chunk_end(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:
+def io_to_chunk_end(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:
     """An engine array in which the last chunk along ``axis`` lies inside as a whole.
 
     The engine replaces a chunk without reading it where a write covers all of it that is inside. By
@@ -96,6 +96,13 @@ def _io_to_chunk_end(array: "ArrayState", metadata: ArrayMetadata, axis: int) ->
         write_empty_chunks=array.write_empty_chunks, allow_pickle=array._allow_pickle
     )
     return _engine_array(array, layout, foreign)
+
+
+def erase_beyond(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> None:
+    """Delete what lies behind the end of ``axis``: what a killed `Writer` left there."""
+    shape = list(metadata.shape)
+    shape[axis] = 2**62
+    _clear_outside(array, metadata.with_shape(tuple(shape)), metadata.shape)
 
 
 def _engine_array(array: "ArrayState", layout: str, foreign: list[Any]) -> _engine.ArrayIO:

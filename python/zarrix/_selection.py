@@ -190,9 +190,8 @@ def _refuse(item: Any, axis: int) -> NoReturn:
         )
     if isinstance(item, (list, tuple)) or hasattr(item, "__array__"):
         raise ArrayIndexError(
-            f"axis {axis} was indexed with an array ({kind}); selections by integer or boolean "
-            "arrays, oindex and vindex are not available in this version; read with integers and "
-            "slices, then index the NumPy result"
+            f"axis {axis} was indexed with an array ({kind}); allowed here are integers, slices, "
+            "Ellipsis and newaxis"
         )
     raise ArrayIndexError(
         f"{item!r} ({kind}) cannot index axis {axis}; "

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from zarrix._objects import as_elements
 
-__all__ = ["as_out", "as_value", "is_lazy", "slabs"]
+__all__ = ["as_out", "as_value", "fill_element", "is_lazy", "slabs"]
 
 _SLAB_BYTES = 64 * 2**20
 
@@ -58,6 +58,14 @@ def as_value(
     return np.squeeze(fitted, new_axes) if new_axes else fitted
 
 
+def fill_element(dtype: np.dtype[Any], fill_value: Any) -> npt.NDArray[Any]:
+    """What a chunk that is not stored reads as, as an array without axes; zeros where left open."""
+    fill: npt.NDArray[Any] = np.zeros((), dtype)
+    if fill_value is not None or dtype.kind == "O":
+        fill.fill(fill_value)
+    return fill
+
+
 def as_out(
     out: Any, dtype: np.dtype[Any], shape: tuple[int, ...], new_axes: tuple[int, ...] = ()
 ) -> Any:
@@ -70,17 +78,12 @@ def as_out(
     ValueError
         It has another shape or dtype, or cannot be written.
     """
-    array: npt.NDArray[Any] = out
-    if not isinstance(out, np.ndarray):
-        try:
-            array = np.asarray(memoryview(out))
-        except TypeError:
-            raise TypeError(
-                f"out is a NumPy array or a writable buffer, not {type(out).__name__}"
-            ) from None
+    array: npt.NDArray[Any] = out if isinstance(out, np.ndarray) else _memory_of(out)
     wanted = shape
     if new_axes:
         wanted = np.expand_dims(np.broadcast_to(np.empty(()), shape), new_axes).shape
+    if array is not out and array.dtype == np.uint8 and array.shape != wanted:
+        array = _as_elements(array, dtype, wanted)
     if array.shape != wanted:
         raise ValueError(f"out has shape {array.shape}, and the selection has shape {wanted}")
     if array.dtype != dtype:
@@ -88,6 +91,36 @@ def as_out(
     if not array.flags.writeable:
         raise ValueError("out cannot be written: it is read-only")
     return np.squeeze(array, new_axes) if new_axes else array
+
+
+def _memory_of(out: Any) -> npt.NDArray[Any]:
+    """The memory of a buffer, or of a tensor, which lends its own in another way."""
+    if hasattr(out, "data_ptr") and hasattr(out, "numpy"):
+        try:
+            tensor: npt.NDArray[Any] = out.detach().numpy()
+        except (TypeError, RuntimeError) as error:
+            raise TypeError(
+                f"out is a tensor that NumPy cannot share memory with: {error}"
+            ) from None
+        if tensor.ctypes.data != out.data_ptr():
+            raise TypeError("out is a tensor whose memory NumPy would copy")
+        return tensor
+    try:
+        return np.asarray(memoryview(out))
+    except TypeError:
+        raise TypeError(
+            f"out is a NumPy array or a writable buffer, not {type(out).__name__}"
+        ) from None
+
+
+def _as_elements(
+    raw: npt.NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]
+) -> npt.NDArray[Any]:
+    """Memory that is described as bytes (bytearray, mmap, shared memory) as elements in C order."""
+    nbytes = math.prod(shape) * dtype.itemsize
+    if raw.ndim == 1 and raw.nbytes == nbytes and raw.flags.c_contiguous and not dtype.hasobject:
+        return raw.view(dtype).reshape(shape)
+    return raw
 
 
 def is_lazy(value: Any) -> bool:

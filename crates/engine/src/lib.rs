@@ -10,8 +10,10 @@
 
 mod array;
 mod blobs;
+mod boxes;
 mod chunks;
 mod copy;
+mod cost;
 mod encoding;
 mod error;
 mod layout;
@@ -32,6 +34,8 @@ mod write;
 
 pub use array::ArrayIO;
 pub use blobs::{ObjectSink, ObjectSource, Picks};
+pub use boxes::{Along, Outside};
+pub use cost::Cost;
 pub use error::{EngineError, Result};
 pub use layout::{ForeignCodecs, Layout};
 pub use pool::{set_threads, threads};

@@ -53,16 +53,45 @@ impl ArrayIO {
         } else {
             frame(chunk, elements, wanted, &*reader, sink, s)
         };
-        done.map_err(|failed| match failed {
-            Failed::Store(error) => EngineError::Store(error),
-            Failed::Codec(source) => corrupt(&s.key, size, source),
-        })
+        done.map_err(|failed| failed.of(&s.key, size))
+    }
+
+    /// How many reads of the value, and of how many bytes, [`Self::read_parts`] makes; `None` if
+    /// the chunk is not stored.
+    pub(crate) fn cost_of_parts(
+        &self,
+        chunk: &ChunkLayout,
+        elements: &Elements,
+        wanted: &[Wanted<'_>],
+        s: &mut Scratch,
+    ) -> Result<Option<(usize, usize)>> {
+        let Some(reader) = self.store.reader(&s.key)? else { return Ok(None) };
+        let item = self.layout.item_bytes;
+        let found = if elements.chain.is_identity() {
+            pages(chunk, elements, wanted, item).map(|runs| (0, 0, runs)).map_err(Failed::Codec)
+        } else {
+            blocks(chunk, elements, wanted, &*reader, item, s).map(|found| {
+                found.map_or((0, 0, Vec::new()), |found| (2, found.prefix, found.runs))
+            })
+        };
+        let (reads, bytes, runs) =
+            found.map_err(|failed| failed.of(&s.key, reader.size() as usize))?;
+        Ok(Some((reads + runs.len(), bytes + runs.iter().map(Range::len).sum::<usize>())))
     }
 }
 
 enum Failed {
     Store(zarrix_store::StoreError),
     Codec(CodecError),
+}
+
+impl Failed {
+    fn of(self, key: &str, stored_bytes: usize) -> EngineError {
+        match self {
+            Self::Store(error) => EngineError::Store(error),
+            Self::Codec(source) => corrupt(key, stored_bytes, source),
+        }
+    }
 }
 
 impl From<zarrix_store::StoreError> for Failed {
@@ -87,11 +116,23 @@ fn plain(
 ) -> std::result::Result<(), Failed> {
     let sparse = sparse_of(&mut s.sparse, reader, chunk.bytes)?;
     check_length(sparse, chunk.bytes)?;
-    let touched = touched(chunk, elements, wanted, (PAGE_BYTES, sink.layout.item_bytes))?;
-    let page = |index: usize| index * PAGE_BYTES..((index + 1) * PAGE_BYTES).min(chunk.bytes);
-    fetch(reader, sparse, touched.into_iter().map(page).collect())?;
+    for run in pages(chunk, elements, wanted, sink.layout.item_bytes)? {
+        reader.read_at(run.start as u64, &mut sparse[run])?;
+    }
     place_plain(sparse, chunk, elements, wanted, sink);
     Ok(())
+}
+
+/// Runs of pages of a chunk without a codec that hold something wanted.
+fn pages(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    item: usize,
+) -> CodecResult<Vec<Range<usize>>> {
+    let touched = touched(chunk, elements, wanted, (PAGE_BYTES, item))?;
+    let page = |index: usize| index * PAGE_BYTES..((index + 1) * PAGE_BYTES).min(chunk.bytes);
+    Ok(runs(touched.into_iter().map(page).collect()))
 }
 
 fn frame(
@@ -102,25 +143,55 @@ fn frame(
     sink: Sink<'_>,
     s: &mut Scratch,
 ) -> std::result::Result<(), Failed> {
+    let Some(blocks) = blocks(chunk, elements, wanted, reader, sink.layout.item_bytes, s)? else {
+        return Ok(());
+    };
+    let sparse = s.sparse.as_mut_slice();
+    for run in blocks.runs {
+        reader.read_at(run.start as u64, &mut sparse[run])?;
+    }
+    let frame = Frame::parse(&s.sparse[..blocks.stored], chunk.bytes)?;
+    let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes);
+    let extents = Some(blocks.extents.as_slice());
+    place_frame(&frame, extents, chunk, elements, wanted, sink, (memory, &mut s.chain))?;
+    Ok(())
+}
+
+/// The blocks of a frame whose header is in the sparse buffer.
+struct Blocks {
+    /// Bytes of the stored frame, and of what tells where its blocks lie.
+    stored: usize,
+    prefix: usize,
+    extents: Vec<Range<usize>>,
+    /// Runs of blocks that hold something wanted.
+    runs: Vec<Range<usize>>,
+}
+
+/// Reads the header of a frame and finds what is wanted of it; `None` if there is nothing.
+fn blocks(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    reader: &dyn Reader,
+    item: usize,
+    s: &mut Scratch,
+) -> std::result::Result<Option<Blocks>, Failed> {
     // A frame is never longer than its data and header, whoever made it: no claim is allocated.
     let limit = chunk.bytes.saturating_add(Frame::HEADER_BYTES);
     let sparse = sparse_of(&mut s.sparse, reader, limit)?;
-    let size = sparse.len();
+    let stored = sparse.len();
     let Some((header, _)) = sparse.split_first_chunk_mut() else {
         Frame::parse(sparse, chunk.bytes)?;
-        return Ok(());
+        return Ok(None);
     };
     reader.read_at(0, header)?;
-    let prefix = Frame::prefix_bytes(header, size, chunk.bytes)?;
+    let prefix = Frame::prefix_bytes(header, stored, chunk.bytes)?;
     reader.read_at(Frame::HEADER_BYTES as u64, &mut sparse[Frame::HEADER_BYTES..prefix])?;
     let parsed = Frame::parse(sparse, chunk.bytes)?;
     let (block, extents) = (parsed.block_bytes(), parsed.extents()?);
-    let touched = touched(chunk, elements, wanted, (block, sink.layout.item_bytes))?;
-    fetch(reader, sparse, touched.iter().map(|index| extents[*index].clone()).collect())?;
-    let frame = Frame::parse(sparse, chunk.bytes)?;
-    let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes);
-    place_frame(&frame, Some(&extents), chunk, elements, wanted, sink, (memory, &mut s.chain))?;
-    Ok(())
+    let touched = touched(chunk, elements, wanted, (block, item))?;
+    let runs = runs(touched.iter().map(|index| extents[*index].clone()).collect());
+    Ok(Some(Blocks { stored, prefix, extents, runs }))
 }
 
 /// The sparse buffer, as long as the stored value; one longer than `limit` is not worth having.
@@ -154,22 +225,15 @@ fn touched(
     Ok((0..needed.len()).filter(|index| needed[*index]).collect())
 }
 
-/// Reads `ranges` of the value to their places in `sparse`, neighbours in one call.
-fn fetch(
-    reader: &dyn Reader,
-    sparse: &mut [u8],
-    mut ranges: Vec<Range<usize>>,
-) -> zarrix_store::Result<()> {
+/// Ranges in ascending order, neighbours as one.
+fn runs(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| range.start);
-    let mut ranges = ranges.into_iter();
-    let Some(mut run) = ranges.next() else { return Ok(()) };
+    let mut runs: Vec<Range<usize>> = Vec::new();
     for range in ranges {
-        if range.start > run.end {
-            reader.read_at(run.start as u64, &mut sparse[run.clone()])?;
-            run = range;
-        } else {
-            run.end = run.end.max(range.end);
+        match runs.last_mut() {
+            Some(run) if range.start <= run.end => run.end = run.end.max(range.end),
+            _ => runs.push(range),
         }
     }
-    reader.read_at(run.start as u64, &mut sparse[run])
+    runs
 }

@@ -1,16 +1,15 @@
-//! Points and windows: many small reads of one array as one call.
+//! Points: many elements of one array as one call.
 //!
 //! They are sorted by chunk first, so that every chunk is fetched and decoded once however many
-//! of them touch it, and nothing is as large as the grid.
+//! of them it holds, and nothing is as large as the grid.
 
 use smallvec::smallvec;
 use zarrix_store::Durability;
 
 use crate::array::ArrayIO;
 use crate::pool;
-use crate::read::Job;
 use crate::scratch;
-use crate::selection::{AxisPlan, Part, PerAxis, plan_range};
+use crate::selection::PerAxis;
 use crate::view::{Source, Target, check_shape};
 use crate::wanted::{Points, Wanted};
 use crate::{EngineError, Interrupt, Result};
@@ -57,67 +56,6 @@ impl ArrayIO {
         })
     }
 
-    /// Fills `target`, of shape `(N, *shape)`, with the N windows of `shape` that begin at
-    /// `starts`, which has one row of coordinates per window.
-    pub fn read_windows(
-        &self,
-        starts: &[u64],
-        target: Target<'_>,
-        interrupt: Interrupt<'_>,
-    ) -> Result<()> {
-        let axes = self.layout.shape.len();
-        let [windows, shape @ ..] = target.shape() else {
-            return Err(EngineError::Selection("the buffer has no axis for the windows".into()));
-        };
-        if shape.len() != axes || starts.len() != windows * axes {
-            return Err(EngineError::Selection(format!(
-                "{} start coordinates for {windows} windows of {axes} axes",
-                starts.len()
-            )));
-        }
-        let mut plans: Vec<AxisPlan> = Vec::with_capacity(starts.len());
-        for (position, start) in starts.iter().enumerate() {
-            let axis = position % axes;
-            let range = (*start, 1, shape[axis] as u64);
-            let chunk = self.layout.chunk.shape[axis] as u64;
-            let stride = target.strides()[axis + 1];
-            plans.push(plan_range(axis, self.layout.shape[axis], chunk, range, stride)?);
-        }
-        let pieces = self.pieces(&plans, *windows)?;
-        let runs: Vec<&[(u64, usize, usize)]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
-        let stride = target.strides()[0];
-        self.read_jobs(runs.len(), target, interrupt, &|run| {
-            let wanted = runs[run].iter().map(|(_, window, task)| {
-                let plans = &plans[window * axes..(window + 1) * axes];
-                Wanted::Box { parts: parts_of(plans, *task), base: *window as isize * stride }
-            });
-            (self.coords_of(runs[run][0].0), wanted.collect()) as Job<'_>
-        })
-    }
-
-    /// Every chunk that every window touches, as (chunk, window, task), sorted by chunk.
-    fn pieces(&self, plans: &[AxisPlan], windows: usize) -> Result<Vec<(u64, usize, usize)>> {
-        let axes = self.layout.shape.len();
-        let grid = self.grid()?;
-        let mut pieces = Vec::with_capacity(windows);
-        for window in 0..windows {
-            let plans = &plans[window * axes..(window + 1) * axes];
-            let tasks = plans.iter().map(|plan| plan.len()).product::<usize>();
-            for task in 0..tasks {
-                let mut rest = task;
-                let (mut id, mut unit) = (0, 1);
-                for (plan, length) in plans.iter().zip(&grid).rev() {
-                    id += plan[rest % plan.len()].chunk * unit;
-                    rest /= plan.len();
-                    unit *= length;
-                }
-                pieces.push((id, window, task));
-            }
-        }
-        pieces.sort_unstable();
-        Ok(pieces)
-    }
-
     fn check_points(&self, coords: &[&[u64]], shape: &[usize]) -> Result<usize> {
         let axes = self.layout.shape.len();
         if coords.len() != axes || axes == 0 {
@@ -140,7 +78,7 @@ impl ArrayIO {
     }
 
     /// Number of chunks along each axis; all of them must have numbers.
-    fn grid(&self) -> Result<PerAxis<u64>> {
+    pub(crate) fn grid(&self) -> Result<PerAxis<u64>> {
         let axes = self.layout.shape.iter().zip(&self.layout.chunk.shape);
         let grid: PerAxis<u64> =
             axes.map(|(length, chunk)| length.div_ceil(*chunk as u64).max(1)).collect();
@@ -150,7 +88,7 @@ impl ArrayIO {
             .ok_or_else(|| EngineError::Selection("the array has more than 2^64 chunks".into()))
     }
 
-    fn coords_of(&self, mut id: u64) -> PerAxis<u64> {
+    pub(crate) fn coords_of(&self, mut id: u64) -> PerAxis<u64> {
         let axes = self.layout.shape.iter().zip(&self.layout.chunk.shape);
         let mut coords: PerAxis<u64> = axes
             .rev()
@@ -186,19 +124,4 @@ impl ArrayIO {
         }
         Ok(ByChunk { order: keyed.into_iter().map(|(_, point)| point).collect(), runs })
     }
-}
-
-/// The parts of task number `task` of one window's plans; the last axis varies fastest.
-fn parts_of(plans: &[AxisPlan], mut task: usize) -> PerAxis<&Part> {
-    let mut parts: PerAxis<&Part> = plans
-        .iter()
-        .rev()
-        .map(|plan| {
-            let part = &plan[task % plan.len()].part;
-            task /= plan.len();
-            part
-        })
-        .collect();
-    parts.reverse();
-    parts
 }

@@ -93,22 +93,11 @@ impl Plan {
         chunk_shape: &[usize],
         buffer_strides: &[isize],
     ) -> Result<Self> {
-        let mut strides = buffer_strides.iter();
+        let mut strides = buffer_strides;
         let mut axes = PerAxis::with_capacity(shape.len());
         for (axis, selected) in selection.iter().enumerate() {
             let chunk = chunk_shape[axis] as u64;
-            let length = shape[axis];
-            axes.push(match selected {
-                AxisSelection::Index(index) => plan_range(axis, length, chunk, (*index, 1, 1), 0)?,
-                AxisSelection::Range { start, step, count } => {
-                    let stride = strides.next().copied().unwrap_or(0);
-                    plan_range(axis, length, chunk, (*start, *step, *count), stride)?
-                }
-                AxisSelection::List(indices) => {
-                    let stride = strides.next().copied().unwrap_or(0);
-                    plan_list(axis, length, chunk, indices, stride)?
-                }
-            });
+            axes.push(plan_axis(axis, shape[axis], chunk, selected, &mut strides)?);
         }
         let tasks = axes.iter().try_fold(1usize, |tasks, plan| tasks.checked_mul(plan.len()));
         let tasks = tasks.ok_or_else(|| {
@@ -152,6 +141,35 @@ pub(crate) fn buffer_shape(selection: &[AxisSelection]) -> PerAxis<usize> {
             AxisSelection::List(indices) => Some(indices.len()),
         })
         .collect()
+}
+
+/// What is selected along one axis, cut into chunks; takes the axis' stride off `strides`, if the
+/// buffer has that axis.
+pub(crate) fn plan_axis(
+    axis: usize,
+    length: u64,
+    chunk: u64,
+    selected: &AxisSelection,
+    strides: &mut &[isize],
+) -> Result<AxisPlan> {
+    let mut stride = || strides.split_off_first().copied().unwrap_or(0);
+    match selected {
+        AxisSelection::Index(index) => plan_range(axis, length, chunk, (*index, 1, 1), 0),
+        AxisSelection::Range { start, step, count } => {
+            plan_range(axis, length, chunk, (*start, *step, *count), stride())
+        }
+        AxisSelection::List(indices) => plan_list(axis, length, chunk, indices, stride()),
+    }
+}
+
+/// Moves a plan by `bytes` in the buffer.
+pub(crate) fn shift(plan: &mut AxisPlan, bytes: isize) {
+    for segment in plan {
+        match &mut segment.part {
+            Part::Strided { offset, .. } => *offset += bytes,
+            Part::Listed { offsets, .. } => offsets.iter_mut().for_each(|at| *at += bytes),
+        }
+    }
 }
 
 /// A range along an axis of `length`, cut into chunks; out of bounds is an error.

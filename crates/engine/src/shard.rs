@@ -84,6 +84,11 @@ impl Index {
     }
 }
 
+/// Whether two inner chunks are read at once: where one ends, and where the next begins.
+pub(crate) fn is_near(end: u64, begin: u64) -> bool {
+    begin <= end.saturating_add(GAP)
+}
+
 fn too_short(shard: &Shard, stored_bytes: u64) -> CodecError {
     damaged(format!("{stored_bytes} bytes stored, the index alone has {}", shard.index_bytes))
 }
@@ -129,7 +134,11 @@ impl ArrayIO {
         )))
     }
 
-    fn read_index(&self, shard: &Shard, s: &mut Scratch) -> Result<Option<(Index, Generation)>> {
+    pub(crate) fn read_index(
+        &self,
+        shard: &Shard,
+        s: &mut Scratch,
+    ) -> Result<Option<(Index, Generation)>> {
         let bytes = shard.index_bytes as u64;
         let edge = if shard.index_at_end { Edge::Last(bytes) } else { Edge::First(bytes) };
         let found = self.store.get_edge_into(&s.key, edge, &mut s.encoded)?;
@@ -168,7 +177,7 @@ impl ArrayIO {
             }
         }
         found.sort_by_key(|(begin, end, _)| (*begin, *end));
-        for run in found.chunk_by(|a, b| b.0 <= a.1.saturating_add(GAP)) {
+        for run in found.chunk_by(|a, b| is_near(a.1, b.0)) {
             let begin = run[0].0;
             let end = run.iter().map(|(_, end, _)| *end).max().unwrap_or(begin);
             let range = begin..end;

@@ -27,18 +27,23 @@ pub(crate) struct Points<'a> {
     pub strides: &'a [isize],
 }
 
+/// Bytes from a buffer's base to its element number `number`, in C order.
+pub(crate) fn offset_of(mut number: usize, shape: &[usize], strides: &[isize]) -> isize {
+    if let &[stride] = strides {
+        return number as isize * stride;
+    }
+    let mut offset = 0;
+    for (length, stride) in shape.iter().zip(strides).rev() {
+        offset += (number % length) as isize * stride;
+        number /= length;
+    }
+    offset
+}
+
 impl Points<'_> {
     /// Bytes from the buffer's base to the element of `point`.
-    pub fn buffer_offset(&self, mut point: usize) -> isize {
-        if let &[stride] = self.strides {
-            return point as isize * stride;
-        }
-        let mut offset = 0;
-        for (length, stride) in self.shape.iter().zip(self.strides).rev() {
-            offset += (point % length) as isize * stride;
-            point /= length;
-        }
-        offset
+    pub fn buffer_offset(&self, point: usize) -> isize {
+        offset_of(point, self.shape, self.strides)
     }
 
     /// Bytes from the start of a decoded chunk of `shape` and `strides` to the element of `point`.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use zarrix_codec::CodecError;
 use zarrix_engine::{
-    ArrayIO, AxisSelection, EngineError, Layout, ObjectSink, ObjectSource, Picks, Source, Target,
+    ArrayIO, AxisSelection, EngineError, Layout, ObjectSink, ObjectSource, Outside, Picks, Source,
+    Target,
 };
 use zarrix_store::{Durability, MemoryStore, Store};
 
@@ -133,7 +134,7 @@ fn regions_points_and_windows_move_elements_without_a_size() {
 
         let out = Numbers::new(&[0; 8]);
         let target = Target::objects(&[2, 2, 2], &[4, 2, 1], &out);
-        io.read_windows(&[0, 0, 3, 4], target, &|| false).unwrap();
+        io.read_windows(&[0, 0, 3, 4], Outside::Refuse, target, &|| false).unwrap();
         let window = |at: usize| [model[at], model[at + 1], model[at + 6], model[at + 7]];
         assert_eq!(out.all(), [window(0), window(22)].concat());
 

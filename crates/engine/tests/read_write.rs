@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use zarrix_engine::{ArrayIO, AxisSelection, EngineError, Layout, Source, Target};
+use zarrix_engine::{Along, ArrayIO, AxisSelection, EngineError, Layout, Outside, Source, Target};
 use zarrix_store::{Durability, LocalStore, MemoryStore, Store};
 
 /// A small generator, so that a failure names a seed and runs again.
@@ -205,7 +205,7 @@ fn windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed: u64) {
     let mut out = vec![0xEEu8; shape.iter().product::<usize>() * model.item];
     // SAFETY: the vector holds all windows.
     let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
-    io.read_windows(&starts, target, GO_ON).unwrap();
+    io.read_windows(&starts, Outside::Refuse, target, GO_ON).unwrap();
     let wanted: Vec<u8> = starts
         .chunks(window.len())
         .flat_map(|start| {
@@ -222,6 +222,91 @@ fn windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed: u64) {
         })
         .collect();
     assert_eq!(out, wanted, "seed {seed}");
+}
+
+/// A window that leaves the array: what is outside stays as it was.
+fn clipped_windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed: u64) {
+    let axes = model.shape.len();
+    let window: Vec<u64> = model.shape.iter().map(|n| 1 + random.below(n + 2)).collect();
+    let start: Vec<i64> =
+        model.shape.iter().map(|n| random.below(3 * n + 1) as i64 - (*n as i64 + 2)).collect();
+    let far = vec![i64::MIN; axes];
+    let starts: Vec<u64> = start.iter().chain(&far).map(|at| *at as u64).collect();
+    let mut shape = vec![2];
+    shape.extend(window.iter().map(|n| *n as usize));
+    let strides = c_strides(&shape, model.item);
+    let mut out = vec![0xEEu8; shape.iter().product::<usize>() * model.item];
+    // SAFETY: the vector holds both windows.
+    let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
+    io.read_windows(&starts, Outside::Skip, target, GO_ON).unwrap();
+    for (number, element) in out.chunks(model.item).enumerate() {
+        let mut rest = number;
+        let mut at = vec![0i64; axes];
+        for axis in (0..axes).rev() {
+            at[axis] = start[axis] + (rest % shape[axis + 1]) as i64;
+            rest /= shape[axis + 1];
+        }
+        let inside =
+            rest == 0 && at.iter().zip(&model.shape).all(|(at, n)| (0..*n as i64).contains(at));
+        let wanted = if inside {
+            let point: Vec<_> = at.iter().map(|at| AxisSelection::Index(*at as u64)).collect();
+            model.read(&point)
+        } else {
+            vec![0xEE; model.item]
+        };
+        assert_eq!(element, wanted, "seed {seed}");
+    }
+}
+
+/// Boxes with an index of their own along some axes; of two writes to one element the last stays.
+fn boxes_agree(random: &mut Random, io: &ArrayIO, model: &mut Model, seed: u64) {
+    let count = random.below(7) as usize;
+    let shared = some_selection(random, &model.shape);
+    let own: Vec<Option<Vec<u64>>> = model
+        .shape
+        .iter()
+        .map(|n| (random.below(2) == 0).then(|| (0..count).map(|_| random.below(*n)).collect()))
+        .collect();
+    let along: Vec<Along<'_>> = own
+        .iter()
+        .zip(&shared)
+        .map(|(own, shared)| own.as_ref().map_or(Along::Shared(shared.clone()), |i| Along::Each(i)))
+        .collect();
+    let one = |i: usize| -> Vec<AxisSelection> {
+        let axes = own.iter().zip(&shared);
+        axes.map(|(own, shared)| {
+            own.as_ref().map_or(shared.clone(), |own| AxisSelection::Index(own[i]))
+        })
+        .collect()
+    };
+    let mut shape = vec![count];
+    let left: Vec<AxisSelection> = own
+        .iter()
+        .zip(&shared)
+        .filter(|(own, _)| own.is_none())
+        .map(|(_, shared)| shared.clone())
+        .collect();
+    shape.extend(counts(&left));
+    let strides = c_strides(&shape, model.item);
+    let bytes = shape.iter().product::<usize>() * model.item;
+    let each = bytes / count.max(1);
+    if random.below(2) == 0 {
+        let value: Vec<u8> = (0..bytes).map(|_| random.below(250) as u8).collect();
+        // SAFETY: the vector holds all boxes.
+        let source = unsafe { Source::new(value.as_ptr(), &shape, &strides) };
+        io.write_boxes(&along, source, Durability::Process, GO_ON).unwrap();
+        for i in 0..count {
+            model.write(&one(i), &value[i * each..(i + 1) * each]);
+        }
+    }
+    let mut out = vec![0xEEu8; bytes];
+    // SAFETY: the vector holds all boxes.
+    let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
+    io.read_boxes(&along, target, GO_ON).unwrap();
+    let wanted: Vec<u8> = (0..count).flat_map(|i| model.read(&one(i))).collect();
+    assert_eq!(out, wanted, "seed {seed}");
+    let cost = io.cost_of_boxes(&along, count, GO_ON).unwrap();
+    assert!(cost.stored <= cost.values && cost.values <= cost.chunks, "seed {seed}: {cost:?}");
 }
 
 #[test]
@@ -265,6 +350,8 @@ fn random_reads_and_writes_agree_with_a_plain_vector() {
             if axes > 0 {
                 points_agree(random, &io, &mut model, seed);
                 windows_agree(random, &io, &model, seed);
+                clipped_windows_agree(random, &io, &model, seed);
+                boxes_agree(random, &io, &mut model, seed);
             }
         }
         let _ = std::fs::remove_dir_all(&directory);

@@ -7,7 +7,9 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 use zarrix_codec::Codec;
-use zarrix_engine::{AxisSelection, EngineError, Interrupt, Layout, Selection, Source, Target};
+use zarrix_engine::{
+    Along, AxisSelection, EngineError, Interrupt, Layout, Outside, Selection, Source, Target,
+};
 use zarrix_store::Durability;
 
 use crate::buffer::{Indices, Readable, Writable};
@@ -26,23 +28,55 @@ impl<'py> FromPyObject<'_, 'py> for SelectionArg {
         let axes = object
             .cast::<PyTuple>()
             .map_err(|_| PyTypeError::new_err("a selection is a tuple with one entry per axis"))?;
-        let axis = |entry: Bound<'py, PyAny>| {
-            if let Ok(range) = entry.cast::<PyTuple>() {
-                let (start, step, count) = range.extract()?;
-                return Ok(AxisSelection::Range { start, step, count });
-            }
-            if entry.is_instance_of::<PyInt>() {
-                return Ok(AxisSelection::Index(entry.extract()?));
-            }
-            let indices: Indices = entry.extract()?;
-            Ok(AxisSelection::List(indices.as_slice().to_vec()))
-        };
-        axes.iter().map(axis).collect::<PyResult<_>>().map(Self)
+        axes.iter().map(|entry| axis_of(&entry)).collect::<PyResult<_>>().map(Self)
     }
 }
 
 /// Key and message of every chunk that does not decode.
 type Broken = Vec<(String, String)>;
+
+/// As [`SelectionArg`], with None for each axis along which every box has an index of its own.
+pub struct BoxesArg(Vec<Option<AxisSelection>>);
+
+impl<'py> FromPyObject<'_, 'py> for BoxesArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let axes = object
+            .cast::<PyTuple>()
+            .map_err(|_| PyTypeError::new_err("a selection is a tuple with one entry per axis"))?;
+        let entries = axes
+            .iter()
+            .map(|entry| if entry.is_none() { Ok(None) } else { axis_of(&entry).map(Some) });
+        entries.collect::<PyResult<_>>().map(Self)
+    }
+}
+
+impl BoxesArg {
+    /// Each axis' own indices, taken in turn from `coords`, or what all boxes share.
+    fn along<'a>(&self, coords: &'a [Indices]) -> PyResult<Vec<Along<'a>>> {
+        let mut coords = coords.iter();
+        let none = || PyIndexError::new_err("as many arrays of indices as axes that are None");
+        let along = self.0.iter().map(|axis| match axis {
+            Some(shared) => Ok(Along::Shared(shared.clone())),
+            None => coords.next().map(|own| Along::Each(own.as_slice())).ok_or_else(none),
+        });
+        let along = along.collect::<PyResult<_>>()?;
+        if coords.next().is_some() { Err(none()) } else { Ok(along) }
+    }
+}
+
+fn axis_of(entry: &Bound<'_, PyAny>) -> PyResult<AxisSelection> {
+    if let Ok(range) = entry.cast::<PyTuple>() {
+        let (start, step, count) = range.extract()?;
+        return Ok(AxisSelection::Range { start, step, count });
+    }
+    if entry.is_instance_of::<PyInt>() {
+        return Ok(AxisSelection::Index(entry.extract()?));
+    }
+    let indices: Indices = entry.extract()?;
+    Ok(AxisSelection::List(indices.as_slice().to_vec()))
+}
 
 /// Asks Python's signal handlers whether to go on, and keeps what they raised.
 #[derive(Default)]
@@ -183,9 +217,66 @@ impl ArrayIO {
         })
     }
 
-    fn read_windows(&self, py: Python<'_>, starts: Indices, out: Writable) -> PyResult<()> {
-        let starts = starts.as_slice();
-        self.reading(py, &out, |target, go_on| self.inner.read_windows(starts, target, go_on))
+    #[pyo3(signature = (starts, out, clip = false))]
+    fn read_windows(
+        &self,
+        py: Python<'_>,
+        starts: Indices,
+        out: Writable,
+        clip: bool,
+    ) -> PyResult<()> {
+        let outside = if clip { Outside::Skip } else { Outside::Refuse };
+        self.reading(py, &out, |target, go_on| {
+            self.inner.read_windows(starts.as_slice(), outside, target, go_on)
+        })
+    }
+
+    fn read_boxes(
+        &self,
+        py: Python<'_>,
+        selection: BoxesArg,
+        coords: Vec<Indices>,
+        out: Writable,
+    ) -> PyResult<()> {
+        let along = selection.along(&coords)?;
+        self.reading(py, &out, |target, go_on| self.inner.read_boxes(&along, target, go_on))
+    }
+
+    #[pyo3(signature = (selection, coords, value, fsync = false))]
+    fn write_boxes(
+        &self,
+        py: Python<'_>,
+        selection: BoxesArg,
+        coords: Vec<Indices>,
+        value: Readable,
+        fsync: bool,
+    ) -> PyResult<()> {
+        let along = selection.along(&coords)?;
+        let durability = durability(fsync);
+        self.writing(py, &value, |source, go_on| {
+            self.inner.write_boxes(&along, source, durability, go_on)
+        })
+    }
+
+    #[pyo3(signature = (selection, coords = Vec::new()))]
+    fn cost(
+        &self,
+        py: Python<'_>,
+        selection: BoxesArg,
+        coords: Vec<Indices>,
+    ) -> PyResult<(u64, u64, u64, u64, u64)> {
+        let signals = Signals::default();
+        let along = selection.along(&coords)?;
+        let shared: Option<Selection> = selection.0.into_iter().collect();
+        let cost = py.detach(|| match (shared, coords.first()) {
+            (Some(shared), _) => self.inner.cost(&shared, &|| signals.interrupt()),
+            (None, coords) => {
+                let count = coords.map_or(0, |own| own.as_slice().len());
+                self.inner.cost_of_boxes(&along, count, &|| signals.interrupt())
+            }
+        });
+        let cost = cost.map_err(|error| signals.raise(py, &error))?;
+        Ok((cost.chunks, cost.values, cost.stored, cost.requests, cost.fetched_bytes))
     }
 
     fn initialized(&self, py: Python<'_>) -> PyResult<usize> {

@@ -1,0 +1,136 @@
+//! What a read would fetch, told before it is made.
+//!
+//! The same chunks, each with what is wanted of it, that a read goes through; of each only its
+//! length is asked for, and of a shard that is wanted in part its index.
+
+use std::sync::{Mutex, PoisonError};
+
+use smallvec::smallvec;
+
+use crate::array::ArrayIO;
+use crate::chunks::write_key;
+use crate::encoding::{Encoding, Shard};
+use crate::partial::is_worth_it;
+use crate::place::CodecResult;
+use crate::pool;
+use crate::read::{Job, corrupt};
+use crate::scratch::{self, Scratch};
+use crate::selection::{AxisSelection, Plan};
+use crate::shard::is_near;
+use crate::wanted::{Cut, Wanted};
+use crate::{Interrupt, Result};
+
+/// What a read touches and fetches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Chunks touched, stored or not: of an array with shards, inner chunks.
+    pub chunks: u64,
+    /// Stored values touched: the chunks, or the shards that hold them, stored or not.
+    pub values: u64,
+    /// How many of these values are stored.
+    pub stored: u64,
+    /// Requests made to the store.
+    pub requests: u64,
+    /// Bytes that these requests give.
+    pub fetched_bytes: u64,
+}
+
+impl Cost {
+    fn add(&mut self, other: Self) {
+        self.chunks += other.chunks;
+        self.values += other.values;
+        self.stored += other.stored;
+        self.requests += other.requests;
+        self.fetched_bytes += other.fetched_bytes;
+    }
+}
+
+impl ArrayIO {
+    /// What [`Self::read`] of `selection` would fetch.
+    pub fn cost(&self, selection: &[AxisSelection], interrupt: Interrupt<'_>) -> Result<Cost> {
+        self.check_axes(selection)?;
+        let layout = &self.layout;
+        let plan = Plan::new(selection, &layout.shape, &layout.chunk.shape, &[])?;
+        self.cost_of_jobs(plan.tasks, interrupt, &|task| {
+            let segments = plan.task(task);
+            let coords = segments.iter().map(|segment| segment.chunk).collect();
+            (coords, smallvec![Wanted::of(&segments, 0)])
+        })
+    }
+
+    pub(crate) fn cost_of_jobs<'a>(
+        &self,
+        count: usize,
+        interrupt: Interrupt<'_>,
+        job: &(dyn Fn(usize) -> Job<'a> + Sync),
+    ) -> Result<Cost> {
+        let total = Mutex::new(Cost::default());
+        pool::run(count, interrupt, &|index| {
+            let (coords, wanted) = job(index);
+            let cost = scratch::with(|s| self.cost_of_job(&coords, &wanted, s))?;
+            total.lock().unwrap_or_else(PoisonError::into_inner).add(cost);
+            Ok(())
+        })?;
+        Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn cost_of_job(&self, coords: &[u64], wanted: &[Wanted<'_>], s: &mut Scratch) -> Result<Cost> {
+        let chunk = &self.layout.chunk;
+        write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
+        let shard = match &chunk.encoding {
+            Encoding::Shard(shard) => shard,
+            Encoding::Elements(elements)
+                if self.store.is_inline()
+                    && self.store.reads_parts()
+                    && is_worth_it(chunk, elements, wanted) =>
+            {
+                let found = self.cost_of_parts(chunk, elements, wanted, s)?;
+                let (requests, bytes) = found.unwrap_or((1, 0));
+                return Ok(Cost {
+                    chunks: 1,
+                    values: 1,
+                    stored: u64::from(found.is_some()),
+                    requests: requests as u64,
+                    fetched_bytes: bytes as u64,
+                });
+            }
+            _ => return self.cost_of_value(1, s),
+        };
+        let cut = Cut::new(shard, &chunk.shape, wanted);
+        let whole = matches!(wanted, [only] if only.covers(&self.limits(coords)));
+        if whole || !shard.outer.is_empty() || !self.store.is_inline() {
+            return self.cost_of_value(cut.entries().count() as u64, s);
+        }
+        self.cost_of_shard(shard, &cut, s)
+    }
+
+    fn cost_of_value(&self, chunks: u64, s: &Scratch) -> Result<Cost> {
+        let size = self.store.size(&s.key)?;
+        Ok(Cost {
+            chunks,
+            values: 1,
+            stored: u64::from(size.is_some()),
+            requests: 1,
+            fetched_bytes: size.unwrap_or(0),
+        })
+    }
+
+    fn cost_of_shard(&self, shard: &Shard, cut: &Cut<'_>, s: &mut Scratch) -> Result<Cost> {
+        let chunks = cut.entries().count() as u64;
+        let mut cost = Cost { chunks, values: 1, requests: 1, ..Cost::default() };
+        let Some((index, _)) = self.read_index(shard, s)? else {
+            return Ok(cost);
+        };
+        cost.stored = 1;
+        cost.fetched_bytes = shard.index_bytes as u64;
+        let ranges = cut.entries().filter_map(|(entry, _)| index.range(entry).transpose());
+        let mut ranges: Vec<(u64, u64)> =
+            ranges.collect::<CodecResult<_>>().map_err(|source| corrupt(&s.key, 0, source))?;
+        ranges.sort_unstable();
+        for run in ranges.chunk_by(|a, b| is_near(a.1, b.0)) {
+            cost.requests += 1;
+            cost.fetched_bytes += run.iter().map(|(_, end)| *end).max().unwrap_or(0) - run[0].0;
+        }
+        Ok(cost)
+    }
+}
