@@ -41,12 +41,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.inside:
         return _inside(arguments)
+    scale = arguments.scale or (1.0 if arguments.long else 0.02)
     rows: list[dict[str, Any]] = []
     for experiment in arguments.experiments or EXPERIMENTS:
-        rows += _outside(experiment, "zarrix", sys.executable, arguments.long)
+        rows += _outside(experiment, "zarrix", sys.executable, scale)
         for peer in arguments.peer if experiment in PEERS else ():
             name, _, python = peer.partition("=")
-            rows += _outside(experiment, name, python or sys.executable, arguments.long)
+            rows += _outside(experiment, name, python or sys.executable, scale)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1))
     ours = [row for row in rows if row["library"] == "zarrix"]
@@ -59,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=", ".join(EXPERIMENTS))
     parser.add_argument("--long", action="store_true", help="minutes instead of seconds")
+    parser.add_argument("--scale", type=float, metavar="S", help="part of --long, 0.02 to 1")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
     parser.add_argument(
         "--peer",
@@ -71,10 +73,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _outside(experiment: str, library: str, python: str, long: bool) -> list[dict[str, Any]]:
+def _outside(experiment: str, library: str, python: str, scale: float) -> list[dict[str, Any]]:
     command = [python, "-m", "tests.reliability", experiment, "--inside", library]
     run = subprocess.run(
-        [*command, *["--long"] * long], cwd=ROOT, capture_output=True, text=True, check=False
+        [*command, "--scale", str(scale)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     try:
         rows = json.loads(run.stdout.splitlines()[-1])
@@ -104,7 +106,8 @@ def _inside(arguments: argparse.Namespace) -> int:
         importlib.import_module(name)
     module = importlib.import_module(f"tests.reliability.{experiment}")
     with tempfile.TemporaryDirectory(prefix="zarrix-reliability-") as folder:
-        figures = module.run(library, Path(folder), 1.0 if arguments.long else 0.02)
+        scale = arguments.scale or (1.0 if arguments.long else 0.02)
+        figures = module.run(library, Path(folder), scale)
     rows = [{"library": library.title, **figure.as_json()} for figure in figures]
     print(json.dumps(rows))
     return 0
