@@ -4,15 +4,18 @@
 //! one that is not there. Nothing in it is trusted: every range is checked against the bytes that
 //! are really stored before it is used.
 
+use std::ops::Range;
+
 use zarrix_codec::{ChainScratch, CodecError};
 use zarrix_store::{Edge, Generation};
 
 use crate::array::ArrayIO;
-use crate::encoding::{ChunkLayout, Shard};
+use crate::encoding::{ChunkLayout, Encoding, Shard};
 use crate::place::{CodecResult, PlaceScratch, Sink, place};
 use crate::read::corrupt;
 use crate::scratch::Scratch;
 use crate::stored::most_stored_bytes;
+use crate::update::covered;
 use crate::wanted::{Cut, Wanted};
 use crate::{EngineError, Result};
 
@@ -21,6 +24,8 @@ pub(crate) const NAME: &str = "sharding_indexed";
 pub(crate) const ABSENT: u64 = u64::MAX;
 /// Bytes between two wanted inner chunks that are cheaper read over than asked for apart.
 const GAP: u64 = 4 << 10;
+/// Shards inside shards that are longer than this are read by their own index, as the outer one is.
+const APART: u64 = 64 << 10;
 /// How often a shard that is replaced while it is read is begun again.
 const ATTEMPTS: usize = 100;
 
@@ -31,6 +36,8 @@ pub(crate) fn damaged(reason: impl Into<String>) -> CodecError {
 /// A decoded index, for a stored shard of known length.
 pub(crate) struct Index {
     entries: Vec<u8>,
+    /// Where the shard begins in the stored value: not at 0 for one inside another.
+    begin: u64,
     stored_bytes: u64,
 }
 
@@ -55,10 +62,10 @@ impl Index {
     ) -> CodecResult<Self> {
         let mut entries = vec![0; shard.count * 16];
         shard.index.decode_into(stored, &mut entries, chain)?;
-        Ok(Self { entries, stored_bytes })
+        Ok(Self { entries, begin: 0, stored_bytes })
     }
 
-    /// Where the inner chunk of `entry` lies; `None` if it is not stored.
+    /// Where in the stored value the inner chunk of `entry` lies; `None` if it is not stored.
     pub fn range(&self, entry: usize) -> CodecResult<Option<(u64, u64)>> {
         let number = |at: usize| {
             let mut bytes = [0; 8];
@@ -70,7 +77,9 @@ impl Index {
             return Ok(None);
         }
         match offset.checked_add(length) {
-            Some(end) if end <= self.stored_bytes => Ok(Some((offset, end))),
+            Some(end) if end <= self.stored_bytes => {
+                Ok(Some((self.begin + offset, self.begin + end)))
+            }
             _ => Err(damaged(format!(
                 "inner chunk {entry}: offset {offset} and length {length} leave the {} stored bytes",
                 self.stored_bytes
@@ -164,7 +173,7 @@ impl ArrayIO {
     ) -> Result<bool> {
         let stored_bytes = index.stored_bytes as usize;
         let most = most_stored_bytes(&shard.inner) as u64;
-        let mut found = Vec::new();
+        let (mut found, mut apart) = (Vec::new(), Vec::new());
         for (entry, wanted) in cut.entries() {
             match index.range(entry).map_err(|source| corrupt(&s.key, stored_bytes, source))? {
                 Some((begin, end)) if end - begin > most => {
@@ -172,7 +181,10 @@ impl ArrayIO {
                     let source = damaged(format!("{reason}, at most {most} can be right"));
                     return Err(corrupt(&s.key, stored_bytes, source));
                 }
-                Some((begin, end)) => found.push((begin, end, wanted)),
+                Some((begin, end)) => match nested(&shard.inner, end - begin, &wanted) {
+                    None => found.push((begin, end, wanted)),
+                    Some(shard) => apart.push((shard, begin..end, wanted)),
+                },
                 None => self.place_whole(&shard.inner, None, &wanted, sink, s)?,
             }
         }
@@ -194,6 +206,58 @@ impl ArrayIO {
                     .map_err(|source| corrupt(key, stored_bytes, source))?;
             }
         }
+        for (inner, range, wanted) in apart {
+            let cut = Cut::new(inner, &shard.inner.shape, &wanted);
+            let Some(index) = self.read_nested_index(inner, range, generation, s)? else {
+                return Ok(false);
+            };
+            if !self.read_ranges(inner, &cut, &index, generation, sink, s)? {
+                return Ok(false);
+            }
+        }
         Ok(true)
+    }
+
+    /// The index of a shard at `range` of the stored one; `None` if that is not `generation` now.
+    fn read_nested_index(
+        &self,
+        shard: &Shard,
+        range: Range<u64>,
+        generation: Generation,
+        s: &mut Scratch,
+    ) -> Result<Option<Index>> {
+        let (begin, stored_bytes) = (range.start, range.end - range.start);
+        let index_bytes = shard.index_bytes as u64;
+        if stored_bytes < index_bytes {
+            let source = too_short(shard, stored_bytes);
+            return Err(corrupt(&s.key, stored_bytes as usize, source));
+        }
+        let at = match shard.index_at_end {
+            true => range.end - index_bytes..range.end,
+            false => begin..begin + index_bytes,
+        };
+        match self.store.get_ranges_into(&s.key, std::slice::from_ref(&at), &mut s.encoded)? {
+            Some(now) if now == generation => {}
+            _ => return Ok(None),
+        }
+        let index = Index::decode(shard, &s.encoded, stored_bytes, &mut s.chain)
+            .map_err(|source| corrupt(&s.key, stored_bytes as usize, source))?;
+        Ok(Some(Index { begin, ..index }))
+    }
+}
+
+/// The shard that an inner chunk is, if it is one of which little is wanted.
+fn nested<'a>(
+    chunk: &'a ChunkLayout,
+    stored_bytes: u64,
+    wanted: &[Wanted<'_>],
+) -> Option<&'a Shard> {
+    match &chunk.encoding {
+        Encoding::Shard(shard)
+            if shard.outer.is_empty() && stored_bytes > APART && !covered(wanted, &chunk.shape) =>
+        {
+            Some(shard)
+        }
+        _ => None,
     }
 }

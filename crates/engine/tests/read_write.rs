@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zarrix_engine::{Along, ArrayIO, AxisSelection, EngineError, Layout, Outside, Source, Target};
+use zarrix_store::testing::CountingStore;
 use zarrix_store::{Durability, LocalStore, MemoryStore, Store};
 
 /// A small generator, so that a failure names a seed and runs again.
@@ -487,64 +487,11 @@ fn shrinking_erases_the_chunks_outside_and_no_others() {
 
 #[test]
 fn only_the_chunks_that_are_selected_are_fetched() {
-    #[derive(Debug)]
-    struct Counting(MemoryStore, AtomicUsize);
-    impl Store for Counting {
-        fn id(&self) -> &str {
-            self.0.id()
-        }
-        fn is_inline(&self) -> bool {
-            true
-        }
-        fn get_into(
-            &self,
-            key: &str,
-            dst: &mut Vec<u8>,
-        ) -> zarrix_store::Result<Option<zarrix_store::Generation>> {
-            self.1.fetch_add(1, Ordering::Relaxed);
-            self.0.get_into(key, dst)
-        }
-        fn get_ranges_into(
-            &self,
-            key: &str,
-            ranges: &[std::ops::Range<u64>],
-            dst: &mut Vec<u8>,
-        ) -> zarrix_store::Result<Option<zarrix_store::Generation>> {
-            self.0.get_ranges_into(key, ranges, dst)
-        }
-        fn size(&self, key: &str) -> zarrix_store::Result<Option<u64>> {
-            self.0.size(key)
-        }
-        fn put(&self, key: &str, value: &[u8], d: Durability) -> zarrix_store::Result<()> {
-            self.0.put(key, value, d)
-        }
-        fn delete(&self, key: &str) -> zarrix_store::Result<bool> {
-            self.0.delete(key)
-        }
-        fn delete_prefix(&self, prefix: &str) -> zarrix_store::Result<u64> {
-            self.0.delete_prefix(prefix)
-        }
-        fn list_prefix(&self, prefix: &str) -> zarrix_store::Result<Vec<String>> {
-            self.0.list_prefix(prefix)
-        }
-        fn list_dir(&self, prefix: &str) -> zarrix_store::Result<zarrix_store::Listing> {
-            self.0.list_dir(prefix)
-        }
-        fn size_prefix(&self, prefix: &str) -> zarrix_store::Result<u64> {
-            self.0.size_prefix(prefix)
-        }
-        fn rename_prefix(&self, source: &str, target: &str) -> zarrix_store::Result<()> {
-            self.0.rename_prefix(source, target)
-        }
-        fn lock(&self, anchor: &str, key: &str) -> zarrix_store::Result<zarrix_store::KeyLock> {
-            self.0.lock(anchor, key)
-        }
-    }
-    let store = Arc::new(Counting(MemoryStore::new(), AtomicUsize::new(0)));
+    let store = Arc::new(CountingStore::new(Arc::new(MemoryStore::new()), true));
     let huge = layout(&[1 << 40, 1 << 40], &[1, 1 << 20], 1, &blosc(1), true);
     let io = ArrayIO::new(Arc::clone(&store) as Arc<dyn Store>, "", huge);
     let stepped =
         [AxisSelection::Range { start: 7, step: 1 << 38, count: 3 }, AxisSelection::Index(1 << 39)];
     assert_eq!(read(&io, &stepped, 1).unwrap(), vec![0x2a; 3]);
-    assert_eq!(store.1.load(Ordering::Relaxed), 3);
+    assert_eq!(store.take().len(), 3);
 }

@@ -1,10 +1,12 @@
-//! Stores for tests: one that loses power, one that fails wherever it is told to.
+//! Stores for tests: one that loses power, one that fails wherever it is told to, one that counts.
 //!
 //! Part of the library, as the conformance suite is: who writes a store, or something on top of
 //! one, asks the same questions. Nothing here is a store to keep data in.
 
+mod counting;
 mod faults;
 mod power;
 
+pub use counting::{Call, CountingStore};
 pub use faults::{Fault, FaultyStore};
 pub use power::PowerLossStore;

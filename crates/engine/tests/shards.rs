@@ -1,0 +1,312 @@
+//! What reading and writing shards asks of the store and of the codecs.
+//!
+//! A store that counts, and a codec that counts: the promises of the design about shards, as numbers.
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use zarrix_codec::{Codec, CodecError, EncodedSize, Scratch};
+use zarrix_engine::{ArrayIO, AxisSelection, Layout, Source, Target};
+use zarrix_store::testing::{Call, CountingStore};
+use zarrix_store::{Durability, Edge, MemoryStore, Store};
+
+const GO_ON: zarrix_engine::Interrupt<'static> = &|| false;
+
+/// Bytes as they are with a mark before them, counted.
+#[derive(Debug, Default)]
+struct Marking {
+    encoded: AtomicUsize,
+    decoded: AtomicUsize,
+}
+
+impl Marking {
+    /// How many chunks were encoded and decoded since the last time.
+    fn take(&self) -> (usize, usize) {
+        (self.encoded.swap(0, Ordering::SeqCst), self.decoded.swap(0, Ordering::SeqCst))
+    }
+}
+
+impl Codec for Marking {
+    fn name(&self) -> &str {
+        "marking"
+    }
+
+    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
+        EncodedSize::AtMost(decoded_bytes + 1)
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<(), CodecError> {
+        self.encoded.fetch_add(1, Ordering::SeqCst);
+        dst.clear();
+        dst.push(b'#');
+        dst.extend_from_slice(src);
+        Ok(())
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<(), CodecError> {
+        self.decoded.fetch_add(1, Ordering::SeqCst);
+        dst.copy_from_slice(&src[1..]);
+        Ok(())
+    }
+
+    fn decode_bounded(
+        &self,
+        src: &[u8],
+        _: usize,
+        dst: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<(), CodecError> {
+        dst.resize(src.len() - 1, 0);
+        self.decode_into(src, dst, scratch)
+    }
+}
+
+/// An array of bytes in shards, with what counts.
+struct Sharded {
+    array: ArrayIO,
+    store: Arc<CountingStore>,
+    codec: Arc<Marking>,
+}
+
+fn range(start: u64, count: u64) -> [AxisSelection; 1] {
+    [AxisSelection::Range { start, step: 1, count }]
+}
+
+/// The codec of shards of inner chunks of `chunk` elements, encoded by `inner`.
+fn shard(chunk: usize, at: &str, inner: &str) -> String {
+    format!(
+        r#"{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [{chunk}],
+            "codecs": [{inner}], "index_location": "{at}",
+            "index_codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}},
+                             {{"name": "crc32c"}}]}}}}"#
+    )
+}
+
+const MARKED: &str =
+    r#"{"name": "bytes"}, {"name": "zarrix.foreign", "configuration": {"slot": 0}}"#;
+
+impl Sharded {
+    fn new(length: u64, shard_length: u64, codecs: &str, inline: bool) -> Self {
+        let store = Arc::new(CountingStore::new(Arc::new(MemoryStore::new()), inline));
+        let codec = Arc::new(Marking::default());
+        let document = format!(
+            r#"{{"shape": [{length}], "chunk_shape": [{shard_length}], "item_bytes": 1,
+                "fill_value": null, "chunk_key_encoding": {{"name": "v2"}}, "codecs": [{codecs}],
+                "metadata_key": "zarr.json", "write_empty_chunks": false}}"#
+        );
+        let layout = Layout::parse(&document, &[codec.clone() as Arc<dyn Codec>]).unwrap();
+        let array = ArrayIO::new(store.clone(), "", layout);
+        Self { array, store, codec }
+    }
+
+    fn write(&self, start: u64, value: &[u8]) {
+        let (shape, strides) = ([value.len()], [1]);
+        // SAFETY: the slice has as many bytes as the shape says, and outlives the call.
+        let source = unsafe { Source::new(value.as_ptr(), &shape, &strides) };
+        let selection = range(start, value.len() as u64);
+        self.array.write(&selection, source, Durability::Process, GO_ON).unwrap();
+    }
+
+    fn read(&self, selection: &[AxisSelection], count: usize) -> Vec<u8> {
+        let mut out = vec![9; count];
+        let (shape, strides) = ([count], [1]);
+        // SAFETY: the vector has as many bytes as the shape says, and outlives the call.
+        let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
+        self.array.read(selection, target, GO_ON).unwrap();
+        out
+    }
+
+    fn stored(&self, key: &str) -> Vec<u8> {
+        let mut value = Vec::new();
+        self.store.get_into(key, &mut value).unwrap().unwrap();
+        self.store.take();
+        value
+    }
+
+    fn forget(&self) {
+        self.store.take();
+        self.codec.take();
+    }
+}
+
+/// The entries of an index: where each inner chunk lies in `shard`.
+fn entries(shard: &[u8], count: usize, at: &str) -> Vec<Option<Range<usize>>> {
+    let begin = if at == "start" { 0 } else { shard.len() - count * 16 - 4 };
+    let number = |at: usize| u64::from_le_bytes(shard[at..at + 8].try_into().unwrap());
+    (0..count)
+        .map(|entry| {
+            let at = begin + entry * 16;
+            let (offset, length) = (number(at), number(at + 8));
+            (offset != u64::MAX).then_some(offset as usize..(offset + length) as usize)
+        })
+        .collect()
+}
+
+/// Numbers of which none is the fill value.
+fn some(count: usize) -> Vec<u8> {
+    (0..count).map(|i| (i % 250 + 1) as u8).collect()
+}
+
+fn places() -> impl Iterator<Item = (&'static str, bool)> {
+    ["start", "end"].into_iter().flat_map(|at| [(at, true), (at, false)])
+}
+
+#[test]
+fn writing_whole_shards_reads_nothing_and_encodes_each_inner_chunk_once() {
+    for (at, inline) in places() {
+        let z = Sharded::new(128, 64, &shard(8, at, MARKED), inline);
+        for _ in 0..2 {
+            z.write(0, &some(128));
+            let mut calls = z.store.take();
+            calls.sort_by_key(|call| format!("{call:?}"));
+            let length = 64 + 8 + 8 * 16 + 4;
+            assert_eq!(calls, [Call::Put("0".into(), length), Call::Put("1".into(), length)]);
+            assert_eq!(z.codec.take(), (16, 0), "{at}");
+        }
+    }
+}
+
+#[test]
+fn a_partial_write_encodes_what_it_touches_and_copies_the_rest() {
+    for (at, inline) in places() {
+        let z = Sharded::new(64, 64, &shard(8, at, MARKED), inline);
+        z.write(0, &some(40));
+        let before = z.stored("0");
+        z.forget();
+        // All of inner chunk 1, and a part of each of 2 and 6.
+        z.write(8, &[7; 12]);
+        z.write(50, &[7; 2]);
+        let calls = z.store.take();
+        assert_eq!(calls.len(), 4, "{calls:?}");
+        assert!(matches!(
+            calls.as_slice(),
+            [Call::Get(_), Call::Put(..), Call::Get(_), Call::Put(..)]
+        ));
+        // Only the second was there and is kept in part: one is decoded, three are encoded.
+        assert_eq!(z.codec.take(), (3, 1), "{at}");
+        let after = z.stored("0");
+        let (old, new) = (entries(&before, 8, at), entries(&after, 8, at));
+        for entry in [0, 3, 4] {
+            let (old, new) = (old[entry].clone().unwrap(), new[entry].clone().unwrap());
+            assert_eq!(before[old], after[new]);
+        }
+        assert_eq!([5, 7].map(|entry| &new[entry]), [&None, &None]);
+        let mut wanted = some(40);
+        wanted.resize(64, 0);
+        wanted[8..20].fill(7);
+        wanted[50..52].fill(7);
+        assert_eq!(z.read(&range(0, 64), 64), wanted);
+    }
+}
+
+#[test]
+fn inner_chunks_cost_one_read_of_the_index_and_one_request_for_each_run() {
+    for at in ["start", "end"] {
+        // Inner chunks longer than the gap that is read over.
+        let z = Sharded::new(16 << 13, 16 << 13, &shard(1 << 13, at, MARKED), true);
+        let values = some(16 << 13);
+        z.write(0, &values);
+        let index = 16 * 16 + 4;
+        let edge = if at == "start" { Edge::First(index) } else { Edge::Last(index) };
+        let cases: [(&[u64], usize); 5] = [
+            (&[5], 1),
+            (&[3, 4, 5, 6], 1),
+            (&[0, 1, 7, 8, 15], 3),
+            (&[0, 2, 4, 6, 8, 10, 12, 14], 8),
+            (&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], 1),
+        ];
+        for (inner, runs) in cases {
+            z.forget();
+            let positions: Vec<u64> = inner.iter().map(|chunk| (chunk << 13) + 11).collect();
+            let wanted: Vec<u8> = positions.iter().map(|i| values[*i as usize]).collect();
+            let found = z.read(&[AxisSelection::List(positions.clone())], positions.len());
+            assert_eq!(found, wanted);
+            let calls = z.store.take();
+            assert_eq!(calls[0], Call::Edge("0".into(), edge));
+            assert_eq!(calls.len(), 1 + runs, "{inner:?} {calls:?}");
+            assert!(
+                calls[1..]
+                    .iter()
+                    .all(|call| matches!(call, Call::Ranges(_, ranges) if ranges.len() == 1))
+            );
+            assert_eq!(z.codec.take(), (0, inner.len()));
+        }
+        // All of a shard is one request without a look at the index before.
+        z.forget();
+        assert_eq!(z.read(&range(0, 16 << 13), 16 << 13), values);
+        assert_eq!(z.store.take(), [Call::Get("0".into())]);
+    }
+}
+
+#[test]
+fn what_is_not_stored_costs_no_request() {
+    let z = Sharded::new(256, 64, &shard(8, "end", MARKED), true);
+    z.write(0, &some(8));
+    z.forget();
+    assert_eq!(z.read(&range(20, 30), 30), [0; 30]);
+    assert_eq!(z.store.take().len(), 1);
+    // A shard of nothing but fill is not stored at all, and no longer stored if it becomes one.
+    z.write(0, &[0; 8]);
+    assert_eq!(z.store.take()[1..], [Call::Delete("0".into())]);
+    assert_eq!(z.read(&range(0, 64), 64), [0; 64]);
+}
+
+#[test]
+fn stores_that_are_asked_in_batches_give_each_shard_once() {
+    let z = Sharded::new(256, 64, &shard(8, "end", MARKED), false);
+    let values = some(256);
+    z.write(0, &values);
+    z.forget();
+    let some_of_all = [AxisSelection::Range { start: 3, step: 16, count: 16 }];
+    let wanted: Vec<u8> = values.iter().skip(3).step_by(16).copied().collect();
+    assert_eq!(z.read(&some_of_all, 16), wanted);
+    let keys: Vec<String> = z
+        .store
+        .take()
+        .into_iter()
+        .map(|call| match call {
+            Call::Get(key) => key,
+            other => format!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(keys, ["0", "1", "2", "3"]);
+    assert_eq!(z.codec.take(), (0, 16));
+}
+
+#[test]
+fn shards_in_shards_keep_the_same_promises() {
+    for (at, inside) in [("start", "end"), ("end", "start")] {
+        let codecs = shard(1 << 17, at, &shard(1 << 13, inside, MARKED));
+        let z = Sharded::new(1 << 19, 1 << 19, &codecs, true);
+        let mut values = some(1 << 19);
+        z.write(0, &values);
+        assert_eq!(z.codec.take(), (64, 0));
+        assert!(matches!(z.store.take().as_slice(), [Call::Put(..)]));
+        // Three chunks of one inner shard, two of them neighbours: two indexes, two runs.
+        let positions: Vec<u64> = [17, 18, 25].iter().map(|chunk| (chunk << 13) + 5).collect();
+        let wanted: Vec<u8> = positions.iter().map(|i| values[*i as usize]).collect();
+        assert_eq!(z.read(&[AxisSelection::List(positions)], 3), wanted);
+        let calls = z.store.take();
+        assert_eq!(calls.len(), 4, "{calls:?}");
+        let bytes: u64 = calls
+            .iter()
+            .map(|call| match call {
+                Call::Ranges(_, ranges) => ranges.iter().map(|range| range.end - range.start).sum(),
+                _ => 0,
+            })
+            .sum();
+        assert!(bytes < 4 << 13, "{bytes} bytes read for three chunks of {}", 1 << 13);
+        assert_eq!(z.codec.take(), (0, 3));
+        // A whole inner shard is one request behind the index of the outer one.
+        assert_eq!(z.read(&range(1 << 17, 1 << 17), 1 << 17), values[1 << 17..1 << 18]);
+        assert_eq!(z.store.take().len(), 2);
+        z.forget();
+        z.write((20 << 13) + 1, &[3; 9]);
+        values[(20 << 13) + 1..(20 << 13) + 10].fill(3);
+        assert!(matches!(z.store.take().as_slice(), [Call::Get(_), Call::Put(..)]));
+        assert_eq!(z.codec.take(), (1, 1));
+        assert_eq!(z.read(&range(0, 1 << 19), 1 << 19), values);
+    }
+}

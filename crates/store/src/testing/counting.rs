@@ -1,0 +1,118 @@
+//! A store that writes down what is asked of it.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{Durability, Edge, Generation, KeyLock, Listing, Result, Store};
+
+/// One call that moved a value, or parts of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// All of a value was read.
+    Get(String),
+    /// One end of a value was read.
+    Edge(String, Edge),
+    /// Ranges of a value were read in one request.
+    Ranges(String, Vec<Range<u64>>),
+    /// A value of this many bytes was written.
+    Put(String, usize),
+    /// A key was deleted.
+    Delete(String),
+}
+
+/// Another store, and the calls that moved values since they were last asked for.
+#[derive(Debug)]
+pub struct CountingStore {
+    inner: Arc<dyn Store>,
+    inline: bool,
+    calls: Mutex<Vec<Call>>,
+}
+
+impl CountingStore {
+    /// `inner`; unless `inline`, values are asked for in batches.
+    pub fn new(inner: Arc<dyn Store>, inline: bool) -> Self {
+        Self { inner, inline, calls: Mutex::default() }
+    }
+
+    /// The calls since the last time, in their order.
+    pub fn take(&self) -> Vec<Call> {
+        std::mem::take(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn note(&self, call: Call) {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+    }
+}
+
+impl Store for CountingStore {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn is_inline(&self) -> bool {
+        self.inline
+    }
+
+    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+        self.note(Call::Get(key.to_owned()));
+        self.inner.get_into(key, dst)
+    }
+
+    fn get_ranges_into(
+        &self,
+        key: &str,
+        ranges: &[Range<u64>],
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        self.note(Call::Ranges(key.to_owned(), ranges.to_vec()));
+        self.inner.get_ranges_into(key, ranges, dst)
+    }
+
+    fn get_edge_into(
+        &self,
+        key: &str,
+        edge: Edge,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<(Generation, u64)>> {
+        self.note(Call::Edge(key.to_owned(), edge));
+        self.inner.get_edge_into(key, edge, dst)
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        self.inner.size(key)
+    }
+
+    fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
+        self.note(Call::Put(key.to_owned(), value.len()));
+        self.inner.put(key, value, durability)
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        self.note(Call::Delete(key.to_owned()));
+        self.inner.delete(key)
+    }
+
+    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+        self.inner.delete_prefix(prefix)
+    }
+
+    fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
+        self.inner.list_prefix(prefix)
+    }
+
+    fn list_dir(&self, prefix: &str) -> Result<Listing> {
+        self.inner.list_dir(prefix)
+    }
+
+    fn size_prefix(&self, prefix: &str) -> Result<u64> {
+        self.inner.size_prefix(prefix)
+    }
+
+    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+        self.inner.rename_prefix(source, target)
+    }
+
+    fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
+        self.inner.lock(anchor, key)
+    }
+}
