@@ -345,6 +345,7 @@ class _Walk:
     def all(self, codecs: list[Config]) -> None:
         """Go through the whole chain."""
         codecs = _transpositions_first([codec for codec in codecs if self._is_known(codec)])
+        codecs = _into_shards(codecs)
         names = [codec["name"] for codec in codecs]
         transposed = max((i for i, name in enumerate(names) if name == "transpose"), default=-1)
         self.in_python = any(name != "transpose" for name in names[: transposed + 1])
@@ -465,8 +466,8 @@ class _Walk:
         index.all(_codec_list(configuration, "index_codecs", self.where))
         if self.steps and any(not _is_transposition(step) for step in self.steps):
             raise MetadataError(
-                f"{self.where}: a filter before sharding_indexed is not supported; put it into the "
-                "codecs of the shard"
+                f"{self.where}: a filter over several elements before sharding_indexed is not "
+                "supported; put it into the codecs of the shard"
             )
         shard = {
             "chunk_shape": inner,
@@ -509,6 +510,25 @@ def _transpositions_first(codecs: list[Config]) -> list[Config]:
         elif codec["name"] not in ELEMENTWISE:
             break
     return ordered
+
+
+def _into_shards(codecs: list[Config]) -> list[Config]:
+    """The same chain, with codecs that treat every element alone inside the shard behind them.
+
+    So inner chunks can be read and written alone; the stored bytes are the same.
+    """
+    names = [one["name"] for one in codecs]
+    if "sharding_indexed" not in names:
+        return codecs
+    place = names.index("sharding_indexed")
+    first = next(i for i, name in enumerate(names) if name != "transpose")
+    configuration = codecs[place].get("configuration", {})
+    inner = configuration.get("codecs")
+    if not isinstance(inner, list) or not ELEMENTWISE.issuperset(names[first:place]):
+        return codecs
+    inside = {**configuration, "codecs": [*codecs[first:place], *inner]}
+    shard = {"name": "sharding_indexed", "configuration": inside}
+    return [*codecs[:first], shard, *codecs[place + 1 :]]
 
 
 def _is_transposition(step: dict[str, Any] | Run) -> bool:
