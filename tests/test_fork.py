@@ -358,3 +358,30 @@ def test_a_fork_leaves_the_locks_of_the_parent_alone(tmp_path: Path) -> None:
     print(json.dumps(outcomes))
     """
     assert run(tmp_path, program) == ["ok"] * 30
+
+
+def test_a_worker_keeps_its_thread_state_so_that_forks_find_nobody_making_one(
+    tmp_path: Path,
+) -> None:
+    """Python 3.11 hangs in a child forked while a thread made or dropped its state."""
+    program = """
+    class Counting(dict):
+        local = threading.local()
+        first = []
+
+        def __setitem__(self, key, value):
+            if not hasattr(self.local, "known"):
+                self.local.known = True
+                self.first.append(threading.get_ident())
+            super().__setitem__(key, value)
+
+    zarr.config.threads = 8
+    z = make(None, store=Counting(), chunks=(25, 25), compressor=None)
+    for i in range(20):
+        z[...] = i
+    outcomes = [in_child(lambda: make(None, store={}, compressor=None)) for _ in range(5)]
+    print(json.dumps([len(Counting.first), len(set(Counting.first)), outcomes]))
+    """
+    met, threads, outcomes = run(tmp_path, program)
+    assert met == threads
+    assert outcomes == ["ok"] * 5

@@ -38,7 +38,7 @@ pub use boxes::{Along, Outside};
 pub use cost::Cost;
 pub use error::{EngineError, Result};
 pub use layout::{ForeignCodecs, Layout};
-pub use pool::{set_threads, threads};
+pub use pool::{on_worker_start, set_threads, threads};
 pub use selection::{AxisSelection, Selection};
 pub use stored::Verified;
 pub use view::{Source, Target};

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use zarrix_store::process::PerProcess;
@@ -24,6 +24,7 @@ static POOL: PerProcess<Pool> = PerProcess::new(Pool::new);
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 /// The CPUs this process may use; 0 before they are counted, which reads files of the system.
 static CPUS: AtomicUsize = AtomicUsize::new(0);
+static ADOPT: OnceLock<fn()> = OnceLock::new();
 
 /// Number of threads that work on one call, the caller among them.
 pub fn threads() -> usize {
@@ -47,6 +48,13 @@ fn cpus() -> usize {
 /// Changes [`threads`] from the next call on; 0 means as many as this process has CPUs.
 pub fn set_threads(count: usize) {
     THREADS.store(count, Ordering::Relaxed);
+}
+
+/// Has every worker call `adopt` before anything else, once; workers never end.
+///
+/// For callers whose callbacks need something of each thread that calls them. Only the first counts.
+pub fn on_worker_start(adopt: fn()) {
+    ADOPT.get_or_init(|| adopt);
 }
 
 type Task<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
@@ -230,6 +238,9 @@ impl Pool {
 
 impl Shared {
     fn serve(&self) {
+        if let Some(adopt) = ADOPT.get() {
+            adopt();
+        }
         let mut queue = lock(&self.queue);
         loop {
             while queue.jobs.front().is_some_and(|job| !job.is_open()) {

@@ -11,6 +11,7 @@ mod npystring;
 mod objects;
 mod slots;
 mod store;
+mod workers;
 
 use pyo3::prelude::*;
 
@@ -26,6 +27,11 @@ mod _engine {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name Python packages use")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::workers::adopt_all(module.py())
+    }
 
     #[pyfunction]
     fn set_threads(count: usize) {

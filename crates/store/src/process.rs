@@ -17,10 +17,7 @@ use crate::sys;
 
 /// Counts the forks between this process and its oldest ancestor that used the crate.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
-/// Forks under way in this process.
-static FORKING: AtomicU32 = AtomicU32::new(0);
-/// Threads inside [`unforked`].
-static INSIDE: AtomicU32 = AtomicU32::new(0);
+static GATE: Gate = Gate::new();
 static WATCHING: AtomicBool = AtomicBool::new(false);
 
 /// Changes in a forked child, and at no other time; state that remembers it knows its process.
@@ -35,29 +32,80 @@ pub fn generation() -> u64 {
 /// It must be short, must not wait for anything but other sections, and must not enter a second
 /// one: a fork that waits for the first would be waited for by the second.
 pub fn unforked<R>(section: impl FnOnce() -> R) -> R {
-    let _inside = Inside::enter();
-    section()
+    watch();
+    GATE.pass(section)
 }
 
-struct Inside;
+/// Sections that a fork waits for, and that wait while there is one.
+///
+/// Atomics alone: it is held and released by fork handlers, of the system or of an interpreter.
+#[derive(Debug)]
+pub struct Gate {
+    /// Forks under way in this process.
+    forking: AtomicU32,
+    inside: AtomicU32,
+}
 
-impl Inside {
-    fn enter() -> Self {
-        watch();
+impl Gate {
+    /// A gate that is open.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { forking: AtomicU32::new(0), inside: AtomicU32::new(0) }
+    }
+
+    /// Runs `section` while the gate is not held; what [`unforked`] asks of it goes here, too.
+    pub fn pass<R>(&self, section: impl FnOnce() -> R) -> R {
+        let _inside = Inside::enter(self);
+        section()
+    }
+
+    /// Before a fork: keeps everyone out, and waits for those who are in.
+    pub fn hold(&self) {
+        self.forking.fetch_add(1, Ordering::SeqCst);
+        while self.inside.load(Ordering::SeqCst) != 0 {
+            std::thread::yield_now();
+        }
+    }
+
+    /// After it, in the parent.
+    pub fn release(&self) {
+        // Saturating: a handler registered while another thread was forking runs without its first
+        // half.
+        let fewer = |forks: u32| Some(forks.saturating_sub(1));
+        let _ = self.forking.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer);
+    }
+
+    /// After it, in the child, which has one thread.
+    pub fn reset(&self) {
+        self.inside.store(0, Ordering::SeqCst);
+        self.forking.store(0, Ordering::SeqCst);
+    }
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+struct Inside<'a>(&'a Gate);
+
+impl<'a> Inside<'a> {
+    fn enter(gate: &'a Gate) -> Self {
         loop {
-            INSIDE.fetch_add(1, Ordering::SeqCst);
-            if FORKING.load(Ordering::SeqCst) == 0 {
-                return Self;
+            gate.inside.fetch_add(1, Ordering::SeqCst);
+            if gate.forking.load(Ordering::SeqCst) == 0 {
+                return Self(gate);
             }
-            INSIDE.fetch_sub(1, Ordering::SeqCst);
+            gate.inside.fetch_sub(1, Ordering::SeqCst);
             std::thread::yield_now();
         }
     }
 }
 
-impl Drop for Inside {
+impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        INSIDE.fetch_sub(1, Ordering::SeqCst);
+        self.0.inside.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -71,24 +119,18 @@ fn watch() {
 }
 
 extern "C" fn before_fork() {
-    FORKING.fetch_add(1, Ordering::SeqCst);
-    while INSIDE.load(Ordering::SeqCst) != 0 {
-        std::thread::yield_now();
-    }
+    GATE.hold();
 }
 
 extern "C" fn after_fork_in_parent() {
-    // Saturating: a handler registered while another thread was forking runs without its first half.
-    let fewer = |forks: u32| Some(forks.saturating_sub(1));
-    let _ = FORKING.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer);
+    GATE.release();
 }
 
 /// Only atomics and `close`: the child of a threaded process may call little else here.
 extern "C" fn after_fork_in_child() {
     GENERATION.fetch_add(1, Ordering::SeqCst);
     crate::descriptors::close_inherited();
-    INSIDE.store(0, Ordering::SeqCst);
-    FORKING.store(0, Ordering::SeqCst);
+    GATE.reset();
 }
 
 /// A value that every process builds for itself; a forked child leaks its parent's.

@@ -1,0 +1,45 @@
+//! The engine's threads, as the interpreter knows them.
+//!
+//! A thread that calls into Python needs a thread state. Attaching makes one and detaching drops it
+//! again, both under a lock of the interpreter that a thread takes without the GIL; Python 3.11
+//! waits for that lock in a forked child before it renews it, so that a fork at the wrong moment
+//! left a child that hung before its first line. So each worker gets one state for good, and a fork
+//! waits until nobody is being given one.
+//!
+//! The handlers are Python's and not the system's: since 3.13 Python itself holds that lock when the
+//! system's run, and waiting there for a thread that waits for it would never end.
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyCFunction, PyDict};
+use zarrix_store::process::Gate;
+
+static GATE: Gate = Gate::new();
+static INTERPRETER: AtomicPtr<ffi::PyInterpreterState> = AtomicPtr::new(std::ptr::null_mut());
+
+/// From now on every worker has a thread state of this interpreter.
+pub fn adopt_all(py: Python<'_>) -> PyResult<()> {
+    // SAFETY: we are attached.
+    INTERPRETER.store(unsafe { ffi::PyInterpreterState_Get() }, Ordering::Release);
+    let handlers = PyDict::new(py);
+    // Detached while it waits: who is inside may need what this thread has.
+    handlers.set_item("before", handler(py, |py| py.detach(|| GATE.hold()))?)?;
+    handlers.set_item("after_in_parent", handler(py, |_| GATE.release())?)?;
+    handlers.set_item("after_in_child", handler(py, |_| GATE.reset())?)?;
+    py.import("os")?.call_method("register_at_fork", (), Some(&handlers))?;
+    zarrix_engine::on_worker_start(adopt);
+    Ok(())
+}
+
+fn handler<'py>(py: Python<'py>, work: fn(Python<'_>)) -> PyResult<Bound<'py, PyCFunction>> {
+    PyCFunction::new_closure(py, None, None, move |arguments, _| work(arguments.py()))
+}
+
+fn adopt() {
+    let interpreter = INTERPRETER.load(Ordering::Acquire);
+    // SAFETY: the main interpreter, which outlives every worker; this thread has no state yet, and
+    // the one it gets is found by whoever attaches it.
+    GATE.pass(|| unsafe { ffi::PyThreadState_New(interpreter) });
+}
