@@ -33,10 +33,19 @@ class Opened:
 
     read : key -> a new array with the selected elements
     write : (key, array) -> None, returns when the bytes are where any process sees them
+    points : arrays of coordinates, one per axis -> a new array with one element for each point
+    outer : integers, slices and arrays -> a new array, each axis selected on its own
+    windows : (starts, shape) -> all windows of that shape, in one array or in as many
+
+    The last three are only asked of those who read Zarr; without a call of its own for windows a
+    contender reads them one by one.
     """
 
     read: Callable[[Key], AnyArray]
     write: Callable[[Key, AnyArray], None]
+    points: Callable[[Key], AnyArray] | None = None
+    outer: Callable[[Key], AnyArray] | None = None
+    windows: Callable[[AnyArray, tuple[int, ...]], AnyArray] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,13 @@ def _open_zarrix(path: Path, mode: str) -> Opened:
     import zarrix
 
     array = zarrix.open_array(str(path), mode=mode)
-    return Opened(array.__getitem__, array.__setitem__)
+    return Opened(
+        array.__getitem__,
+        array.__setitem__,
+        array.vindex.__getitem__,
+        array.oindex.__getitem__,
+        array.read_windows,
+    )
 
 
 def _zarr_pipeline(name: str) -> Callable[[Path, str], Opened]:
@@ -98,7 +113,8 @@ def _zarr_pipeline(name: str) -> Callable[[Path, str], Opened]:
         in_use = type(array._async_array.codec_pipeline).__name__
         if in_use != name.rpartition(".")[2]:
             raise RuntimeError(f"asked zarr for {name}, the array uses {in_use}")
-        return Opened(array.__getitem__, array.__setitem__)
+        vindex, oindex = array.vindex.__getitem__, array.oindex.__getitem__
+        return Opened(array.__getitem__, array.__setitem__, vindex, oindex)
 
     return open
 
@@ -120,7 +136,13 @@ def _open_tensorstore(path: Path, mode: str) -> Opened:
     def write(key: Key, value: AnyArray) -> None:
         array[key].write(value).result()
 
-    return Opened(read, write)
+    def points(key: Key) -> Any:
+        return array.vindex[key].read().result()
+
+    def outer(key: Key) -> Any:
+        return array.oindex[key].read().result()
+
+    return Opened(read, write, points, outer)
 
 
 def _refuse(key: Key, value: AnyArray) -> None:

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -102,8 +103,11 @@ class Read(Workload):
     def _path(self, contender: Contender, place: Place) -> Path:
         return place.layout(self.layout).build(place.data).with_suffix(contender.suffix)
 
+    def _read(self, contender: Contender, place: Place) -> Callable[[Key], AnyArray]:
+        return contender.open(self._path(contender, place), "r").read
+
     def call(self, contender: Contender, place: Place) -> Call:
-        read = contender.open(self._path(contender, place), "r").read
+        read = self._read(contender, place)
         keys = self._keys(place)
 
         def run() -> None:
@@ -113,7 +117,7 @@ class Read(Workload):
         return Call(run, len(keys))
 
     def result(self, contender: Contender, place: Place) -> list[AnyArray]:
-        read = contender.open(self._path(contender, place), "r").read
+        read = self._read(contender, place)
         return [read(key) for key in self._keys(place)]
 
     def floor(self, place: Place) -> Call | None:
@@ -121,6 +125,52 @@ class Read(Workload):
             return None
         layout = place.layout(self.layout)
         return floor.read(layout.build(place.data), layout, self._keys(place))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Select(Read):
+    """Selections that are more than integers and slices; ``rule`` is the field of `Opened`.
+
+    They have no floor: what of a chunk they need is not for the bare codec to say.
+    """
+
+    rule: str
+    bulk: bool = False
+
+    def _read(self, contender: Contender, place: Place) -> Callable[[Key], AnyArray]:
+        opened = contender.open(self._path(contender, place), "r")
+        return cast("Callable[[Key], AnyArray]", getattr(opened, self.rule))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Windows(Read):
+    """Many crops of one size: in one call where there is one, else one after the other.
+
+    What the others read stays in as many arrays: putting them into one, as a batch needs, is not
+    counted against them.
+    """
+
+    bulk: bool = False
+
+    def call(self, contender: Contender, place: Place) -> Call:
+        opened = contender.open(self._path(contender, place), "r")
+        keys = self._keys(place)
+        if opened.windows is None:
+            return Call(lambda: [opened.read(key) for key in keys])
+        windows, starts, shape = opened.windows, _starts(keys), _shape(keys[0])
+        return Call(lambda: windows(starts, shape))
+
+    def result(self, contender: Contender, place: Place) -> list[AnyArray]:
+        found = self.call(contender, place).run()
+        return list(found)
+
+
+def _starts(keys: list[Key]) -> AnyArray:
+    return np.array([[part.start for part in key] for key in keys])
+
+
+def _shape(key: Key) -> tuple[int, ...]:
+    return tuple(part.stop - part.start for part in key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,11 +321,43 @@ def crops(side: int, count: int = 8) -> Keys:
     return draw
 
 
+def points(count: int) -> Keys:
+    """Elements at random places, by one array of coordinates per axis."""
+
+    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
+        return [tuple(rng.integers(n, size=count) for n in layout.shape)]
+
+    return draw
+
+
+def rows(count: int) -> Keys:
+    """Indices of the first axis in any order, everything of the second."""
+
+    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
+        return [(rng.integers(layout.shape[0], size=count), slice(None))]
+
+    return draw
+
+
 WORKLOADS: tuple[Workload, ...] = (
     Read("video zstd bitshuffle: crop 960", 1.2, 1.8, layout="video-zstd", keys=crops(960)),
     Read("video zstd bitshuffle: crop 256", None, 2.5, layout="video-zstd", keys=crops(256)),
     Read("video lz4 shuffle: crop 960", None, 1.5, layout="video-lz4", keys=crops(960)),
     Read("video lz4 shuffle: crop 256", None, 2.5, layout="video-lz4", keys=crops(256)),
+    Windows(
+        "video zstd bitshuffle: 32 crops 256 at once",
+        None,
+        4,
+        layout="video-zstd",
+        keys=boxes((1, None, 256, 256), 32),
+    ),
+    Windows(
+        "video lz4 shuffle: 32 crops 256 at once",
+        None,
+        4,
+        layout="video-lz4",
+        keys=boxes((1, None, 256, 256), 32),
+    ),
     Read("planes: all", None, 3, layout="planes", keys=everything),
     Read("planes: [:, :, k]", None, 1.8, layout="planes", keys=indices(2, 8)),
     Read("planes: [k]", None, 6, layout="planes", keys=indices(0, 1)),
@@ -284,6 +366,8 @@ WORKLOADS: tuple[Workload, ...] = (
     Read("tiles: box 256", None, 2, layout="tiles", keys=boxes((256, 256), 16), bulk=False),
     Read("tiles: one chunk", 3, 5, layout="tiles", keys=chunks(64), bulk=False),
     Read("tiles: one element", None, 5, layout="tiles", keys=elements(64), bulk=False),
+    Select("tiles: vindex", None, 1.8, layout="tiles", keys=points(20_000), rule="points"),
+    Select("tiles: oindex", None, 1.8, layout="tiles", keys=rows(500), rule="outer"),
     Write("tiles: write", None, 1.1, layout="tiles"),
     Read(
         "plain: all, against numpy.load",
