@@ -152,16 +152,18 @@ fn normalize(mut dims: Dims, item: usize) -> Option<Dims> {
     let mut merged = Dims::with_capacity(dims.len());
     for dim in dims {
         match merged.last_mut() {
-            Some(outer)
-                if outer.dst == dim.dst * dim.count as isize
-                    && outer.src == dim.src * dim.count as isize =>
-            {
+            Some(outer) if continues(outer, &dim) => {
                 *outer = Dim { count: outer.count * dim.count, ..dim };
             }
             _ => merged.push(dim),
         }
     }
     Some(merged)
+}
+
+/// Whether a step of `outer` is what comes after all steps of `inner`, on both sides.
+pub(crate) fn continues(outer: &Dim, inner: &Dim) -> bool {
+    outer.dst == inner.dst * inner.count as isize && outer.src == inner.src * inner.count as isize
 }
 
 unsafe fn copy_typed<T: Copy>(dst: *mut u8, src: *const u8, dims: &[Dim]) {

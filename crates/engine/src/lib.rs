@@ -26,6 +26,7 @@ mod scratch;
 mod selection;
 mod shard;
 mod stored;
+mod together;
 mod update;
 mod view;
 mod walk;

@@ -80,13 +80,14 @@ impl ArrayIO {
     }
 }
 
-enum Failed {
+/// What went wrong with a stored value; the chunk is named where it is known.
+pub(crate) enum Failed {
     Store(zarrix_store::StoreError),
     Codec(CodecError),
 }
 
 impl Failed {
-    fn of(self, key: &str, stored_bytes: usize) -> EngineError {
+    pub fn of(self, key: &str, stored_bytes: usize) -> EngineError {
         match self {
             Self::Store(error) => EngineError::Store(error),
             Self::Codec(source) => corrupt(key, stored_bytes, source),
@@ -115,7 +116,7 @@ fn plain(
     s: &mut Scratch,
 ) -> std::result::Result<(), Failed> {
     let sparse = sparse_of(&mut s.sparse, reader, chunk.bytes)?;
-    check_length(sparse, chunk.bytes)?;
+    check_length(sparse.len(), chunk.bytes)?;
     for run in pages(chunk, elements, wanted, sink.layout.item_bytes)? {
         reader.read_at(run.start as u64, &mut sparse[run])?;
     }
@@ -209,7 +210,7 @@ fn sparse_of<'a>(
 }
 
 /// Which blocks of the decoded chunk hold something wanted, ascending.
-fn touched(
+pub(crate) fn touched(
     chunk: &ChunkLayout,
     elements: &Elements,
     wanted: &[Wanted<'_>],

@@ -133,7 +133,7 @@ fn place_elements(
         }
     }
     if elements.chain.is_identity() {
-        check_length(encoded, chunk.bytes)?;
+        check_length(encoded.len(), chunk.bytes)?;
         place_plain(encoded, chunk, elements, wanted, sink);
         return Ok(());
     }
@@ -147,13 +147,13 @@ fn place_elements(
 }
 
 /// Refuses a chunk that is not as long as it must be where nothing is compressed.
-pub(crate) fn check_length(encoded: &[u8], wanted: usize) -> CodecResult<()> {
-    if encoded.len() == wanted {
+pub(crate) fn check_length(stored_bytes: usize, wanted: usize) -> CodecResult<()> {
+    if stored_bytes == wanted {
         return Ok(());
     }
     Err(CodecError::corrupt(
         "bytes",
-        format!("{} bytes stored where the chunk has {wanted}", encoded.len()),
+        format!("{stored_bytes} bytes stored where the chunk has {wanted}"),
     ))
 }
 

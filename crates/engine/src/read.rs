@@ -46,6 +46,10 @@ impl ArrayIO {
         check_shape(&buffer_shape(selection), target.shape(), "the buffer")?;
         let layout = &self.layout;
         let plan = Plan::new(selection, &layout.shape, &layout.chunk.shape, target.strides())?;
+        self.check_kind(target.sink().is_some())?;
+        if let Some(together) = self.together(&plan, target) {
+            return self.read_together(&plan, together, target, interrupt);
+        }
         self.read_jobs(plan.tasks, target, interrupt, &|task| {
             let segments = plan.task(task);
             let coords = segments.iter().map(|segment| segment.chunk).collect();
@@ -80,7 +84,7 @@ impl ArrayIO {
         }
     }
 
-    fn read_job(
+    pub(crate) fn read_job(
         &self,
         coords: &[u64],
         wanted: &[Wanted<'_>],

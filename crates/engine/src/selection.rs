@@ -114,6 +114,11 @@ impl Plan {
         Self { axes, tasks }
     }
 
+    /// The segments of each axis.
+    pub fn axes(&self) -> &[AxisPlan] {
+        &self.axes
+    }
+
     /// The segments of task number `task`, one per axis; the last axis varies fastest.
     pub fn task(&self, mut task: usize) -> Segments<'_> {
         let mut segments: Segments<'_> = self

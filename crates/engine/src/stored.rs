@@ -101,7 +101,7 @@ fn check(
 ) -> CodecResult<()> {
     match &chunk.encoding {
         Encoding::Elements(elements) if elements.chain.is_identity() => {
-            check_length(encoded, chunk.bytes)
+            check_length(encoded.len(), chunk.bytes)
         }
         Encoding::Elements(elements) => {
             elements.chain.decode_into(encoded, Scratch::chunk_of(memory, chunk.bytes), chain)

@@ -74,7 +74,7 @@ fn update_elements(
     let memory = Scratch::chunk_of(memory, chunk.bytes);
     let decoded = old.map(|old| {
         if elements.chain.is_identity() {
-            check_length(old, chunk.bytes).map(|()| memory.copy_from_slice(old))
+            check_length(old.len(), chunk.bytes).map(|()| memory.copy_from_slice(old))
         } else {
             elements.chain.decode_into(old, memory, chain)
         }

@@ -48,7 +48,7 @@ impl Edge {
 }
 
 /// One version of a value, of which parts are read: a later version does not change it.
-pub trait Reader {
+pub trait Reader: Send + Sync {
     /// Length of the value in bytes.
     fn size(&self) -> u64;
 

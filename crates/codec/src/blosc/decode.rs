@@ -36,6 +36,10 @@ impl<'a> Frame<'a> {
         Self { src: &self.src[..end.min(self.src.len())], ..*self }
     }
 
+    pub(super) fn header(&self) -> Header {
+        self.header
+    }
+
     /// The whole frame.
     pub(super) fn as_slice(&self) -> &'a [u8] {
         self.src
@@ -63,33 +67,15 @@ impl<'a> Frame<'a> {
 
     /// Decodes block `index` into `dst`, which has that block's length.
     pub fn decode_block(&self, index: usize, dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let start = index.saturating_mul(self.header.block_bytes);
-        let left = self.header.decoded_bytes.saturating_sub(start);
-        if left == 0 || dst.len() != left.min(self.header.block_bytes) {
-            return Err(corrupt(format!("block {index} has not {} bytes", dst.len())));
-        }
+        self.header.check_block(index, dst.len())?;
         if let Some(bytes) = self.stored() {
+            let start = index * self.header.block_bytes;
             dst.copy_from_slice(&bytes[start..start + dst.len()]);
             return Ok(());
         }
         let table = &self.src[HEADER_BYTES..];
         let offset = read_length(table, index * LENGTH_BYTES)?;
-        let mut streams = Streams { src: self.src, at: offset, format: self.header.format };
-        if self.header.filter == Filter::None
-            || (self.header.filter == Filter::Bytes && self.header.element_bytes == 1)
-        {
-            let parts = self.header.n_streams(dst.len());
-            return streams.decode_untransposed(dst, parts, scratch);
-        }
-        let mut block = scratch.take_block(dst.len() + ALIGNMENT);
-        // Most elements are small, and clearing room for the planes of large ones takes time.
-        let result = if self.header.element_bytes <= 16 {
-            self.decode_transposed::<16>(&mut streams, dst, &mut block, scratch)
-        } else {
-            self.decode_transposed::<MAX_PLANES>(&mut streams, dst, &mut block, scratch)
-        };
-        scratch.put_block(block);
-        result
+        decode_streams(&self.header, (self.src, offset), dst, scratch)
     }
 
     /// Decodes all blocks into `dst`, which has the frame's decoded length.
@@ -110,61 +96,86 @@ impl<'a> Frame<'a> {
         }
         Ok(())
     }
+}
 
-    /// Decodes the streams of a block and transposes them into `dst`.
-    ///
-    /// A stream is whole planes: all of them when the block is not split, one when it is. Planes
-    /// are transposed from the frame itself where the encoder gave up and stored the stream.
-    fn decode_transposed<const PLANES: usize>(
-        &self,
-        streams: &mut Streams<'a>,
-        dst: &mut [u8],
-        block: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let element_bytes = self.header.element_bytes;
-        let elements = dst.len() / element_bytes;
-        let parts = self.header.n_streams(dst.len());
-        if !dst.len().is_multiple_of(parts) {
-            return Err(corrupt(format!("a block of {} bytes in {parts} streams", dst.len())));
-        }
-        let mut planes: [&[u8]; PLANES] = [&[]; PLANES];
-        let mut tail: &[u8] = &[];
-        // Vector loads that straddle cache lines take twice as long.
-        let aligned = block.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-        let mut room = &mut block[aligned..aligned + dst.len()];
-        for part in 0..parts {
-            let (here, rest) = room.split_at_mut(dst.len() / parts);
-            room = rest;
-            let stream = streams.next(here, scratch)?;
-            if parts > 1 {
-                planes[part] = stream;
-            } else if elements > 0 {
-                let (whole, rest) = stream.split_at(elements * element_bytes);
-                for (plane, bytes) in planes.iter_mut().zip(whole.chunks_exact(elements)) {
-                    *plane = bytes;
-                }
-                tail = rest;
-            } else {
-                tail = stream;
-            }
-        }
-        let (whole, rest) = dst.split_at_mut(elements * element_bytes);
-        rest.copy_from_slice(tail);
-        let planes = &planes[..element_bytes];
-        match self.header.filter {
-            _ if elements == 0 => {}
-            Filter::Bits if elements.is_multiple_of(8) => bit_unshuffle(planes, whole),
-            Filter::Bytes => unshuffle(planes, whole),
-            // Bits are shuffled in eights of elements; c-blosc leaves other blocks as they are.
-            Filter::Bits | Filter::None => {
-                for (to, plane) in whole.chunks_exact_mut(elements).zip(planes) {
-                    to.copy_from_slice(plane);
-                }
-            }
-        }
-        Ok(())
+/// Decodes the block whose streams begin at `at` of `src` into `dst`, which has its length.
+pub(super) fn decode_streams(
+    header: &Header,
+    (src, at): (&[u8], usize),
+    dst: &mut [u8],
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let mut streams = Streams { src, at, format: header.format };
+    if header.filter == Filter::None
+        || (header.filter == Filter::Bytes && header.element_bytes == 1)
+    {
+        let parts = header.n_streams(dst.len());
+        return streams.decode_untransposed(dst, parts, scratch);
     }
+    let mut block = scratch.take_block(dst.len() + ALIGNMENT);
+    // Most elements are small, and clearing room for the planes of large ones takes time.
+    let result = if header.element_bytes <= 16 {
+        decode_transposed::<16>(header, &mut streams, dst, &mut block, scratch)
+    } else {
+        decode_transposed::<MAX_PLANES>(header, &mut streams, dst, &mut block, scratch)
+    };
+    scratch.put_block(block);
+    result
+}
+
+/// Decodes the streams of a block and transposes them into `dst`.
+///
+/// A stream is whole planes: all of them when the block is not split, one when it is. Planes
+/// are transposed from the frame itself where the encoder gave up and stored the stream.
+fn decode_transposed<const PLANES: usize>(
+    header: &Header,
+    streams: &mut Streams<'_>,
+    dst: &mut [u8],
+    block: &mut [u8],
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let element_bytes = header.element_bytes;
+    let elements = dst.len() / element_bytes;
+    let parts = header.n_streams(dst.len());
+    if !dst.len().is_multiple_of(parts) {
+        return Err(corrupt(format!("a block of {} bytes in {parts} streams", dst.len())));
+    }
+    let mut planes: [&[u8]; PLANES] = [&[]; PLANES];
+    let mut tail: &[u8] = &[];
+    // Vector loads that straddle cache lines take twice as long.
+    let aligned = block.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+    let mut room = &mut block[aligned..aligned + dst.len()];
+    for part in 0..parts {
+        let (here, rest) = room.split_at_mut(dst.len() / parts);
+        room = rest;
+        let stream = streams.next(here, scratch)?;
+        if parts > 1 {
+            planes[part] = stream;
+        } else if elements > 0 {
+            let (whole, rest) = stream.split_at(elements * element_bytes);
+            for (plane, bytes) in planes.iter_mut().zip(whole.chunks_exact(elements)) {
+                *plane = bytes;
+            }
+            tail = rest;
+        } else {
+            tail = stream;
+        }
+    }
+    let (whole, rest) = dst.split_at_mut(elements * element_bytes);
+    rest.copy_from_slice(tail);
+    let planes = &planes[..element_bytes];
+    match header.filter {
+        _ if elements == 0 => {}
+        Filter::Bits if elements.is_multiple_of(8) => bit_unshuffle(planes, whole),
+        Filter::Bytes => unshuffle(planes, whole),
+        // Bits are shuffled in eights of elements; c-blosc leaves other blocks as they are.
+        Filter::Bits | Filter::None => {
+            for (to, plane) in whole.chunks_exact_mut(elements).zip(planes) {
+                to.copy_from_slice(plane);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn read_length(bytes: &[u8], at: usize) -> Result<usize> {

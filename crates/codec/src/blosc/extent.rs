@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::corrupt;
-use super::decode::{Frame, LENGTH_BYTES};
+use super::decode::{Frame, LENGTH_BYTES, decode_streams};
 use super::header::{HEADER_BYTES, Header};
-use crate::Result;
+use crate::{Result, Scratch};
 
 impl Frame<'_> {
     /// Bytes of a frame's header, with which [`Frame::prefix_bytes`] can tell more.
@@ -34,31 +34,91 @@ impl Frame<'_> {
     ///
     /// [`crate::CodecError::Corrupt`] when an offset lies outside of the frame's data.
     pub fn extents(&self) -> Result<Vec<Range<usize>>> {
-        let (src, blocks) = (self.as_slice(), self.n_blocks());
-        if self.stored().is_some() {
-            let begin = |block: usize| (HEADER_BYTES + block * self.block_bytes()).min(src.len());
-            return Ok((0..blocks).map(|block| begin(block)..begin(block + 1)).collect());
-        }
-        let begin = HEADER_BYTES + blocks * LENGTH_BYTES;
-        let table = src.get(HEADER_BYTES..begin).ok_or_else(|| corrupt("no offset table"))?;
-        let offset = |entry: &[u8]| {
-            let offset = u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]) as usize;
-            if (begin..src.len()).contains(&offset) {
-                return Ok(offset);
-            }
-            Err(corrupt(format!("a block at {offset} in a frame of {} bytes", src.len())))
-        };
-        let offsets = table.chunks_exact(LENGTH_BYTES).map(offset).collect::<Result<Vec<_>>>()?;
-        let mut sorted = offsets.clone();
-        sorted.sort_unstable();
-        Ok(offsets
-            .into_iter()
-            .map(|offset| {
-                let next = sorted.partition_point(|other| *other <= offset);
-                offset..sorted.get(next).copied().unwrap_or(src.len())
-            })
-            .collect())
+        extents(&self.header(), self.as_slice(), self.as_slice().len())
     }
+}
+
+/// A frame's header and where its blocks lie: a block decodes from it and its own bytes alone.
+#[derive(Clone, Debug)]
+pub struct BlockTable {
+    header: Header,
+    extents: Vec<Range<usize>>,
+}
+
+impl BlockTable {
+    /// Of a frame of `encoded_bytes` that begins with `prefix`, of [`Frame::prefix_bytes`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Frame::parse`] and [`Frame::extents`].
+    pub fn parse(prefix: &[u8], encoded_bytes: usize, decoded_bytes: usize) -> Result<Self> {
+        let Some(header) = prefix.first_chunk() else {
+            return Err(corrupt(format!("{} bytes, shorter than the header", prefix.len())));
+        };
+        let header = Header::of(header, encoded_bytes, decoded_bytes)?;
+        Ok(Self { extents: extents(&header, prefix, encoded_bytes)?, header })
+    }
+
+    /// What each block but the last decodes to.
+    pub fn block_bytes(&self) -> usize {
+        self.header.block_bytes
+    }
+
+    /// Which bytes of the frame each block needs.
+    pub fn extents(&self) -> &[Range<usize>] {
+        &self.extents
+    }
+
+    /// Decodes block `index` from `extent`, its bytes of the frame, into `dst`, of its length.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::CodecError::Corrupt`] when the bytes do not decode to that length.
+    pub fn decode_block(
+        &self,
+        index: usize,
+        extent: &[u8],
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        self.header.check_block(index, dst.len())?;
+        if !self.header.stored {
+            return decode_streams(&self.header, (extent, 0), dst, scratch);
+        }
+        if extent.len() != dst.len() {
+            return Err(corrupt(format!("block {index} of {} bytes is cut short", dst.len())));
+        }
+        dst.copy_from_slice(extent);
+        Ok(())
+    }
+}
+
+/// Where the blocks of a frame of `encoded_bytes` lie, of which `src` has header and offset table.
+fn extents(header: &Header, src: &[u8], encoded_bytes: usize) -> Result<Vec<Range<usize>>> {
+    let blocks = header.n_blocks();
+    if header.stored {
+        let begin = |block: usize| (HEADER_BYTES + block * header.block_bytes).min(encoded_bytes);
+        return Ok((0..blocks).map(|block| begin(block)..begin(block + 1)).collect());
+    }
+    let begin = HEADER_BYTES + blocks * LENGTH_BYTES;
+    let table = src.get(HEADER_BYTES..begin).ok_or_else(|| corrupt("no offset table"))?;
+    let offset = |entry: &[u8]| {
+        let offset = u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]) as usize;
+        if (begin..encoded_bytes).contains(&offset) {
+            return Ok(offset);
+        }
+        Err(corrupt(format!("a block at {offset} in a frame of {encoded_bytes} bytes")))
+    };
+    let offsets = table.chunks_exact(LENGTH_BYTES).map(offset).collect::<Result<Vec<_>>>()?;
+    let mut sorted = offsets.clone();
+    sorted.sort_unstable();
+    Ok(offsets
+        .into_iter()
+        .map(|offset| {
+            let next = sorted.partition_point(|other| *other <= offset);
+            offset..sorted.get(next).copied().unwrap_or(encoded_bytes)
+        })
+        .collect())
 }
 
 #[cfg(test)]
@@ -66,7 +126,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
     use super::*;
-    use crate::{Input, Scratch, from_config};
+    use crate::{Input, from_config};
 
     #[test]
     fn a_block_decodes_from_its_extent_and_the_prefix_alone() {
@@ -92,6 +152,12 @@ mod tests {
                 let end = (begin + frame.block_bytes()).min(decoded.len());
                 let mut got = vec![0; end - begin];
                 frame.decode_block(block, &mut got, &mut Scratch::default()).unwrap();
+                assert_eq!(got, decoded[begin..end]);
+                let table =
+                    BlockTable::parse(&encoded[..prefix], encoded.len(), decoded.len()).unwrap();
+                got.fill(0);
+                let bytes = &encoded[table.extents()[block].clone()];
+                table.decode_block(block, bytes, &mut got, &mut Scratch::default()).unwrap();
                 assert_eq!(got, decoded[begin..end]);
             }
         }

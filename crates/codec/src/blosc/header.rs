@@ -139,6 +139,16 @@ impl Header {
         if self.decoded_bytes == 0 { 0 } else { self.decoded_bytes.div_ceil(self.block_bytes) }
     }
 
+    /// Refuses a buffer that is not as long as what block `index` decodes to.
+    pub(super) fn check_block(&self, index: usize, bytes: usize) -> Result<()> {
+        let start = index.saturating_mul(self.block_bytes);
+        let left = self.decoded_bytes.saturating_sub(start);
+        if left == 0 || bytes != left.min(self.block_bytes) {
+            return Err(corrupt(format!("block {index} has not {bytes} bytes")));
+        }
+        Ok(())
+    }
+
     /// In how many streams a block of `block_bytes` was compressed.
     ///
     /// The last, shorter block never is split. The rule on sizes is from before the flag existed.

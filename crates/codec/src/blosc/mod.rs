@@ -16,6 +16,7 @@ mod snappy;
 
 pub use decode::Frame;
 pub use encode::{Blosc, Compressor, Shuffle};
+pub use extent::BlockTable;
 
 use crate::CodecError;
 
