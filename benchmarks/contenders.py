@@ -64,6 +64,8 @@ class Contender:
         Of the files it reads: ".zarr", or its own format beside them.
     atomic : bool
         Whether a reader of a chunk that is being written sees one whole version of it.
+    list_group : callable, optional
+        From the path of a group to the names and shapes of its arrays.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Contender:
     open: Callable[[Path, str], Opened]
     suffix: str = ".zarr"
     atomic: bool = True
+    list_group: Callable[[Path], list[tuple[str, tuple[int, ...]]]] | None = None
 
     @property
     def available(self) -> bool:
@@ -104,6 +107,18 @@ def _open_zarrix(path: Path, mode: str) -> Opened:
     )
 
 
+def _list_zarrix(path: Path) -> list[tuple[str, tuple[int, ...]]]:
+    import zarrix
+
+    return [(name, array.shape) for name, array in zarrix.open_group(str(path), mode="r").arrays()]
+
+
+def _list_zarr(path: Path) -> list[tuple[str, tuple[int, ...]]]:
+    import zarr
+
+    return [(name, array.shape) for name, array in zarr.open_group(str(path), mode="r").arrays()]
+
+
 def _zarr_pipeline(name: str) -> Callable[[Path, str], Opened]:
     def open(path: Path, mode: str) -> Opened:
         import zarr
@@ -123,7 +138,7 @@ def _open_tensorstore(path: Path, mode: str) -> Opened:
     import tensorstore
 
     spec: dict[str, Any] = {
-        "driver": "zarr",
+        "driver": "zarr3" if (path / "zarr.json").exists() else "zarr",
         "kvstore": {"driver": "file", "path": str(path)},
         # Nobody else waits for the disk after each chunk; with it, this would measure fsync.
         "context": {"file_io_sync": False},
@@ -165,22 +180,47 @@ def _open_memmap(path: Path, mode: str) -> Opened:
     return Opened(read, _refuse)
 
 
+def _open_hdf5(path: Path, mode: str) -> Opened:
+    import h5py
+    import hdf5plugin  # noqa: F401  (its import is what makes HDF5 know the codecs)
+
+    # Without its cache of chunks: what is measured is a read, and nobody else has one.
+    return Opened(h5py.File(path, "r", rdcc_nbytes=0)["values"].__getitem__, _refuse)
+
+
+def _open_b2nd(path: Path, mode: str) -> Opened:
+    import blosc2
+
+    return Opened(blosc2.open(str(path), mode="r").__getitem__, _refuse)
+
+
+def _open_tiledb(path: Path, mode: str) -> Opened:
+    import tiledb
+
+    return Opened(tiledb.open(str(path), "r").__getitem__, _refuse)
+
+
 CONTENDERS: tuple[Contender, ...] = (
-    Contender(OURS, ("zarrix",), _open_zarrix),
+    Contender(OURS, ("zarrix",), _open_zarrix, list_group=_list_zarrix),
     Contender(
         "zarr-python",
         ("zarr",),
         _zarr_pipeline("zarr.core.codec_pipeline.BatchedCodecPipeline"),
+        list_group=_list_zarr,
     ),
     Contender(
         "zarr-python fused",
         ("zarr",),
         _zarr_pipeline("zarr.core.codec_pipeline.FusedCodecPipeline"),
+        list_group=_list_zarr,
     ),
     Contender("zarrs", ("zarrs", "zarr"), _zarr_pipeline("zarrs.ZarrsCodecPipeline"), atomic=False),
     Contender("TensorStore", ("tensorstore",), _open_tensorstore),
     Contender("numpy.load", ("numpy",), _open_npy, suffix=".npy"),
     Contender("numpy memmap", ("numpy",), _open_memmap, suffix=".npy"),
+    Contender("h5py", ("h5py", "hdf5plugin"), _open_hdf5, suffix=".h5"),
+    Contender("b2nd", ("blosc2",), _open_b2nd, suffix=".b2nd"),
+    Contender("TileDB", ("tiledb",), _open_tiledb, suffix=".tiledb"),
 )
 
 ZARR = tuple(c.name for c in CONTENDERS if c.suffix == ".zarr")

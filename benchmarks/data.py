@@ -1,7 +1,7 @@
 """The stored arrays, written once by numpy and numcodecs alone.
 
 No contender writes what the others read: the files hold what the reference codecs make with their
-own block sizes, as files in the world do. An array counts as built when its `.zarray` is there,
+own block sizes, as files in the world do. An array counts as built when its document is there,
 which is written last.
 """
 
@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numcodecs
 import numpy as np
 
+from benchmarks import sharded
 from benchmarks.contenders import AnyArray
+from benchmarks.formats import COPIES
 
 Shape = tuple[int, ...]
 
@@ -32,44 +36,61 @@ def cpus() -> int:
 
 @dataclass(frozen=True)
 class Layout:
-    """One array: its shape and chunks at full size, and tiny for a test of the harness."""
+    """One array: its shape and chunks at full size, and tiny for a test of the harness.
+
+    compressor : name, level and shuffle of Blosc, name and level of a codec of its own, or None
+    tiny : shape and chunks, and shards where there are some
+    shards : what makes it an array of format 3; without, it is one of format 2
+    copies : suffixes of the other formats that its values are stored in beside it
+    """
 
     name: str
     dtype: str
     shape: Shape
     chunks: Shape
-    tiny: tuple[Shape, Shape]
-    compressor: tuple[str, int, int] | None
+    tiny: tuple[Shape, ...]
+    compressor: tuple[str, int, int] | tuple[str, int] | None
     values: Callable[[Shape], AnyArray]
-    npy: bool = False
+    copies: tuple[str, ...] = ()
+    shards: Shape | None = None
+
+    @property
+    def _type(self) -> np.dtype[Any]:
+        return np.dtype(self.dtype)
 
     def sized(self, tiny: bool) -> Layout:
         """The same array, at its tiny size if asked."""
         if not tiny:
             return self
-        shape, chunks = self.tiny
-        return Layout(
-            self.name, self.dtype, shape, chunks, self.tiny, self.compressor, self.values, self.npy
-        )
+        shape, chunks, *shards = self.tiny
+        return replace(self, shape=shape, chunks=chunks, shards=shards[0] if shards else None)
+
+    @property
+    def stored_shape(self) -> Shape:
+        """The part of the array that is one file."""
+        return self.shards or self.chunks
 
     def codec(self) -> Any:
         """The numcodecs object; None stores the bytes as they are."""
-        if self.compressor is None:
-            return None
-        import numcodecs
-
-        cname, level, shuffle = self.compressor
-        return numcodecs.Blosc(cname=cname, clevel=level, shuffle=shuffle)
+        match self.compressor:
+            case None:
+                return None
+            case cname, level, shuffle:
+                return numcodecs.Blosc(cname=cname, clevel=level, shuffle=shuffle)
+            case name, level:
+                return numcodecs.get_codec({"id": name, "level": level})
 
     def document(self) -> str:
-        """The text of `.zarray`."""
+        """The text of `.zarray`, or of `zarr.json` where there are shards."""
+        if self.shards:
+            return sharded.document(self)
         codec = self.codec()
         return json.dumps(
             {
                 "chunks": self.chunks,
                 "compressor": None if codec is None else codec.get_config(),
-                "dtype": np.dtype(self.dtype).str,
-                "fill_value": 0,
+                "dtype": self._type.str if self._type.names is None else self._type.descr,
+                "fill_value": 0 if self._type.names is None else None,
                 "filters": None,
                 "order": "C",
                 "shape": self.shape,
@@ -79,46 +100,76 @@ class Layout:
         )
 
     def cells(self) -> Iterator[Shape]:
-        """The coordinates of every chunk."""
-        counts = (-(-n // c) for n, c in zip(self.shape, self.chunks, strict=True))
-        return itertools.product(*(range(n) for n in counts))
+        """The coordinates of every file."""
+        axes = zip(self.shape, self.stored_shape, strict=True)
+        return itertools.product(*(range(-(-n // c)) for n, c in axes))
+
+    def file_of(self, cell: Shape) -> str:
+        """The name of a file, below the array."""
+        return "c/" + "/".join(map(str, cell)) if self.shards else ".".join(map(str, cell))
 
     def chunk_of(self, values: AnyArray, cell: Shape) -> AnyArray:
-        """One chunk of ``values``, C-contiguous; what lies outside the array is 0."""
-        region = tuple(slice(i * c, (i + 1) * c) for i, c in zip(cell, self.chunks, strict=True))
+        """The elements of one file, C-contiguous; what lies outside the array is 0."""
+        shape = self.stored_shape
+        region = tuple(slice(i * c, (i + 1) * c) for i, c in zip(cell, shape, strict=True))
         part = np.ascontiguousarray(values[region])
-        if part.shape == self.chunks:
+        if part.shape == shape:
             return part
-        whole = np.zeros(self.chunks, self.dtype)
+        whole = np.zeros(shape, self.dtype)
         whole[tuple(slice(n) for n in part.shape)] = part
         return whole
+
+    def encode(self, chunk: AnyArray) -> Any:
+        """The bytes of one file."""
+        if self.shards:
+            return sharded.join(self.inner(chunk))
+        codec = self.codec()
+        return chunk.data if codec is None else codec.encode(chunk)
+
+    def inner(self, shard: AnyArray) -> list[bytes]:
+        """The encoded inner chunks of a shard, in C order."""
+        codec = self.codec()
+        axes = zip(shard.shape, self.chunks, strict=True)
+        regions = itertools.product(*([slice(i, i + c) for i in range(0, n, c)] for n, c in axes))
+        return [bytes(codec.encode(np.ascontiguousarray(shard[region]))) for region in regions]
+
+    def pieces(self, file: bytes) -> list[bytes]:
+        """The encoded chunks that a file holds."""
+        if not self.shards:
+            return [file]
+        axes = zip(self.shards, self.chunks, strict=True)
+        return sharded.split(file, math.prod(n // c for n, c in axes))
 
     def make_empty(self, path: Path) -> None:
         """An array without chunks at ``path``, which must not exist."""
         path.mkdir(parents=True)
-        (path / ".zarray").write_text(self.document())
+        (path / self._document_name).write_text(self.document())
+
+    @property
+    def _document_name(self) -> str:
+        return "zarr.json" if self.shards else ".zarray"
 
     def build(self, folder: Path) -> Path:
         """The stored array in ``folder``, written now unless it is there already."""
         path = folder / f"{self.name}.zarr"
-        document = path / ".zarray"
-        if document.exists() and document.read_text() == self.document():
+        document = path / self._document_name
+        copies = {path.with_suffix(suffix): COPIES[suffix] for suffix in self.copies}
+        missing = [file for file, form in copies.items() if form.available and not file.exists()]
+        if document.exists() and document.read_text() == self.document() and not missing:
             return path
         shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True)
         values = full_values(self.values, self.shape)
-        codec = self.codec()
 
         def store(cell: Shape) -> None:
-            raw = self.chunk_of(values, cell)
-            encoded = raw.data if codec is None else codec.encode(raw)
-            (path / ".".join(map(str, cell))).write_bytes(encoded)
+            file = path / self.file_of(cell)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(self.encode(self.chunk_of(values, cell)))
 
         with ThreadPoolExecutor(cpus()) as pool:
             for _ in pool.map(store, self.cells()):
                 pass
-        if self.npy:
-            np.save(path.with_suffix(".npy"), values)
+        for file, form in copies.items():
+            form.build(file, values, self)
         document.write_text(self.document())
         return path
 
@@ -155,6 +206,37 @@ def field(shape: Shape) -> AnyArray:
     return values
 
 
+def counts(shape: Shape) -> AnyArray:
+    """What a camera counts: the field in steps, uint16."""
+    return (field(shape) * 20).astype(np.uint16)
+
+
+def cells(shape: Shape) -> AnyArray:
+    """Blobs in an empty volume, uint8, as labels and microscopes have it: half of it is 0."""
+    smooth = field(shape) - 280
+    return np.clip(smooth * 6, 0, 255).astype(np.uint8)
+
+
+def moments(shape: Shape) -> AnyArray:
+    """Seconds with a jitter of some nanoseconds, as a logger takes them."""
+    jitter = np.random.default_rng(7).integers(0, 999, shape)
+    return (np.arange(shape[0]) * 1_000_000_000 + jitter).view("M8[ns]")
+
+
+def records(shape: Shape) -> AnyArray:
+    """A table: a number, a measurement and a short name in each row."""
+    rng = np.random.default_rng(8)
+    made = np.empty(shape, "i4,f8,S4")
+    made["f0"], made["f1"] = np.arange(shape[0]), rng.random(shape)
+    made["f2"] = rng.choice(np.array([b"mean", b"low", b"high", b""]), shape)
+    return made
+
+
+def swapped(shape: Shape) -> AnyArray:
+    """The field as float64 of the other byte order, as GRIB and NetCDF 3 files have it."""
+    return field(shape).astype(">f8")
+
+
 _VIDEO: dict[str, Any] = {
     "dtype": "u1",
     "shape": (4, 3, 2160, 3840),
@@ -185,6 +267,54 @@ LAYOUTS: dict[str, Layout] = {
             ((256, 256), (64, 64)),
             ("lz4", 5, 1),
             field,
+            copies=(".h5", ".b2nd", ".tiledb"),
+        ),
+        Layout(
+            "shards",
+            "u2",
+            (8192, 8192),
+            (64, 64),
+            ((256, 256), (32, 32), (128, 128)),
+            ("lz4", 5, 1),
+            counts,
+            shards=(2048, 2048),
+        ),
+        Layout(
+            "volume",
+            "u1",
+            (512, 512, 512),
+            (32, 32, 32),
+            ((64, 64, 64), (16, 16, 16), (32, 32, 32)),
+            ("zstd", 3),
+            cells,
+            shards=(128, 128, 128),
+        ),
+        Layout(
+            "datetimes",
+            "M8[ns]",
+            (10_000_000,),
+            (1_000_000,),
+            ((1000,), (100,)),
+            ("lz4", 5, 1),
+            moments,
+        ),
+        Layout(
+            "records",
+            "i4,f8,S4",
+            (4_000_000,),
+            (500_000,),
+            ((1000,), (100,)),
+            ("lz4", 5, 1),
+            records,
+        ),
+        Layout(
+            "big-endian",
+            ">f8",
+            (2000, 4000),
+            (250, 1000),
+            ((40, 40), (20, 20)),
+            ("lz4", 5, 1),
+            swapped,
         ),
         Layout(
             "plain",
@@ -194,7 +324,7 @@ LAYOUTS: dict[str, Layout] = {
             ((4, 64, 64), (1, 64, 64)),
             None,
             field,
-            npy=True,
+            copies=(".npy",),
         ),
     )
 }

@@ -41,9 +41,8 @@ def read(path: Path, layout: Layout, keys: Sequence[Key]) -> Call:
 
 def write(folder: Callable[[], Path], layout: Layout, values: AnyArray) -> Call:
     """The floor of writing ``values`` to files in a new folder, as a call that returns seconds."""
-    codec = layout.codec()
     chunks = [layout.chunk_of(values, cell) for cell in layout.cells()]
-    encoded = [codec.encode(chunk) for chunk in chunks]
+    encoded = [layout.encode(chunk) for chunk in chunks]
 
     def seconds() -> float:
         place = folder()
@@ -51,7 +50,7 @@ def write(folder: Callable[[], Path], layout: Layout, values: AnyArray) -> Call:
         names = [str(place / str(n)) for n in range(len(encoded))]
         stored = _timed(lambda: _put_all(names, encoded))
         shutil.rmtree(place)
-        packed = _on_all_cores(chunks, lambda some: [codec.encode(c) for c in some])
+        packed = _on_all_cores(chunks, lambda some: [layout.encode(c) for c in some])
         return stored / min(cpus(), len(names)) + packed + _copy_s(values.nbytes)
 
     return Call(seconds, seconds=True)
@@ -61,10 +60,11 @@ class _Part:
     """One selection: its files, their bytes, and the size of its result."""
 
     def __init__(self, path: Path, layout: Layout, key: Key) -> None:
-        files = [path / ".".join(map(str, cell)) for cell in touched(key, layout)]
+        files = [path / layout.file_of(cell) for cell in touched(key, layout)]
         self._names = [str(file) for file in files]
-        self._encoded = [file.read_bytes() for file in files]
-        self._buffer = memoryview(bytearray(max(map(len, self._encoded))))
+        stored = [file.read_bytes() for file in files]
+        self._encoded = [piece for file in stored for piece in layout.pieces(file)]
+        self._buffer = memoryview(bytearray(max(map(len, stored))))
         itemsize = np.dtype(layout.dtype).itemsize
         self._chunk_bytes = int(np.prod(layout.chunks)) * itemsize
         self._result_bytes = selected(key, layout.shape) * itemsize
@@ -93,9 +93,9 @@ class _Part:
 
 
 def touched(key: Key, layout: Layout) -> list[Shape]:
-    """The coordinates of the chunks that ``key`` has elements in."""
+    """The coordinates of the files that ``key`` has elements in."""
     ranges = []
-    for axis, chunk in zip(_axes(key, layout.shape), layout.chunks, strict=True):
+    for axis, chunk in zip(_axes(key, layout.shape), layout.stored_shape, strict=True):
         ranges.append(range(axis.start // chunk, (axis.stop - 1) // chunk + 1))
     return list(product(*ranges))
 

@@ -25,6 +25,9 @@ PINS = (
     "zarrs==0.2.3",
     "tensorstore==0.1.86",
     "h5py==3.16.0",
+    "hdf5plugin==7.1.0",
+    "blosc2==4.14.1",
+    "tiledb==0.36.1",
 )
 
 _MINORS = (12, 13, 14)

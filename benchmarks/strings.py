@@ -8,8 +8,10 @@ StringDType, and faster to objects.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numcodecs
@@ -22,16 +24,43 @@ COUNT = 1_000_000
 PROMISES = {"to StringDType": 2.0, "to objects": 1.0}
 
 
-def words(kind: str) -> Any:
+def words(kind: str, count: int = COUNT) -> Any:
     """Strings of 1 to 24 letters as an array of objects; a fifth of them not ASCII where asked."""
     rng = np.random.default_rng(7)
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
-    text = "".join(letters[rng.integers(0, 26, 2 * COUNT)])
-    starts, lengths = rng.integers(0, 2 * COUNT - 24, COUNT), rng.integers(1, 25, COUNT)
+    text = "".join(letters[rng.integers(0, 26, 2 * count)])
+    starts, lengths = rng.integers(0, 2 * count - 24, count), rng.integers(1, 25, count)
     made = [text[i : i + n] for i, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
     if kind == "not all ASCII":
         made[::5] = [f"é{word}" for word in made[::5]]
     return np.array(made, object)
+
+
+def build(folder: Path, count: int) -> Path:
+    """A stored array of strings in ten chunks, of format 3, written by numcodecs alone."""
+    path = folder / f"strings-{count}.zarr"
+    document, chunks = path / "zarr.json", count // 10
+    if document.exists():
+        return path
+    objects = words("not all ASCII", count)
+    (path / "c").mkdir(parents=True, exist_ok=True)
+    zstd = {"level": 3, "checksum": False}
+    for number in range(10):
+        text = numcodecs.VLenUTF8().encode(objects[number * chunks : (number + 1) * chunks])
+        (path / "c" / str(number)).write_bytes(numcodecs.Zstd(**zstd).encode(text))
+    fields = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [count],
+        "data_type": "string",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunks]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": "",
+        "codecs": [{"name": "vlen-utf8"}, {"name": "zstd", "configuration": zstd}],
+        "attributes": {},
+    }
+    document.write_text(json.dumps(fields))
+    return path
 
 
 def pairs(objects: Any, chunks: int) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:

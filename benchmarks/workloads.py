@@ -18,7 +18,7 @@ from typing import cast
 
 import numpy as np
 
-from benchmarks import floor
+from benchmarks import floor, strings
 from benchmarks.contenders import OURS, ZARR, AnyArray, Contender, Key, named
 from benchmarks.data import LAYOUTS, Layout, full_values
 from benchmarks.measure import Call
@@ -211,6 +211,8 @@ class Write(Workload):
 
     def floor(self, place: Place) -> Call | None:
         layout = place.layout(self.layout)
+        if layout.shards:
+            return None  # its small inner chunks cost more in Python than in the codec
         return floor.write(lambda: place.scratch / "floor", layout, self._values(place))
 
 
@@ -230,6 +232,59 @@ class Open(Workload):
     def result(self, contender: Contender, place: Place) -> list[AnyArray]:
         path = place.layout(self.layout).build(place.data)
         return [contender.open(path, "r").read((slice(0, 1),) * 2)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenGroup(Workload):
+    """From a path to the names and shapes of a group's arrays."""
+
+    count: int
+
+    def _path(self, place: Place) -> Path:
+        path = place.data / f"group-of-{self.count}.zarr"
+        last = path / f"a{self.count - 1}"
+        if not (last / ".zarray").exists():
+            shutil.rmtree(path, ignore_errors=True)
+            path.mkdir(parents=True)
+            (path / ".zgroup").write_text('{"zarr_format": 2}')
+            for number in range(self.count):
+                LAYOUTS["tiles"].make_empty(path / f"a{number}")
+        return path
+
+    def build(self, place: Place) -> None:
+        self._path(place)
+
+    def _listed(self, contender: Contender, place: Place) -> list[AnyArray]:
+        assert contender.list_group is not None
+        found = sorted(contender.list_group(self._path(place)))
+        names, shapes = zip(*found, strict=True)
+        return [np.array(names), np.array(shapes)]
+
+    def call(self, contender: Contender, place: Place) -> Call:
+        assert contender.list_group is not None
+        list_group, path = contender.list_group, self._path(place)
+        return Call(lambda: list_group(path))
+
+    def result(self, contender: Contender, place: Place) -> list[AnyArray]:
+        return self._listed(contender, place)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Workload):
+    """A million short strings of format 3 into NumPy's StringDType."""
+
+    def _path(self, place: Place) -> Path:
+        return strings.build(place.data, 1000 if place.tiny else strings.COUNT)
+
+    def build(self, place: Place) -> None:
+        self._path(place)
+
+    def call(self, contender: Contender, place: Place) -> Call:
+        read = contender.open(self._path(place), "r").read
+        return Call(lambda: read(...))
+
+    def result(self, contender: Contender, place: Place) -> list[AnyArray]:
+        return [contender.open(self._path(place), "r").read(...)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,6 +394,12 @@ def rows(count: int) -> Keys:
     return draw
 
 
+PYTHON = ("zarr-python", "zarr-python fused")
+"""Those with the data types and groups of zarr-python."""
+
+OTHERS = ("h5py", "b2nd", "TileDB")
+"""Those who read a format of their own."""
+
 WORKLOADS: tuple[Workload, ...] = (
     Read("video zstd bitshuffle: crop 960", 1.2, 1.8, layout="video-zstd", keys=crops(960)),
     Read("video zstd bitshuffle: crop 256", None, 2.5, layout="video-zstd", keys=crops(256)),
@@ -369,6 +430,21 @@ WORKLOADS: tuple[Workload, ...] = (
     Select("tiles: vindex", None, 1.8, layout="tiles", keys=points(20_000), rule="points"),
     Select("tiles: oindex", None, 1.8, layout="tiles", keys=rows(500), rule="outer"),
     Write("tiles: write", None, 1.1, layout="tiles"),
+    Read("tiles: all, own formats", None, 1, OTHERS, layout="tiles", keys=everything, bulk=False),
+    Read(
+        "tiles: one chunk, own formats",
+        None,
+        1,
+        OTHERS,
+        layout="tiles",
+        keys=chunks(64),
+        bulk=False,
+    ),
+    Read("shards: all", None, 2, layout="shards", keys=everything),
+    Read("shards: box 128", None, 8, layout="shards", keys=boxes((128, 128), 32), bulk=False),
+    Write("shards: write", None, 1.5, layout="shards"),
+    Read("volume: all", None, 1.3, layout="volume", keys=everything),
+    Read("volume: box 64", None, 3, layout="volume", keys=boxes((64, 64, 64), 16), bulk=False),
     Read(
         "plain: all, against numpy.load",
         None,
@@ -387,6 +463,11 @@ WORKLOADS: tuple[Workload, ...] = (
         keys=boxes((1, 256, 256), 32),
         bulk=False,
     ),
+    Text("strings: all", None, 2, PYTHON),
+    Read("datetimes: all", None, 3, PYTHON, layout="datetimes", keys=everything),
+    Read("records: all", None, 3, PYTHON, layout="records", keys=everything),
+    Read("big-endian: all", None, 3, PYTHON, layout="big-endian", keys=everything),
+    OpenGroup("open a group of 200 and list it", None, 3, PYTHON, count=200),
     Open("open an array", None, 2, layout="tiles"),
     Import("import, beyond numpy", peers=("zarr-python", "TensorStore"), limit_s=0.040),
 )
