@@ -14,7 +14,7 @@ use zarrix_store::Reader;
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Elements};
-use crate::place::{CodecResult, Sink, check_length, place_frame, place_plain};
+use crate::place::{CodecResult, Sink, check_length, place_frame, place_plain, straight};
 use crate::read::corrupt;
 use crate::scratch::Scratch;
 use crate::walk::walk;
@@ -26,12 +26,13 @@ const WHOLE_BYTES: usize = 64 << 10;
 /// What is read at once of a chunk without a codec: about as dear as the call itself.
 const PAGE_BYTES: usize = 16 << 10;
 
-/// Whether a chunk's stored bytes are worth reading in parts for what is wanted of it.
+/// Whether a chunk's stored bytes are worth reading in parts for what is wanted of it: to read less
+/// than all, or, where they are the elements themselves, to read them to where they are wanted.
 pub(crate) fn is_worth_it(chunk: &ChunkLayout, elements: &Elements, wanted: &[Wanted<'_>]) -> bool {
     let chain = &elements.chain;
     chunk.bytes > WHOLE_BYTES
-        && (chain.is_identity() || chain.decodes_parts())
-        && !matches!(wanted, [only] if only.covers(&chunk.shape))
+        && (chain.is_identity()
+            || chain.decodes_parts() && !matches!(wanted, [only] if only.covers(&chunk.shape)))
 }
 
 impl ArrayIO {
@@ -115,8 +116,11 @@ fn plain(
     sink: Sink<'_>,
     s: &mut Scratch,
 ) -> std::result::Result<(), Failed> {
+    check_length(usize::try_from(reader.size()).unwrap_or(usize::MAX), chunk.bytes)?;
+    if let Some(straight) = straight(chunk, elements, wanted, sink) {
+        return Ok(reader.read_at(0, straight)?);
+    }
     let sparse = sparse_of(&mut s.sparse, reader, chunk.bytes)?;
-    check_length(sparse.len(), chunk.bytes)?;
     for run in pages(chunk, elements, wanted, sink.layout.item_bytes)? {
         reader.read_at(run.start as u64, &mut sparse[run])?;
     }

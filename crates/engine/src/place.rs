@@ -119,18 +119,8 @@ fn place_elements(
     sink: Sink<'_>,
     scratch: &mut PlaceScratch<'_>,
 ) -> CodecResult<()> {
-    if let [only @ Wanted::Box { parts, base }] = wanted
-        && only.covers(&chunk.shape)
-    {
-        let placed = Placed::new(parts, *base, &elements.strides);
-        if placed.is_contiguous() {
-            let to = sink.to.wrapping_offset(placed.buffer_offset);
-            // SAFETY: the box is the whole chunk, and its elements lie in the buffer one after
-            // the other as in the decoded chunk: `chunk.bytes` contiguous bytes that no other
-            // task of this call touches.
-            let straight = unsafe { std::slice::from_raw_parts_mut(to, chunk.bytes) };
-            return elements.chain.decode_into(encoded, straight, scratch.chain);
-        }
+    if let Some(straight) = straight(chunk, elements, wanted, sink) {
+        return elements.chain.decode_into(encoded, straight, scratch.chain);
     }
     if elements.chain.is_identity() {
         check_length(encoded.len(), chunk.bytes)?;
@@ -144,6 +134,27 @@ fn place_elements(
         return Ok(());
     };
     place_frame(&frame, None, chunk, elements, wanted, sink, (memory, scratch.chain))
+}
+
+/// The part of the buffer that is the decoded chunk, element after element, if there is one.
+pub(crate) fn straight<'a>(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    sink: Sink<'a>,
+) -> Option<&'a mut [u8]> {
+    let [only @ Wanted::Box { parts, base }] = wanted else { return None };
+    if !only.covers(&chunk.shape) {
+        return None;
+    }
+    let placed = Placed::new(parts, *base, &elements.strides);
+    placed.is_contiguous().then(|| {
+        let to = sink.to.wrapping_offset(placed.buffer_offset);
+        // SAFETY: the box is the whole chunk, and its elements lie in the buffer one after the
+        // other as in the decoded chunk: `chunk.bytes` contiguous bytes that no other task of
+        // this call touches.
+        unsafe { std::slice::from_raw_parts_mut(to, chunk.bytes) }
+    })
 }
 
 /// Refuses a chunk that is not as long as it must be where nothing is compressed.
