@@ -95,6 +95,7 @@ REASONS = {
     "f": "The codec is defined on text.",
     "g": "Elements without a size are bytes before this codec sees them, and it is defined on "
     "elements.",
+    "h": "The codec's configuration names data types by NumPy's type strings, and these have none.",
 }
 
 
@@ -108,14 +109,19 @@ def forbidden(zarr_format: int, row: str, column: str) -> str | None:
         "c": (("delta", "fixedscaleoffset"), _is_number),
         "d": (("bitround", "quantize"), lambda row: row in NUMBERS and row.startswith("float")),
         "e": (("packbits",), lambda row: row == "bool"),
-        "f": (("categorize",), lambda row: row == "text of fixed length"),
+        "f": (("categorize",), lambda row: row in _TEXT[zarr_format]),
     }
+    if column == "astype" and (row in ML_TYPES or row.startswith("structured")):
+        return "h"
     if column == "astype" and row in UNSIZED:
         return "g"
     for reason, (names, fits) in defined_on.items():
         if column in names and not fits(row):
-            return "g" if row in UNSIZED else reason
+            return "g" if row in UNSIZED and reason != "f" else reason
     return None
+
+
+_TEXT = {2: ("text of fixed length", "text", "objects"), 3: ("text of fixed length",)}
 
 
 def _is_number(row: str) -> bool:
@@ -140,7 +146,7 @@ def dtype_of(zarr_format: int, row: str) -> Any:
     return np.dtype(SIZED[row])
 
 
-def _codec(zarr_format: int, column: Column, dtype: Any) -> Any:
+def _codec(row: str, column: Column, dtype: Any) -> Any:
     name = column.name
     if name == "transpose":
         return {"name": name, "configuration": {"order": [1, 0]}}
@@ -155,7 +161,8 @@ def _codec(zarr_format: int, column: Column, dtype: Any) -> Any:
     elif name == "shuffle":
         configuration["elementsize"] = getattr(dtype, "itemsize", 1)
     elif name == "categorize":
-        configuration.update(labels=["a", "b"], dtype="<U3", astype="u1")
+        kind = "<U3" if row == "text of fixed length" else "|O"
+        configuration.update(labels=["a", "b"], dtype=kind, astype="u1")
     return {"id": name, **configuration}
 
 
@@ -166,11 +173,12 @@ def create(zarr_format: int, row: str, column: Column, store: Any) -> Any:
     if column.name == "sharding_indexed":
         how = {"shards": SHARDS}
     elif column.name != "none":
-        how[column.where] = [_codec(zarr_format, column, dtype)]
+        how[column.where] = [_codec(row, column, dtype)]
     if zarr_format == 2 and row in ("ragged arrays", "objects"):
         compressor = how["compressors"][0] if how["compressors"] else None
         how = {"filters": how["filters"], "compressor": compressor}
-        extra = {"object_codec": {"id": "json2"}} if row == "objects" else {}
+        own = row == "objects" and column.name != "categorize"
+        extra = {"object_codec": {"id": "json2"}} if own else {}
         return zarr.create(
             shape=SHAPE, chunks=CHUNKS, dtype=dtype, store=store, fill_value=None, **how, **extra
         )
@@ -182,7 +190,7 @@ def create(zarr_format: int, row: str, column: Column, store: Any) -> Any:
 def values_of(row: str, column: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """What is written to an array of a cell."""
     count = SHAPE[0] * SHAPE[1]
-    if row in UNSIZED:
+    if row in UNSIZED and column != "categorize":
         elements: dict[str, list[Any]] = {
             "text": ["", "a", "漢字", "words " * 5],
             "bytes": [b"", b"\0\xff", b"abc"],
@@ -204,13 +212,15 @@ def values_of(row: str, column: str, dtype: np.dtype[Any]) -> np.ndarray[Any, An
 
 
 def cell(zarr_format: int, row: str, column: Column) -> str:
-    """What the table says: "native", "numcodecs", or the key of a reason."""
+    """What the table says: "native", "numcodecs", "python", or the key of a reason."""
     reason = forbidden(zarr_format, row, column.name)
     if reason is not None:
         return reason
     made = create(zarr_format, row, column, {})
-    layout = made._metadata.layout()[0]
-    return "numcodecs" if "zarrix.foreign" in layout else "native"
+    layout, slots = made._metadata.layout()
+    if "zarrix.foreign" in layout:
+        return "numcodecs"
+    return "python" if any(getattr(one, "kind", "") == "python" for one in slots) else "native"
 
 
 def cells() -> Iterator[tuple[int, str, Column]]:
@@ -225,10 +235,11 @@ INTRODUCTION = """\
 # What is read and written
 
 One table for each format, data types down and codecs across. **yes** means that arrays are created,
-read and written, by native code; **nc** that they are, and that chunks go through numcodecs; a
-letter that the specification of the format or of the codec rules it out, for the reason below:
-where the format has no such data type, making the array is an error; what a codec makes of elements
-that it is not defined on, nobody promises. A codec stands alone in its cell; chains are codecs one
+read and written, by native code; **nc** that they are, and that chunks go through numcodecs; **py**
+that all codecs are native and the elements themselves are made in Python; a letter that the
+specification of the format or of the codec rules it out, for the reason below: then making the
+array is an error. (Arrays that others made with a codec outside of what it is defined on open all
+the same, and read as they read there.) A codec stands alone in its cell; chains are codecs one
 after the other.
 
 This page is what `python tests/support_table.py` prints. `tests/test_support.py` writes and reads
@@ -240,7 +251,7 @@ ml_dtypes.
 def lines(ml_types: bool = True) -> Iterator[str]:
     """The page; without the data types of ml_dtypes where ``ml_types`` is false."""
     yield from INTRODUCTION.splitlines()
-    words = {"native": "yes", "numcodecs": "nc"}
+    words = {"native": "yes", "numcodecs": "nc", "python": "py"}
     for zarr_format, columns in COLUMNS.items():
         yield from ("", f"## Format {zarr_format}", "")
         yield "| data type | " + " | ".join(column.name for column in columns) + " |"

@@ -52,8 +52,9 @@ def test_filters_synchronizers_and_chunk_stores_have_rows() -> None:
 
 
 def test_codecs_that_python_has_to_run_are_named() -> None:
-    z = zarr.zeros(4, compressor=zarr.BZ2(1), filters=[zarr.FixedScaleOffset(0, 1, "f8")])
-    assert dict(z.info_items())["Not native"] == "FixedScaleOffset, BZ2 (through numcodecs)"
+    complex_ones = [zarr.AsType("c8", "f8"), zarr.FixedScaleOffset(0, 1, "c8")]
+    z = zarr.zeros(4, compressor=zarr.BZ2(1), filters=[*complex_ones, zarr.CRC32()])
+    assert dict(z.info_items())["Not native"] == "AsType, FixedScaleOffset (through numcodecs)"
 
 
 def test_the_report_of_a_group_counts_its_members() -> None:

@@ -80,7 +80,7 @@ def test_a_layout_says_everything_the_engine_needs():
         fill_value=-2,
         order="F",
         dimension_separator="/",
-        filters=[numcodecs.Delta(">i2")],
+        filters=[numcodecs.Delta(">i2"), numcodecs.AsType("<c8", ">i2")],
         compressor=numcodecs.BZ2(),
     )
     layout, foreign = metadata.layout(write_empty_chunks=False)
@@ -96,13 +96,14 @@ def test_a_layout_says_everything_the_engine_needs():
             {"name": "numcodecs.delta", "configuration": {"dtype": ">i2", "astype": ">i2"}},
             {
                 "name": "zarrix.foreign",
-                "configuration": {"slot": 0, "name": "bz2", "encoded_bytes": None},
+                "configuration": {"slot": 0, "name": "astype", "encoded_bytes": 160},
             },
+            {"name": "numcodecs.bz2", "configuration": {"level": 1}},
         ],
         "metadata_key": ".zarray",
         "write_empty_chunks": False,
     }
-    assert metadata.foreign_codecs == ("bz2",)
+    assert metadata.foreign_codecs == ("astype",)
     assert len(foreign) == 1
 
 

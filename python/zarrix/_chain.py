@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from zarrix._codec_objects import is_codec_document
-from zarrix._codecs import ForeignCodecs, Run, codec_config, link_codec, number_slots
+from zarrix._codecs import ForeignCodecs, Run, codec_config, number_slots
 from zarrix._errors import BadCompressorError, MetadataError, UnknownCodecError, shorten
 from zarrix._extensions import ELEMENTWISE, EXTENSIONS, Bound, words_of
+from zarrix._numcodecs_links import link_codec
 from zarrix._objects import SERIALIZERS, data_type_name, is_variable
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "bind_chain",
     "chain_documents",
     "codec_document",
+    "dtype_after",
     "numcodecs_config",
     "split_chain",
     "stored_order",
@@ -190,7 +192,7 @@ def chain_documents(
             )
     for codec in arrays:
         if codec["name"] != "transpose":
-            dtype = _dtype_after(codec, dtype)
+            dtype = dtype_after(codec, dtype)
     return [*arrays, *(_without_order(one, dtype) for one in serializers), *binary]
 
 
@@ -201,7 +203,8 @@ def _default_serializer(dtype: np.dtype[Any]) -> dict[str, Any]:
     return {"name": "bytes", "configuration": {"endian": "little"}}
 
 
-def _dtype_after(codec: Mapping[str, Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
+def dtype_after(codec: Mapping[str, Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The elements that come out of an extension's codec, or of one of numcodecs."""
     if codec["name"] in EXTENSIONS:
         return _bound(codec["name"], codec.get("configuration", {}), dtype, None, "filters").dtype
     config = {**codec.get("configuration", {}), "id": codec["name"].removeprefix("numcodecs.")}
@@ -408,7 +411,7 @@ class _Walk:
         assert self.shape is not None
         order = _permutation(codec, len(self.shape), self.where)
         if self.in_python:
-            self._run().add(_Transposition(order, self.shape, self.dtype), self.size, self.size)
+            self._run().add(_Transposition(order, self.shape, self.dtype), self.size)
         elif len(order) > 1:
             self.steps.append({"name": "transpose", "configuration": {"order": order}})
         self.shape = tuple(self.shape[axis] for axis in order)
@@ -484,7 +487,7 @@ class _Walk:
         if link.configuration is not None and not self.in_python:
             self.steps.append({"name": link.name, "configuration": link.configuration})
         else:
-            self._run().add(config, self.size, link.encoded_bytes)
+            self._run().add(config, link.encoded_bytes)
         if not self.is_bytes:
             keeps_shape = codec_id != "packbits"
             self.shape = self.shape if keeps_shape else (link.encoded_bytes or 0,)

@@ -17,6 +17,7 @@ __all__ = [
     "MemoryStore",
     "Store",
     "__version__",
+    "codec_fault",
     "set_threads",
     "threads",
 ]
@@ -194,6 +195,9 @@ class ArrayIO:
 
     def erase_outside(self, shape: tuple[int, ...], fsync: bool = False) -> int:
         """Delete the stored chunks that lie wholly outside ``shape``; how many."""
+
+def codec_fault(name: str, configuration: str, item_bytes: int) -> str | None:
+    """Why the engine takes no codec of this name and JSON configuration; None if it does."""
 
 def set_threads(count: int) -> None:
     """Size of the worker pool of this process, from the next read or write on."""

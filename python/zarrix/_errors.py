@@ -82,7 +82,7 @@ class UnknownCodecError(ZarrixError, ValueError):
 
 
 class BadCompressorError(ZarrixError, ValueError):
-    """What was passed as a compressor or filter is not a codec."""
+    """What was passed as a compressor or filter is no codec, or none for the elements."""
 
     kind = "bad-compressor"
 

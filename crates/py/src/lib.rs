@@ -4,6 +4,7 @@
 
 mod array;
 mod buffer;
+mod codec;
 mod error;
 mod foreign;
 mod mapping;
@@ -21,6 +22,8 @@ mod _engine {
 
     #[pymodule_export]
     use crate::array::ArrayIO;
+    #[pymodule_export]
+    use crate::codec::codec_fault;
     #[pymodule_export]
     use crate::store::{LocalStore, MappingStore, MemoryStore, Store};
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from zarrix._codecs import codec_config, normalize_compressor, normalize_filters
 from zarrix._config import config
+from zarrix._domains import check_domains
 from zarrix._dtypes import (
     decode_dtype,
     decode_fill_value,
@@ -93,7 +94,7 @@ def new_array(
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
     UnknownCodecError, BadCompressorError
-        A codec is not one, or not available.
+        A codec is not one, not available, or cannot keep the elements.
     """
     full_dtype, object_codec = normalize_dtype(dtype, object_codec)
     element = full_dtype.base
@@ -114,6 +115,7 @@ def new_array(
     encode_dtype(element)
     # A pickle is harmless to name; whether it may be used, the array asks that is opened.
     metadata.layout(allow_pickle=True)
+    check_domains(metadata.codecs, element)
     return metadata
 
 
@@ -127,6 +129,13 @@ def _with_object_codec(
         return filters
     if filters and filters[0]["id"] in OBJECT_CODECS:
         # Those of another array, which begin with its object codec.
+        first = filters[0]["id"]
+        given = None if object_codec is None else codec_config(object_codec, "object_codec")["id"]
+        if given not in (None, first) and (given, first) != ("vlen-utf8", "categorize"):
+            raise MetadataError(
+                f"filters begin with {first!r}, but this dtype is stored by {given!r}; "
+                "leave one of them out"
+            )
         return filters
     if object_codec is None:
         raise MetadataError(

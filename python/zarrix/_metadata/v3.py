@@ -29,6 +29,7 @@ from zarrix._data_types import (
     encode_fill,
     same_bytes,
 )
+from zarrix._domains import check_domains
 from zarrix._errors import MetadataError, shorten
 from zarrix._metadata import ArrayMetadata, GroupMetadata
 from zarrix._objects import is_variable
@@ -128,7 +129,7 @@ def new_array(
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
     UnknownCodecError, BadCompressorError
-        A codec is not one, or not available.
+        A codec is not one, not available, or cannot keep the elements.
     """
     full = as_dtype(dtype)
     element = full if is_variable(full) else full.base.newbyteorder("=")
@@ -171,6 +172,7 @@ def new_array(
     document.update(zarr_format=3, node_type="array", storage_transformers=[])
     # Through JSON and back: tuples and NumPy numbers become what a reader will see.
     metadata = parse_array(_dumps(document, where), where)
+    check_domains(metadata.codecs, metadata.dtype)
     metadata.layout()
     return metadata
 

@@ -85,7 +85,7 @@ FILTERS = [
     [numcodecs.BitRound(keepbits=7)],
     [numcodecs.Shuffle(8), numcodecs.Adler32(), numcodecs.Fletcher32()],
     [numcodecs.CRC32(location="end")],
-    [numcodecs.PackBits()],
+    [numcodecs.AsType("?", "<f8"), numcodecs.PackBits()],
     [numcodecs.Base64()],
     [numcodecs.Zlib(3)],
 ]
