@@ -313,8 +313,7 @@ def test_other_things_that_mean_a_store():
     [
         (5, None, "5 (int) is no store"),
         (b"x", None, "(bytes) is no store"),
-        ("x.zip", None, "zip files are not supported yet"),
-        ("x.n5", None, "N5 are not supported yet"),
+        ("x.n5", None, "N5 is not supported yet"),
         ("x.zarr", {"anon": True}, "storage_options go with a URL only"),
         ({}, {"anon": True}, "storage_options go with a URL only"),
     ],

@@ -18,7 +18,7 @@ from zarrix import _engine
 from zarrix._errors import PathNotFoundError
 from zarrix._metadata import GroupMetadata, consolidated, v2, v3
 from zarrix._metadata.consolidated import Documents
-from zarrix._stores import Store
+from zarrix._store import Store
 from zarrix.util import json_dumps, json_loads
 
 __all__ = [

@@ -6,6 +6,7 @@ Errors raised here are the classes of ``zarrix._errors`` or ``OSError`` subclass
 """
 
 from collections.abc import Callable, MutableMapping, Sequence
+from os import PathLike
 from typing import Any, final
 
 from typing_extensions import Buffer, disjoint_base
@@ -16,6 +17,7 @@ __all__ = [
     "MappingStore",
     "MemoryStore",
     "Store",
+    "ZipStore",
     "__version__",
     "codec_fault",
     "set_threads",
@@ -87,6 +89,23 @@ class MappingStore(Store):
     """Any Python mapping of str to bytes-like; ``getitems`` is used where it has one."""
 
     def __new__(cls, mapping: MutableMapping[str, Any]) -> MappingStore: ...
+
+@final
+class ZipStore(Store):
+    """A zip archive in a file, or in a value of another store."""
+
+    def __new__(cls, path: PathLike[str] | str) -> ZipStore: ...
+    @staticmethod
+    def in_store(store: Store, key: str) -> ZipStore | None:
+        """The archive in the value of ``key``, for reading; None if nothing is stored there."""
+
+    @property
+    def recovered(self) -> bool:
+        """Whether the file ends in something unfinished, behind the directory that is used."""
+
+    @property
+    def refused(self) -> tuple[int, list[str]]:
+        """How many names in the archive are no keys, and the first of them."""
 
 @final
 class ArrayIO:

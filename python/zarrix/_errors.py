@@ -10,6 +10,7 @@ is the stable ``kind`` of the class, for programs that must not parse messages.
         BadCompressorError(ValueError)                              bad-compressor
         CodecError(ValueError, RuntimeError)                        codec
         CorruptChunkError(ValueError, RuntimeError)                 corrupt-chunk
+        CorruptStoreError(ValueError, RuntimeError)                 corrupt-store
         InvalidKeyError(ValueError, KeyError)                       invalid-key
         ContainsArrayError(ValueError)                              contains-array
         ContainsGroupError(ValueError)                              contains-group
@@ -42,6 +43,7 @@ __all__ = [
     "BadCompressorError",
     "CodecError",
     "CorruptChunkError",
+    "CorruptStoreError",
     "InvalidKeyError",
     "ContainsArrayError",
     "ContainsGroupError",
@@ -97,6 +99,12 @@ class CorruptChunkError(ZarrixError, ValueError, RuntimeError):
     """The stored bytes of a chunk do not decode to what the metadata declares."""
 
     kind = "corrupt-chunk"
+
+
+class CorruptStoreError(ZarrixError, ValueError, RuntimeError):
+    """The file that holds a store's values, such as a zip archive, is damaged or none."""
+
+    kind = "corrupt-store"
 
 
 class InvalidKeyError(ZarrixError, ValueError, KeyError):

@@ -18,7 +18,7 @@ from zarrix._config import config
 from zarrix._consolidate import keep_true
 from zarrix._errors import ContainsArrayError, ContainsGroupError, ZarrixError
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
-from zarrix._stores import Store
+from zarrix._store import Store
 
 __all__ = [
     "Node",

@@ -14,6 +14,7 @@ from typing import Any
 from zarrix import _nodes
 from zarrix._array_terms import StorePath
 from zarrix._metadata import v2 as _v2
+from zarrix._store import Store
 from zarrix._stores import (
     DictStore,
     DirectoryStore,
@@ -21,10 +22,10 @@ from zarrix._stores import (
     LocalStore,
     MemoryStore,
     NestedDirectoryStore,
-    Store,
     TempStore,
     as_store,
 )
+from zarrix._zip_store import ZipStore
 from zarrix.util import normalize_storage_path
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Store",
     "StorePath",
     "TempStore",
+    "ZipStore",
     "array_meta_key",
     "atexit_rmglob",
     "atexit_rmtree",

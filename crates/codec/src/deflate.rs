@@ -1,4 +1,4 @@
-//! Deflate in its two wrappings, gzip and zlib, through libdeflate.
+//! Deflate in its two wrappings, gzip and zlib, and in none, through libdeflate.
 //!
 //! libdeflate codes whole buffers, and a chunk is one: it decodes two to three times as fast as
 //! zlib and knows exactly when a stream does not fill or overfills its destination. What it lacks,
@@ -18,6 +18,8 @@ pub enum Wrapping {
     Gzip,
     /// RFC 1950: one stream.
     Zlib,
+    /// RFC 1951: one stream without a header or a checksum, as in zip archives.
+    Raw,
 }
 
 /// Why a stream could not be decoded.
@@ -65,6 +67,7 @@ impl Decompressor {
         let decode = match wrapping {
             Wrapping::Gzip => ffi::libdeflate_gzip_decompress_ex,
             Wrapping::Zlib => ffi::libdeflate_zlib_decompress_ex,
+            Wrapping::Raw => ffi::libdeflate_deflate_decompress_ex,
         };
         let (mut read, mut written) = (0, 0);
         // SAFETY: the context is alive, both buffers are valid for the lengths given and do not
@@ -127,6 +130,10 @@ impl Compressor {
             Wrapping::Zlib => (
                 ffi::libdeflate_zlib_compress_bound as unsafe extern "C" fn(_, _) -> _,
                 ffi::libdeflate_zlib_compress as unsafe extern "C" fn(_, _, _, _, _) -> _,
+            ),
+            Wrapping::Raw => (
+                ffi::libdeflate_deflate_compress_bound as unsafe extern "C" fn(_, _) -> _,
+                ffi::libdeflate_deflate_compress as unsafe extern "C" fn(_, _, _, _, _) -> _,
             ),
         };
         // SAFETY: the context is alive.
@@ -199,7 +206,7 @@ impl Deflate {
             {
                 return Ok(Ok(to));
             }
-            if self.wrapping == Wrapping::Zlib || !rest.starts_with(&[0x1f, 0x8b]) {
+            if self.wrapping != Wrapping::Gzip || !rest.starts_with(&[0x1f, 0x8b]) {
                 return Err(CodecError::corrupt(
                     name,
                     format!("{} bytes of something else after the stream", rest.len()),
@@ -214,6 +221,7 @@ impl Wrapping {
         match self {
             Self::Gzip => "gzip",
             Self::Zlib => "zlib",
+            Self::Raw => "deflate",
         }
     }
 }

@@ -28,6 +28,7 @@ mod error;
 mod fixedscaleoffset;
 mod lz4;
 mod lzma;
+pub mod member;
 mod number;
 mod packbits;
 mod pcodec;

@@ -11,7 +11,9 @@ use liblzma::stream::{
 use crate::stream::{self, Failure, Step, run};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
-const NAME: &str = "lzma";
+pub(crate) const NAME: &str = "lzma";
+/// For formats that have no checksum.
+pub(crate) const NO_CHECK: Check = Check::None;
 /// Most memory of a decoder; the largest preset needs 65 MiB.
 const MEMORY_BYTES: u64 = 1 << 30;
 /// What liblzma uses when neither preset nor filters say otherwise.

@@ -103,6 +103,8 @@ impl ArrayIO {
         if let Encoding::Elements(elements) = &chunk.encoding
             && self.store.reads_parts()
             && is_worth_it(chunk, elements, wanted)
+            && !(self.store.checks_whole_values()
+                && matches!(wanted, [only] if only.covers(&self.limits(coords))))
         {
             return self.read_parts(chunk, elements, wanted, sink, s);
         }

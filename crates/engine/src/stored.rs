@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use zarrix_codec::{ChainScratch, CodecError};
+use zarrix_store::StoreError;
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
@@ -42,7 +43,12 @@ impl ArrayIO {
     /// Fetches the chunk that `s.key` names into `s.encoded`; false if it is not stored.
     pub(crate) fn fetch_stored(&self, s: &mut Scratch) -> Result<bool> {
         let most = self.most_stored_bytes;
-        let found = self.store.get_at_most_into(&s.key, most as u64, &mut s.encoded)?;
+        let found = match self.store.get_at_most_into(&s.key, most as u64, &mut s.encoded) {
+            Err(StoreError::Corrupt { reason, .. }) => {
+                return Err(corrupt(&s.key, 0, CodecError::corrupt("store", reason)));
+            }
+            found => found?,
+        };
         if found.is_some() && s.encoded.len() > most {
             let source = CodecError::corrupt(
                 "chunk",

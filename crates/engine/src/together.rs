@@ -102,6 +102,7 @@ impl ArrayIO {
             || !self.store.reads_parts()
             || !(elements.chain.is_identity() || elements.chain.decodes_parts())
             || plan.axes().iter().flatten().any(|s| matches!(s.part, Part::Listed { .. }))
+            || (self.store.checks_whole_values() && self.wants_whole_chunks(plan))
         {
             return None;
         }
@@ -115,6 +116,17 @@ impl ArrayIO {
             return Some(Together { axis, per_task: RUN_BYTES.div_ceil(count * item) });
         }
         (few && !plan.axes().is_empty()).then_some(Together { axis: 0, per_task: 1 })
+    }
+
+    /// Whether all elements of any chunk are wanted.
+    fn wants_whole_chunks(&self, plan: &Plan) -> bool {
+        let mut coords = vec![0; plan.axes().len()];
+        plan.axes().iter().enumerate().all(|(axis, segments)| {
+            segments.iter().any(|segment| {
+                coords[axis] = segment.chunk;
+                segment.part.covers(self.limits(&coords)[axis])
+            })
+        })
     }
 
     /// Reads all tasks of `plan`, those along one axis together.

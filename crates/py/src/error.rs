@@ -33,6 +33,8 @@ pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
         },
         StoreError::InvalidKey { .. } => named(py, "InvalidKeyError", &error.to_string()),
         StoreError::ReadOnly { .. } => named(py, "ReadOnlyError", &error.to_string()),
+        StoreError::Corrupt { .. } => named(py, "CorruptChunkError", &error.to_string()),
+        StoreError::Damaged { .. } => named(py, "CorruptStoreError", &error.to_string()),
         StoreError::Foreign { source, .. } => python_error(py, source.as_ref())
             .unwrap_or_else(|| PyRuntimeError::new_err(error.to_string())),
         _ => PyRuntimeError::new_err(error.to_string()),

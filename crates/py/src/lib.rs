@@ -25,7 +25,7 @@ mod _engine {
     #[pymodule_export]
     use crate::codec::codec_fault;
     #[pymodule_export]
-    use crate::store::{LocalStore, MappingStore, MemoryStore, Store};
+    use crate::store::{LocalStore, MappingStore, MemoryStore, Store, ZipStore};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name Python packages use")]

@@ -7,11 +7,12 @@
 
 use std::ops::Range;
 
-use pyo3::exceptions::{PyBaseException, PyKeyError, PyOSError};
+use pyo3::exceptions::{PyBaseException, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use zarrix_store::{
     Durability, Fetched, Generation, KeyLock, Listing, Request, Result, Store, StoreError,
+    cut_ranges,
 };
 
 use crate::buffer::Bytes;
@@ -104,25 +105,9 @@ fn whole_or_ranges(request: &Request<'_>, value: &[u8]) -> Result<Fetched> {
     let mut bytes = Vec::new();
     match request.ranges {
         None => bytes.extend_from_slice(value),
-        Some(ranges) => cut(request.key, value, ranges, &mut bytes)?,
+        Some(ranges) => cut_ranges(request.key, value, ranges, &mut bytes)?,
     }
     Ok(Fetched::Bytes(bytes, Generation::default()))
-}
-
-fn cut(key: &str, value: &[u8], ranges: &[Range<u64>], dst: &mut Vec<u8>) -> Result<()> {
-    dst.clear();
-    for range in ranges {
-        let part = usize::try_from(range.start)
-            .ok()
-            .zip(usize::try_from(range.end).ok())
-            .and_then(|(start, end)| value.get(start..end))
-            .ok_or_else(|| {
-                let reason = format!("bytes {range:?} of a value of {} bytes", value.len());
-                foreign(key, PyOSError::new_err(reason))
-            })?;
-        dst.extend_from_slice(part);
-    }
-    Ok(())
 }
 
 impl Store for PythonMapping {
@@ -155,7 +140,7 @@ impl Store for PythonMapping {
         let mut value = Vec::new();
         let found = self.get_into(key, &mut value)?;
         if found.is_some() {
-            cut(key, &value, ranges, dst)?;
+            cut_ranges(key, &value, ranges, dst)?;
         }
         Ok(found)
     }

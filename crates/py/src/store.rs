@@ -1,5 +1,6 @@
 //! `Store` and its kinds, as Python holds them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -152,5 +153,41 @@ impl MappingStore {
     fn new(mapping: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
         let store = PythonMapping::new(mapping)?;
         Ok(PyClassInitializer::from(Store(Arc::new(store))).add_subclass(Self))
+    }
+}
+
+#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
+pub struct ZipStore(Arc<zarrix_store::ZipStore>);
+
+impl ZipStore {
+    fn initializer(store: zarrix_store::ZipStore) -> PyClassInitializer<Self> {
+        let store = Arc::new(store);
+        let base = Store(Arc::clone(&store) as Arc<dyn zarrix_store::Store>);
+        PyClassInitializer::from(base).add_subclass(Self(store))
+    }
+}
+
+#[pymethods]
+impl ZipStore {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<PyClassInitializer<Self>> {
+        detached(py, || zarrix_store::ZipStore::open(&path)).map(Self::initializer)
+    }
+
+    #[staticmethod]
+    fn in_store(py: Python<'_>, store: &Bound<'_, Store>, key: &str) -> PyResult<Option<Py<Self>>> {
+        let outer = store.get().inner();
+        let opened = detached(py, || zarrix_store::ZipStore::in_store(outer, key))?;
+        opened.map(|store| Py::new(py, Self::initializer(store))).transpose()
+    }
+
+    #[getter]
+    fn recovered(&self) -> bool {
+        self.0.notes().recovered
+    }
+
+    #[getter]
+    fn refused(&self) -> (u64, Vec<String>) {
+        self.0.notes().refused
     }
 }

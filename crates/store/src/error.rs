@@ -32,6 +32,22 @@ pub enum StoreError {
         /// The key.
         key: String,
     },
+    /// A value that the store keeps in a container (a zip archive) is not what it should be.
+    #[error("key {key:?}: {reason}")]
+    Corrupt {
+        /// The key.
+        key: String,
+        /// What is wrong, with the figures.
+        reason: String,
+    },
+    /// The container of all values is damaged, or none.
+    #[error("{path:?}: {reason}")]
+    Damaged {
+        /// Where it is.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// A store that lives outside this crate failed; the source is its own error.
     #[error("store failed at {key:?}: {source}")]
     Foreign {

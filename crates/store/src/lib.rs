@@ -15,10 +15,12 @@ mod lock;
 mod memory;
 pub mod process;
 mod replace;
+mod sorted;
 mod store;
 mod sys;
 pub mod testing;
 mod tree;
+mod zip;
 
 pub use conformance::conformance;
 pub use error::{Result, StoreError};
@@ -26,4 +28,7 @@ pub use key::{check_key, check_prefix};
 pub use local::LocalStore;
 pub use lock::KeyLock;
 pub use memory::MemoryStore;
-pub use store::{Durability, Edge, Fetched, Generation, Listing, Reader, Request, Store};
+pub use store::{
+    Durability, Edge, Fetched, Generation, Listing, Reader, Request, Store, cut_ranges,
+};
+pub use zip::{ZipNotes, ZipStore};

@@ -40,11 +40,7 @@ impl LocalStore {
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = resolve(&root.into());
-        let id = match root.to_str() {
-            Some(text) => format!("file://{}", if text == "/" { "" } else { text }),
-            // Distinct for distinct paths, which a lossy conversion is not.
-            None => format!("file-bytes:{:?}", root.as_os_str()),
-        };
+        let id = id_of(&root);
         Self { root, id }
     }
 
@@ -171,8 +167,17 @@ pub(crate) fn unless_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
+/// The name of a resolved path.
+pub(crate) fn id_of(path: &Path) -> String {
+    match path.to_str() {
+        Some(text) => format!("file://{}", if text == "/" { "" } else { text }),
+        // Distinct for distinct paths, which a lossy conversion is not.
+        None => format!("file-bytes:{:?}", path.as_os_str()),
+    }
+}
+
 /// `path` made absolute, without links as far as it exists.
-fn resolve(path: &Path) -> PathBuf {
+pub(crate) fn resolve(path: &Path) -> PathBuf {
     let absolute = if path.as_os_str().is_empty() {
         std::env::current_dir()
     } else {

@@ -8,12 +8,13 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::key::{check_key, check_prefix};
-use crate::{Durability, Generation, KeyLock, Listing, Result, Store, StoreError, process};
+use crate::store::cut_ranges;
+use crate::{Durability, Generation, KeyLock, Listing, Result, Store, StoreError, process, sorted};
 
 static STORES: AtomicU64 = AtomicU64::new(0);
 
@@ -67,19 +68,10 @@ impl Default for MemoryStore {
     }
 }
 
-/// The entries whose keys continue `prefix`, with the part that comes after it and its slash.
-fn below<'a>(values: &'a Values, prefix: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
-    let start = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
-    let length = start.len();
-    values
-        .range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded))
-        .take_while(move |(key, _)| key.starts_with(&start))
-        .map(move |(key, value)| (&key[length..], value))
-}
-
-fn refused(operation: &'static str, key: &str, errno: i32) -> StoreError {
+fn refused(source: &str, target: &str, errno: i32) -> StoreError {
+    let path = if errno == libc::ENOENT { source } else { target };
     let source = io::Error::from_raw_os_error(errno);
-    StoreError::Io { operation, path: key.to_owned(), source }
+    StoreError::Io { operation: "rename", path: path.to_owned(), source }
 }
 
 impl Store for MemoryStore {
@@ -106,15 +98,7 @@ impl Store for MemoryStore {
     ) -> Result<Option<Generation>> {
         dst.clear();
         let Some(value) = self.value(key)? else { return Ok(None) };
-        for range in ranges {
-            let bounds = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
-            let part = bounds.and_then(|(start, end)| value.bytes.get(start..end));
-            let Some(part) = part else {
-                dst.clear();
-                return Err(StoreError::beyond_end(key, range, value.bytes.len() as u64));
-            };
-            dst.extend_from_slice(part);
-        }
+        cut_ranges(key, &value.bytes, ranges, dst)?;
         Ok(Some(Generation(value.version.into())))
     }
 
@@ -145,35 +129,18 @@ impl Store for MemoryStore {
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
         check_prefix(prefix)?;
-        let whole = |rest: &str| {
-            if prefix.is_empty() { rest.to_owned() } else { format!("{prefix}/{rest}") }
-        };
-        Ok(self.look(|values| below(values, prefix).map(|(rest, _)| whole(rest)).collect()))
+        Ok(self.look(|values| sorted::keys(values, prefix)))
     }
 
     fn list_dir(&self, prefix: &str) -> Result<Listing> {
         check_prefix(prefix)?;
-        let mut listing = Listing::default();
-        self.look(|values| {
-            for (rest, _) in below(values, prefix) {
-                match rest.split_once('/') {
-                    None => listing.keys.push(rest.to_owned()),
-                    Some((name, _)) if listing.prefixes.last().is_some_and(|last| last == name) => {
-                    }
-                    Some((name, _)) => listing.prefixes.push(name.to_owned()),
-                }
-            }
-        });
-        // Keys are sorted whole, in which "a-b/c" comes before "a/b".
-        listing.prefixes.sort_unstable();
-        listing.prefixes.dedup();
-        Ok(listing)
+        Ok(self.look(|values| sorted::listing(values, prefix)))
     }
 
     fn size_prefix(&self, prefix: &str) -> Result<u64> {
         check_prefix(prefix)?;
         let lengths = |values: &Values| {
-            below(values, prefix).map(|(_, value)| value.bytes.len() as u64).sum()
+            sorted::below(values, prefix).map(|(_, value)| value.bytes.len() as u64).sum()
         };
         Ok(self.look(lengths))
     }
@@ -181,21 +148,9 @@ impl Store for MemoryStore {
     fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
         check_key(source)?;
         check_key(target)?;
-        if target.strip_prefix(source).is_some_and(|rest| rest.starts_with('/')) {
-            return Err(refused("rename", target, libc::EINVAL));
-        }
         self.change(|values| {
-            let moved = |rest: &str| (format!("{source}/{rest}"), format!("{target}/{rest}"));
-            let mut moves: Vec<_> = below(values, source).map(|(rest, _)| moved(rest)).collect();
-            if values.contains_key(source) {
-                moves.push((source.to_owned(), target.to_owned()));
-            }
-            if moves.is_empty() {
-                return Err(refused("rename", source, libc::ENOENT));
-            }
-            if values.contains_key(target) || below(values, target).next().is_some() {
-                return Err(refused("rename", target, libc::EEXIST));
-            }
+            let moves = sorted::moves(values, source, target);
+            let moves = moves.map_err(|errno| refused(source, target, errno))?;
             for (from, to) in moves {
                 if let Some(value) = values.remove(&from) {
                     values.insert(to, value);

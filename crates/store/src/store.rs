@@ -65,6 +65,30 @@ pub enum Fetched {
     Bytes(Vec<u8>, Generation),
 }
 
+impl Fetched {
+    /// What `found` says of `value`.
+    pub(crate) fn of(found: Option<Generation>, value: Vec<u8>) -> Self {
+        match found {
+            Some(generation) => Self::Bytes(value, generation),
+            None => Self::Absent,
+        }
+    }
+}
+
+/// Replaces the content of `dst` by the wanted ranges of a value, one after the other.
+pub fn cut_ranges(key: &str, value: &[u8], ranges: &[Range<u64>], dst: &mut Vec<u8>) -> Result<()> {
+    dst.clear();
+    for range in ranges {
+        let bounds = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
+        let Some(part) = bounds.and_then(|(start, end)| value.get(start..end)) else {
+            dst.clear();
+            return Err(StoreError::beyond_end(key, range, value.len() as u64));
+        };
+        dst.extend_from_slice(part);
+    }
+    Ok(())
+}
+
 /// The names directly below a prefix, sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
@@ -132,11 +156,16 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Whether a value that is read whole is checked, and one that is read in parts is not.
+    fn checks_whole_values(&self) -> bool {
+        false
+    }
+
     /// Opens the value of `key`. The provided method fetches all of it.
     fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
         let mut value = Vec::new();
         let found = self.get_into(key, &mut value)?;
-        Ok(found.map(|_| Box::new(Whole { key: key.to_string(), value }) as Box<dyn Reader>))
+        Ok(found.map(|_| Box::new(Whole::new(key, value)) as Box<dyn Reader>))
     }
 
     /// Delivers every request's answer to `sink` with the request's position, in any order.
@@ -149,13 +178,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
                 None => self.get_into(request.key, &mut value),
                 Some(ranges) => self.get_ranges_into(request.key, ranges, &mut value),
             };
-            sink(
-                position,
-                found.map(|generation| match generation {
-                    Some(generation) => Fetched::Bytes(value, generation),
-                    None => Fetched::Absent,
-                }),
-            );
+            sink(position, found.map(|generation| Fetched::of(generation, value)));
         }
     }
 
@@ -197,9 +220,15 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 }
 
 /// A value in memory.
-struct Whole {
+pub(crate) struct Whole {
     key: String,
     value: Vec<u8>,
+}
+
+impl Whole {
+    pub(crate) fn new(key: &str, value: Vec<u8>) -> Self {
+        Self { key: key.to_owned(), value }
+    }
 }
 
 impl Reader for Whole {

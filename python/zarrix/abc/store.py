@@ -1,5 +1,5 @@
 """The base class of stores, under the module name of zarr-python 3."""
 
-from zarrix._stores import Store
+from zarrix._store import Store
 
 __all__ = ["Store"]

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from zarrix._array import Array
-from zarrix._stores import Store
+from zarrix._store import Store
 from zarrix.operate._survey import Problem, place_of
 from zarrix.operate._verify import Progress, Verification, verify
 

@@ -1,0 +1,68 @@
+//! Listings of stores that keep all of their keys in one sorted map, where a prefix is a range.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use crate::Listing;
+
+/// The entries whose keys continue `prefix`, with the part that comes after it and its slash.
+pub(crate) fn below<'a, V>(
+    values: &'a BTreeMap<String, V>,
+    prefix: &str,
+) -> impl Iterator<Item = (&'a str, &'a V)> {
+    let start = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+    let length = start.len();
+    values
+        .range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded))
+        .take_while(move |(key, _)| key.starts_with(&start))
+        .map(move |(key, value)| (&key[length..], value))
+}
+
+/// The keys below `prefix`, whole.
+pub(crate) fn keys<V>(values: &BTreeMap<String, V>, prefix: &str) -> Vec<String> {
+    let whole = |rest: &str| {
+        if prefix.is_empty() { rest.to_owned() } else { format!("{prefix}/{rest}") }
+    };
+    below(values, prefix).map(|(rest, _)| whole(rest)).collect()
+}
+
+/// The names directly below `prefix`.
+pub(crate) fn listing<V>(values: &BTreeMap<String, V>, prefix: &str) -> Listing {
+    let mut listing = Listing::default();
+    for (rest, _) in below(values, prefix) {
+        match rest.split_once('/') {
+            None => listing.keys.push(rest.to_owned()),
+            Some((name, _)) if listing.prefixes.last().is_some_and(|last| last == name) => {}
+            Some((name, _)) => listing.prefixes.push(name.to_owned()),
+        }
+    }
+    // Keys are sorted whole, in which "a-b/c" comes before "a/b".
+    listing.prefixes.sort_unstable();
+    listing.prefixes.dedup();
+    listing
+}
+
+/// What moving everything at and below `source` to `target` changes: old and new keys.
+///
+/// An errno where nothing is at `source`, or something at `target`.
+pub(crate) fn moves<V>(
+    values: &BTreeMap<String, V>,
+    source: &str,
+    target: &str,
+) -> Result<Vec<(String, String)>, i32> {
+    if target.strip_prefix(source).is_some_and(|rest| rest.starts_with('/')) {
+        return Err(libc::EINVAL);
+    }
+    let moved = |rest: &str| (format!("{source}/{rest}"), format!("{target}/{rest}"));
+    let mut moves: Vec<_> = below(values, source).map(|(rest, _)| moved(rest)).collect();
+    if values.contains_key(source) {
+        moves.push((source.to_owned(), target.to_owned()));
+    }
+    if moves.is_empty() {
+        return Err(libc::ENOENT);
+    }
+    if values.contains_key(target) || below(values, target).next().is_some() {
+        return Err(libc::EEXIST);
+    }
+    Ok(moves)
+}

@@ -1,0 +1,159 @@
+//! One archive as a process knows it: where its bytes are, and its members by key.
+//!
+//! All handles on one file share one, so that what one writes the others read at once. It looks at
+//! the file again whenever a handle is opened; between those, readers see the members of one moment,
+//! whoever replaces or extends the file: what has once been a member's bytes is never overwritten.
+//!
+//! Its state is only held for a look-up, in sections that a fork waits for, never while bytes are
+//! read: a forked child goes on reading from the description it inherited, at offsets of its own.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+
+use super::directory::{self, Directory, Members};
+use super::source::{FileSource, Source, ValueSource};
+use super::value::Found;
+use crate::process::{self, PerProcess};
+use crate::{Result, Store, StoreError};
+
+static OPEN: PerProcess<Mutex<HashMap<String, Weak<Archive>>>> = PerProcess::new(Mutex::default);
+
+/// An archive, shared by the handles on it.
+#[derive(Debug)]
+pub(super) struct Archive {
+    pub id: String,
+    /// Its file, unless it is a value of another store.
+    path: Option<PathBuf>,
+    state: RwLock<State>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub members: Members,
+    /// `None` while there is no file.
+    pub source: Option<Arc<dyn Source>>,
+    /// The file as it was when the members were read.
+    version: Option<Version>,
+    pub notes: Notes,
+}
+
+/// Device and inode, length, and what changes with every change.
+type Version = ((u64, u64), u64, crate::Generation);
+
+/// What a user should know of an archive that opened well.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    /// Whether it ends in something unfinished, behind the directory that is used.
+    pub recovered: bool,
+    /// How many names are no keys, and the first of them.
+    pub refused: (u64, Vec<String>),
+}
+
+impl Archive {
+    /// The archive in the file `path`, as it is now; without a member where there is no file.
+    pub fn in_file(path: &Path) -> Result<Arc<Self>> {
+        let path = crate::local::resolve(path);
+        let id = format!("zip:{}", crate::local::id_of(&path));
+        let shared = {
+            let mut open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
+            open.retain(|_, archive| archive.strong_count() > 0);
+            let found = open.get(&id).and_then(Weak::upgrade);
+            found.unwrap_or_else(|| {
+                let state = RwLock::default();
+                let fresh = Arc::new(Self { id: id.clone(), path: Some(path), state });
+                open.insert(id, Arc::downgrade(&fresh));
+                fresh
+            })
+        };
+        shared.refresh()?;
+        Ok(shared)
+    }
+
+    /// The archive in the value of `key`, which has to be there.
+    pub fn in_store(store: Arc<dyn Store>, key: &str) -> Result<Option<Arc<Self>>> {
+        let id = format!("zip:{}/{key}", store.id());
+        let Some(source) = ValueSource::open(store, key, directory::TAIL_BYTES)? else {
+            return Ok(None);
+        };
+        let mut state = State::default();
+        let found = directory::read(&source)?;
+        state.replace(Arc::new(source), None, found);
+        Ok(Some(Arc::new(Self { id, path: None, state: RwLock::new(state) })))
+    }
+
+    pub fn look<R>(&self, section: impl FnOnce(&State) -> R) -> R {
+        process::unforked(|| section(&self.state.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn change<R>(&self, section: impl FnOnce(&mut State) -> R) -> R {
+        process::unforked(|| {
+            section(&mut self.state.write().unwrap_or_else(PoisonError::into_inner))
+        })
+    }
+
+    /// Reads the directory again if the file is no longer what it was.
+    pub fn refresh(&self) -> Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let Some(source) = FileSource::open(path)? else {
+            drop(self.change(std::mem::take));
+            return Ok(());
+        };
+        let version = version(&source);
+        if self.look(|state| state.version.as_ref() == Some(&version)) {
+            return Ok(());
+        }
+        let found = directory::read(&source)?;
+        let old = self.change(|state| state.replace(Arc::new(source), Some(version), found));
+        drop(old);
+        Ok(())
+    }
+
+    /// The member of that key, and where its bytes are.
+    pub fn find(&self, key: &str) -> Option<(Arc<dyn Source>, Found)> {
+        self.look(|state| {
+            let member = state.members.get(key)?;
+            Some((Arc::clone(state.source.as_ref()?), Found::of(member)))
+        })
+    }
+
+    /// Remembers where the bytes of a member begin.
+    pub fn remember(&self, key: &str, found: &Found, data: u64) {
+        if found.data.is_none() {
+            self.look(|state| {
+                let member = state.members.get(key);
+                if let Some(member) = member
+                    && member.entry.header == found.entry.header
+                {
+                    member.set_data(data);
+                }
+            });
+        }
+    }
+}
+
+fn version(source: &FileSource) -> Version {
+    let status = source.status();
+    (status.identity(), status.len(), status.generation())
+}
+
+impl State {
+    /// Takes over what was read; the members that were there before are the caller's to drop.
+    fn replace(
+        &mut self,
+        source: Arc<dyn Source>,
+        version: Option<Version>,
+        found: Directory,
+    ) -> Self {
+        let notes =
+            Notes { recovered: found.recovered, refused: (found.refused_count, found.refused) };
+        let fresh = Self { members: found.members, source: Some(source), version, notes };
+        std::mem::replace(self, fresh)
+    }
+}
+
+/// The error of an archive that is not there.
+pub(super) fn absent(path: &Path) -> StoreError {
+    let source = std::io::Error::from_raw_os_error(libc::ENOENT);
+    super::source::io_error("open", path, source)
+}

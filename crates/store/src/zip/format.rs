@@ -1,0 +1,177 @@
+//! The records of a zip archive, read and written in one place (APPNOTE.TXT 4.3).
+//!
+//! An archive is members, each behind a local header; then a directory, a record for each member;
+//! then the end record, by which everything is found. What does not fit 32 (or 16) bits is all ones
+//! there and stands in a ZIP64 field instead.
+
+/// Length of the end record without its comment.
+pub(super) const END_BYTES: usize = 22;
+/// Length of what ZIP64 puts before it: an end record of its own, and where that is.
+pub(super) const END64_BYTES: usize = 56 + 20;
+/// Length of a local header without its name and extra fields.
+pub(super) const LOCAL_BYTES: usize = 30;
+const RECORD_BYTES: usize = 46;
+
+const LOCAL: u32 = 0x0403_4b50;
+const RECORD: u32 = 0x0201_4b50;
+const END: u32 = 0x0605_4b50;
+const END64: u32 = 0x0606_4b50;
+const LOCATOR64: u32 = 0x0706_4b50;
+/// First bytes of an archive that has members.
+pub(super) const FIRST_BYTES: [u8; 4] = LOCAL.to_le_bytes();
+
+const EXTRA64: u16 = 1;
+/// The flag of members that are encrypted.
+pub(super) const ENCRYPTED: u16 = 1;
+const ONES32: u32 = u32::MAX;
+
+/// Where a member is and what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Where its local header begins.
+    pub header: u64,
+    /// Length as stored, and of the value.
+    pub stored_bytes: u64,
+    pub bytes: u64,
+    /// CRC-32 of the value.
+    pub crc: u32,
+    pub method: u16,
+    pub flags: u16,
+}
+
+/// A record of the directory.
+#[derive(Debug)]
+pub(super) struct Record<'a> {
+    pub name: &'a [u8],
+    /// As declared: counted from where the archive begins, which may lie within the file.
+    pub entry: Entry,
+    /// Length of the record.
+    pub length: usize,
+}
+
+/// The end record, with what ZIP64 says instead.
+#[derive(Debug)]
+pub(super) struct End {
+    /// Where the end records begin in the file.
+    pub at: u64,
+    /// Where everything ends, comment included.
+    pub stop: u64,
+    pub entries: u64,
+    pub directory_bytes: u64,
+    /// As declared.
+    pub directory_at: u64,
+    pub comment: Vec<u8>,
+}
+
+/// What is wrong with a record.
+pub(super) type Fault = &'static str;
+
+fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk::<N>().copied()
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    number(bytes, at).map(u16::from_le_bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    number(bytes, at).map(u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    number(bytes, at).map(u64::from_le_bytes)
+}
+
+/// The record at the start of `bytes`; `None` if it goes on beyond them.
+pub(super) fn record(bytes: &[u8]) -> Result<Option<Record<'_>>, Fault> {
+    if bytes.len() >= 4 && u32_at(bytes, 0) != Some(RECORD) {
+        return Err("a directory record has no signature");
+    }
+    Ok(whole_record(bytes).transpose()?.filter(|record| record.length <= bytes.len()))
+}
+
+fn whole_record(bytes: &[u8]) -> Option<Result<Record<'_>, Fault>> {
+    let (flags, method) = (u16_at(bytes, 8)?, u16_at(bytes, 10)?);
+    let (crc, stored, plain) = (u32_at(bytes, 16)?, u32_at(bytes, 20)?, u32_at(bytes, 24)?);
+    let lengths = [u16_at(bytes, 28)?, u16_at(bytes, 30)?, u16_at(bytes, 32)?].map(usize::from);
+    let header = u32_at(bytes, 42)?;
+    let length = RECORD_BYTES + lengths.iter().sum::<usize>();
+    let name = bytes.get(RECORD_BYTES..RECORD_BYTES + lengths[0])?;
+    let extra = bytes.get(RECORD_BYTES + lengths[0]..)?.get(..lengths[1])?;
+    let mut wide = extra64(extra).unwrap_or_default();
+    let mut field = |narrow: u32| -> Result<u64, Fault> {
+        if narrow != ONES32 {
+            return Ok(narrow.into());
+        }
+        // Without a ZIP64 field, all ones are the number itself.
+        if wide.is_empty() {
+            return Ok(narrow.into());
+        }
+        let (value, rest) = wide.split_first_chunk().ok_or("a ZIP64 field is cut")?;
+        wide = rest;
+        Ok(u64::from_le_bytes(*value))
+    };
+    let entry = (|| {
+        let (bytes, stored_bytes) = (field(plain)?, field(stored)?);
+        Ok(Entry { header: field(header)?, stored_bytes, bytes, crc, method, flags })
+    })();
+    Some(entry.map(|entry| Record { name, entry, length }))
+}
+
+/// The ZIP64 field among extra fields.
+fn extra64(mut extra: &[u8]) -> Option<&[u8]> {
+    loop {
+        let (kind, bytes) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
+        if kind == EXTRA64 {
+            return extra.get(4..4 + bytes);
+        }
+        extra = extra.get(4 + bytes..)?;
+    }
+}
+
+/// Of a local header: the lengths of its name and of its extra fields.
+pub(super) fn local_lengths(header: &[u8]) -> Result<(usize, usize), Fault> {
+    if u32_at(header, 0) != Some(LOCAL) {
+        return Err("there is no member where the directory says");
+    }
+    let lengths = u16_at(header, 26).zip(u16_at(header, 28)).ok_or("a local header is cut")?;
+    Ok((lengths.0.into(), lengths.1.into()))
+}
+
+/// Where end records may begin in `tail`, last first.
+pub(super) fn end_candidates(tail: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    let signature = END.to_le_bytes();
+    let last = (tail.len() + 1).saturating_sub(END_BYTES);
+    (0..last).rev().filter(move |&at| tail[at..].starts_with(&signature))
+}
+
+/// The end record at `at` of `tail`, which is what the file has from `tail_at` on.
+pub(super) fn end(tail: &[u8], tail_at: u64, at: usize) -> Option<End> {
+    let found = &tail[at..];
+    let comment = found.get(END_BYTES..)?.get(..usize::from(u16_at(found, 20)?))?.to_vec();
+    let mut end = End {
+        at: tail_at + at as u64,
+        stop: tail_at + (at + END_BYTES + comment.len()) as u64,
+        entries: u16_at(found, 10)?.into(),
+        directory_bytes: u32_at(found, 12)?.into(),
+        directory_at: u32_at(found, 16)?.into(),
+        comment,
+    };
+    let Some(locator) = at.checked_sub(20).filter(|&at| u32_at(tail, at) == Some(LOCATOR64)) else {
+        // The number of this disk, of the directory's, and of entries here: archives in parts.
+        let parts = [u16_at(found, 4)?, u16_at(found, 6)?, u16_at(found, 8)?];
+        let whole = parts[0] == parts[1] && u64::from(parts[2]) == end.entries;
+        return whole.then_some(end);
+    };
+    // It lies right before its locator, but for extensions, and then where the locator says.
+    let declared = u64_at(tail, locator + 8)?.checked_sub(tail_at);
+    let declared = declared.and_then(|at| usize::try_from(at).ok());
+    let places = [locator.checked_sub(56), declared];
+    let is_one = |at: &usize| u32_at(tail, *at) == Some(END64);
+    let at = places.into_iter().flatten().find(is_one)?;
+    end.at = tail_at + at as u64;
+    end.entries = u64_at(tail, at + 32)?;
+    end.directory_bytes = u64_at(tail, at + 40)?;
+    end.directory_at = u64_at(tail, at + 48)?;
+    (u64_at(tail, at + 24)? == end.entries).then_some(end)
+}

@@ -1,0 +1,306 @@
+//! Values as members of a zip archive, in a local file or in a value of another store.
+//!
+//! The archive's directory is read once, by a reader of our own; a value is then one read at its
+//! offset, by any thread, and in any forked child, at once with all others. Of members that are not
+//! compressed parts are read in place. Compressed ones are decoded whole, to the length that the
+//! directory declares, and every value that is read whole is checked against its CRC-32.
+//!
+//! `format.rs` has the records, `directory.rs` finds and reads the directory, `archive.rs` is the
+//! archive as this process knows it, `value.rs` a member's value, `source.rs` where the bytes are.
+
+mod archive;
+mod directory;
+mod format;
+mod names;
+mod source;
+mod value;
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use archive::Archive;
+pub use archive::Notes as ZipNotes;
+use format::Entry;
+use source::Source;
+use value::Found;
+use zarrix_codec::member::Method;
+
+use crate::key::{check_key, check_prefix};
+use crate::store::cut_ranges;
+use crate::{
+    Durability, Edge, Fetched, Generation, KeyLock, Listing, Reader, Request, Result, Store,
+    StoreError, sorted, sys,
+};
+
+/// A handle on a zip archive.
+#[derive(Debug)]
+pub struct ZipStore {
+    archive: Arc<Archive>,
+}
+
+impl ZipStore {
+    /// Opens the archive in the file `path`, which has to be there.
+    pub fn open(path: &Path) -> Result<Self> {
+        let archive = Archive::in_file(path)?;
+        match archive.look(|state| state.source.is_some()) {
+            true => Ok(Self { archive }),
+            false => Err(archive::absent(path)),
+        }
+    }
+
+    /// Opens the archive in the value of `key`, for reading; `None` if nothing is stored there.
+    pub fn in_store(store: Arc<dyn Store>, key: &str) -> Result<Option<Self>> {
+        Ok(Archive::in_store(store, key)?.map(|archive| Self { archive }))
+    }
+
+    /// What was found out of the ordinary when the archive was opened.
+    #[must_use]
+    pub fn notes(&self) -> ZipNotes {
+        self.archive.look(|state| state.notes.clone())
+    }
+
+    fn find(&self, key: &str) -> Result<Option<(Arc<dyn Source>, Found)>> {
+        check_key(key)?;
+        Ok(self.archive.find(key))
+    }
+
+    /// Where the value of `key` lies as it is; `None` for one that is compressed.
+    fn plain(&self, key: &str, source: &dyn Source, found: &Found) -> Result<Option<u64>> {
+        if found.method(key)? != Method::Stored {
+            return Ok(None);
+        }
+        let data = found.locate(key, source)?;
+        self.archive.remember(key, found, data);
+        Ok(Some(data))
+    }
+
+    fn read_only(&self, key: &str) -> StoreError {
+        StoreError::ReadOnly { key: key.to_owned() }
+    }
+
+    /// Reads whole values with one request each, and without any for what is not there.
+    fn fetch_whole(&self, wanted: &[(usize, &str)], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
+        let mut found = Vec::new();
+        for &(position, key) in wanted {
+            match self.find(key) {
+                Ok(Some((source, member))) => found.push((position, key, source, member)),
+                Ok(None) => sink(position, Ok(Fetched::Absent)),
+                Err(error) => sink(position, Err(error)),
+            }
+        }
+        let Some((_, _, source, _)) = found.first() else { return };
+        let source = Arc::clone(source);
+        let size = source.size().unwrap_or(u64::MAX);
+        let extents: Vec<_> = found
+            .iter()
+            .map(|(_, key, _, member)| {
+                let (at, bytes) = member.extent(key);
+                (at, bytes.min(size.saturating_sub(at)))
+            })
+            .collect();
+        source.read_many(&extents, &mut |index, extent| {
+            let (position, key, source, member) = &found[index];
+            let answer = extent.and_then(|extent| member.value_of(key, &extent));
+            sink(
+                *position,
+                answer.map(|(value, data)| {
+                    self.archive.remember(key, member, data);
+                    Fetched::Bytes(value, generation(&**source, &member.entry))
+                }),
+            );
+        });
+    }
+}
+
+/// Tells one version of a value from others: the archive, and the member in it.
+fn generation(source: &dyn Source, entry: &Entry) -> Generation {
+    let place = sys::mix(entry.header ^ u64::from(entry.crc).rotate_left(40));
+    let member = u128::from(sys::mix(place ^ entry.bytes));
+    Generation(source.generation().0 ^ (member << 64 | u128::from(place)))
+}
+
+impl Store for ZipStore {
+    fn id(&self) -> &str {
+        &self.archive.id
+    }
+
+    fn is_inline(&self) -> bool {
+        self.archive.look(|state| state.source.as_ref().is_none_or(|source| source.is_inline()))
+    }
+
+    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+        self.get_at_most_into(key, u64::MAX, dst)
+    }
+
+    fn get_at_most_into(
+        &self,
+        key: &str,
+        most: u64,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        dst.clear();
+        let Some((source, found)) = self.find(key)? else { return Ok(None) };
+        let data = found.read(key, most, &*source, dst).inspect_err(|_| dst.clear())?;
+        self.archive.remember(key, &found, data);
+        Ok(Some(generation(&*source, &found.entry)))
+    }
+
+    fn get_ranges_into(
+        &self,
+        key: &str,
+        ranges: &[Range<u64>],
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        dst.clear();
+        let Some((source, found)) = self.find(key)? else { return Ok(None) };
+        let size = found.entry.bytes;
+        let beyond = ranges.iter().find(|range| range.start > range.end || range.end > size);
+        if let Some(range) = beyond {
+            return Err(StoreError::beyond_end(key, range, size));
+        }
+        let Some(data) = self.plain(key, &*source, &found)? else {
+            let mut value = Vec::new();
+            found.read(key, u64::MAX, &*source, &mut value)?;
+            cut_ranges(key, &value, ranges, dst)?;
+            return Ok(Some(generation(&*source, &found.entry)));
+        };
+        if let [range] = ranges {
+            source.read(data + range.start, range.end - range.start, dst)?;
+        } else {
+            let placed: Vec<_> = ranges.iter().map(|r| (data + r.start, r.end - r.start)).collect();
+            let mut parts: Vec<Result<Vec<u8>>> = Vec::new();
+            parts.resize_with(placed.len(), || Ok(Vec::new()));
+            source.read_many(&placed, &mut |position, part| parts[position] = part);
+            for part in parts {
+                match part {
+                    Ok(part) => dst.extend_from_slice(&part),
+                    Err(error) => {
+                        dst.clear();
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Ok(Some(generation(&*source, &found.entry)))
+    }
+
+    fn get_edge_into(
+        &self,
+        key: &str,
+        edge: Edge,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<(Generation, u64)>> {
+        dst.clear();
+        let Some((_, found)) = self.find(key)? else { return Ok(None) };
+        let range = edge.range(found.entry.bytes);
+        let read = self.get_ranges_into(key, std::slice::from_ref(&range), dst)?;
+        Ok(read.map(|generation| (generation, found.entry.bytes)))
+    }
+
+    fn reads_parts(&self) -> bool {
+        self.is_inline()
+    }
+
+    fn checks_whole_values(&self) -> bool {
+        true
+    }
+
+    fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
+        let Some((source, found)) = self.find(key)? else { return Ok(None) };
+        if let Some(data) = self.plain(key, &*source, &found)? {
+            let bytes = found.entry.bytes;
+            return Ok(Some(Box::new(Plain { key: key.to_owned(), source, data, bytes })));
+        }
+        let mut value = Vec::new();
+        found.read(key, u64::MAX, &*source, &mut value)?;
+        Ok(Some(Box::new(crate::store::Whole::new(key, value))))
+    }
+
+    fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
+        let mut whole = Vec::new();
+        for (position, request) in requests.iter().enumerate() {
+            let Some(ranges) = request.ranges else {
+                whole.push((position, request.key));
+                continue;
+            };
+            let mut value = Vec::new();
+            let found = self.get_ranges_into(request.key, ranges, &mut value);
+            sink(position, found.map(|found| Fetched::of(found, value)));
+        }
+        self.fetch_whole(&whole, sink);
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        check_key(key)?;
+        Ok(self.archive.look(|state| state.members.get(key).map(|member| member.entry.bytes)))
+    }
+
+    fn put(&self, key: &str, _: &[u8], _: Durability) -> Result<()> {
+        check_key(key)?;
+        Err(self.read_only(key))
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        check_key(key)?;
+        Err(self.read_only(key))
+    }
+
+    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+        check_prefix(prefix)?;
+        Err(self.read_only(prefix))
+    }
+
+    fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
+        check_prefix(prefix)?;
+        Ok(self.archive.look(|state| sorted::keys(&state.members, prefix)))
+    }
+
+    fn list_dir(&self, prefix: &str) -> Result<Listing> {
+        check_prefix(prefix)?;
+        Ok(self.archive.look(|state| sorted::listing(&state.members, prefix)))
+    }
+
+    fn size_prefix(&self, prefix: &str) -> Result<u64> {
+        check_prefix(prefix)?;
+        Ok(self.archive.look(|state| {
+            let lengths =
+                sorted::below(&state.members, prefix).map(|(_, member)| member.entry.bytes);
+            lengths.fold(0, u64::saturating_add)
+        }))
+    }
+
+    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+        check_key(source)?;
+        check_key(target)?;
+        Err(self.read_only(source))
+    }
+
+    fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
+        check_key(anchor)?;
+        check_key(key)?;
+        Err(self.read_only(key))
+    }
+}
+
+/// A member whose parts are read in place.
+struct Plain {
+    key: String,
+    source: Arc<dyn Source>,
+    data: u64,
+    bytes: u64,
+}
+
+impl Reader for Plain {
+    fn size(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
+        let end = offset.saturating_add(dst.len() as u64);
+        if end > self.bytes {
+            return Err(StoreError::beyond_end(&self.key, &(offset..end), self.bytes));
+        }
+        self.source.read_at(self.data + offset, dst)
+    }
+}

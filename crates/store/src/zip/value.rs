@@ -1,0 +1,185 @@
+//! A member's value: found behind its local header, decoded to its declared length, checked.
+
+use std::cell::RefCell;
+
+use zarrix_codec::Scratch;
+use zarrix_codec::member::{Method, crc32};
+
+use super::directory::Member;
+use super::format::{self, Entry};
+use super::names;
+use super::source::{Source, room};
+use crate::{Result, StoreError};
+
+/// What is read with a local header in case it holds more than the directory lets expect.
+const SLACK_BYTES: u64 = 256;
+/// The most that deflate makes of one byte.
+const DEFLATE_RATIO: u64 = 1032;
+
+thread_local! {
+    static SCRATCH: RefCell<(Vec<u8>, Scratch)> = RefCell::default();
+}
+
+pub(super) fn corrupt(key: &str, reason: impl Into<String>) -> StoreError {
+    StoreError::Corrupt { key: key.to_owned(), reason: reason.into() }
+}
+
+/// A member, apart from the table that it stands in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub entry: Entry,
+    /// Where its bytes begin, if that is known.
+    pub data: Option<u64>,
+}
+
+impl Found {
+    pub fn of(member: &Member) -> Self {
+        Self { entry: member.entry, data: member.data() }
+    }
+
+    /// How it is compressed; an error where it cannot be read.
+    pub fn method(&self, key: &str) -> Result<Method> {
+        let Entry { method, flags, stored_bytes, bytes, .. } = self.entry;
+        if flags & format::ENCRYPTED != 0 {
+            return Err(corrupt(key, "the zip archive has it encrypted, which is not supported"));
+        }
+        let known = Method::of(method).ok_or_else(|| {
+            corrupt(
+                key,
+                format!("the zip archive has it compressed by the unknown method {method}"),
+            )
+        })?;
+        let possible = match known {
+            Method::Stored => stored_bytes == bytes,
+            Method::Deflate => bytes / DEFLATE_RATIO <= stored_bytes,
+            _ => true,
+        };
+        if possible {
+            return Ok(known);
+        }
+        let reason = format!("the zip archive declares {bytes} bytes, stored in {stored_bytes}");
+        Err(corrupt(key, reason))
+    }
+
+    /// Where its bytes begin.
+    pub fn locate(&self, key: &str, source: &dyn Source) -> Result<u64> {
+        if let Some(data) = self.data {
+            return Ok(data);
+        }
+        let mut header = Vec::new();
+        let wanted = (format::LOCAL_BYTES + key.len()) as u64;
+        source.read(self.entry.header, wanted, &mut header)?;
+        Ok(self.entry.header + self.header_bytes(key, &header)? as u64)
+    }
+
+    /// Length of the local header at the start of `bytes`, which has to be of this member.
+    fn header_bytes(&self, key: &str, bytes: &[u8]) -> Result<usize> {
+        let wrong = |why| corrupt(key, format!("in the zip archive, {why}"));
+        let (name, extra) = format::local_lengths(bytes).map_err(wrong)?;
+        let stored = bytes.get(format::LOCAL_BYTES..).unwrap_or_default();
+        // A name of code page 437 is shorter than the key; one that is longer is another.
+        let stored = stored.get(..name).ok_or_else(|| wrong("another member is in its place"))?;
+        if names::decode(stored, self.entry.flags) != key {
+            return Err(wrong("another member is in its place"));
+        }
+        Ok(format::LOCAL_BYTES + name + extra)
+    }
+
+    /// Replaces the content of `dst` by the value, or by the first `most + 1` bytes of a longer one.
+    pub fn read(
+        &self,
+        key: &str,
+        most: u64,
+        source: &dyn Source,
+        dst: &mut Vec<u8>,
+    ) -> Result<u64> {
+        let method = self.method(key)?;
+        let data = self.locate(key, source)?;
+        let Entry { stored_bytes, bytes, .. } = self.entry;
+        if method == Method::Stored {
+            source.read(data, bytes.min(most.saturating_add(1)), dst)?;
+            if bytes <= most {
+                self.check(key, dst)?;
+            }
+            return Ok(data);
+        }
+        self.check_length(key, most)?;
+        SCRATCH.with_borrow_mut(|(stored, scratch)| {
+            source.read(data, stored_bytes, stored)?;
+            self.decode(key, method, stored, dst, scratch)
+        })?;
+        Ok(data)
+    }
+
+    /// The range of the source that holds the member, with a guess at its header where it must be.
+    pub fn extent(&self, key: &str) -> (u64, u64) {
+        match self.data {
+            Some(data) => (data, self.entry.stored_bytes),
+            None => {
+                let header = format::LOCAL_BYTES as u64 + key.len() as u64 + SLACK_BYTES;
+                (self.entry.header, header.saturating_add(self.entry.stored_bytes))
+            }
+        }
+    }
+
+    /// The value from the bytes of its [`extent`](Self::extent), and where its data begins.
+    pub fn value_of(&self, key: &str, extent: &[u8]) -> Result<(Vec<u8>, u64)> {
+        let method = self.method(key)?;
+        let (skip, data) = match self.data {
+            Some(data) => (0, data),
+            None => {
+                let bytes = self.header_bytes(key, extent)?;
+                (bytes, self.entry.header + bytes as u64)
+            }
+        };
+        let stored = usize::try_from(self.entry.stored_bytes).ok();
+        let stored = stored.and_then(|bytes| extent.get(skip..)?.get(..bytes));
+        let stored =
+            stored.ok_or_else(|| corrupt(key, "its header in the zip archive is too long"))?;
+        let mut value = Vec::new();
+        if method == Method::Stored {
+            value.extend_from_slice(stored);
+            self.check(key, &value)?;
+        } else {
+            SCRATCH.with_borrow_mut(|(_, scratch)| {
+                self.decode(key, method, stored, &mut value, scratch)
+            })?;
+        }
+        Ok((value, data))
+    }
+
+    pub fn check_length(&self, key: &str, most: u64) -> Result<()> {
+        if self.entry.bytes <= most {
+            return Ok(());
+        }
+        let bytes = self.entry.bytes;
+        Err(corrupt(key, format!("the zip archive declares {bytes} bytes, at most {most} can be")))
+    }
+
+    fn decode(
+        &self,
+        key: &str,
+        method: Method,
+        stored: &[u8],
+        dst: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let no_room = |_| corrupt(key, format!("no memory for {} bytes", self.entry.bytes));
+        let bytes = room(dst, self.entry.bytes).map_err(no_room)?;
+        dst.resize(bytes, 0);
+        let decoded = method.decode_into(stored, dst, scratch);
+        let checked = decoded
+            .map_err(|error| corrupt(key, format!("in the zip archive, {error}")))
+            .and_then(|()| self.check(key, dst));
+        checked.inspect_err(|_| dst.clear())
+    }
+
+    fn check(&self, key: &str, value: &[u8]) -> Result<()> {
+        let (found, declared) = (crc32(value), self.entry.crc);
+        if found == declared {
+            return Ok(());
+        }
+        let (found, declared) = (format!("{found:#010x}"), format!("{declared:#010x}"));
+        Err(corrupt(key, format!("its CRC-32 is {found}, the zip archive declares {declared}")))
+    }
+}

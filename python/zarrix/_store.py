@@ -1,0 +1,232 @@
+"""What every store is to Python: a mapping of keys to bytes, with an engine store behind it.
+
+A `Store` has the methods of zarr 2.18's stores. Its engine store is made on first use: stores that
+the engine has itself are `EngineStore`, everything else is called back through
+`_engine.MappingStore`. Arrays hand the engine store to the engine and never come here for a chunk.
+Pickles hold how to open a store, not the open one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from functools import cached_property
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._config import check_durability, config
+from zarrix._errors import InvalidKeyError, ReadOnlyError
+from zarrix.util import normalize_storage_path
+
+__all__ = ["EngineStore", "Store", "as_buffer"]
+
+
+class Store(MutableMapping[str, Any]):
+    """Keys to bytes: the mapping that arrays and groups are kept in.
+
+    A subclass needs only the five methods of a ``MutableMapping``; listing, renaming, locking and
+    the engine's access are derived from them. Any number of threads may use one store.
+
+    Examples
+    --------
+    >>> with MemoryStore() as store:
+    ...     store["a/b"] = b"value"
+    ...     store.listdir("a"), store.getsize("a")
+    (['b'], 5)
+    """
+
+    _readable = True
+    _writeable = True
+    _erasable = True
+    _listable = True
+    _store_version = 2
+    _dimension_separator: str | None = None
+    _durability: str | None = None
+
+    def _open(self) -> _engine.Store:
+        return _engine.MappingStore(self)
+
+    @cached_property
+    def _engine(self) -> _engine.Store:
+        return self._open()
+
+    def engine_path(self, path: str) -> str:
+        """``path`` as the engine store spells it."""
+        return path
+
+    def is_readable(self) -> bool:
+        """Whether values can be read."""
+        return self._readable
+
+    def is_writeable(self) -> bool:
+        """Whether values can be written."""
+        return self._writeable
+
+    def is_listable(self) -> bool:
+        """Whether keys can be listed."""
+        return self._listable
+
+    def is_erasable(self) -> bool:
+        """Whether values can be deleted."""
+        return self._erasable
+
+    @property
+    def syncs(self) -> bool:
+        """Whether a finished write survives the loss of power, too."""
+        return config.syncs if self._durability is None else self._durability == "fsync"
+
+    def with_durability(self, durability: str | None) -> Self:
+        """This store with a ``durability=`` of its own; itself where that is None."""
+        if durability is None:
+            return self
+        # The same place through the same open store: not what `copy` makes of one in memory.
+        opened, twin = self._engine, object.__new__(type(self))
+        twin.__dict__.update(self.__dict__, _engine=opened)
+        twin._durability = check_durability(durability)
+        return twin
+
+    @property
+    def read_only(self) -> bool:
+        """Whether changes are refused, in the store and in all that is opened from it."""
+        return not self._writeable
+
+    def _forbid_changes(self) -> None:
+        if not self._writeable:
+            raise ReadOnlyError(f"the store {self!r} is read-only; open it without read_only=True")
+
+    def close(self) -> None:
+        """Release what the store holds; nothing, unless a subclass does."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
+        """The values of those ``keys`` that are stored."""
+        found = {}
+        for key in keys:
+            try:
+                found[key] = self[key]
+            except KeyError:
+                continue
+        return found
+
+    def update_value(
+        self, key: str, change: Callable[[bytes | None], bytes | None]
+    ) -> bytes | None:
+        """Replace the value of ``key`` by ``change(old)`` with no other writer in between.
+
+        ``old`` is None where nothing is stored; returning None deletes. Other threads and
+        processes of this machine wait. Returns what is stored afterwards.
+        """
+        self._forbid_changes()
+        return self._engine.update(self.engine_path(key), change, fsync=self.syncs)
+
+    def listdir(self, path: str | None = None) -> list[str]:
+        """The names directly below ``path``, sorted; empty where nothing is."""
+        files, directories = self._engine.list_dir(self.engine_path(normalize_storage_path(path)))
+        return sorted({*files, *directories})
+
+    def child_names(self, path: str) -> list[str]:
+        """Names directly below ``path`` that have keys below them, sorted."""
+        return sorted(self._engine.list_dir(self.engine_path(path))[1])
+
+    def rmdir(self, path: str | None = None) -> None:
+        """Delete every key below ``path``; all keys, for the root."""
+        self._forbid_changes()
+        self._engine.delete_prefix(self.engine_path(normalize_storage_path(path)))
+
+    def rename(self, src_path: str, dst_path: str) -> None:
+        """Move everything at and below ``src_path`` to ``dst_path``, which must not exist."""
+        self._forbid_changes()
+        source, target = normalize_storage_path(src_path), normalize_storage_path(dst_path)
+        self._engine.rename_prefix(self.engine_path(source), self.engine_path(target))
+
+    def getsize(self, path: str | None = None) -> int:
+        """Bytes of the value at ``path``, or of the values directly below it; 0 if none are."""
+        prefix = self.engine_path(normalize_storage_path(path))
+        size = self._engine.size(prefix) if prefix else None
+        if size is not None:
+            return size
+        files, directories = self._engine.list_dir(prefix)
+        if not directories:
+            return self._engine.size_prefix(prefix)
+        names = [f"{prefix}/{name}" if prefix else name for name in files]
+        return sum(self._engine.size(name) or 0 for name in names)
+
+    def __getstate__(self) -> Any:
+        return {key: value for key, value in self.__dict__.items() if key != "_engine"}
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__.update(state)
+
+
+class EngineStore(Store):
+    """The mapping methods of a store that the engine has itself."""
+
+    def __getitem__(self, key: str) -> bytes:
+        value = self._engine.get(self.engine_path(_key(key)))
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._forbid_changes()
+        self._engine.put(self.engine_path(_key(key)), as_buffer(value), fsync=self.syncs)
+
+    def __delitem__(self, key: str) -> None:
+        self._forbid_changes()
+        name = self.engine_path(_key(key))
+        # As in 2.18, deleting what others continue deletes those.
+        if not self._engine.delete(name) and not self._engine.delete_prefix(name):
+            raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, str):
+            return False
+        try:
+            return self._engine.size(self.engine_path(key)) is not None
+        except InvalidKeyError:
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._engine.list_prefix(""))
+
+    def __len__(self) -> int:
+        return len(self._engine.list_prefix(""))
+
+    def clear(self) -> None:
+        """Delete every key."""
+        self._forbid_changes()
+        self._engine.delete_prefix("")
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise InvalidKeyError(f"key {key!r} has type {type(key).__name__}; keys of a store are str")
+    return key
+
+
+def as_buffer(value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray)):
+        return value
+    if isinstance(value, np.ndarray):
+        # NumPy refuses buffers of times; as bytes it hands out everything.
+        return np.ascontiguousarray(value).reshape(-1).view("u1")
+    try:
+        view = memoryview(value)
+    except TypeError:
+        raise TypeError(f"values of a store are bytes-like, not {type(value).__name__}") from None
+    return view if view.c_contiguous else view.tobytes()
+
+
+Store.__module__ = "zarrix.storage"
