@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use zarrix_codec::{ChainScratch, CodecError};
-use zarrix_store::{Edge, Generation};
+use zarrix_store::{Edge, Generation, Reader};
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
@@ -103,6 +103,12 @@ fn too_short(shard: &Shard, stored_bytes: u64) -> CodecError {
 }
 
 impl Shard {
+    /// Where in a stored shard its index lies.
+    fn index_edge(&self) -> Edge {
+        let bytes = self.index_bytes as u64;
+        if self.index_at_end { Edge::Last(bytes) } else { Edge::First(bytes) }
+    }
+
     /// A stored shard without its outer codecs.
     pub fn unpack(&self, encoded: &[u8], chain: &mut ChainScratch) -> CodecResult<Vec<u8>> {
         let mut bytes = encoded.to_vec();
@@ -129,11 +135,21 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<()> {
         let cut = Cut::new(shard, &chunk.shape, wanted);
+        if self.store.reads_parts() {
+            let Some(reader) = self.store.reader(&s.key)? else {
+                return self.place_whole(chunk, None, wanted, sink, s);
+            };
+            let version = Version::Open(&*reader);
+            let all = 0..reader.size();
+            // What is open stays one version.
+            let Some(index) = self.read_index_at(shard, &all, &version, s)? else { return Ok(()) };
+            return self.read_ranges(shard, &cut, &index, &version, sink, s).map(|_| ());
+        }
         for _ in 0..ATTEMPTS {
             let Some((index, generation)) = self.read_index(shard, s)? else {
                 return self.place_whole(chunk, None, wanted, sink, s);
             };
-            if self.read_ranges(shard, &cut, &index, generation, sink, s)? {
+            if self.read_ranges(shard, &cut, &index, &Version::Named(generation), sink, s)? {
                 return Ok(());
             }
         }
@@ -148,9 +164,7 @@ impl ArrayIO {
         shard: &Shard,
         s: &mut Scratch,
     ) -> Result<Option<(Index, Generation)>> {
-        let bytes = shard.index_bytes as u64;
-        let edge = if shard.index_at_end { Edge::Last(bytes) } else { Edge::First(bytes) };
-        let found = self.store.get_edge_into(&s.key, edge, &mut s.encoded)?;
+        let found = self.store.get_edge_into(&s.key, shard.index_edge(), &mut s.encoded)?;
         let Some((generation, total)) = found else { return Ok(None) };
         let index = if s.encoded.len() < shard.index_bytes {
             Err(too_short(shard, total))
@@ -161,13 +175,34 @@ impl ArrayIO {
         Ok(Some((index, generation)))
     }
 
-    /// Places the wanted inner chunks; false if the shard is no longer `generation`.
+    /// Fetches a range of the shard to `s.encoded`; false if it is no longer that version.
+    fn fetch_range(
+        &self,
+        version: &Version<'_>,
+        range: &Range<u64>,
+        s: &mut Scratch,
+    ) -> Result<bool> {
+        match version {
+            Version::Open(reader) => {
+                s.encoded.resize((range.end - range.start) as usize, 0);
+                reader.read_at(range.start, &mut s.encoded)?;
+                Ok(true)
+            }
+            Version::Named(generation) => {
+                let ranges = std::slice::from_ref(range);
+                let now = self.store.get_ranges_into(&s.key, ranges, &mut s.encoded)?;
+                Ok(now == Some(*generation))
+            }
+        }
+    }
+
+    /// Places the wanted inner chunks; false if the shard is no longer that version.
     fn read_ranges(
         &self,
         shard: &Shard,
         cut: &Cut<'_>,
         index: &Index,
-        generation: Generation,
+        version: &Version<'_>,
         sink: Sink<'_>,
         s: &mut Scratch,
     ) -> Result<bool> {
@@ -192,11 +227,8 @@ impl ArrayIO {
         for run in found.chunk_by(|a, b| is_near(a.1, b.0)) {
             let begin = run[0].0;
             let end = run.iter().map(|(_, end, _)| *end).max().unwrap_or(begin);
-            let range = begin..end;
-            let ranges = std::slice::from_ref(&range);
-            match self.store.get_ranges_into(&s.key, ranges, &mut s.encoded)? {
-                Some(now) if now == generation => {}
-                _ => return Ok(false),
+            if !self.fetch_range(version, &(begin..end), s)? {
+                return Ok(false);
             }
             for (from, to, wanted) in run {
                 let Scratch { key, encoded, chunk, chain, .. } = s;
@@ -208,42 +240,44 @@ impl ArrayIO {
         }
         for (inner, range, wanted) in apart {
             let cut = Cut::new(inner, &shard.inner.shape, &wanted);
-            let Some(index) = self.read_nested_index(inner, range, generation, s)? else {
+            let Some(index) = self.read_index_at(inner, &range, version, s)? else {
                 return Ok(false);
             };
-            if !self.read_ranges(inner, &cut, &index, generation, sink, s)? {
+            if !self.read_ranges(inner, &cut, &index, version, sink, s)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// The index of a shard at `range` of the stored one; `None` if that is not `generation` now.
-    fn read_nested_index(
+    /// The index of the shard at `range` of the stored value; `None` if that is another version now.
+    fn read_index_at(
         &self,
         shard: &Shard,
-        range: Range<u64>,
-        generation: Generation,
+        range: &Range<u64>,
+        version: &Version<'_>,
         s: &mut Scratch,
     ) -> Result<Option<Index>> {
-        let (begin, stored_bytes) = (range.start, range.end - range.start);
-        let index_bytes = shard.index_bytes as u64;
-        if stored_bytes < index_bytes {
+        let stored_bytes = range.end - range.start;
+        let Range { start, end } = shard.index_edge().range(stored_bytes);
+        let at = range.start + start..range.start + end;
+        if stored_bytes < shard.index_bytes as u64 {
             let source = too_short(shard, stored_bytes);
             return Err(corrupt(&s.key, stored_bytes as usize, source));
         }
-        let at = match shard.index_at_end {
-            true => range.end - index_bytes..range.end,
-            false => begin..begin + index_bytes,
-        };
-        match self.store.get_ranges_into(&s.key, std::slice::from_ref(&at), &mut s.encoded)? {
-            Some(now) if now == generation => {}
-            _ => return Ok(None),
+        if !self.fetch_range(version, &at, s)? {
+            return Ok(None);
         }
         let index = Index::decode(shard, &s.encoded, stored_bytes, &mut s.chain)
             .map_err(|source| corrupt(&s.key, stored_bytes as usize, source))?;
-        Ok(Some(Index { begin, ..index }))
+        Ok(Some(Index { begin: range.start, ..index }))
     }
+}
+
+/// One version of a stored shard: held open, or known by what it must still be.
+enum Version<'a> {
+    Open(&'a dyn Reader),
+    Named(Generation),
 }
 
 /// The shard that an inner chunk is, if it is one of which little is wanted.

@@ -139,7 +139,7 @@ fn entries(shard: &[u8], count: usize, at: &str) -> Vec<Option<Range<usize>>> {
         .map(|entry| {
             let at = begin + entry * 16;
             let (offset, length) = (number(at), number(at + 8));
-            (offset != u64::MAX).then_some(offset as usize..(offset + length) as usize)
+            (offset != u64::MAX).then(|| offset as usize..(offset + length) as usize)
         })
         .collect()
 }

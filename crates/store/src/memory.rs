@@ -13,8 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::key::{check_key, check_prefix};
-use crate::store::cut_ranges;
-use crate::{Durability, Generation, KeyLock, Listing, Result, Store, StoreError, process, sorted};
+use crate::store::{cut_ranges, read_slice};
+use crate::{
+    Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store, StoreError, process,
+    sorted,
+};
 
 static STORES: AtomicU64 = AtomicU64::new(0);
 
@@ -62,6 +65,22 @@ impl MemoryStore {
     }
 }
 
+/// One version of a value, which lives on when it is replaced.
+struct Held {
+    key: String,
+    bytes: Arc<[u8]>,
+}
+
+impl Reader for Held {
+    fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
+        read_slice(&self.key, &self.bytes, offset, dst)
+    }
+}
+
 impl Default for MemoryStore {
     fn default() -> Self {
         Self::new()
@@ -100,6 +119,32 @@ impl Store for MemoryStore {
         let Some(value) = self.value(key)? else { return Ok(None) };
         cut_ranges(key, &value.bytes, ranges, dst)?;
         Ok(Some(Generation(value.version.into())))
+    }
+
+    fn get_edge_into(
+        &self,
+        key: &str,
+        edge: Edge,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<(Generation, u64)>> {
+        dst.clear();
+        let Some(value) = self.value(key)? else { return Ok(None) };
+        let total = value.bytes.len() as u64;
+        let Range { start, end } = edge.range(total);
+        // Both lie within the value's length, which is a usize.
+        dst.extend_from_slice(&value.bytes[start as usize..end as usize]);
+        Ok(Some((Generation(value.version.into()), total)))
+    }
+
+    fn reads_parts(&self) -> bool {
+        true
+    }
+
+    fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
+        let found = self.value(key)?;
+        Ok(found.map(|value| {
+            Box::new(Held { key: key.to_owned(), bytes: value.bytes }) as Box<dyn Reader>
+        }))
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {

@@ -237,13 +237,17 @@ impl Reader for Whole {
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
-        let end = offset.saturating_add(dst.len() as u64);
-        let part = usize::try_from(offset).ok().and_then(|offset| self.value.get(offset..));
-        let part = part.and_then(|part| part.get(..dst.len()));
-        let part = part.ok_or_else(|| {
-            StoreError::beyond_end(&self.key, &(offset..end), self.value.len() as u64)
-        })?;
-        dst.copy_from_slice(part);
-        Ok(())
+        read_slice(&self.key, &self.value, offset, dst)
     }
+}
+
+/// [`Reader::read_at`] of a value that lies in memory.
+pub(crate) fn read_slice(key: &str, value: &[u8], offset: u64, dst: &mut [u8]) -> Result<()> {
+    let end = offset.saturating_add(dst.len() as u64);
+    let part = usize::try_from(offset).ok().and_then(|offset| value.get(offset..));
+    let part = part.and_then(|part| part.get(..dst.len()));
+    let part =
+        part.ok_or_else(|| StoreError::beyond_end(key, &(offset..end), value.len() as u64))?;
+    dst.copy_from_slice(part);
+    Ok(())
 }
