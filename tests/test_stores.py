@@ -335,7 +335,7 @@ def test_a_url_is_opened_with_fsspec():
 def test_a_url_without_fsspec_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(ImportError, match="pip install fsspec"):
-        as_store("s3://bucket/x.zarr")
+        as_store("ftp://host/x.zarr")
 
 
 def test_init_array_stores_the_document_and_the_groups_above(store):

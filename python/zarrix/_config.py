@@ -39,6 +39,9 @@ class Config:
     threads : int
         Size of the engine's worker pool (``ZARRIX_THREADS``); by default the CPUs that this
         process may use.
+    concurrent_requests : int
+        How many requests of this process to remote stores are on their way at one time
+        (``ZARRIX_CONCURRENT_REQUESTS``), 64 by default.
     default_zarr_format : 2, 3 or None
         Format that every creating function uses where its call names none
         (``ZARRIX_DEFAULT_ZARR_FORMAT``). None, the default, leaves it to the function.
@@ -97,6 +100,14 @@ class Config:
     @threads.setter
     def threads(self, count: int) -> None:
         _engine.set_threads(_whole_number("threads", count, least=1))
+
+    @property
+    def concurrent_requests(self) -> int:
+        return _engine.concurrent_requests()
+
+    @concurrent_requests.setter
+    def concurrent_requests(self, count: int) -> None:
+        _engine.set_concurrent_requests(_whole_number("concurrent_requests", count, least=1))
 
     @property
     def default_zarr_format(self) -> Literal[2, 3] | None:
@@ -173,8 +184,8 @@ class Config:
     def set(self, settings: Mapping[str, Any] | None = None, **more: Any) -> _Restore:
         """Set settings by the names that they have in zarr-python 3, or here.
 
-        Of zarr-python's, ``threading.max_workers``, ``default_zarr_format`` and
-        ``array.write_empty_chunks`` have an effect; the others are remembered and do nothing.
+        Of zarr-python's, ``threading.max_workers``, ``async.concurrency``, ``default_zarr_format``
+        and ``array.write_empty_chunks`` have an effect; the others are remembered and do nothing.
 
         Parameters
         ----------
@@ -259,6 +270,7 @@ def _parse_format(text: str) -> int | str:
 
 _VARIABLES: dict[str, Callable[[str], Any]] = {
     "threads": int,
+    "concurrent_requests": int,
     "default_zarr_format": _parse_format,
     "durability": str,
     "write_empty_chunks": _parse_bool,
@@ -268,6 +280,7 @@ _VARIABLES: dict[str, Callable[[str], Any]] = {
 
 _ZARR_NAMES = {
     "threading.max_workers": "threads",
+    "async.concurrency": "concurrent_requests",
     "array.write_empty_chunks": "write_empty_chunks",
 }
 _WITHOUT_EFFECT: dict[str, Any] = {

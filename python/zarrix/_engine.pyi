@@ -16,10 +16,13 @@ __all__ = [
     "LocalStore",
     "MappingStore",
     "MemoryStore",
+    "ObjectStore",
     "Store",
     "ZipStore",
     "__version__",
     "codec_fault",
+    "concurrent_requests",
+    "set_concurrent_requests",
     "set_threads",
     "threads",
 ]
@@ -106,6 +109,23 @@ class ZipStore(Store):
     @property
     def refused(self) -> tuple[int, list[str]]:
         """How many names in the archive are no keys, and the first of them."""
+
+@final
+class ObjectStore(Store):
+    """Values below ``prefix`` in a bucket of S3, GCS or Azure, or below an address of a web server.
+
+    ``service`` is ``"s3"``, ``"gs"``, ``"az"`` or ``"http"``; the last one's ``bucket`` is scheme,
+    host and port. ``options`` are the service's own, by the names of Rust's ``object_store``, with
+    ``timeout`` in seconds, ``max_retries`` and ``header:<name>``; an unknown one is an error.
+    No request is made until a value is asked for.
+    """
+
+    def __new__(
+        cls, service: str, bucket: str, prefix: str, options: dict[str, str]
+    ) -> ObjectStore: ...
+    @property
+    def url(self) -> str:
+        """The address, without any options."""
 
 @final
 class ArrayIO:
@@ -217,6 +237,12 @@ class ArrayIO:
 
 def codec_fault(name: str, configuration: str, item_bytes: int) -> str | None:
     """Why the engine takes no codec of this name and JSON configuration; None if it does."""
+
+def set_concurrent_requests(count: int) -> None:
+    """How many requests of this process to remote stores are on their way at one time."""
+
+def concurrent_requests() -> int:
+    """How many requests of this process to remote stores are on their way at one time."""
 
 def set_threads(count: int) -> None:
     """Size of the worker pool of this process, from the next read or write on."""

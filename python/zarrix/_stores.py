@@ -350,6 +350,9 @@ def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
         return _in_memory.setdefault(rest, MemoryStore())
     if scheme in ("file", "local") and found and not storage_options:
         return DirectoryStore(rest)
+    remote = _remote_store(path, storage_options) if found else None
+    if remote is not None:
+        return remote
     if found or "::" in path:
         try:
             import fsspec  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -371,6 +374,19 @@ def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
     if path.endswith(".n5") and not os.path.isdir(path):
         raise ValueError(f"{path!r}: N5 is not supported yet in this version")
     return DirectoryStore(path)
+
+
+def _remote_store(url: str, storage_options: Mapping[str, Any] | None) -> Store | None:
+    """The engine's store for ``url``; None where only fsspec has one."""
+    # Imported late: it is built on this module, and few programs need it.
+    from zarrix import _remote
+
+    if not _remote.handles(url):
+        return None
+    try:
+        return _remote.RemoteStore(url, storage_options)
+    except _remote.NeedsFsspec:
+        return None
 
 
 _in_memory: dict[str, MemoryStore] = {}

@@ -14,6 +14,7 @@ from typing import Any
 from zarrix import _nodes
 from zarrix._array_terms import StorePath
 from zarrix._metadata import v2 as _v2
+from zarrix._remote import RemoteStore
 from zarrix._store import Store
 from zarrix._stores import (
     DictStore,
@@ -35,6 +36,7 @@ __all__ = [
     "LocalStore",
     "MemoryStore",
     "NestedDirectoryStore",
+    "RemoteStore",
     "Store",
     "StorePath",
     "TempStore",

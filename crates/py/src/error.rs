@@ -2,11 +2,14 @@
 
 use std::error::Error;
 
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
+use pyo3::exceptions::{
+    PyConnectionError, PyException, PyFileNotFoundError, PyOSError, PyPermissionError,
+    PyRuntimeError, PyTimeoutError,
+};
 use pyo3::prelude::*;
 use zarrix_codec::CodecError;
 use zarrix_engine::EngineError;
-use zarrix_store::StoreError;
+use zarrix_store::{Refusal, StoreError};
 
 /// `zarrix._errors.<class>(message)`.
 fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
@@ -31,6 +34,17 @@ pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
             }
             None => PyOSError::new_err(error.to_string()),
         },
+        StoreError::Remote { operation, path, refusal, reason } => {
+            let message = format!("cannot {operation} {path}: {reason}");
+            match refusal {
+                Refusal::Denied => PyPermissionError::new_err(message),
+                Refusal::Missing => PyFileNotFoundError::new_err(message),
+                Refusal::TimedOut => PyTimeoutError::new_err(message),
+                Refusal::Unreachable => PyConnectionError::new_err(message),
+                Refusal::Failed => PyOSError::new_err(message),
+            }
+        }
+        StoreError::Interrupted => crate::interrupt::raised(),
         StoreError::InvalidKey { .. } => named(py, "InvalidKeyError", &error.to_string()),
         StoreError::ReadOnly { .. } => named(py, "ReadOnlyError", &error.to_string()),
         StoreError::Corrupt { .. } => named(py, "CorruptChunkError", &error.to_string()),

@@ -7,9 +7,11 @@ mod buffer;
 mod codec;
 mod error;
 mod foreign;
+mod interrupt;
 mod mapping;
 mod npystring;
 mod objects;
+mod remote;
 mod slots;
 mod store;
 mod workers;
@@ -25,6 +27,8 @@ mod _engine {
     #[pymodule_export]
     use crate::codec::codec_fault;
     #[pymodule_export]
+    use crate::remote::ObjectStore;
+    #[pymodule_export]
     use crate::store::{LocalStore, MappingStore, MemoryStore, Store, ZipStore};
 
     #[pymodule_export]
@@ -33,7 +37,18 @@ mod _engine {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::interrupt::install();
         crate::workers::adopt_all(module.py())
+    }
+
+    #[pyfunction]
+    fn set_concurrent_requests(count: usize) {
+        zarrix_store::set_concurrent_requests(count);
+    }
+
+    #[pyfunction]
+    fn concurrent_requests() -> usize {
+        zarrix_store::concurrent_requests()
     }
 
     #[pyfunction]

@@ -13,7 +13,7 @@ use crate::error::from_store;
 use crate::mapping::PythonMapping;
 
 /// Runs a store call detached.
-fn detached<T: Send>(
+pub fn detached<T: Send>(
     py: Python<'_>,
     call: impl FnOnce() -> Result<T, StoreError> + Send,
 ) -> PyResult<T> {
@@ -24,6 +24,10 @@ fn detached<T: Send>(
 pub struct Store(Arc<dyn zarrix_store::Store>);
 
 impl Store {
+    pub fn new(store: impl zarrix_store::Store + 'static) -> Self {
+        Self(Arc::new(store))
+    }
+
     pub fn inner(&self) -> Arc<dyn zarrix_store::Store> {
         Arc::clone(&self.0)
     }
@@ -123,7 +127,7 @@ impl LocalStore {
     #[new]
     fn new(root: String) -> PyClassInitializer<Self> {
         let store = zarrix_store::LocalStore::new(&root);
-        PyClassInitializer::from(Store(Arc::new(store))).add_subclass(Self { root })
+        PyClassInitializer::from(Store::new(store)).add_subclass(Self { root })
     }
 
     #[getter]
@@ -140,7 +144,7 @@ impl MemoryStore {
     #[new]
     fn new() -> PyClassInitializer<Self> {
         let store = zarrix_store::MemoryStore::new();
-        PyClassInitializer::from(Store(Arc::new(store))).add_subclass(Self)
+        PyClassInitializer::from(Store::new(store)).add_subclass(Self)
     }
 }
 
@@ -152,7 +156,7 @@ impl MappingStore {
     #[new]
     fn new(mapping: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
         let store = PythonMapping::new(mapping)?;
-        Ok(PyClassInitializer::from(Store(Arc::new(store))).add_subclass(Self))
+        Ok(PyClassInitializer::from(Store::new(store)).add_subclass(Self))
     }
 }
 

@@ -3,6 +3,21 @@
 /// The result of a store call.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
+/// Why somebody far away did not do as asked, by what the caller does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The credentials do not allow it, or there are none.
+    Denied,
+    /// The bucket does not exist.
+    Missing,
+    /// There was no whole answer in time.
+    TimedOut,
+    /// There is no connection, or none that lasts.
+    Unreachable,
+    /// The server says that it failed.
+    Failed,
+}
+
 /// Why a store could not do what it was asked.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +41,21 @@ pub enum StoreError {
         #[source]
         source: std::io::Error,
     },
+    /// A server, or the way to it, failed for good; the reason holds no credentials.
+    #[error("{operation} {path}: {reason}")]
+    Remote {
+        /// The operation: "read", "write", "list", ...
+        operation: &'static str,
+        /// The address of the value.
+        path: String,
+        /// What kind of failure it is.
+        refusal: Refusal,
+        /// What the server or the system said.
+        reason: String,
+    },
+    /// The caller was asked to stop while it waited for an answer.
+    #[error("interrupted while waiting for a store")]
+    Interrupted,
     /// The store can only be read.
     #[error("the store is read-only: cannot write {key:?}")]
     ReadOnly {

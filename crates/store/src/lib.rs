@@ -9,10 +9,12 @@ mod anchor;
 mod conformance;
 mod descriptors;
 mod error;
+pub mod interrupt;
 mod key;
 mod local;
 mod lock;
 mod memory;
+mod object;
 pub mod process;
 mod replace;
 mod sorted;
@@ -23,11 +25,12 @@ mod tree;
 mod zip;
 
 pub use conformance::conformance;
-pub use error::{Result, StoreError};
+pub use error::{Refusal, Result, StoreError};
 pub use key::{check_key, check_prefix};
 pub use local::LocalStore;
 pub use lock::KeyLock;
 pub use memory::MemoryStore;
+pub use object::{ObjectStore, Place, Service, concurrent_requests, set_concurrent_requests};
 pub use store::{
     Durability, Edge, Fetched, Generation, Listing, Reader, Request, Store, cut_ranges,
 };

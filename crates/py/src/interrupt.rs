@@ -1,0 +1,28 @@
+//! What a thread that waits for a remote store asks: whether Python wants it to stop.
+
+use std::cell::RefCell;
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+
+thread_local! {
+    /// What a signal handler raised while this thread was waiting.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+pub fn install() {
+    zarrix_store::interrupt::install(|| {
+        Python::attach(|py| match py.check_signals() {
+            Ok(()) => false,
+            Err(error) => {
+                RAISED.set(Some(error));
+                true
+            }
+        })
+    });
+}
+
+/// What ended this thread's wait.
+pub fn raised() -> PyErr {
+    RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))
+}

@@ -1,0 +1,215 @@
+//! A process's client for one place, and the requests that are made with it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::try_join_all;
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
+
+use super::failure::{is_missing_bucket, status_of};
+use super::pace::Pace;
+use super::place::{Place, Service};
+use super::transport::Most;
+use crate::{Edge, Generation, Result, StoreError};
+
+/// How often a value that is replaced while its ranges are read is begun again.
+const ATTEMPTS: usize = 20;
+
+/// Connections and what is known of the server.
+pub(super) struct Client {
+    pub place: Place,
+    pub store: Arc<dyn ObjectStore>,
+    pub secrets: Vec<String>,
+    pace: Arc<Pace>,
+}
+
+/// Bytes of one version of a value.
+pub(super) struct Got {
+    pub bytes: Bytes,
+    pub generation: Generation,
+    /// Length of the whole value.
+    pub total: u64,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Client({:?})", self.place)
+    }
+}
+
+impl Client {
+    pub(super) fn new(place: &Place) -> Result<Self> {
+        let pace = Arc::new(Pace::default());
+        let store = place.connect(&pace)?;
+        Ok(Self { place: place.clone(), store, secrets: place.secrets(), pace })
+    }
+
+    pub(super) fn path(&self, name: &str) -> Result<Path> {
+        Path::parse(name).map_err(|_| StoreError::InvalidKey {
+            key: name.to_owned(),
+            reason: "object stores allow no control characters in a name",
+        })
+    }
+
+    async fn ask(&self, path: &Path, options: GetOptions) -> object_store::Result<Got> {
+        let result = self.store.get_opts(path, options).await?;
+        let (generation, total) = (generation(&result.meta), result.meta.size);
+        Ok(Got { bytes: result.bytes().await?, generation, total })
+    }
+
+    fn unless_absent<T>(
+        &self,
+        operation: &'static str,
+        name: &str,
+        found: object_store::Result<T>,
+    ) -> Result<Option<T>> {
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(self.failed(operation, name, &error)),
+        }
+    }
+
+    /// The value of `name`; of one longer than `most`, one byte more than that.
+    pub(super) async fn get(&self, name: &str, most: u64) -> Result<Option<Got>> {
+        let mut options = GetOptions::default();
+        options.extensions.insert(Most(most));
+        let found = self.ask(&self.path(name)?, options).await;
+        self.unless_absent("read", name, found)
+    }
+
+    /// What is known of a value without its bytes.
+    pub(super) async fn head(&self, name: &str) -> Result<Option<(Generation, u64)>> {
+        let path = self.path(name)?;
+        let found = self.store.head(&path).await.map(|meta| (generation(&meta), meta.size));
+        self.unless_absent("look at", name, found)
+    }
+
+    /// One end of the value of `name`, or all of a shorter one.
+    pub(super) async fn get_edge(&self, name: &str, edge: Edge) -> Result<Option<Got>> {
+        let range = match edge {
+            Edge::Last(_) if self.place.service == Service::Azure => {
+                // It serves no suffixes; a value that grows in between is asked for again.
+                let Some((_, total)) = self.head(name).await? else { return Ok(None) };
+                GetRange::Bounded(edge.range(total))
+            }
+            Edge::First(bytes) => GetRange::Bounded(0..bytes),
+            Edge::Last(bytes) => GetRange::Suffix(bytes),
+        };
+        let options = GetOptions { range: Some(range), ..GetOptions::default() };
+        match self.ask(&self.path(name)?, options).await {
+            // Of an empty value there is no range at all.
+            Err(error) if status_of(&error) == Some(416) => self.get(name, 0).await,
+            found => self.unless_absent("read", name, found),
+        }
+    }
+
+    /// The wanted ranges of one version of `name`, one after the other; near ones in one request.
+    pub(super) async fn get_ranges(
+        &self,
+        name: &str,
+        ranges: &[Range<u64>],
+    ) -> Result<Option<(Vec<u8>, Generation, u64)>> {
+        let runs = runs(ranges, self.pace.gap());
+        if runs.is_empty() {
+            let Some((generation, total)) = self.head(name).await? else { return Ok(None) };
+            return match ranges.iter().find(|range| range.end > total) {
+                Some(range) => Err(StoreError::beyond_end(name, range, total)),
+                None => Ok(Some((Vec::new(), generation, total))),
+            };
+        }
+        for _ in 0..ATTEMPTS {
+            let parts = try_join_all(runs.iter().map(|run| self.get_run(name, run))).await?;
+            let parts: Option<Vec<Got>> = parts.into_iter().collect();
+            let Some(parts) = parts else { return Ok(None) };
+            let generation = parts[0].generation;
+            if parts.iter().all(|part| part.generation == generation) {
+                let bytes = self.cut(name, ranges, &runs, &parts)?;
+                return Ok(Some((bytes, generation, parts[0].total)));
+            }
+        }
+        let problem = format!("it was replaced {ATTEMPTS} times while ranges of it were read");
+        Err(StoreError::Io {
+            operation: "read",
+            path: self.place.url(name),
+            source: std::io::Error::other(problem),
+        })
+    }
+
+    async fn get_run(&self, name: &str, run: &Range<u64>) -> Result<Option<Got>> {
+        let range = Some(GetRange::Bounded(run.clone()));
+        let options = GetOptions { range, ..GetOptions::default() };
+        match self.ask(&self.path(name)?, options).await {
+            Err(error) if status_of(&error) == Some(416) => match self.head(name).await? {
+                Some((_, total)) => Err(StoreError::beyond_end(name, run, total)),
+                None => Ok(None),
+            },
+            found => self.unless_absent("read", name, found),
+        }
+    }
+
+    fn cut(
+        &self,
+        name: &str,
+        ranges: &[Range<u64>],
+        runs: &[Range<u64>],
+        parts: &[Got],
+    ) -> Result<Vec<u8>> {
+        let length: u64 = ranges.iter().map(|range| range.end - range.start).sum();
+        let mut bytes = Vec::with_capacity(length as usize);
+        for range in ranges.iter().filter(|range| range.start < range.end) {
+            let after = runs.partition_point(|run| run.start <= range.start);
+            let (run, part) = (&runs[after - 1], &parts[after - 1]);
+            let (begin, end) = (range.start - run.start, range.end - run.start);
+            let wanted = part.bytes.get(begin as usize..end as usize);
+            let wanted = wanted.ok_or_else(|| StoreError::beyond_end(name, range, part.total))?;
+            bytes.extend_from_slice(wanted);
+        }
+        match ranges.iter().find(|range| range.end > parts[0].total) {
+            Some(range) => Err(StoreError::beyond_end(name, range, parts[0].total)),
+            None => Ok(bytes),
+        }
+    }
+}
+
+/// Whether an error says that nothing is stored, which is an answer.
+fn is_absent(error: &object_store::Error) -> bool {
+    match error {
+        object_store::Error::NotFound { .. } => !is_missing_bucket(error),
+        // Gone for good, says a web server.
+        error => status_of(error) == Some(410),
+    }
+}
+
+/// Ranges that hold bytes, ascending, those that are at most `gap` apart as one.
+fn runs(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
+    let mut ranges: Vec<_> = ranges.iter().filter(|range| range.start < range.end).collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut runs: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match runs.last_mut() {
+            Some(run) if range.start <= run.end.saturating_add(gap) => {
+                run.end = run.end.max(range.end);
+            }
+            _ => runs.push(range.clone()),
+        }
+    }
+    runs
+}
+
+/// What tells versions apart: the server's tag, or else time and length.
+fn generation(meta: &ObjectMeta) -> Generation {
+    let half = |seed: u8| {
+        let mut hasher = DefaultHasher::new();
+        seed.hash(&mut hasher);
+        match (&meta.e_tag, &meta.version) {
+            (None, None) => (meta.last_modified, meta.size).hash(&mut hasher),
+            tags => tags.hash(&mut hasher),
+        }
+        u128::from(hasher.finish())
+    };
+    Generation(half(0) << 64 | half(1))
+}

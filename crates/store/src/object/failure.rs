@@ -1,0 +1,115 @@
+//! What a server or the way to it did wrong, in one line and without anybody's credentials.
+//!
+//! Answers of S3 quote what was signed, clients quote the address; what a person needs of either is
+//! the status, the server's own word for it, and the name of the value.
+
+use object_store::Error;
+use object_store::client::{HttpError, HttpErrorKind};
+
+use super::client::Client;
+use super::transport::NO_CREDENTIALS;
+use crate::{Refusal, StoreError};
+
+/// Longest piece of a server's words that is repeated.
+const LONGEST: usize = 300;
+
+impl Client {
+    /// The error of an operation on the value `name`.
+    pub(super) fn failed(&self, operation: &'static str, name: &str, error: &Error) -> StoreError {
+        let text = error.to_string();
+        let refusal = match error {
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Refusal::Denied,
+            Error::NotFound { .. } => Refusal::Missing,
+            _ if text.contains(NO_CREDENTIALS) => Refusal::Denied,
+            _ => match transport_kind(error) {
+                Some(HttpErrorKind::Timeout) => Refusal::TimedOut,
+                Some(_) => Refusal::Unreachable,
+                None => Refusal::Failed,
+            },
+        };
+        let reason = self.without_secrets(&in_short(&text));
+        StoreError::Remote { operation, path: self.place.url(name), refusal, reason }
+    }
+
+    fn without_secrets(&self, text: &str) -> String {
+        self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    }
+}
+
+/// Whether the bucket, and not only a value in it, is missing: nothing in it reads as absent then.
+pub(super) fn is_missing_bucket(error: &Error) -> bool {
+    let text = error.to_string();
+    ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"]
+        .iter()
+        .any(|words| text.contains(words))
+}
+
+/// The HTTP status that an error is about.
+pub(super) fn status_of(error: &Error) -> Option<u16> {
+    error.to_string().split_once("status code: ")?.1.get(..3)?.parse().ok()
+}
+
+fn transport_kind(error: &Error) -> Option<HttpErrorKind> {
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        if let Some(error) = error.downcast_ref::<HttpError>() {
+            return Some(error.kind());
+        }
+        source = error.source();
+    }
+    None
+}
+
+/// The essence of what the client says: its last words, or status, code and message of the server.
+fn in_short(text: &str) -> String {
+    let tag = |name: &str| {
+        let begin = text.split_once(&format!("<{name}>"))?.1;
+        Some(begin.split_once(&format!("</{name}>"))?.0)
+    };
+    let status = text.split_once("status code: ").map(|(_, rest)| rest);
+    let status = status.and_then(|rest| rest.split([':', '\n']).next()).map(str::trim);
+    let words = match (status, tag("Code"), tag("Message")) {
+        (Some(status), Some(code), message) => {
+            format!("{status}: {code}: {}", message.unwrap_or_default())
+        }
+        (Some(status), None, _) => {
+            let body = text.split_once(status).map_or("", |(_, rest)| rest);
+            format!("{status}{body}")
+        }
+        (None, _, _) => text.rsplit(" - ").next().unwrap_or(text).to_owned(),
+    };
+    let words = words.trim().trim_end_matches([':', ' ', '.']).split_whitespace();
+    let words = words.map(without_query).collect::<Vec<_>>().join(" ");
+    words.chars().take(LONGEST).collect()
+}
+
+/// A signature may be in the query of an address, a password before its host.
+fn without_query(word: &str) -> &str {
+    let address = word.find("://").is_some();
+    let end = if address { word.find('?').unwrap_or(word.len()) } else { word.len() };
+    let word = &word[..end];
+    match (word.find("://"), word.find('@')) {
+        (Some(_), Some(at)) => &word[at + 1..],
+        _ => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_short;
+
+    #[test]
+    fn a_servers_answer_is_told_by_its_code_and_message_only() {
+        let text = "The operation lacked the necessary privileges: Error performing GET \
+            http://127.0.0.1:9000/b/k?X-Amz-Signature=abc in 2ms - Server returned non-2xx status \
+            code: 403 Forbidden: <?xml?><Error><Code>SignatureDoesNotMatch</Code><Message>No</Message>\
+            <StringToSign>SECRET</StringToSign></Error>";
+        assert_eq!(in_short(text), "403 Forbidden: SignatureDoesNotMatch: No");
+        let text = "Generic S3 error: Error performing GET http://h/b?sig=1 in 1ms, after 2 retries, \
+            max_retries: 2, retry_timeout: 1s  - HTTP error: error sending request";
+        assert_eq!(in_short(text), "HTTP error: error sending request");
+        let text = "Error performing PUT http://h/b in 1s - Server returned non-2xx status code: 503 \
+            Service Unavailable: come back";
+        assert_eq!(in_short(text), "503 Service Unavailable: come back");
+    }
+}

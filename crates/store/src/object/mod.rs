@@ -1,0 +1,365 @@
+//! Stores behind HTTP: S3, Google Cloud Storage, Azure, and any web server.
+//!
+//! The `object_store` crate speaks the services' protocols. Around it stand one exchange made
+//! whole ([`transport`]), one runtime and budget for the process ([`remote`]), and errors without
+//! credentials ([`failure`]). The store itself holds no connection: it names a [`Place`], and every
+//! process that uses it, a forked child too, has its own client for that place.
+
+mod client;
+mod failure;
+mod pace;
+mod place;
+mod remote;
+mod transport;
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::path::Path;
+use object_store::{ObjectStoreExt, PutPayload};
+
+use self::client::Client;
+pub use self::place::{Place, Service};
+pub use self::remote::{concurrent_requests, set_concurrent_requests};
+use crate::key::{PARTIAL, check_key, check_prefix};
+use crate::{
+    Durability, Edge, Fetched, Generation, KeyLock, Listing, Request, Result, Store, StoreError,
+};
+
+/// Answers of one call that are on their way or in memory; requests beyond the budget wait.
+const WIDTH: usize = 128;
+/// Values of one call that are copied or deleted at one time.
+const CHANGES: usize = 32;
+
+/// A path in a bucket.
+#[derive(Clone)]
+pub struct ObjectStore {
+    place: Arc<Place>,
+    prefix: String,
+    id: String,
+}
+
+impl std::fmt::Debug for ObjectStore {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "ObjectStore({})", self.id)
+    }
+}
+
+impl ObjectStore {
+    /// The store below `prefix`, names joined by `/`; empty for the whole bucket.
+    ///
+    /// # Errors
+    /// An option that the service does not have, or a value that makes no sense. Nothing is asked
+    /// of the server.
+    pub fn new(place: Place, prefix: &str) -> Result<Self> {
+        check_prefix(prefix)?;
+        let (id, place) = (place.id(prefix), Arc::new(place));
+        remote::client(&place)?;
+        Ok(Self { place, prefix: prefix.to_owned(), id })
+    }
+
+    /// What a person calls the place.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.place.url(&self.prefix)
+    }
+
+    fn client(&self) -> Result<Arc<Client>> {
+        remote::client(&self.place)
+    }
+
+    /// The name of `key` in the bucket.
+    fn name(&self, key: &str) -> String {
+        match (self.prefix.is_empty(), key.is_empty()) {
+            (true, _) => key.to_owned(),
+            (false, true) => self.prefix.clone(),
+            (false, false) => format!("{}/{key}", self.prefix),
+        }
+    }
+
+    /// Runs `request` with the client and the name of `key`.
+    fn ask<T, F>(&self, key: &str, request: impl FnOnce(Arc<Client>, String) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        check_key(key)?;
+        remote::wait(request(self.client()?, self.name(key)))?
+    }
+
+    fn writable(&self, key: &str) -> Result<()> {
+        if self.place.service == Service::Http {
+            return Err(StoreError::ReadOnly { key: self.place.url(&self.name(key)) });
+        }
+        Ok(())
+    }
+
+    /// Name in the bucket and length of every value below `prefix`.
+    fn list(&self, prefix: &str) -> Result<Vec<(Path, u64)>> {
+        check_prefix(prefix)?;
+        let (client, name) = (self.client()?, self.name(prefix));
+        remote::wait(async move {
+            let path = client.path(&name)?;
+            let all = client.store.list((!name.is_empty()).then_some(&path));
+            let all: Vec<_> = all
+                .map_ok(|meta| (meta.location, meta.size))
+                .try_collect()
+                .await
+                .map_err(|error| client.failed("list", &name, &error))?;
+            Ok(all.into_iter().filter(|(path, _)| is_value(path)).collect())
+        })?
+    }
+
+    /// The key of a name in the bucket.
+    fn key<'a>(&self, path: &'a Path) -> &'a str {
+        let name = path.as_ref();
+        name.strip_prefix(&self.prefix).map_or(name, |rest| rest.trim_start_matches('/'))
+    }
+
+    fn delete_all(&self, names: Vec<Path>) -> Result<u64> {
+        let (client, count) = (self.client()?, names.len() as u64);
+        remote::wait(async move {
+            let names = stream::iter(names.into_iter().map(Ok)).boxed();
+            let mut deleted = client.store.delete_stream(names);
+            while let Some(name) = deleted.next().await {
+                match name {
+                    Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
+                    Err(error) => return Err(client.failed("delete below", "", &error)),
+                }
+            }
+            Ok(count)
+        })?
+    }
+}
+
+/// Whether a name is a value's, and not a leftover or the mark that some tools make for a folder.
+fn is_value(path: &Path) -> bool {
+    !path.as_ref().ends_with(PARTIAL)
+}
+
+impl Store for ObjectStore {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn is_inline(&self) -> bool {
+        false
+    }
+
+    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+        self.get_at_most_into(key, u64::MAX, dst)
+    }
+
+    fn get_at_most_into(
+        &self,
+        key: &str,
+        most: u64,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        dst.clear();
+        let got =
+            self.ask(key, move |client, name| async move { client.get(&name, most).await })?;
+        Ok(got.map(|got| {
+            *dst = Vec::from(got.bytes);
+            got.generation
+        }))
+    }
+
+    fn get_ranges_into(
+        &self,
+        key: &str,
+        ranges: &[Range<u64>],
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        dst.clear();
+        let ranges = ranges.to_vec();
+        let got =
+            self.ask(key, |client, name| async move { client.get_ranges(&name, &ranges).await })?;
+        Ok(got.map(|(bytes, generation, _)| {
+            *dst = bytes;
+            generation
+        }))
+    }
+
+    fn get_edge_into(
+        &self,
+        key: &str,
+        edge: Edge,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<(Generation, u64)>> {
+        dst.clear();
+        let got =
+            self.ask(key, move |client, name| async move { client.get_edge(&name, edge).await })?;
+        Ok(got.map(|got| {
+            *dst = Vec::from(got.bytes);
+            (got.generation, got.total)
+        }))
+    }
+
+    fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
+        let client = match self.client() {
+            Ok(client) => client,
+            Err(error) => return sink(0, Err(error)),
+        };
+        let begin = |(position, request): (usize, &Request<'_>)| {
+            let client = Arc::clone(&client);
+            let allowed = check_key(request.key);
+            let (name, ranges) = (self.name(request.key), request.ranges.map(<[_]>::to_vec));
+            async move {
+                let found = async {
+                    allowed?;
+                    Ok(match ranges {
+                        None => client
+                            .get(&name, u64::MAX)
+                            .await?
+                            .map(|got| (got.bytes.into(), got.generation)),
+                        Some(ranges) => client
+                            .get_ranges(&name, &ranges)
+                            .await?
+                            .map(|(bytes, generation, _)| (bytes, generation)),
+                    })
+                };
+                let found: Result<Option<(Vec<u8>, Generation)>> = found.await;
+                (position, found)
+            }
+        };
+        let answered = remote::wait_for_all(
+            requests.iter().enumerate().map(begin),
+            WIDTH,
+            &mut |(position, found)| {
+                sink(
+                    position,
+                    found.map(|found| match found {
+                        Some((bytes, generation)) => Fetched::Bytes(bytes, generation),
+                        None => Fetched::Absent,
+                    }),
+                );
+            },
+        );
+        if let Err(error) = answered {
+            sink(0, Err(error));
+        }
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        let found = self.ask(key, |client, name| async move { client.head(&name).await })?;
+        Ok(found.map(|(_, size)| size))
+    }
+
+    fn put(&self, key: &str, value: &[u8], _: Durability) -> Result<()> {
+        self.writable(key)?;
+        let payload = PutPayload::from(value.to_vec());
+        self.ask(key, |client, name| async move {
+            let put = client.store.put(&client.path(&name)?, payload).await;
+            put.map(|_| ()).map_err(|error| client.failed("write", &name, &error))
+        })
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        self.writable(key)?;
+        self.ask(key, |client, name| async move {
+            if client.head(&name).await?.is_none() {
+                return Ok(false);
+            }
+            match client.store.delete(&client.path(&name)?).await {
+                Ok(()) => Ok(true),
+                Err(object_store::Error::NotFound { .. }) => Ok(false),
+                Err(error) => Err(client.failed("delete", &name, &error)),
+            }
+        })
+    }
+
+    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+        let doomed = self.list(prefix)?;
+        if let Some((first, _)) = doomed.first() {
+            self.writable(self.key(first))?;
+        }
+        self.delete_all(doomed.into_iter().map(|(path, _)| path).collect())
+    }
+
+    fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
+        let mut keys: Vec<String> =
+            self.list(prefix)?.iter().map(|(path, _)| self.key(path).to_owned()).collect();
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    fn list_dir(&self, prefix: &str) -> Result<Listing> {
+        check_prefix(prefix)?;
+        let (client, name) = (self.client()?, self.name(prefix));
+        let mut listing = remote::wait(async move {
+            let path = client.path(&name)?;
+            let found = client.store.list_with_delimiter((!name.is_empty()).then_some(&path)).await;
+            let found = found.map_err(|error| client.failed("list", &name, &error))?;
+            let last = |path: &Path| path.filename().map(ToOwned::to_owned);
+            let keys =
+                found.objects.iter().map(|meta| &meta.location).filter(|path| is_value(path));
+            Ok::<_, StoreError>(Listing {
+                keys: keys.filter_map(last).collect(),
+                prefixes: found.common_prefixes.iter().filter_map(last).collect(),
+            })
+        })??;
+        listing.keys.sort_unstable();
+        listing.prefixes.sort_unstable();
+        Ok(listing)
+    }
+
+    fn size_prefix(&self, prefix: &str) -> Result<u64> {
+        Ok(self.list(prefix)?.iter().map(|(_, size)| size).sum())
+    }
+
+    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+        check_key(source)?;
+        check_key(target)?;
+        self.writable(target)?;
+        let refused = |key: &str, errno| StoreError::Io {
+            operation: "rename",
+            path: self.place.url(&self.name(key)),
+            source: io::Error::from_raw_os_error(errno),
+        };
+        if target.strip_prefix(source).is_some_and(|rest| rest.starts_with('/')) {
+            return Err(refused(target, libc::EINVAL));
+        }
+        let mut moved = self.list(source)?;
+        let mut parents = target.match_indices('/').map(|(at, _)| &target[..at]);
+        let is_taken = |key: &str| Ok::<_, StoreError>(self.size(key)?.is_some());
+        if is_taken(source)? {
+            moved.push((Path::from(self.name(source)), 0));
+        }
+        if moved.is_empty() {
+            return Err(refused(source, libc::ENOENT));
+        }
+        if is_taken(target)? || !self.list(target)?.is_empty() {
+            return Err(refused(target, libc::EEXIST));
+        }
+        if parents
+            .try_fold(false, |taken, parent| Ok::<_, StoreError>(taken || is_taken(parent)?))?
+        {
+            return Err(refused(target, libc::ENOTDIR));
+        }
+        let (from, to) = (self.name(source), self.name(target));
+        let client = self.client()?;
+        let names: Vec<Path> = moved.into_iter().map(|(path, _)| path).collect();
+        let doomed = names.clone();
+        remote::wait(async move {
+            let copy = |name: Path| {
+                let (client, rest) = (Arc::clone(&client), &name.as_ref()[from.len()..]);
+                let copy = format!("{to}{rest}");
+                async move {
+                    let copied = client.store.copy(&name, &client.path(&copy)?).await;
+                    copied.map_err(|error| client.failed("write", &copy, &error))
+                }
+            };
+            stream::iter(names).map(copy).buffer_unordered(CHANGES).try_collect::<()>().await
+        })??;
+        self.delete_all(doomed).map(|_| ())
+    }
+
+    fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
+        check_key(anchor)?;
+        check_key(key)?;
+        KeyLock::in_process(&self.id, anchor, key)
+    }
+}

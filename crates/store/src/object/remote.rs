@@ -1,0 +1,181 @@
+//! What a process has one of for all its remote stores: a runtime, connections, a budget.
+//!
+//! A caller hands its request to the runtime and waits for the answer on its own thread, looking up
+//! now and then whether it is to go on. A forked child finds none of this and builds its own: the
+//! parent's threads are not there, and its connections are the parent's.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::client::Client;
+use super::place::Place;
+use crate::interrupt;
+use crate::process::PerProcess;
+use crate::{Result, StoreError};
+
+/// How often a waiting caller looks up.
+const POLL: Duration = Duration::from_millis(20);
+/// Requests of this process that are on their way at one time.
+const REQUESTS: usize = 64;
+
+static REMOTE: PerProcess<Remote> = PerProcess::new(Remote::new);
+static BUDGET: AtomicUsize = AtomicUsize::new(REQUESTS);
+
+struct Remote {
+    runtime: std::io::Result<Runtime>,
+    clients: Mutex<HashMap<Arc<Place>, Arc<Client>>>,
+    budget: Mutex<(usize, Arc<Semaphore>)>,
+}
+
+impl Remote {
+    fn new() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder.worker_threads(threads).thread_name("zarrix-io").enable_all().build();
+        let requests = BUDGET.load(Ordering::Relaxed);
+        Self {
+            runtime,
+            clients: Mutex::default(),
+            budget: Mutex::new((requests, Arc::new(Semaphore::new(requests)))),
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Changes how many requests of this process are on their way at one time, from the next one on.
+pub fn set_concurrent_requests(count: usize) {
+    BUDGET.store(count.max(1), Ordering::Relaxed);
+}
+
+/// How many requests of this process are on their way at one time.
+pub fn concurrent_requests() -> usize {
+    BUDGET.load(Ordering::Relaxed)
+}
+
+/// Waits for a place in the budget.
+pub(super) async fn permit() -> Option<OwnedSemaphorePermit> {
+    let budget = {
+        let mut budget = locked(&REMOTE.get().budget);
+        let wanted = concurrent_requests();
+        if budget.0 != wanted {
+            *budget = (wanted, Arc::new(Semaphore::new(wanted)));
+        }
+        Arc::clone(&budget.1)
+    };
+    // Nobody closes it, and without a permit the request would still be made.
+    budget.acquire_owned().await.ok()
+}
+
+/// This process's client for `place`; all stores of one place share its connections.
+pub(super) fn client(place: &Arc<Place>) -> Result<Arc<Client>> {
+    let remote = REMOTE.get();
+    if let Some(client) = locked(&remote.clients).get(place) {
+        return Ok(Arc::clone(client));
+    }
+    // Connecting makes no connection yet, but some clients want a runtime around them.
+    let _inside = runtime()?.enter();
+    let fresh = Arc::new(Client::new(place)?);
+    Ok(Arc::clone(locked(&remote.clients).entry(Arc::clone(place)).or_insert(fresh)))
+}
+
+fn runtime() -> Result<&'static Runtime> {
+    REMOTE.get().runtime.as_ref().map_err(|error| StoreError::Io {
+        operation: "start threads for",
+        path: "remote stores".to_owned(),
+        source: std::io::Error::new(error.kind(), error.to_string()),
+    })
+}
+
+/// Runs `request` and waits for what it gives.
+pub(super) fn wait<T: Send + 'static>(
+    request: impl Future<Output = T> + Send + 'static,
+) -> Result<T> {
+    let (send, answers) = sync_channel(1);
+    let task = runtime()?.spawn(answering(request, send));
+    next(&answers).inspect_err(|_| task.abort())
+}
+
+/// Runs every request of `requests`, `width` at a time; `sink` gets each answer as it comes.
+///
+/// A request is begun when the answer of an earlier one has been taken, so that no more than
+/// `width` answers are in memory.
+pub(super) fn wait_for_all<F, T: Send + 'static>(
+    requests: impl Iterator<Item = F>,
+    width: usize,
+    sink: &mut dyn FnMut(T),
+) -> Result<()>
+where
+    F: Future<Output = T> + Send + 'static,
+{
+    let runtime = runtime()?;
+    let (send, answers) = sync_channel(width);
+    let mut tasks = Tasks(Vec::new());
+    let mut begin = |request: F| {
+        tasks.0.retain(|task| !task.is_finished());
+        tasks.0.push(runtime.spawn(answering(request, send.clone())));
+    };
+    let mut requests = requests.fuse();
+    let mut under_way = 0_usize;
+    loop {
+        while under_way < width
+            && let Some(request) = requests.next()
+        {
+            begin(request);
+            under_way += 1;
+        }
+        if under_way == 0 {
+            return Ok(());
+        }
+        sink(next(&answers)?);
+        under_way -= 1;
+    }
+}
+
+/// Ends what is under way when its caller gives up.
+struct Tasks(Vec<tokio::task::JoinHandle<()>>);
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.0.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+}
+
+/// Sends what `request` gives; `None` if it panics, for which its caller would wait for ever.
+async fn answering<T>(request: impl Future<Output = T>, send: SyncSender<Option<T>>) {
+    let answer = AssertUnwindSafe(request).catch_unwind().await.ok();
+    // Nobody listens any more if the caller was interrupted.
+    let _ = send.send(answer);
+}
+
+fn next<T>(answers: &Receiver<Option<T>>) -> Result<T> {
+    loop {
+        match answers.recv_timeout(POLL) {
+            Ok(answer) => return answer.ok_or_else(gone),
+            Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+            Err(RecvTimeoutError::Timeout) if interrupt::is_raised() => {
+                return Err(StoreError::Interrupted);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+fn gone() -> StoreError {
+    StoreError::Io {
+        operation: "wait for",
+        path: "a remote store".to_owned(),
+        source: std::io::Error::other("the request came to no end"),
+    }
+}

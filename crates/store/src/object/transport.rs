@@ -1,0 +1,267 @@
+//! One HTTP exchange: within the budget, within its time, whole or an error.
+//!
+//! The client above signs, retries and names errors; it cannot see that a body is shorter than its
+//! header says, that a server never goes on, or that a range was asked for and the whole was sent.
+//! So an exchange is made here from its first byte to its last: what the client is handed is a
+//! complete answer in memory, and everything else is an error that it may repeat. A body as a
+//! stream was the alternative; values are decoded whole, so nobody would begin before its end.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HOST, RANGE, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http_body_util::BodyExt;
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
+    HttpResponseBody, HttpService, ReqwestConnector,
+};
+use tokio::time::timeout;
+
+use super::pace::Pace;
+use super::remote;
+
+/// The slowest line that is not taken for a dead one, on top of the time an answer may take.
+const LEAST_BYTES_PER_S: u64 = 64 << 10;
+/// Longest that a server may ask us to stay away.
+const LONGEST_PAUSE: Duration = Duration::from_secs(20);
+/// Longest that a machine's own metadata service may take; most machines have none.
+const METADATA_TIME: Duration = Duration::from_secs(2);
+
+/// Carried by a request whose answer makes no sense beyond so many bytes; one more is kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most(pub u64);
+
+/// Makes clients whose exchanges are made by this module.
+#[derive(Debug)]
+pub(super) struct Connector {
+    pub pace: Arc<Pace>,
+    /// How long one exchange may stand still.
+    pub patience: Duration,
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        // Chosen here because there may be no other: without, the first connection would panic.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let inner = ReqwestConnector::default().connect(options)?;
+        let (pace, patience) = (Arc::clone(&self.pace), self.patience);
+        Ok(HttpClient::new(Transport { inner, pace, patience }))
+    }
+}
+
+#[derive(Debug)]
+struct Transport {
+    inner: HttpClient,
+    pace: Arc<Pace>,
+    patience: Duration,
+}
+
+#[async_trait]
+impl HttpService for Transport {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        if is_metadata_service(&request) {
+            return self.ask_metadata_service(request).await;
+        }
+        let pause = {
+            let _permit = remote::permit().await;
+            let response = self.exchange(request).await?;
+            match pause(&response) {
+                None => return Ok(response),
+                Some(pause) => (pause, response),
+            }
+        };
+        tokio::time::sleep(pause.0).await;
+        Ok(pause.1)
+    }
+}
+
+impl Transport {
+    async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let is_get = request.method() == Method::GET;
+        let has_body = request.method() != Method::HEAD;
+        let range = request.headers().get(RANGE).cloned();
+        let most = request.extensions().get::<Most>().map_or(u64::MAX, |most| most.0);
+        let sent = hyper::body::Body::size_hint(request.body()).lower();
+        let patience = self.patience + Duration::from_secs(sent / LEAST_BYTES_PER_S);
+        let begun = Instant::now();
+        let answer = timeout(patience, self.inner.execute(request)).await;
+        let (mut parts, body) = answer.map_err(|_| late("no answer", patience))??.into_parts();
+        if is_get && parts.status.is_success() {
+            self.pace.answered(begun.elapsed());
+        }
+        if !has_body {
+            return Ok(HttpResponse::from_parts(parts, body));
+        }
+        let begun = Instant::now();
+        let mut bytes = self.collect(body, declared(&parts.headers), most).await?;
+        self.pace.received(bytes.len() as u64, begun.elapsed());
+        if is_get && let Some(range) = range {
+            match parts.status {
+                StatusCode::OK => cut(&range, &mut parts, &mut bytes),
+                StatusCode::PARTIAL_CONTENT => check_range(&parts.headers, bytes.len() as u64)?,
+                _ => {}
+            }
+        }
+        if !parts.headers.contains_key(CONTENT_LENGTH) {
+            parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len() as u64));
+        }
+        Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(bytes)))
+    }
+
+    /// The body, if all of it comes; of one longer than `most`, one byte more than that.
+    async fn collect(
+        &self,
+        mut body: HttpResponseBody,
+        declared: Option<u64>,
+        most: u64,
+    ) -> Result<Vec<u8>, HttpError> {
+        let enough = most.saturating_add(1);
+        // A header is a claim: what is allocated for it ahead of the bytes is bounded.
+        let expected = declared.unwrap_or(0).min(enough).min(64 << 20);
+        let mut bytes = Vec::with_capacity(expected as usize);
+        let begun = Instant::now();
+        loop {
+            let frame = timeout(self.patience, body.frame()).await;
+            let Some(frame) = frame.map_err(|_| late("the answer stopped", self.patience))? else {
+                break;
+            };
+            let frame =
+                frame.map_err(|error| interrupted(format!("the answer broke off: {error}")))?;
+            let Ok(data) = frame.into_data() else { continue };
+            bytes.extend_from_slice(&data);
+            if bytes.len() as u64 > most {
+                bytes.truncate(enough as usize);
+                return Ok(bytes);
+            }
+            let due = self.patience + Duration::from_secs(bytes.len() as u64 / LEAST_BYTES_PER_S);
+            if begun.elapsed() > due {
+                return Err(late("the answer trickled", begun.elapsed()));
+            }
+        }
+        match declared {
+            Some(declared) if bytes.len() as u64 != declared => {
+                let had = bytes.len();
+                Err(interrupted(format!("the answer has {had} of {declared} bytes")))
+            }
+            _ => Ok(bytes),
+        }
+    }
+
+    /// Asked where nobody has given credentials, and given up at once where nobody answers.
+    async fn ask_metadata_service(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let answer = timeout(METADATA_TIME, self.inner.execute(request)).await;
+        match answer {
+            Ok(Ok(response)) => Ok(response),
+            _ => Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(NO_CREDENTIALS))),
+        }
+    }
+}
+
+pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
+                              any; pass them in storage_options or the environment, or anon=True for public data";
+
+/// Whether a request goes to the address that clouds give their machines' metadata service.
+fn is_metadata_service(request: &HttpRequest) -> bool {
+    let host = request.uri().host().or_else(|| request.headers().get(HOST)?.to_str().ok());
+    host.is_some_and(|host| {
+        matches!(
+            host,
+            "169.254.169.254" | "metadata" | "metadata.google.internal" | "[fd00:ec2::254]"
+        )
+    })
+}
+
+fn late(what: &str, waited: Duration) -> HttpError {
+    let problem = format!("{what} for {:.1} s", waited.as_secs_f64());
+    HttpError::new(
+        HttpErrorKind::Timeout,
+        std::io::Error::new(std::io::ErrorKind::TimedOut, problem),
+    )
+}
+
+fn interrupted(problem: String) -> HttpError {
+    let error = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, problem);
+    HttpError::new(HttpErrorKind::Interrupted, error)
+}
+
+fn declared(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// How long a server that is too busy asks us to stay away.
+fn pause(response: &HttpResponse) -> Option<Duration> {
+    if !matches!(response.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS)
+    {
+        return None;
+    }
+    let seconds: u64 = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).min(LONGEST_PAUSE))
+}
+
+/// Makes of the whole value, sent by a server that ignores ranges, the answer that was asked for.
+fn cut(range: &HeaderValue, parts: &mut http::response::Parts, bytes: &mut Vec<u8>) {
+    let total = bytes.len() as u64;
+    match range.to_str().ok().and_then(|range| wanted(range, total)) {
+        Some(part) if part.start < part.end => {
+            bytes.truncate(part.end as usize);
+            bytes.drain(..part.start as usize);
+            let text = format!("bytes {}-{}/{total}", part.start, part.end - 1);
+            if let Ok(text) = HeaderValue::try_from(text) {
+                parts.headers.insert(CONTENT_RANGE, text);
+            }
+            parts.status = StatusCode::PARTIAL_CONTENT;
+        }
+        _ => {
+            bytes.clear();
+            parts.status = StatusCode::RANGE_NOT_SATISFIABLE;
+        }
+    }
+    parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len() as u64));
+}
+
+/// The bytes that `bytes=a-b` or `bytes=-n` names of a value of `total`.
+fn wanted(range: &str, total: u64) -> Option<Range<u64>> {
+    let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
+    if first.is_empty() {
+        let suffix: u64 = last.parse().ok()?;
+        return Some(total.saturating_sub(suffix)..total);
+    }
+    let end = if last.is_empty() { total } else { last.parse::<u64>().ok()?.checked_add(1)? };
+    Some(first.parse().ok()?..end.min(total))
+}
+
+/// Refuses an answer whose body is not as long as the range that it says it is.
+fn check_range(headers: &HeaderMap, had: u64) -> Result<(), HttpError> {
+    let said = headers.get(CONTENT_RANGE).and_then(|value| value.to_str().ok());
+    let length = said.and_then(|said| {
+        let (first, last) = said.strip_prefix("bytes ")?.split_once('/')?.0.split_once('-')?;
+        let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        last.checked_add(1)?.checked_sub(first)
+    });
+    match length {
+        Some(length) if length != had => {
+            Err(interrupted(format!("the answer has {had} of the {length} bytes of its range")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wanted;
+
+    #[test]
+    fn ranges_are_read_as_a_server_would() {
+        assert_eq!(wanted("bytes=2-4", 10), Some(2..5));
+        assert_eq!(wanted("bytes=2-40", 10), Some(2..10));
+        assert_eq!(wanted("bytes=7-", 10), Some(7..10));
+        assert_eq!(wanted("bytes=-3", 10), Some(7..10));
+        assert_eq!(wanted("bytes=-30", 10), Some(0..10));
+        assert_eq!(wanted("bytes=0-18446744073709551615", 10), None);
+        assert_eq!(wanted("items=0-1", 10), None);
+    }
+}

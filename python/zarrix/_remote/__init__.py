@@ -1,0 +1,134 @@
+"""Stores on servers: URLs and what fsspec calls their storage options become engine stores.
+
+A URL is split into a service, a bucket and a prefix; options and the environment become the
+service's own options (`_s3`, `_gcs`, `_azure`, `_http`). Options
+that only fsspec can honour send the URL there; names that nobody knows are refused.
+
+Credentials are in the options of the engine store and nowhere else: what this object shows and
+pickles is its URL and the public options. Those that a call gave stay in a table of this process,
+which forked children inherit; elsewhere a pickle finds them in the environment, or says so.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from zarrix import _engine
+from zarrix._errors import suggestion
+from zarrix._remote import _azure, _gcs, _http, _s3
+from zarrix._remote._options import Address, NeedsFsspec, UnknownOption, apart, together
+from zarrix._store import EngineStore
+
+__all__ = ["NeedsFsspec", "RemoteStore", "handles"]
+
+_Translate = Callable[[str, Mapping[str, Any], Mapping[str, str]], Address]
+_SERVICES: dict[str, _Translate] = {
+    "s3": _s3.address,
+    "s3a": _s3.address,
+    "gs": _gcs.address,
+    "gcs": _gcs.address,
+    "az": _azure.address,
+    "abfs": _azure.address,
+    "abfss": _azure.address,
+    "http": _http.address,
+    "https": _http.address,
+}
+
+# Secret options that calls of this process gave, by a number that says nothing.
+_given: dict[str, dict[str, Any]] = {}
+
+
+def handles(url: str) -> bool:
+    """Whether the scheme of ``url`` is one of ours."""
+    return "::" not in url and url.partition("://")[0] in _SERVICES
+
+
+class RemoteStore(EngineStore):
+    """Keys in a bucket of S3, Google Cloud Storage or Azure, or below an address of a web server.
+
+    Any number of threads and processes may read and write, in forked children too. Web servers are
+    only read. Requests that fail in passing are repeated; a value that is not there is absent, and
+    anything else that a server refuses is an error. Credentials are never shown or pickled.
+
+    Parameters
+    ----------
+    url : str
+        ``s3://bucket/path``, ``gs://``, ``az://``, ``abfs://``, ``http://`` or ``https://``.
+    storage_options : mapping, optional
+        As fsspec's file system of the scheme takes them: ``anon``, ``key``, ``secret``, ``token``,
+        ``endpoint_url``, ``client_kwargs``, ...; those of the environment where they are missing.
+        ``timeout`` is how many seconds a request goes on being repeated, 60 by default.
+    read_only : bool
+        Refuse changes, in the store and in all that is opened from it.
+
+    Raises
+    ------
+    ValueError
+        The URL has no bucket, or an option has a name or value that nobody understands.
+    NeedsFsspec
+        An option is one that only fsspec understands.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        storage_options: Mapping[str, Any] | None = None,
+        *,
+        read_only: bool = False,
+    ) -> None:
+        self._options, hidden = apart(storage_options or {})
+        if "@" in urlsplit(url).netloc:
+            # A password before the host.
+            hidden["url"] = url
+        self._token: str | None = None
+        if hidden:
+            self._token = secrets.token_hex(8)
+            _given[self._token] = hidden
+        self._writeable = not read_only and not url.startswith("http")
+        self.path = self.url = _address(url, storage_options or {}).url
+
+    @property
+    def address(self) -> Address:
+        """Where the store is and all that opens it, credentials too."""
+        hidden = _given.get(self._token, {}) if self._token else {}
+        options = together(self._options, hidden)
+        there = _address(options.pop("url", self.url), options)
+        if self._token and not hidden and not there.has_credentials:
+            raise PermissionError(
+                f"the credentials for {self.url} were in storage_options, which are never pickled: "
+                "give them to this process in its environment, or open the URL in it"
+            )
+        return there
+
+    def _open(self) -> _engine.Store:
+        there = self.address
+        return _engine.ObjectStore(there.service, there.bucket, there.prefix, there.options)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RemoteStore):
+            return NotImplemented
+        return self.url == other.url and self._options == other._options
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<zarrix.storage.{type(self).__name__} {self.url!r}>"
+
+
+def _address(url: str, options: Mapping[str, Any]) -> Address:
+    scheme = url.partition("://")[0]
+    try:
+        return _SERVICES[scheme](url, options, os.environ)
+    except UnknownOption as unknown:
+        name, known = unknown.args
+        raise ValueError(
+            f"storage_options of {scheme}:// have no {name!r}{suggestion(name, known)}"
+        ) from None
+
+
+RemoteStore.__module__ = "zarrix.storage"
+NeedsFsspec.__module__ = "zarrix.storage"

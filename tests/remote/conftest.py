@@ -1,0 +1,58 @@
+"""Servers of this folder's tests: one of each kind for the run, a fresh bucket for each test."""
+
+import contextlib
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from servers import SERVERS, Running, new_bucket, running
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def serve() -> Iterator[Callable[[str], Running]]:
+    """Starts a server by name, once; skips where it is not installed."""
+    started: dict[str, Running] = {}
+    with contextlib.ExitStack() as stack:
+
+        def start(name: str) -> Running:
+            if name not in started:
+                missing = SERVERS[name].missing
+                if missing:
+                    pytest.skip(f"{name} is not installed: {missing}")
+                started[name] = stack.enter_context(running(SERVERS[name]))
+            return started[name]
+
+        yield start
+
+
+@pytest.fixture(autouse=True)
+def _no_credentials_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(("AWS_", "FSSPEC_", "GOOGLE_", "AZURE_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@dataclass
+class Bucket:
+    """An empty bucket: its URL, what opens it, and the server."""
+
+    url: str
+    options: dict[str, Any]
+    server: Running
+
+
+@pytest.fixture(params=["moto", "seaweedfs"])
+def bucket(request: pytest.FixtureRequest, serve: Callable[[str], Running]) -> Bucket:
+    """A new bucket on each server that speaks S3."""
+    found = serve(request.param)
+    url = new_bucket(found, f"zarrix-{os.getpid()}-{next(_numbers)}")
+    return Bucket(url, found.options, found)

@@ -1,0 +1,219 @@
+"""Arrays and groups on servers, by URL and storage options."""
+
+import os
+import pickle
+import socket
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix._stores import as_store
+from zarrix.storage import KVStore, RemoteStore
+
+DATA = np.arange(10_000, dtype="i4").reshape(100, 100)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_an_array_is_written_and_read(bucket, zarr_format):
+    url, options = f"{bucket.url}/x.zarr", bucket.options
+    z = zarr.open(
+        url,
+        mode="w",
+        shape=DATA.shape,
+        chunks=(30, 40),
+        dtype="i4",
+        zarr_format=zarr_format,
+        storage_options=options,
+    )
+    assert isinstance(z.store, RemoteStore)
+    z[:] = DATA
+    z[5, 7:9] = -1
+    z.attrs["unit"] = "mm"
+    again = zarr.open(url, mode="r", storage_options=options)
+    expected = DATA.copy()
+    expected[5, 7:9] = -1
+    np.testing.assert_array_equal(again[:], expected)
+    np.testing.assert_array_equal(again[90:, ::-3], expected[90:, ::-3])
+    assert again.attrs["unit"] == "mm"
+    assert again.nchunks_initialized == 12
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_hierarchy_is_made_listed_renamed_and_deleted(bucket, zarr_format):
+    root = zarr.open_group(
+        bucket.url, mode="w", zarr_format=zarr_format, storage_options=bucket.options
+    )
+    for name in ("a", "g/b", "g/h/c"):
+        root.create_dataset(name, shape=10, chunks=5, dtype="u1")[:] = 7
+    assert sorted(root) == ["a", "g"]
+    assert sorted(root["g"]) == ["b", "h"]
+    root.move("g/h", "moved")
+    assert root["moved/c"][:].tolist() == [7] * 10
+    del root["g"]
+    again = zarr.open_group(bucket.url, mode="r", storage_options=bucket.options)
+    assert sorted(again) == ["a", "moved"]
+    with pytest.raises(KeyError):
+        again["g"]
+
+
+def test_shards_are_read_in_part(bucket):
+    z = zarr.create_array(
+        f"{bucket.url}/s.zarr",
+        shape=DATA.shape,
+        chunks=(10, 10),
+        shards=(50, 50),
+        dtype="i4",
+        storage_options=bucket.options,
+    )
+    z[:] = DATA
+    np.testing.assert_array_equal(z[45:55, 3], DATA[45:55, 3])
+    z[12, 12] = -5
+    assert z[10:14, 12].tolist() == [1012, 1112, -5, 1312]
+
+
+def test_what_is_not_stored_is_fill(bucket):
+    z = zarr.open(
+        f"{bucket.url}/f.zarr",
+        mode="w",
+        shape=10,
+        chunks=5,
+        fill_value=42,
+        storage_options=bucket.options,
+    )
+    z[:3] = 1
+    assert z[:].tolist() == [1, 1, 1] + [42] * 7
+
+
+def test_other_programs_and_ours_see_one_store(bucket):
+    import s3fs
+
+    z = zarr.open(
+        bucket.url + "/x", mode="w", shape=6, chunks=3, dtype="i2", storage_options=bucket.options
+    )
+    z[:] = range(6)
+    s3fs.S3FileSystem.clear_instance_cache()
+    fs = s3fs.S3FileSystem(**bucket.options)
+    mapping = s3fs.S3Map(root=bucket.url[5:] + "/x", s3=fs)
+    assert sorted(mapping) == [".zarray", "0", "1"]
+    theirs = zarr.open(KVStore(mapping), mode="r+")
+    theirs[0] = 9
+    assert z[:].tolist() == [9, 1, 2, 3, 4, 5]
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
+def test_nothing_there_is_said_by_address(bucket):
+    with pytest.raises(FileNotFoundError) as caught:
+        zarr.open(f"{bucket.url}/none.zarr", mode="r", storage_options=bucket.options)
+    assert f"{bucket.url}/none.zarr" in str(caught.value)
+
+
+def test_a_missing_bucket_is_an_error_and_never_fill(bucket):
+    url = "s3://zarrix-no-such-bucket/x.zarr"
+    with pytest.raises(OSError, match="NoSuchBucket"):
+        as_store(url, bucket.options)["0"]
+    with pytest.raises(OSError, match="NoSuchBucket"):
+        as_store(url, bucket.options)["0"] = b"1"
+
+
+def test_refused_credentials_are_an_error_that_does_not_tell_them(serve):
+    server = serve("seaweedfs")
+    options = {**server.options, "secret": "wrong-secret-value", "key": "zarrixkey"}
+    store = as_store("s3://some-bucket/x.zarr", options)
+    with pytest.raises(PermissionError) as caught:
+        store["0"]
+    assert "403" in str(caught.value)
+    for text in (str(caught.value), repr(store), str(store)):
+        assert "wrong-secret-value" not in text
+        assert "zarrixkey" not in text
+
+
+def test_a_pickle_holds_no_credentials_and_reopens_in_this_process(bucket):
+    z = zarr.open(bucket.url + "/x", mode="w", shape=4, dtype="i2", storage_options=bucket.options)
+    z[:] = range(4)
+    pickled = pickle.dumps(z)
+    assert bucket.options["secret"].encode() not in pickled
+    assert bucket.options["key"].encode() not in pickled
+    assert pickle.loads(pickled)[:].tolist() == [0, 1, 2, 3]
+    assert pickle.loads(pickle.dumps(z.store)) == z.store
+
+
+def test_a_pickle_opened_elsewhere_takes_the_environments_credentials_or_says_so(
+    bucket, monkeypatch
+):
+    from zarrix import _remote
+
+    store = as_store(bucket.url, bucket.options)
+    store["a"] = b"1"
+    pickled = pickle.dumps(store)
+    # As in a process that was not there when they were given.
+    monkeypatch.setattr(_remote, "_given", {})
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "false")
+    with pytest.raises(PermissionError, match="never pickled"):
+        pickle.loads(pickled)["a"]
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", bucket.options["key"])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", bucket.options["secret"])
+    assert pickle.loads(pickled)["a"] == b"1"
+
+
+def test_the_environments_credentials_and_endpoint_do(bucket, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", bucket.options["key"])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", bucket.options["secret"])
+    monkeypatch.setenv("AWS_ENDPOINT_URL", bucket.options["endpoint_url"])
+    zarr.save(f"{bucket.url}/x.zarr", np.arange(3))
+    assert zarr.load(f"{bucket.url}/x.zarr").tolist() == [0, 1, 2]
+
+
+def test_reading_and_writing_go_on_in_forked_children(bucket):
+    z = zarr.open(
+        bucket.url + "/x", mode="w", shape=40, chunks=5, dtype="i2", storage_options=bucket.options
+    )
+    z[:] = np.arange(40)
+    stop = threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            assert z[3] == 3
+
+    busy = threading.Thread(target=read)
+    busy.start()
+    try:
+        children = []
+        for number in range(4):
+            pid = os.fork()
+            if pid == 0:
+                right = z[:].tolist() == list(range(40))
+                z[35 + number] = 35 + number
+                os._exit(0 if right else 1)
+            children.append(pid)
+        for pid in children:
+            due = time.monotonic() + 60
+            while True:
+                done, status = os.waitpid(pid, os.WNOHANG)
+                if done or time.monotonic() > due:
+                    break
+                time.sleep(0.01)
+            assert done, "the child hangs"
+            assert os.waitstatus_to_exitcode(status) == 0
+    finally:
+        stop.set()
+        busy.join()
+    assert z[:].tolist() == list(range(40))
+
+
+def test_a_server_that_is_not_there_is_an_error_within_the_time_limit():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        options: dict[str, Any] = {
+            "key": "key-a",
+            "secret": "secret-b",
+            "endpoint_url": f"http://127.0.0.1:{port}",
+            "timeout": 2,
+        }
+        began = time.monotonic()
+        with pytest.raises(ConnectionError, match="s3://bucket/x/0"):
+            as_store("s3://bucket/x", options)["0"]
+        assert time.monotonic() - began < 20
