@@ -3,7 +3,7 @@
 //! `ZARRIX_TEST_BUCKETS` holds one bucket a line: service, bucket, then `name=value` options, all
 //! separated by spaces. `python -m servers.conformance` starts the servers and sets it.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
 
 use std::collections::BTreeMap;
 
