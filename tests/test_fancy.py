@@ -348,6 +348,11 @@ BAD: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
     ("newaxis", lambda z: z.oindex[None, [0]], ArrayIndexError, "None cannot be part"),
     ("ellipses", lambda z: z.vindex[..., [0], ...], ArrayIndexError, "one Ellipsis"),
     ("bool", lambda z: z.oindex[True, [0]], ArrayIndexError, "write 0 or 1"),
+    ("beyond 64 bits", lambda z: z.oindex[[2**70]], BoundsCheckError, f"index {2**70} .* axis 0"),
+    ("far beyond", lambda z: z[[0, -(2**70)]], BoundsCheckError, f"index -{2**70} .* axis 0"),
+    ("objects", lambda z: z[np.array([None])], ArrayIndexError, "array of object"),
+    ("a float of NumPy", lambda z: z[np.float64(1)], ArrayIndexError, r"\(float64\) cannot index"),
+    ("blocks", lambda z: z.blocks[2], BoundsCheckError, "in the grid of blocks, index 2 .* size 2"),
 ]
 
 

@@ -130,6 +130,39 @@ def test_frames_of_a_write_do_not_grow_with_chunks(make: Callable[..., Any], nam
     assert native == ["write"]
 
 
+INDICES = [7, 3, 50, 7]
+MASK = np.arange(3600).reshape(60, 60) % 7 == 0
+SELECTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "oindex": ("read", lambda z: z.oindex[INDICES, 5:50]),
+    "fancy": ("read", lambda z: z[INDICES]),
+    "blocks": ("read", lambda z: z.blocks[0]),
+    "vindex": ("read_points", lambda z: z.vindex[INDICES, INDICES]),
+    "mask": ("read_points", lambda z: z[MASK]),
+    "vindex and slice": ("read_boxes", lambda z: z.vindex[INDICES, 5:50]),
+    "windows": ("read_windows", lambda z: z.read_windows([[0, 0], [9, 9]], 20)),
+    "padded windows": ("read_windows", lambda z: z.read_windows([[50, 50]], 20, outside="pad")),
+    "lazy": ("read", lambda z: z.lazy[::2].T[3:].result()),
+    "plan": ("cost", lambda z: z.plan((slice(3, 40), INDICES))),
+    "set oindex": ("write", lambda z: z.oindex.__setitem__((INDICES, [1]), 5)),
+    "set vindex": ("write_points", lambda z: z.vindex.__setitem__((INDICES, INDICES), 5)),
+    "set mask": ("write_points", lambda z: z.__setitem__(MASK, 5)),
+    "set mixed": ("write_boxes", lambda z: z.vindex.__setitem__((INDICES, slice(5)), 5)),
+    "set blocks": ("write", lambda z: z.blocks.__setitem__(0, 5)),
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_every_selection_is_one_native_call_and_its_frames_do_not_grow_with_chunks(
+    make: Callable[..., Any], name: str
+) -> None:
+    method, call = SELECTIONS[name]
+    one, many = make((60, 60)), make((3, 3))
+    few, _ = count(lambda: call(one))
+    frames, native = count(lambda: call(many))
+    assert frames == few
+    assert native == [method]
+
+
 @pytest.mark.parametrize(
     "codec",
     [

@@ -98,6 +98,16 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     (lambda z: z.read_windows([0, 0], 2), ArrayIndexError, "a row of 2 coordinates per window"),
     (lambda z: z.read_windows([[0.5, 0]], 2), ArrayIndexError, "start at integers, not at float64"),
     (lambda z: z.read_windows([[0, 0]], (2,)), ArrayIndexError, r"windows of shape \(2,\)"),
+    (lambda z: z.read_windows([[0, 0], [1]], 2), ArrayIndexError, "rows of starts have different"),
+    (lambda z: z.read_windows([[0, 0]], 2.5), ArrayIndexError, "windows of shape 2.5; an integer"),
+    (lambda z: z.read_windows([[0, 0]], None), ArrayIndexError, "windows of shape None"),
+    (lambda z: z.read_windows([[0, 0]], "ab"), ArrayIndexError, "windows of shape 'ab'"),
+    (lambda z: z.read_windows([[0, 0]], 2, pad_value=1), ValueError, "add outside='pad'"),
+    (
+        lambda z: z.read_windows([[0, 0]], 2, outside="pad", pad_value="x"),
+        ValueError,
+        "invalid literal",
+    ),
     (lambda z: z.read_windows([[0, 0]], -1), ValueError, "lengths are not negative"),
     (lambda z: z.read_windows([[0, 0]], 2, outside="wrap"), ValueError, "'error' and 'pad'"),
     (

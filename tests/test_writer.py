@@ -10,18 +10,20 @@ import random
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import numcodecs
 import numpy as np
 import pytest
 import zarrix as zarr
 from hypothesis import given
 from hypothesis import strategies as st
 from selections import assert_same, unhurried
-from zarrix.errors import ReadOnlyError
+from zarrix.errors import CodecError, ReadOnlyError, WriterError
 
 KILLS = int(os.environ.get("ZARRIX_WRITER_KILLS", "20"))
 
@@ -164,20 +166,313 @@ def test_what_does_not_fit_is_refused_and_nothing_of_it_is_taken() -> None:
     stream.close()
     with pytest.raises(ValueError, match="axis 3 is out of range for an array of 3 axes"):
         z.writer(3)
+    for wrong in (0, -1, "x", 1.5, None):
+        with pytest.raises(ValueError, match=r"buffer_bytes=.*; a number of bytes, 1 or more"):
+            z.writer(buffer_bytes=wrong)
     z.read_only = True
     with pytest.raises(ReadOnlyError):
         z.writer()
 
 
-def test_two_who_change_the_length_are_told() -> None:
+# Somebody else
+
+
+@pytest.fixture(params=["directory", "memory", "mapping"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    stores: dict[str, Any] = {"directory": str(tmp_path / "z"), "memory": zarr.MemoryStore()}
+    return stores.get(request.param, {})
+
+
+def test_nobody_else_changes_the_length_while_a_writer_is_open(store: Any) -> None:
+    z = make(store, (0, 3, 5))
+    other = zarr.open_array(store, mode="r+")
+    with z.writer() as stream:
+        stream.append(np.ones((5, 3, 5)))
+        stream.flush()
+        for change in (
+            lambda: other.append(np.ones((2, 3, 5))),
+            lambda: other.resize(1, 3, 5),
+            lambda: setattr(other, "shape", (9, 3, 5)),
+            lambda: z.append(np.ones((2, 3, 5))),
+        ):
+            with pytest.raises(WriterError, match="a writer of the array is open; nobody else"):
+                change()
+        with pytest.raises(WriterError, match=r"the length .* a writer has to be alone"):
+            other.writer()
+        # What is there already may be written by anybody.
+        zarr.open_array(store, mode="r+")[0] = 7
+        stream.append(np.full((2, 3, 5), 2))
+    assert z[:, 0, 0].tolist() == [7, 1, 1, 1, 1, 2, 2]
+    other.append(np.full((1, 3, 5), 3))
+    with other.writer() as stream:
+        stream.append(np.full((3, 5), 4))
+    assert zarr.open_array(store)[:, 0, 0].tolist() == [7, 1, 1, 1, 1, 2, 2, 3, 4]
+
+
+def test_a_writer_in_another_process_is_noticed(tmp_path: Path) -> None:
+    path = str(tmp_path / "z")
+    z = make(path, (0, 3, 5))
+    child = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, path, "1"], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    with child.stdout:
+        assert child.stdout.readline() == "ready\n"
+        for change in (z.writer, lambda: z.append(np.ones((2, 3, 5)))):
+            with pytest.raises(WriterError):
+                change()
+        child.kill()
+    child.wait()
+    length = zarr.open_array(path).shape[0]
+    with z.writer() as stream:
+        stream.append(np.ones((2, 3, 5)))
+    assert z.shape == (length + 2, 3, 5)
+
+
+def test_who_does_not_know_of_the_writer_is_noticed_by_it() -> None:
     store = zarr.MemoryStore()
     z = make(store, (0, 3, 5))
     stream = z.writer(buffer_bytes=1)
-    zarr.open_array(store, mode="r+").append(np.ones((2, 3, 5)))
+    # As another library does it, which takes no lock of ours.
+    store[".zarray"] = store[".zarray"].replace(b"        0,\n", b"        2,\n", 1)
+    assert zarr.open_array(store).shape == (2, 3, 5)
     stream.append(np.ones((4, 3, 5)))
-    with pytest.raises(RuntimeError, match=r"has the shape \(2, 3, 5\) where its writer left"):
+    with pytest.raises(WriterError, match=r"has the shape \(2, 3, 5\) where its writer left"):
         stream.close()
-    assert z[...].sum() == 30
+    assert not zarr.open_array(store)[...].any()
+    # It is closed all the same, and another one may begin.
+    with zarr.open_array(store, mode="r+").writer() as stream:
+        assert stream.count == 2
+
+
+def test_writers_of_many_arrays_run_at_once(tmp_path: Path) -> None:
+    root = zarr.open_group(str(tmp_path), mode="w")
+    arrays = [
+        root.create_dataset(str(number), shape=(0, 3, 5), chunks=(4, 3, 5), dtype="i4")
+        for number in range(6)
+    ]
+
+    def produce(number: int) -> None:
+        with arrays[number].writer(buffer_bytes=1) as stream:
+            for frame in range(50):
+                stream.append(np.full((3, 5), 100 * number + frame))
+
+    threads = [threading.Thread(target=produce, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, z in enumerate(arrays):
+        assert z[:, 2, 4].tolist() == list(range(100 * number, 100 * number + 50))
+
+
+def test_threads_that_share_a_writer_keep_their_frames_whole() -> None:
+    z = make(zarr.MemoryStore(), (0, 3, 5))
+
+    def produce(number: int, stream: Any) -> None:
+        for _ in range(40):
+            stream.append(np.full((2, 3, 5), number))
+
+    with z.writer(buffer_bytes=1) as stream:
+        threads = [threading.Thread(target=produce, args=(n, stream)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    values = z[...]
+    assert (values == values[:, :1, :1]).all()
+    assert np.bincount(values[:, 0, 0]).tolist() == [80] * 4
+
+
+FORK = """
+    import os, signal, sys
+    import numpy as np
+    import zarrix as zarr
+    from zarrix.errors import WriterError
+
+    path = sys.argv[1]
+    z = zarr.open(path, mode="r+")
+    stream = z.writer(buffer_bytes=1)
+    stream.append(np.zeros((6, 3, 5)))
+    ready, go = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        for call in (lambda: stream.append(np.zeros((3, 5))), stream.flush):
+            try:
+                call()
+                os._exit(1)
+            except WriterError as error:
+                assert "does not survive a fork" in str(error)
+        stream.close()
+        os.write(ready[1], b"x")
+        os.read(go[0], 1)
+        os._exit(0)
+    assert os.read(ready[0], 1) == b"x"
+    # The child has the parent's writer, but not its lock: that ends with the parent's writer.
+    stream.append(np.ones((3, 3, 5)))
+    stream.close()
+    z.append(np.full((1, 3, 5), 2))
+    assert z[:, 0, 0].tolist() == [0] * 6 + [1] * 3 + [2]
+    os.write(go[1], b"x")
+    assert os.waitpid(child, 0)[1] == 0
+    # A killed parent leaves no lock with its child either.
+    end = os.pipe()
+    middle = os.fork()
+    if not middle:
+        stream = z.writer()
+        if not os.fork():
+            os.close(end[1])
+            os.write(ready[1], b"x")
+            os.read(end[0], 1)
+            os._exit(0)
+        assert os.read(ready[0], 1) == b"x"
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(middle, 0)
+    z.append(np.full((1, 3, 5), 3))
+    print("done")
+"""
+
+
+def test_a_forked_child_has_neither_the_writer_nor_its_lock(tmp_path: Path) -> None:
+    path = str(tmp_path / "z")
+    make(path, (0, 3, 5))
+    done = run(FORK, path)
+    assert done.stdout == "done\n", done.stderr
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+# Forgotten
+
+
+def test_a_writer_that_is_dropped_stores_what_it_has() -> None:
+    z = make(zarr.MemoryStore(), (0, 3, 5))
+    stream = z.writer()
+    stream.append(np.ones((5, 3, 5)))
+    with pytest.warns(ResourceWarning, match="5 buffered> was not closed"):
+        del stream
+    assert z.shape == (5, 3, 5)
+    z.append(np.ones((1, 3, 5)))
+
+
+FORGOTTEN = """
+    import sys
+    import numpy as np
+    import zarrix as zarr
+
+    streams = [zarr.open(path, mode="r+").writer() for path in sys.argv[1:]]
+    for stream in streams:
+        stream.append(np.ones((5, 3, 5)))
+"""
+
+
+def test_a_program_that_ends_without_closing_loses_nothing(tmp_path: Path) -> None:
+    paths = [str(tmp_path / name) for name in "ab"]
+    for path in paths:
+        make(path, (0, 3, 5))
+    done = run(FORGOTTEN, *paths)
+    assert (done.returncode, done.stderr) == (0, "")
+    for path in paths:
+        assert zarr.open_array(path)[...].sum() == 75
+
+
+# Elements of all kinds
+
+
+ELEMENTS: dict[str, tuple[dict[str, Any], list[Any]]] = {
+    "text": ({"dtype": str}, ["a", "", "čeština", "x" * 100]),
+    "bytes": ({"dtype": bytes}, [b"", b"\0\1", b"abc"]),
+    "fixed text": ({"dtype": "U3"}, ["a", "abc", ""]),
+    "times": ({"dtype": "M8[s]"}, ["2020-01-01", "NaT"]),
+    "structures": ({"dtype": [("a", "i2"), ("b", "S2")]}, [(1, b"x"), (2, b"yz")]),
+    "ragged": ({"dtype": "array:i4"}, [[1, 2], [3, 4], []]),
+    "objects": (
+        {"dtype": object, "object_codec": numcodecs.JSON()},
+        [{"a": 1}, [1, 2], "text", None],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ELEMENTS)
+def test_elements_of_every_kind_are_streamed(kind: str) -> None:
+    options, values = ELEMENTS[kind]
+    z = zarr.create((0,), chunks=3, store=zarr.MemoryStore(), **options)
+    want = zarr.create((4 * len(values),), chunks=3, store=zarr.MemoryStore(), **options)
+    with z.writer(buffer_bytes=1) as stream:
+        for _ in range(3):
+            stream.append(values)
+        for value in values:
+            stream.append([value])
+    for number, value in enumerate(values * 4):
+        want[number] = value
+    assert z.shape == want.shape
+    assert [np.asarray(a).tolist() for a in z] == [np.asarray(a).tolist() for a in want]
+
+
+def test_what_cannot_be_encoded_is_the_callers_error() -> None:
+    z = zarr.create((0,), chunks=2, dtype=object, object_codec=numcodecs.JSON())
+    stream = z.writer(buffer_bytes=1)
+    stream.append([1, 2])
+    stream.flush()
+    stream.append([{3}, 4])
+    with pytest.raises(CodecError, match="not JSON serializable"):
+        stream.flush()
+    with pytest.raises(CodecError):
+        stream.append([5, 6])
+    with pytest.raises(CodecError):
+        stream.close()
+    stream.close()
+    assert z[...].tolist() == [1, 2]
+
+
+# Memory
+
+MEMORY = """
+    import sys, time
+    import numpy as np
+    import zarrix as zarr
+
+    def resident(name):
+        for line in open("/proc/self/status"):
+            if line.startswith(name):
+                return int(line.split()[1]) * 1024
+
+    class Slow(dict):
+        def __setitem__(self, key, value):
+            if not key.startswith("."):
+                time.sleep(0.02)
+                value = b""
+            super().__setitem__(key, value)
+
+    zarr.config.threads = 2
+    block = 8 * 2**20
+    z = zarr.create((0, 1024, 1024), chunks=(2, 1024, 1024), dtype="u1", store=Slow(),
+                    compressor=None)
+    frame = np.ones((1024, 1024), "u1")
+    with z.writer(buffer_bytes=block) as stream:
+        before = resident("VmRSS")
+        for _ in range(int(sys.argv[1])):
+            stream.append(frame)
+        print(resident("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory is read there")
+def test_memory_is_three_blocks_however_long_the_stream(tmp_path: Path) -> None:
+    for frames in ("60", "400"):
+        done = run(MEMORY, frames)
+        assert done.returncode == 0, done.stderr
+        # Three blocks of 8 MiB, and for each of two threads a chunk of 2 MiB: encoded, on its way
+        # to the store, and as the bytes that the mapping gets.
+        assert int(done.stdout) < (3 * 8 + 2 * 3 * 2 + 4) * 2**20
 
 
 PROGRAM = """

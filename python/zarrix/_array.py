@@ -6,7 +6,6 @@ leaves that path at one flag, which is decided when the array is opened.
 """
 
 import hashlib
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, cast
@@ -474,15 +473,9 @@ class Array(Selecting):
         -------
         bytes
         """
+        self._refresh()
         digest = hashlib.new(hashname)
-        chunks = self.chunk_store
-        prefix = len(self._key(""))
-
-        def position(key: str) -> list[int]:
-            return [int(number) for number in re.findall("[0-9]+", key[prefix:])]
-
-        for key in sorted(self._io.chunk_keys(), key=position):
-            digest.update(chunks.get(key, b""))
+        self._io.each_stored(digest.update)
         for name in (self._name, ".zattrs"):
             digest.update(self._store.get(self._key(name), b""))
         return digest.digest()

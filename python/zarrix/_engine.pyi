@@ -37,6 +37,10 @@ C-contiguous array of 64-bit indices in any order, repeated or not."""
 class Store:
     """Keys to bytes. One handle may be used from any number of threads at once."""
 
+    @property
+    def id(self) -> str:
+        """Equal for two handles on the same place."""
+
     def get(self, key: str) -> bytes | None:
         """The whole value of ``key``; None if absent."""
 
@@ -219,6 +223,12 @@ class ArrayIO:
 
     def chunk_keys(self) -> list[str]:
         """Keys of the stored chunks, relative to the store."""
+
+    def each_stored(self, sink: Callable[[bytes], object]) -> None:
+        """Call ``sink`` with the bytes of all stored chunks, in C order of their coordinates.
+
+        They come in pieces of about a MiB, which say nothing of where a chunk begins.
+        """
 
     def read_chunk(self, coords: tuple[int, ...], out: Buffer) -> bool:
         """Fill ``out`` with one whole decoded chunk in C order; False if it is not stored."""

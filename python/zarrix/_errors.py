@@ -20,6 +20,7 @@ is the stable ``kind`` of the class, for programs that must not parse messages.
                 FSPathExistNotDir(NotADirectoryError)               not-a-directory
         ReadOnlyError(PermissionError)                              read-only
         CopyError(RuntimeError)                                     copy
+        WriterError(RuntimeError)                                   writer
         SelectionError(ValueError)                                  selection
         ArrayIndexError(IndexError)                                 array-index
             BoundsCheckError                                        out-of-bounds
@@ -53,6 +54,7 @@ __all__ = [
     "FSPathExistNotDir",
     "ReadOnlyError",
     "CopyError",
+    "WriterError",
     "SelectionError",
     "ArrayIndexError",
     "BoundsCheckError",
@@ -162,6 +164,12 @@ class CopyError(ZarrixError, RuntimeError):
     """A copy stopped, because the destination exists or cannot hold the source."""
 
     kind = "copy"
+
+
+class WriterError(ZarrixError, RuntimeError):
+    """A stream writer and somebody else would change the length of an array at the same time."""
+
+    kind = "writer"
 
 
 class SelectionError(ZarrixError, ValueError):

@@ -132,7 +132,7 @@ def pick_orthogonal(key: Any, shape: tuple[int, ...]) -> Picked:
     items = _items(key)
     for item in items:
         if item is None:
-            _refuse(item, "orthogonal selection")
+            _refuse(item, "an orthogonal selection")
         if isinstance(item, np.ndarray) and item.ndim != 1:
             raise ArrayIndexError(
                 f"an array of {item.ndim} axes in an orthogonal selection; "
@@ -174,7 +174,7 @@ def _pick_points(items: tuple[Any, ...], shape: tuple[int, ...], strict: bool) -
             f"this array, not {shorten(items)}"
         )
     if any(item is None for item in items):
-        _refuse(None, "selection of points")
+        _refuse(None, "a selection of points")
     if not any(isinstance(item, np.ndarray) for item in items):
         picked = Picked(*parse_basic(items, shape))
         if picked.shape or not shape:
@@ -217,12 +217,16 @@ def pick_blocks(key: Any, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Pi
     items = _items(key)
     for item in items:
         if item is None or isinstance(item, np.ndarray):
-            _refuse(item, "selection of blocks")
+            _refuse(item, "a selection of blocks")
         if isinstance(item, slice) and item.step not in (None, 1):
             raise ArrayIndexError(f"blocks are selected with a step of 1, not {item.step}")
     grid = tuple(-(-size // max(1, chunk)) for size, chunk in zip(shape, chunks, strict=True))
+    try:
+        blocks = parse_basic(items, grid)[0]
+    except BoundsCheckError as error:
+        raise BoundsCheckError(f"in the grid of blocks, {error}") from None
     axes: list[AxisSelection] = []
-    for block, chunk, size in zip(parse_basic(items, grid)[0], chunks, shape, strict=True):
+    for block, chunk, size in zip(blocks, chunks, shape, strict=True):
         first, count = (block, 1) if isinstance(block, int) else (block[0], block[2])
         start = first * chunk
         axes.append((start, 1, min(size, (first + count) * chunk) - start) if count else (0, 1, 0))
@@ -381,7 +385,9 @@ def _nonzero(
 
 def _indices(array: npt.NDArray[Any], axis: int, shape: tuple[int, ...]) -> Indices:
     """Integers, within bounds and none of them negative."""
-    if array.dtype.kind not in "iu":
+    # NumPy has no dtype for integers beyond 64 bits; they are out of bounds, not of a wrong kind.
+    large = array.dtype == object and all(type(index) is int for index in array.flat)
+    if array.dtype.kind not in "iu" and not large:
         _refuse_array(array, axis)
     size = shape[axis]
     if array.size == 0:
@@ -410,4 +416,6 @@ def _refuse_array(array: npt.NDArray[Any], axis: int) -> NoReturn:
 
 
 def _refuse(item: Any, what: str) -> NoReturn:
-    raise ArrayIndexError(f"{shorten(item)} cannot be part of a {what}; see docs/indexing.md")
+    raise ArrayIndexError(
+        f"{shorten(item)} cannot be part of {what}; docs/indexing.md has the rules of each kind"
+    )

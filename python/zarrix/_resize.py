@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarrix import _engine
+from zarrix._length_lock import LengthLock
 from zarrix._metadata import ArrayMetadata
 from zarrix._selection import AxisSelection
 from zarrix._values import as_value
@@ -31,6 +32,11 @@ class _ShapeChangedError(Exception):
 def resize(array: "ArrayState", args: tuple[Any, ...]) -> None:
     """Give ``array`` the shape that ``Array.resize(*args)`` asks for."""
     array._forbid_on_view()
+    with LengthLock(array, alone=False):
+        _resize(array, args)
+
+
+def _resize(array: "ArrayState", args: tuple[Any, ...]) -> None:
     while True:
         metadata = array._load()
         old = metadata.shape
@@ -65,6 +71,11 @@ def append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
         # Cast before the array grows: a value that cannot be stored must not leave empty rows.
         data = as_value(data, metadata.dtype, data.shape)
     _check_fits(metadata.shape, tuple(data.shape), axis)
+    with LengthLock(array, alone=False):
+        return _append(array, data, axis)
+
+
+def _append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
     grown_from = 0
 
     def change(metadata: ArrayMetadata) -> ArrayMetadata:

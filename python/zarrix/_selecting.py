@@ -232,13 +232,15 @@ class Selecting(ArrayState):
         corners, size = _windows.check(starts, shape, metadata.shape)
         leaving = _windows.leaving(corners, size, metadata.shape, outside)
         wanted = (len(corners), *size)
-        result: Any = np.empty(wanted, metadata.dtype)
+        padding = self._padding(pad_value, outside)
+        result: Any = None
         if out is not None:
             given = as_out(out, self.dtype, wanted)
-            result = given if self._cast_to is None else result
+            result = given if self._cast_to is None else None
+        if result is None:
+            result = np.empty(wanted, metadata.dtype)
         if leaving is not None:
-            fill = fill_element(metadata.dtype, metadata.fill_value)
-            result[leaving] = fill if pad_value is None else pad_value
+            result[leaving] = padding
         buffer: Any = corners
         self._io.read_windows(buffer, result, leaving is not None)
         if self._cast_to is not None:
@@ -246,6 +248,16 @@ class Selecting(ArrayState):
             if out is not None:
                 given[...] = result
         return result if out is None else out
+
+    def _padding(self, pad_value: Any, outside: str) -> Any:
+        metadata = self._metadata
+        if pad_value is None:
+            return fill_element(metadata.dtype, metadata.fill_value)
+        if outside != "pad":
+            raise ValueError("pad_value= is for windows that leave the array: add outside='pad'")
+        padding = np.empty((), metadata.dtype)
+        padding[()] = pad_value
+        return padding
 
     def plan(self, selection: Any = ...) -> ReadPlan:
         """What ``z[selection]`` would touch and fetch, without reading it.

@@ -188,7 +188,7 @@ def _refuse(item: Any, axis: int) -> NoReturn:
         raise ArrayIndexError(
             f"a bool ({item!r}) cannot index axis {axis}; write 0 or 1 for an integer index"
         )
-    if isinstance(item, (list, tuple)) or hasattr(item, "__array__"):
+    if isinstance(item, (list, tuple)) or getattr(item, "shape", None):
         raise ArrayIndexError(
             f"axis {axis} was indexed with an array ({kind}); allowed here are integers, slices, "
             "Ellipsis and newaxis"

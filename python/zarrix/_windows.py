@@ -25,7 +25,12 @@ def check(
            [5]]), (2,))
     """
     axes = len(lengths)
-    array = np.asarray(starts)
+    try:
+        array = np.asarray(starts)
+    except ValueError:
+        raise ArrayIndexError(
+            f"the rows of starts have different lengths; each needs {axes} coordinates"
+        ) from None
     if array.size == 0 and array.ndim < 2:
         array = np.zeros((0, axes), np.int64)
     if array.dtype.kind not in "iu":
@@ -36,10 +41,15 @@ def check(
         raise ArrayIndexError(
             f"starts has shape {array.shape}; a row of {axes} coordinates per window is needed"
         )
-    sizes = (shape,) * axes if hasattr(shape, "__index__") else tuple(shape)
-    if len(sizes) != axes:
-        raise ArrayIndexError(f"windows of shape {sizes} in an array of {axes} axes")
-    size = tuple(operator.index(length) for length in sizes)
+    try:
+        sizes = (shape,) * axes if hasattr(shape, "__index__") else tuple(shape)
+        size = tuple(operator.index(length) for length in sizes)
+    except TypeError:
+        raise ArrayIndexError(
+            f"windows of shape {shape!r}; an integer, or one for each of {axes} axes, is needed"
+        ) from None
+    if len(size) != axes:
+        raise ArrayIndexError(f"windows of shape {size} in an array of {axes} axes")
     if any(length < 0 for length in size):
         raise ValueError(f"windows of shape {size}; lengths are not negative")
     if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:

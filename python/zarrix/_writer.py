@@ -1,30 +1,28 @@
 """A stream into an array: frames are gathered to whole chunks, and stored in the background.
 
 What is appended fills a block of whole chunks along one axis (whole shards, where there are any).
-A full block is handed to a thread, which stores its chunks, in parallel, and then lets the array's
-shape grow over them: whatever is killed when, what the shape covers is there. One block may wait
-while another is stored; `append` then waits too, so that memory is at most three blocks, however
-much faster frames arrive than they are stored.
-
-The option that lost grew the shape first, as `Array.append` must (others may append at the same
-time): a crash then leaves fill where frames should be. So a writer asks to be the only one who
-changes the length of its axis; it notices, and stops, when it is not. What a killed writer left
-beyond the shape is deleted by the next one, before it could show up again.
+A full block is handed to a thread (`zarrix._storing`), and another one begun. Where frames arrive
+faster than they are stored, `append` waits: memory is at most three blocks, one that is stored, one
+that waits and one that is filled.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import math
+import operator
 import os
-import queue
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakSet
 
 import numpy as np
 
-from zarrix import _resize
-from zarrix._metadata import ArrayMetadata
+from zarrix._errors import WriterError
+from zarrix._objects import as_elements
+from zarrix._storing import Block, Storing
 from zarrix._values import fill_element
 
 if TYPE_CHECKING:
@@ -34,12 +32,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Writer"]
 
+_open: WeakSet[Writer] = WeakSet()
+
 
 class Writer:
     """Appends frames to an array; made by ``z.writer()``.
 
     Every frame that `flush` or `close` has returned for is stored. After a crash the array holds
-    the frames up to some whole block, in order, and nothing else.
+    the frames up to some whole block, in order, and nothing else. Where storing fails (a full disk,
+    a value that cannot be encoded), the next `append`, `flush` or `close` raises what happened; the
+    array keeps the frames up to there, and the writer takes no more.
+
+    A writer that is dropped, or still open when Python ends, is closed with a ``ResourceWarning``.
 
     Examples
     --------
@@ -55,11 +59,15 @@ class Writer:
     __module__ = "zarrix.core"
 
     def __init__(self, array: Array, axis: int = 0, buffer_bytes: int = 32 * 2**20) -> None:
+        # First of all, for whoever collects a writer that was never made.
+        self._closed = True
         array._forbid_on_view()
         metadata = array._load()
         axes = len(metadata.shape)
         if not isinstance(axis, int | np.integer) or not -axes <= axis < axes:
             raise ValueError(f"axis {axis!r} is out of range for an array of {axes} axes")
+        if not hasattr(buffer_bytes, "__index__") or buffer_bytes < 1:
+            raise ValueError(f"buffer_bytes={buffer_bytes!r}; a number of bytes, 1 or more")
         self._array = array
         self._axis = int(axis) % axes
         self._dtype = metadata.dtype
@@ -68,20 +76,15 @@ class Writer:
         chunk_bytes = math.prod(self._frame) * chunk * max(1, metadata.dtype.itemsize)
         self._chunk = chunk
         # Several thin chunks at once, so that all threads have work.
-        self._block = chunk * max(1, buffer_bytes // max(1, chunk_bytes))
-        self._stored = metadata.shape[self._axis]
+        self._block = chunk * max(1, operator.index(buffer_bytes) // max(1, chunk_bytes))
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._failure: BaseException | None = None
-        self._closed = False
-        self._full: queue.Queue[tuple[int, int, Any] | None] = queue.Queue(maxsize=1)
-        self._begin = self._stored
+        self._storing = Storing(array, self._axis)
+        self._begin = self._storing.stored
         self._filled = 0
-        self._spare: list[Any] = []
         self._buffer: Any = self._new_buffer()
-        _resize.erase_beyond(array, metadata, self._axis)
-        self._thread = threading.Thread(target=self._work, name="zarrix-writer", daemon=True)
-        self._thread.start()
+        self._closed = False
+        _open.add(self)
 
     @property
     def count(self) -> int:
@@ -91,7 +94,7 @@ class Writer:
     @property
     def stored(self) -> int:
         """Length of the axis that is stored, and that a reader sees."""
-        return self._stored
+        return self._storing.stored
 
     def append(self, frames: Any) -> None:
         """Take one frame, or several; waits while two full blocks are not stored yet.
@@ -100,13 +103,17 @@ class Writer:
         ----------
         frames : array-like
             One frame has the array's shape without the writer's axis; several have that axis too.
-            They are copied: the caller may use their memory again.
+            They are copied: the caller may use their memory again. To an array of objects, lists
+            are several frames, and their elements are kept and not copied.
 
         Raises
         ------
         ValueError
-            They have another shape; nothing of them was taken.
+            They have another shape, or the writer is closed; nothing of them was taken.
+        WriterError
+            Somebody else changed the length of the axis, or this is a forked child.
         """
+        self._forbid_in_child()
         with self._lock:
             self._check()
             values = self._as_frames(frames)
@@ -126,6 +133,7 @@ class Writer:
 
         Where that ends within a chunk, this chunk is stored again when it is full.
         """
+        self._forbid_in_child()
         with self._lock:
             self._check()
             self._flush()
@@ -133,14 +141,16 @@ class Writer:
 
     def close(self) -> None:
         """`flush`, and take no more. Closing again does nothing."""
+        if self._closed or self._process != os.getpid():
+            return
         with self._lock:
             if self._closed:
                 return
-            self._closed = True
-            if self._failure is None:
+            if self._storing.failure is None:
                 self._flush()
-            self._full.put(None)
-            self._thread.join()
+            self._storing.end()
+            self._closed = True
+            _open.discard(self)
             self._raise_failure()
 
     def __enter__(self) -> Self:
@@ -156,31 +166,39 @@ class Writer:
         with contextlib.suppress(Exception) if error is not None else contextlib.nullcontext():
             self.close()
 
+    def __del__(self) -> None:
+        _close_forgotten(self)
+
     def __repr__(self) -> str:
         state = "closed" if self._closed else f"{self._filled} buffered"
-        return (
-            f"<writer of {self._array!r} along axis {self._axis}, {self._stored} stored, {state}>"
-        )
+        return f"<writer of {self._array!r} along axis {self._axis}, {self.stored} stored, {state}>"
 
     # Gathering, on the caller's thread
+
+    def _forbid_in_child(self) -> None:
+        # Before the lock, which another thread of the parent may have had when it forked.
+        if self._process != os.getpid():
+            raise WriterError("a writer does not survive a fork: the parent has it")
 
     def _check(self) -> None:
         if self._closed:
             raise ValueError("the writer is closed")
-        if self._process != os.getpid():
-            raise RuntimeError("a writer does not survive a fork; the parent has it, open another")
         self._raise_failure()
 
     def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure
+        if self._storing.failure is not None:
+            raise self._storing.failure
 
     def _as_frames(self, frames: Any) -> Any:
-        values = np.asarray(frames, self._dtype)
+        axes = len(self._frame) + 1
+        if self._dtype.kind == "O":
+            values = as_elements(frames, (1,) * axes)
+        else:
+            values = np.asarray(frames, self._dtype)
         if values.ndim == len(self._frame):
             values = np.expand_dims(values, self._axis)
         others = tuple(n for i, n in enumerate(values.shape) if i != self._axis)
-        if values.ndim != len(self._frame) + 1 or others != self._frame:
+        if values.ndim != axes or others != self._frame:
             raise ValueError(
                 f"frames of shape {values.shape}; one frame of {self._array._title()} has shape "
                 f"{self._frame}"
@@ -193,15 +211,16 @@ class Writer:
     def _new_buffer(self) -> Any:
         # The first block is the shorter one: it ends where a chunk ends.
         count = self._block - self._begin % self._chunk
-        if count == self._block and self._spare:
-            return self._spare.pop()
+        if count == self._block and self._storing.spare:
+            return self._storing.spare.pop()
         shape = list(self._frame)
         shape.insert(self._axis, count)
         return np.empty(shape, self._dtype)
 
     def _hand_over(self) -> None:
-        """Pass the full block to the thread, and begin another."""
-        self._full.put((self._begin, self._filled, self._buffer))
+        """Pass the full block on, and begin another."""
+        whole = self._filled == self._block
+        self._storing.put(Block(self._begin, self._filled, self._buffer, whole))
         self._begin += self._filled
         self._filled = 0
         self._buffer = self._new_buffer()
@@ -215,8 +234,9 @@ class Writer:
             metadata = self._array._metadata
             fill = fill_element(metadata.dtype, metadata.fill_value)
             self._buffer[self._along(self._filled, padded)] = fill
-            self._full.put((self._begin, self._filled, self._buffer[self._along(0, padded)]))
-        self._full.join()
+            values = self._buffer[self._along(0, padded)]
+            self._storing.put(Block(self._begin, self._filled, values, False))
+        self._storing.wait()
         whole = (self._begin + self._filled) // self._chunk * self._chunk - self._begin
         if whole > 0:
             rest = self._buffer[self._along(whole, self._filled)].copy()
@@ -230,49 +250,16 @@ class Writer:
         length: int = self._buffer.shape[self._axis]
         return length
 
-    # Storing, on the writer's thread
 
-    def _work(self) -> None:
-        while (job := self._full.get()) is not None:
-            try:
-                if self._failure is None:
-                    self._store(*job)
-            except BaseException as error:
-                self._failure = error
-            finally:
-                self._full.task_done()
-        self._full.task_done()
+def _close_forgotten(writer: Writer) -> None:
+    if writer._closed or writer._process != os.getpid():
+        return
+    warnings.warn(f"{writer!r} was not closed", ResourceWarning, source=writer, stacklevel=2)
+    writer.close()
 
-    def _store(self, begin: int, count: int, block: Any) -> None:
-        """Store a block's chunks, then let the shape grow over ``count`` of its frames."""
-        array, axis = self._array, self._axis
-        end, padded = begin + count, begin + block.shape[axis]
-        with array._writing():
-            metadata = array._load()
-            self._check_length(metadata.shape)
-            shape = list(metadata.shape)
-            shape[axis] = padded
-            io = _resize.io_to_chunk_end(array, metadata.with_shape(tuple(shape)), axis)
-            ranges = [(0, 1, size) for size in shape]
-            ranges[axis] = (begin, 1, padded - begin)
-            io.write(tuple(ranges), block, array._fsync)
-            shape[axis] = end
 
-            def grow(metadata: ArrayMetadata) -> ArrayMetadata:
-                self._check_length(metadata.shape)
-                return metadata.with_shape(tuple(shape))
-
-            array._rewrite(grow)
-        self._stored = end
-        if count == self._block and not self._spare:
-            self._spare.append(block)
-
-    def _check_length(self, shape: tuple[int, ...]) -> None:
-        expected = list(self._frame)
-        expected.insert(self._axis, self._stored)
-        if shape != tuple(expected):
-            raise RuntimeError(
-                f"{self._array._title()} has the shape {shape} where its writer left "
-                f"{tuple(expected)}; only one may change the length of an axis while a writer is "
-                "open"
-            )
+@atexit.register
+def _close_all() -> None:
+    """At the end of Python, while threads still run."""
+    for writer in list(_open):
+        _close_forgotten(writer)

@@ -25,6 +25,7 @@ from zarrix._errors import (
     SelectionError,
     UnknownCodecError,
     VindexInvalidSelectionError,
+    WriterError,
     ZarrixError,
 )
 
@@ -67,6 +68,7 @@ __all__ = [
     "StaleMetadataWarning",
     "UnstableSpecificationWarning",
     "VindexInvalidSelectionError",
+    "WriterError",
     "ZarrDeprecationWarning",
     "ZarrFutureWarning",
     "ZarrRuntimeWarning",

@@ -151,7 +151,7 @@ impl ArrayIO {
         Ok(())
     }
 
-    fn fetch_all(&self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
+    pub(crate) fn fetch_all(&self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
         let requests: Vec<_> = keys.iter().map(|key| Request { key, ranges: None }).collect();
         let mut found: Vec<Option<zarrix_store::Result<Fetched>>> = Vec::new();
         found.resize_with(keys.len(), || None);

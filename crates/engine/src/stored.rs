@@ -1,4 +1,4 @@
-//! Stored chunks as a whole: how much of one is read, and whether all of them decode.
+//! Stored chunks as a whole: how much of one is read, the bytes of all, and whether they decode.
 //!
 //! The length of a stored value is nothing to trust either: a file of holes costs who made it
 //! nothing, and would be read into memory before any codec sees it. No codec gives much more than
@@ -27,6 +27,9 @@ const SLACK_BYTES: usize = 8 << 20;
 pub(crate) fn most_stored_bytes(chunk: &ChunkLayout) -> usize {
     chunk.encoded_limit().saturating_mul(2).saturating_add(SLACK_BYTES)
 }
+
+/// Stored bytes are handed on in pieces of about this length, not chunk by chunk.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// What [`ArrayIO::verify`] found.
 #[derive(Debug, Default)]
@@ -59,6 +62,48 @@ impl ArrayIO {
             return Err(corrupt(&s.key, s.encoded.len(), source));
         }
         Ok(found.is_some())
+    }
+
+    /// Hands the bytes of all stored chunks to `sink`, in C order of their coordinates and in pieces
+    /// of any length, until it asks to stop.
+    ///
+    /// # Errors
+    /// [`EngineError::Interrupted`] where it did.
+    pub fn each_stored(&self, sink: &mut dyn FnMut(&[u8]) -> bool) -> Result<()> {
+        let mut chunks = self.stored_chunks()?;
+        chunks.sort_unstable_by(|a, b| a.1.cmp(&b.1));
+        let mut piece = Vec::new();
+        let mut give = |piece: &mut Vec<u8>, least: usize| {
+            if piece.len() < least {
+                return Ok(());
+            }
+            let stop = sink(piece);
+            piece.clear();
+            if stop { Err(EngineError::Interrupted) } else { Ok(()) }
+        };
+        if self.store.is_inline() {
+            for (key, _) in chunks {
+                scratch::with(|s| {
+                    s.key = key;
+                    if self.fetch_stored(s)? {
+                        piece.extend_from_slice(&s.encoded);
+                    }
+                    Ok::<(), EngineError>(())
+                })?;
+                give(&mut piece, PIECE_BYTES)?;
+            }
+        } else {
+            let together =
+                (8 * PIECE_BYTES / self.layout.chunk.encoded_limit().max(1)).clamp(1, 256);
+            for some in chunks.chunks(together) {
+                let keys: Vec<String> = some.iter().map(|(key, _)| key.clone()).collect();
+                for value in self.fetch_all(&keys)?.into_iter().flatten() {
+                    piece.extend_from_slice(&value);
+                }
+                give(&mut piece, PIECE_BYTES)?;
+            }
+        }
+        give(&mut piece, 1)
     }
 
     /// Decodes every stored chunk to its declared size, with all checksums, and keeps nothing.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyTuple};
+use pyo3::types::{PyBytes, PyInt, PyTuple};
 use zarrix_codec::Codec;
 use zarrix_engine::{
     Along, AxisSelection, EngineError, Interrupt, Layout, Outside, Selection, Source, Target,
@@ -84,24 +84,30 @@ struct Signals(Mutex<Option<PyErr>>);
 
 impl Signals {
     fn interrupt(&self) -> bool {
-        Python::attach(|py| match py.check_signals() {
-            Ok(()) => false,
-            Err(error) => {
-                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                true
-            }
-        })
+        Python::attach(|py| self.kept(py.check_signals()))
     }
 
     /// Tells `watcher` how many chunks are done; whether it raised.
     fn tell(&self, watcher: &Py<PyAny>, done: usize) -> bool {
-        Python::attach(|py| match watcher.call1(py, (done,)) {
+        Python::attach(|py| self.kept(watcher.call1(py, (done,))))
+    }
+
+    /// Gives `sink` some bytes; whether it raised, or a signal came.
+    fn give(&self, sink: &Py<PyAny>, bytes: &[u8]) -> bool {
+        Python::attach(|py| {
+            self.kept(sink.call1(py, (PyBytes::new(py, bytes),))) || self.kept(py.check_signals())
+        })
+    }
+
+    /// Whether this is an error, which is then kept.
+    fn kept<T>(&self, outcome: PyResult<T>) -> bool {
+        match outcome {
             Ok(_) => false,
             Err(error) => {
                 *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 true
             }
-        })
+        }
     }
 
     fn raise(self, py: Python<'_>, error: &EngineError) -> PyErr {
@@ -289,6 +295,12 @@ impl ArrayIO {
         py.detach(|| self.inner.stored_chunks())
             .map(|chunks| chunks.into_iter().map(|(key, _)| key).collect())
             .map_err(|error| from_engine(py, &error))
+    }
+
+    fn each_stored(&self, py: Python<'_>, sink: Py<PyAny>) -> PyResult<()> {
+        let signals = Signals::default();
+        py.detach(|| self.inner.each_stored(&mut |bytes| signals.give(&sink, bytes)))
+            .map_err(|error| signals.raise(py, &error))
     }
 
     fn read_chunk(&self, py: Python<'_>, coords: Vec<u64>, out: Writable) -> PyResult<bool> {

@@ -35,6 +35,11 @@ impl Store {
 
 #[pymethods]
 impl Store {
+    #[getter]
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+
     fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let found = detached(py, || {
             let mut value = Vec::new();
