@@ -69,14 +69,14 @@ def test_a_contender_with_other_values_is_named_and_not_timed(benchmarks, tmp_pa
     from benchmarks.run import measure
     from benchmarks.workloads import WORKLOADS, Place
 
-    class Lying(type(WORKLOADS[0])):
+    plain = next(row for row in WORKLOADS if row.name.startswith("plain: all"))
+
+    class Lying(type(plain)):
         def result(self, contender, place):
             found = super().result(contender, place)
             return found if contender.name == OURS else [found[0] + 1, *found[1:]]
 
-    fields = {**vars(WORKLOADS[-4]), "peers": ("numpy.load",)}
-    assert fields["layout"] == "plain"
-    row = measure(Lying(**fields), Place(tmp_path, tmp_path, True), Pace(rounds=1))
+    row = measure(Lying(**vars(plain)), Place(tmp_path, tmp_path, True), Pace(rounds=1))
     assert row.faults == {"numpy.load": "other values than the contenders before it"}
     assert (set(row.times), row.best) == ({OURS}, None)
 
