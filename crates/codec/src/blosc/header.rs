@@ -108,7 +108,10 @@ impl Header {
 
     fn check(&self, src_bytes: usize, format_version: u8) -> Result<()> {
         if self.decoded_bytes == 0 {
-            return Ok(());
+            return match src_bytes {
+                HEADER_BYTES => Ok(()),
+                more => Err(corrupt(format!("{more} bytes of a frame of none"))),
+            };
         }
         let (block_bytes, decoded_bytes) = (self.block_bytes, self.decoded_bytes);
         if block_bytes == 0 || block_bytes > decoded_bytes || block_bytes > MAX_BLOCK_BYTES {

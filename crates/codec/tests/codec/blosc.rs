@@ -1,8 +1,10 @@
 //! Our Blosc decoder against c-blosc, live.
 
-use crate::common::{Noise, Spec, c_blosc_encode, mixed, ramp};
+use serde_json::json;
 use zarrix_codec::blosc::Frame;
-use zarrix_codec::{CodecError, Scratch};
+use zarrix_codec::{CodecError, Input, Scratch, from_config};
+
+use crate::common::{Noise, Spec, c_blosc_encode, mixed, ramp};
 
 const CNAMES: [&str; 5] = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"];
 const ELEMENT_BYTES: [usize; 9] = [1, 2, 3, 4, 8, 12, 16, 200, 300];
@@ -85,6 +87,17 @@ fn a_cut_stored_frame_is_an_error() {
     let bytes = (cut.len() as i32).to_le_bytes();
     cut[12..16].copy_from_slice(&bytes);
     assert!(Frame::parse(&cut, 5000).is_err());
+}
+
+#[test]
+fn a_frame_of_nothing_has_nothing_behind_its_header() {
+    // Found by fuzzing: stored, of 0 bytes, with 40 behind the header.
+    let mut frame = [2, 1, 7, 1, 0, 0, 0, 0, 0, 0, 0, 0, 56, 0, 0, 0].to_vec();
+    frame.resize(56, 1);
+    assert!(Frame::parse(&frame, 0).is_err());
+    let codec = from_config("blosc", &json!({}), Input { item_bytes: 1 }).unwrap();
+    let (mut room, mut scratch) = (Vec::new(), Scratch::default());
+    assert!(codec.decode_bounded(&frame, 100, &mut room, &mut scratch).is_err());
 }
 
 #[test]

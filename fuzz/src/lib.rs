@@ -1,0 +1,139 @@
+//! What the targets share: how an input is cut, what a decoder promises, arrays of one chunk.
+//!
+//! A target is one parser of foreign bytes. It does not only wait for a crash: it asserts what the
+//! parser promises (nothing outside of the destination, the same answer whatever lay there before,
+//! the same elements whichever way they are read).
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use zarrix_codec::{Codec, Input, Scratch, from_config};
+use zarrix_engine::{ArrayIO, AxisSelection, EngineError, Layout, Source, Target};
+use zarrix_store::{Durability, Store};
+
+/// Where each promise is looked at: bytes behind a destination that nobody may write.
+const GUARD: [u8; 32] = [0xC3; 32];
+
+/// A codec by its name and the JSON of its configuration.
+#[must_use]
+pub fn codec(name: &str, configuration: &str, item_bytes: usize) -> Arc<dyn Codec> {
+    let configuration: Value = serde_json::from_str(configuration).expect("JSON");
+    from_config(name, &configuration, Input { item_bytes }).expect("a native codec")
+}
+
+/// The first two bytes as a number, and the rest.
+#[must_use]
+pub fn number(input: &[u8]) -> Option<(usize, &[u8])> {
+    let (head, rest) = input.split_first_chunk::<2>()?;
+    Some((usize::from(u16::from_le_bytes(*head)), rest))
+}
+
+/// Decodes `src` as `declared` bytes and asserts what every decoder promises.
+pub fn decode(codec: &dyn Codec, declared: usize, src: &[u8]) {
+    let mut scratch = Scratch::default();
+    let first = decode_over(codec, declared, src, 0xA5, &mut scratch);
+    let again = decode_over(codec, declared, src, 0x5A, &mut scratch);
+    assert_eq!(first, again, "{codec:?} left bytes of its destination as they were");
+    let mut bounded = Vec::new();
+    match codec.decode_bounded(src, declared, &mut bounded, &mut scratch) {
+        Ok(()) => {
+            assert!(bounded.len() <= declared, "{codec:?} went beyond its limit");
+            if let Some(first) = first {
+                assert_eq!(first, bounded, "{codec:?} decodes one thing in two ways");
+            }
+        }
+        Err(_) => assert_eq!(first, None, "{codec:?} refuses what it decodes elsewhere"),
+    }
+}
+
+fn decode_over(
+    codec: &dyn Codec,
+    declared: usize,
+    src: &[u8],
+    before: u8,
+    scratch: &mut Scratch,
+) -> Option<Vec<u8>> {
+    let mut room = vec![before; declared];
+    room.extend_from_slice(&GUARD);
+    let decoded = codec.decode_into(src, &mut room[..declared], scratch).is_ok();
+    assert_eq!(room[declared..], GUARD, "{codec:?} wrote beyond its destination");
+    room.truncate(declared);
+    decoded.then_some(room)
+}
+
+/// Everything of `length` elements, one by one.
+fn range(start: usize, step: i64, count: usize) -> AxisSelection {
+    AxisSelection::Range { start: start as u64, step, count: count as u64 }
+}
+
+/// An array of one axis and of bytes, in a store.
+pub struct Line {
+    io: ArrayIO,
+    length: usize,
+}
+
+impl Line {
+    /// # Errors
+    /// As [`Layout::parse`].
+    pub fn new(store: Arc<dyn Store>, layout: &str, length: usize) -> Result<Self, EngineError> {
+        zarrix_engine::set_threads(1);
+        Ok(Self { io: ArrayIO::new(store, "", Layout::parse(layout, &[])?), length })
+    }
+
+    fn selected(&self, selection: AxisSelection, count: usize) -> Result<Vec<u8>, EngineError> {
+        let mut out = vec![0xA5; count];
+        let (shape, strides) = ([count], [1]);
+        // SAFETY: `out` is that long and nobody else's.
+        let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
+        self.io.read(&[selection], target, &|| false).map(|()| out)
+    }
+
+    /// All elements.
+    ///
+    /// # Errors
+    /// As [`ArrayIO::read`].
+    pub fn all(&self) -> Result<Vec<u8>, EngineError> {
+        self.selected(range(0, 1, self.length), self.length)
+    }
+
+    /// Reads and writes parts, and asserts that they agree with `all`.
+    ///
+    /// What can be read as a whole can be read in parts, since those look at less of it.
+    pub fn check(&self, all: Option<&[u8]>, at: usize, count: usize) {
+        let at = at % self.length;
+        let count = 1 + count % (self.length - at);
+        for (selection, count) in [
+            (range(at, 1, count), count),
+            (range(at + count - 1, -1, count), count),
+            (AxisSelection::List(vec![at as u64, 0, (at + count - 1) as u64]), 3),
+        ] {
+            let indices: Vec<usize> = match &selection {
+                AxisSelection::Range { start, step, count } => (0..*count as i64)
+                    .map(|i| usize::try_from(*start as i64 + i * step).expect("inside"))
+                    .collect(),
+                AxisSelection::List(list) => list.iter().map(|i| *i as usize).collect(),
+                AxisSelection::Index(index) => vec![*index as usize],
+            };
+            let read = self.selected(selection, count);
+            if let Some(all) = all {
+                let wanted: Vec<u8> = indices.iter().map(|i| all[*i]).collect();
+                assert_eq!(read.expect("a part of what can be read"), wanted);
+            }
+        }
+        self.write(at, count, all);
+    }
+
+    fn write(&self, at: usize, count: usize, all: Option<&[u8]>) {
+        let value = vec![0x3C; count];
+        let (shape, strides) = ([count], [1]);
+        // SAFETY: `value` is that long.
+        let source = unsafe { Source::new(value.as_ptr(), &shape, &strides) };
+        let written = self.io.write(&[range(at, 1, count)], source, Durability::Process, &|| false);
+        if let Some(all) = all {
+            written.expect("a write into what can be read");
+            let mut wanted = all.to_vec();
+            wanted[at..at + count].fill(0x3C);
+            assert_eq!(self.all().expect("what was written"), wanted);
+        }
+    }
+}
