@@ -2,8 +2,9 @@
 
 A Hypothesis state machine draws an array (format, dtype, shape, chunks, shards, order, codec, fill
 value, separator, store), then reads, writes, grows, shrinks and reopens it next to a NumPy model,
-and compares every result bit by bit: payloads of NaN, signs of zero and padding included. The
-default is a fixed run of seconds; the long one is
+and compares every result bit by bit: payloads of NaN, signs of zero and padding included. It runs
+twice: with one handle, and with two that two threads use in turn and at once. The default is a
+fixed run of seconds; the long one is
 
     ZARRIX_MODEL_EXAMPLES=500 ZARRIX_MODEL_STEPS=50 pytest tests/test_model.py
 
@@ -14,9 +15,12 @@ was drawn, since a model test that never drew a case says nothing about it.
 import os
 import pickle
 import tempfile
+import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -541,6 +545,108 @@ class StoredArray(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
+class InThread:
+    """An array of which every attribute and item is asked for by one thread, its own."""
+
+    def __init__(self, array: Any, thread: ThreadPoolExecutor) -> None:
+        self.array = array
+        self.thread = thread
+
+    def call(self, work: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+        return self.thread.submit(work, *args, **keywords).result()
+
+    def __getattr__(self, name: str) -> Any:
+        found = self.call(getattr, self.array, name)
+        return partial(self.call, found) if callable(found) else found
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.call(self.array.__getitem__, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.call(self.array.__setitem__, key, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.call(list, self.array))
+
+
+class TwoHandles(StoredArray):
+    """The same rules, each step by the other one of two handles, which are used by a thread each;
+    and steps that both make at once, of elements that lie beside each other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads = [ThreadPoolExecutor(1), ThreadPoolExecutor(1)]
+        self.handles: list[Any] = []
+
+    @property
+    def z(self) -> Any:
+        self.handles.reverse()
+        return self.handles[0]
+
+    @z.setter
+    def z(self, array: Any) -> None:
+        # As it stands in the store, whatever the other handle has done to the shape.
+        keywords = {"mode": "r+", "path": self.path or None, "cache_metadata": False}
+        keywords["write_empty_chunks"] = array.write_empty_chunks
+        twins = [zarr.open_array(self.store, **keywords) for _ in self.threads]
+        self.handles = [InThread(z, t) for z, t in zip(twins, self.threads, strict=True)]
+
+    @rule(how=st.sampled_from(("r+", "a")))
+    def reopen(self, how: str) -> None:
+        super().reopen(how)
+
+    @precondition(lambda self: self.model.ndim)
+    @rule(data=st.data(), seed=st.integers(0, 2**31))
+    def write_at_once(self, data: st.DataObject, seed: int) -> None:
+        """Every second element along an axis by one, those between by the other."""
+        axis = data.draw(st.integers(0, self.model.ndim - 1))
+        self.count("write at once")
+        new = values_of(self.dtype, self.model.shape, seed)
+        starts = np.arange(2)
+        both = threading.Barrier(2)
+
+        def write(handle: Any, start: int) -> None:
+            key = (slice(None),) * axis + (slice(start, None, 2),)
+            both.wait(30)
+            handle[key] = new[key]
+
+        pairs = zip(self.handles, starts.tolist(), strict=True)
+        running = [one.thread.submit(write, one.array, start) for one, start in pairs]
+        for each in running:
+            each.result()
+        self.model = new
+
+    @precondition(lambda self: self.model.ndim and self.model.size <= MOST_ELEMENTS)
+    @rule(data=st.data(), seed=st.integers(0, 2**31))
+    def append_at_once(self, data: st.DataObject, seed: int) -> None:
+        """Both append: one of them is first, and neither loses a row."""
+        axis = data.draw(st.integers(0, self.model.ndim - 1))
+        self.count("append at once")
+        shape = list(self.model.shape)
+        shape[axis] = data.draw(st.integers(1, 3))
+        added = [values_of(self.dtype, tuple(shape), seed + i) for i in range(2)]
+        both = threading.Barrier(2)
+
+        def append(handle: Any, rows: Values) -> None:
+            both.wait(30)
+            handle.append(rows, axis=axis)
+
+        pairs = zip(self.handles, added, strict=True)
+        for each in [one.thread.submit(append, one.array, rows) for one, rows in pairs]:
+            each.result()
+        self.second = None
+        orders = [np.concatenate([self.model, *order], axis) for order in (added, added[::-1])]
+        found = self.z[...]
+        same = [found.tobytes() == order.astype(self.dtype).tobytes() for order in orders]
+        assert any(same)
+        self.model = orders[same.index(True)].astype(self.dtype)
+
+    def teardown(self) -> None:
+        for thread in self.threads:
+            thread.shutdown()
+        super().teardown()
+
+
 def as_view(key: Any) -> Any:
     """The key with which NumPy gives a view, and no scalar, of the same elements."""
     items = key if isinstance(key, tuple) else (key,)
@@ -556,11 +662,14 @@ def table() -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.parametrize("machine", [StoredArray, TwoHandles])
 def test_a_stored_array_behaves_as_the_numpy_array_beside_it(
-    capsys: pytest.CaptureFixture[str],
+    machine: type[StoredArray], capsys: pytest.CaptureFixture[str]
 ) -> None:
+    for counts in drawn.values():
+        counts.clear()
     run_state_machine_as_test(
-        StoredArray,
+        machine,
         settings=settings(
             max_examples=EXAMPLES,
             stateful_step_count=STEPS,
