@@ -57,7 +57,7 @@ def with_checksum(metadata: ArrayMetadata) -> ArrayMetadata:
         document["codecs"] = _checked(document["codecs"])
         return v3.parse_array(json.dumps(document), metadata.where)
     if (document["compressor"] or {}).get("id") == "zstd":
-        return with_frame_checksum(metadata)
+        return with_frame_checksum(_without_member(metadata))
     _check_v2(document, metadata.dtype)
     separator = metadata.key_encoding[1]
     return v2.parse_array(json.dumps(document), metadata.where, default_separator=separator)
@@ -71,6 +71,14 @@ def with_frame_checksum(metadata: ArrayMetadata) -> ArrayMetadata:
     if last["name"] != "numcodecs.zstd":
         return metadata
     return replace(metadata, codecs=(*codecs, {**last, "frame_checksum": True}))
+
+
+def _without_member(metadata: ArrayMetadata) -> ArrayMetadata:
+    """The same without what numcodecs writes of a checksum that there is not: any is refused."""
+    *codecs, last = metadata.codecs
+    said = last["configuration"].items()
+    configuration = {key: value for key, value in said if key != "checksum"}
+    return replace(metadata, codecs=(*codecs, {**last, "configuration": configuration}))
 
 
 def _parts(codec: Any) -> tuple[str, Mapping[str, Any]]:
