@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def calls(folder, program, **environment):
     script = "import os, sys, numpy as np, zarrix as zarr\nPATH = sys.argv[1]\n"
     path = str(folder / "x.zarr")
     trace = folder / "trace"
-    names = "openat,rename,fsync,fdatasync,unlink,mkdir,write,pwrite64"
+    names = "openat,rename,renameat2,fsync,fdatasync,unlink,mkdir,write,pwrite64"
     tracer = ["strace", "-f", "-y", "-e", f"trace={names}", "-o", trace]
     subprocess.run(
         [*tracer, sys.executable, "-c", script + textwrap.dedent(program), path],
@@ -39,7 +40,7 @@ def calls(folder, program, **environment):
             continue
         if "begin" in line and call[1] == "write":
             found.clear()
-        elif path in line and call[1] in ("fsync", "fdatasync", "rename", "unlink"):
+        elif path in line and call[1] in ("fsync", "fdatasync", "rename", "renameat2", "unlink"):
             inside = re.findall(rf"{re.escape(path)}([^\">]*)", line)
             found.append((call[1], *inside))
     return found
@@ -141,3 +142,51 @@ def test_the_argument_leaves_the_store_that_was_passed_as_it_is():
     assert (store.syncs, z.store.syncs) == (False, True)
     assert np.array_equal(zarr.open_array(store)[:], [1, 2, 3])
     assert z.store == store
+
+
+@needs_strace
+def test_a_member_that_is_deleted_or_moved_stays_so(tmp_path):
+    program = """
+    root = zarr.open_group(PATH, mode="w", durability="fsync")
+    root.zeros("a", shape=4, chunks=4)
+    root.zeros("b", shape=4, chunks=4)
+    root.create_group("g")
+    os.write(2, b"begin")
+    del root["a"]
+    root.move("b", "g/c")
+    """
+    found = calls(tmp_path, program)
+    aside = next(call[2] for call in found if call[:2] == ("rename", "/a"))
+    assert re.fullmatch(r"/a\.\d+-\d+\.partial", aside)
+    # The document first: whoever looks from then on finds no array.
+    assert found.index(("unlink", "/a/.zarray")) < found.index(("rename", "/a", aside))
+    assert ("fsync", "") in found[found.index(("rename", "/a", aside)) :]
+    moved = next(i for i, call in enumerate(found) if call[1:] == ("/b", "/g/c"))
+    assert found[moved + 1 :] == [("fsync", "/g"), ("fsync", "")]
+
+
+@pytest.mark.parametrize("path", ["", "x"])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_deletion_that_is_killed_leaves_all_of_an_array_or_none(tmp_path, path, zarr_format):
+    """Also at the root, which cannot be renamed."""
+    program = f"""
+    import os, sys, numpy as np, zarrix as zarr
+    keywords = dict(shape=400, chunks=1, dtype="i2", compressor=None, zarr_format={zarr_format})
+    z = zarr.create(store=sys.argv[1], path={path!r}, **keywords)
+    z[:] = 1
+    print("made", flush=True)
+    z.store.rmdir({path!r})
+    """
+    for number in range(8):
+        folder = tmp_path / str(number)
+        command = [sys.executable, "-c", textwrap.dedent(program), folder]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+            assert child.stdout.readline() == b"made\n"
+            time.sleep(0.0004 * number)
+            child.kill()
+        place = folder / path
+        try:
+            left = zarr.open_array(place, mode="r")
+        except zarr.errors.ArrayNotFoundError:
+            continue
+        assert (left[:] == 1).all()

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 import time
 
 import numpy as np
@@ -235,3 +236,16 @@ def test_stores_in_memory_are_verified_and_repaired_too():
     assert [p.key for p in zarr.verify(store).problems] == ["1"]
     zarr.repair(store)
     assert z[:].tolist() == [1, 1, 0, 0, 1, 1]
+
+
+def test_a_folder_that_was_set_aside_to_be_deleted_is_a_leftover(root):
+    folder = root.store.path
+    aside = os.path.join(folder, "gone.4711-0.partial")
+    shutil.copytree(os.path.join(folder, "a"), aside)
+    os.symlink(os.path.join(folder, "a"), os.path.join(aside, "link"))
+    assert zarr.verify(root.store).leftovers == ["gone.4711-0.partial"]
+    assert zarr.verify(root.store, clean=True).removed == []
+    os.utime(aside, (0, 0))
+    assert zarr.verify(root.store, clean=True).removed == ["gone.4711-0.partial"]
+    assert not os.path.exists(aside)
+    assert zarr.verify(root.store).ok

@@ -59,7 +59,7 @@ class Store:
     def delete(self, key: str, *, fsync: bool = False) -> bool:
         """Remove ``key``; whether it was there."""
 
-    def delete_prefix(self, prefix: str) -> int:
+    def delete_prefix(self, prefix: str, *, fsync: bool = False) -> int:
         """Remove every key below ``prefix`` (all, when empty); how many."""
 
     def size(self, key: str) -> int | None:
@@ -74,7 +74,7 @@ class Store:
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         """The names directly below ``prefix``: with a value, and with others below them."""
 
-    def rename_prefix(self, source: str, target: str) -> None:
+    def rename_prefix(self, source: str, target: str, *, fsync: bool = False) -> None:
         """Move everything at and below ``source`` to ``target``, which must not exist."""
 
 @final

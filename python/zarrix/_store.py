@@ -22,6 +22,8 @@ from zarrix.util import normalize_storage_path
 
 __all__ = ["EngineStore", "Store", "as_buffer"]
 
+_NODE_DOCUMENTS = (".zarray", ".zgroup", "zarr.json")
+
 
 class Store(MutableMapping[str, Any]):
     """Keys to bytes: the mapping that arrays and groups are kept in.
@@ -141,15 +143,24 @@ class Store(MutableMapping[str, Any]):
         return sorted(self._engine.list_dir(self.engine_path(path))[1])
 
     def rmdir(self, path: str | None = None) -> None:
-        """Delete every key below ``path``; all keys, for the root."""
+        """Delete every key below ``path``; all keys, for the root.
+
+        The metadata goes first, under its lock: who writes chunks at that time is waited for, and
+        whoever is killed in between leaves no node that lacks some of them.
+        """
         self._forbid_changes()
-        self._engine.delete_prefix(self.engine_path(normalize_storage_path(path)))
+        prefix = self.engine_path(normalize_storage_path(path))
+        for name in _NODE_DOCUMENTS:
+            key = f"{prefix}/{name}" if prefix else name
+            self._engine.delete(key, fsync=self.syncs)
+        self._engine.delete_prefix(prefix, fsync=self.syncs)
 
     def rename(self, src_path: str, dst_path: str) -> None:
         """Move everything at and below ``src_path`` to ``dst_path``, which must not exist."""
         self._forbid_changes()
         source, target = normalize_storage_path(src_path), normalize_storage_path(dst_path)
-        self._engine.rename_prefix(self.engine_path(source), self.engine_path(target))
+        source, target = self.engine_path(source), self.engine_path(target)
+        self._engine.rename_prefix(source, target, fsync=self.syncs)
 
     def getsize(self, path: str | None = None) -> int:
         """Bytes of the value at ``path``, or of the values directly below it; 0 if none are."""
@@ -187,7 +198,9 @@ class EngineStore(Store):
         self._forbid_changes()
         name = self.engine_path(_key(key))
         # As in 2.18, deleting what others continue deletes those.
-        if not self._engine.delete(name) and not self._engine.delete_prefix(name):
+        if not self._engine.delete(name, fsync=self.syncs) and not self._engine.delete_prefix(
+            name, fsync=self.syncs
+        ):
             raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
@@ -207,7 +220,7 @@ class EngineStore(Store):
     def clear(self) -> None:
         """Delete every key."""
         self._forbid_changes()
-        self._engine.delete_prefix("")
+        self.rmdir()
 
 
 def _key(key: Any) -> str:

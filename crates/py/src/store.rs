@@ -77,8 +77,9 @@ impl Store {
         })
     }
 
-    fn delete_prefix(&self, py: Python<'_>, prefix: &str) -> PyResult<u64> {
-        detached(py, || self.0.delete_prefix(prefix))
+    #[pyo3(signature = (prefix, *, fsync = false))]
+    fn delete_prefix(&self, py: Python<'_>, prefix: &str, fsync: bool) -> PyResult<u64> {
+        detached(py, || self.0.delete_prefix_with(prefix, durability(fsync)))
     }
 
     fn size(&self, py: Python<'_>, key: &str) -> PyResult<Option<u64>> {
@@ -97,8 +98,15 @@ impl Store {
         detached(py, || self.0.list_dir(prefix)).map(|listing| (listing.keys, listing.prefixes))
     }
 
-    fn rename_prefix(&self, py: Python<'_>, source: &str, target: &str) -> PyResult<()> {
-        detached(py, || self.0.rename_prefix(source, target))
+    #[pyo3(signature = (source, target, *, fsync = false))]
+    fn rename_prefix(
+        &self,
+        py: Python<'_>,
+        source: &str,
+        target: &str,
+        fsync: bool,
+    ) -> PyResult<()> {
+        detached(py, || self.0.rename_prefix_with(source, target, durability(fsync)))
     }
 }
 

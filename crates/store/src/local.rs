@@ -72,6 +72,22 @@ impl LocalStore {
         then(CStr::from_bytes_with_nul(path).map_err(|_| io::ErrorKind::InvalidInput)?)
     }
 
+    /// Makes durable what is called what where `prefix` lies, or lay; within `prefix` for the root.
+    fn sync_names_beside(&self, prefix: &str) -> Result<()> {
+        let path = self.path(prefix);
+        let above = path.ancestors().skip(usize::from(!prefix.is_empty()));
+        for directory in above {
+            match unless_absent(std::fs::File::open(directory).and_then(|file| file.sync_all())) {
+                Ok(Some(())) => break,
+                // Emptied, and removed with the last of what was in it.
+                Ok(None) if directory != self.root => {}
+                Ok(None) => break,
+                Err(source) => return Err(self.failed("sync", prefix)(source)),
+            }
+        }
+        Ok(())
+    }
+
     fn failed(&self, operation: &'static str, key: &str) -> impl Fn(io::Error) -> StoreError {
         let path = self.path(key);
         move |source| StoreError::Io { operation, path: path.display().to_string(), source }
@@ -314,6 +330,14 @@ impl Store for LocalStore {
         tree::delete(&self.root, &self.path(prefix))
     }
 
+    fn delete_prefix_with(&self, prefix: &str, durability: Durability) -> Result<u64> {
+        let gone = self.delete_prefix(prefix)?;
+        if durability == Durability::Fsync {
+            self.sync_names_beside(prefix)?;
+        }
+        Ok(gone)
+    }
+
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
         check_prefix(prefix)?;
         let mut keys = Vec::new();
@@ -344,10 +368,20 @@ impl Store for LocalStore {
     }
 
     fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+        self.rename_prefix_with(source, target, Durability::Process)
+    }
+
+    fn rename_prefix_with(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
         check_key(source)?;
         check_key(target)?;
-        let moved = self.at(source, |from| self.at(target, |to| replace::rename(from, to)));
-        moved.map_err(|error| self.failed("rename", source)(error))
+        let rename = |from: &CStr| self.at(target, |to| replace::rename(from, to, durability));
+        self.at(source, rename).map_err(|error| self.failed("rename", source)(error))?;
+        if durability == Durability::Fsync {
+            // The new name first: after a loss of power between the two there are both.
+            self.sync_names_beside(target)?;
+            self.sync_names_beside(source)?;
+        }
+        Ok(())
     }
 
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {

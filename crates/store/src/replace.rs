@@ -8,10 +8,10 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use crate::descriptors;
 use crate::key::PARTIAL;
@@ -19,7 +19,7 @@ use crate::local::unless_absent;
 use crate::lock::Held;
 use crate::{Durability, anchor, sys};
 
-static UNLOCKED_WRITES: AtomicU64 = AtomicU64::new(0);
+static UNIQUE_NAMES: AtomicU64 = AtomicU64::new(0);
 
 /// How often a directory that vanishes while it is written to is made again.
 const ATTEMPTS: usize = 16;
@@ -64,14 +64,24 @@ pub(crate) fn replace(
     }
 }
 
+/// `path` with an ending that hides it, and that nobody else of this machine uses.
+pub(crate) fn unique_partial(path: &Path) -> PathBuf {
+    let number = UNIQUE_NAMES.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}-{number}{PARTIAL}", std::process::id()));
+    name.into()
+}
+
 fn partial_name(path: &CStr, alone: bool) -> io::Result<CString> {
-    let mut name = path.to_bytes().to_vec();
-    if !alone {
-        let number = UNLOCKED_WRITES.fetch_add(1, Ordering::Relaxed);
-        write!(name, ".{}-{number}", std::process::id())?;
-    }
-    name.extend_from_slice(PARTIAL.as_bytes());
+    let name = match alone {
+        true => [path.to_bytes(), PARTIAL.as_bytes()].concat(),
+        false => unique_partial(as_path(path)).into_os_string().into_vec(),
+    };
     CString::new(name).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+fn as_path(path: &CStr) -> &Path {
+    Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()))
 }
 
 /// Writes the file; as an anchor it is locked before anyone can know it, and stays so.
@@ -120,7 +130,7 @@ fn open_partial(partial: &CStr) -> io::Result<File> {
 }
 
 fn directory_of(path: &CStr) -> &Path {
-    let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
+    let path = as_path(path);
     path.parent().unwrap_or(path)
 }
 
@@ -153,7 +163,7 @@ pub(crate) fn sync_directory_of(path: &CStr) -> io::Result<()> {
 }
 
 /// Moves a file or directory to a place that must be free; an empty directory counts as free.
-pub(crate) fn rename(from: &CStr, to: &CStr) -> io::Result<()> {
+pub(crate) fn rename(from: &CStr, to: &CStr, durability: Durability) -> io::Result<()> {
     if let Err(error) = sys::rename_new(from, to) {
         let is_dir = |path| sys::status_at(path).is_ok_and(|status| status.is_dir());
         match error.raw_os_error() {
@@ -162,7 +172,7 @@ pub(crate) fn rename(from: &CStr, to: &CStr) -> io::Result<()> {
                 return sys::rename(from, to).map_err(|_| error);
             }
             Some(libc::ENOENT) if unless_absent(sys::status_at(from))?.is_some() => {
-                make_parents(to, Durability::Process)?;
+                make_parents(to, durability)?;
                 return sys::rename_new(from, to);
             }
             _ => return Err(error),

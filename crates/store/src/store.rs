@@ -200,6 +200,11 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Removes every key below `prefix` (all keys when empty); how many.
     fn delete_prefix(&self, prefix: &str) -> Result<u64>;
 
+    /// [`delete_prefix`](Store::delete_prefix), which survives what `durability` says.
+    fn delete_prefix_with(&self, prefix: &str, _durability: Durability) -> Result<u64> {
+        self.delete_prefix(prefix)
+    }
+
     /// Every key below `prefix`, sorted; whole keys.
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>>;
 
@@ -211,6 +216,16 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Moves everything at and below `source` to `target`, which must not exist.
     fn rename_prefix(&self, source: &str, target: &str) -> Result<()>;
+
+    /// [`rename_prefix`](Store::rename_prefix), which survives what `durability` says.
+    fn rename_prefix_with(
+        &self,
+        source: &str,
+        target: &str,
+        _durability: Durability,
+    ) -> Result<()> {
+        self.rename_prefix(source, target)
+    }
 
     /// Waits for the lock of `key`, among threads and, where the store can, among processes.
     ///

@@ -3,11 +3,11 @@
 use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::key::check_key;
 use crate::local::unless_absent;
-use crate::{Listing, Result, StoreError};
+use crate::{Listing, Result, StoreError, replace};
 
 fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { operation, path: path.display().to_string(), source }
@@ -122,6 +122,8 @@ fn walk_into(
 
 /// Deletes what is below `directory`, it (unless it is `root`), and what that leaves empty above.
 ///
+/// A directory is renamed to a leftover first: it is there as a whole or not at all, whoever looks
+/// when and whatever ends the deletion, which takes as long as there are files.
 /// Counts values, not leftovers. Links are removed and not entered, so that nothing outside of the
 /// store is touched; one in the place of `directory` itself counts as the value it is.
 pub(crate) fn delete(root: &Path, directory: &Path) -> Result<u64> {
@@ -139,7 +141,13 @@ fn delete_into(root: &Path, directory: &Path, count: &mut u64) -> io::Result<()>
             *count += 1;
         }
     } else if fs::metadata(directory).is_ok_and(|target| target.is_dir()) {
-        empty(directory, count)?;
+        match if directory == root { None } else { set_aside(directory) } {
+            Some(aside) => {
+                empty(&aside, count)?;
+                unless_absent(fs::remove_dir(&aside))?;
+            }
+            None => empty(directory, count)?,
+        }
     } else {
         return Ok(());
     }
@@ -149,6 +157,13 @@ fn delete_into(root: &Path, directory: &Path, count: &mut u64) -> io::Result<()>
         }
     }
     Ok(())
+}
+
+/// The directory under a name that listings hide; `None` where it cannot be renamed (a place where
+/// something is mounted, a name that gets too long), and where it is gone.
+fn set_aside(directory: &Path) -> Option<PathBuf> {
+    let aside = replace::unique_partial(directory);
+    fs::rename(directory, &aside).ok().map(|()| aside)
 }
 
 /// Removes everything in `directory`, and leaves what others put there meanwhile.

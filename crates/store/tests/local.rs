@@ -186,3 +186,27 @@ fn a_long_path_is_read_like_a_short_one() {
     let too_long = "n".repeat(300);
     assert!(store.put(&too_long, b"1", Durability::Process).is_err());
 }
+
+#[test]
+fn what_is_deleted_is_there_as_a_whole_or_not_at_all() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    for _ in 0..10 {
+        (0..200).for_each(|i| put(&store, &format!("a/b/{i}"), b"1"));
+        let counts = std::thread::scope(|scope| {
+            let looker = scope.spawn(|| {
+                let mut counts = vec![200];
+                while counts[counts.len() - 1] > 0 {
+                    counts.push(fs::read_dir(place.path("s/a/b")).map_or(0, Iterator::count));
+                }
+                counts
+            });
+            assert_eq!(store.delete_prefix("a").unwrap(), 200);
+            looker.join().unwrap()
+        });
+        // A directory that is open while it is renamed is seen on its way out.
+        let partly = counts.iter().filter(|count| !matches!(count, 0 | 200)).count();
+        assert!(partly <= 1, "{counts:?}");
+        assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 0);
+    }
+}

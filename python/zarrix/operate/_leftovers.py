@@ -3,12 +3,14 @@
 A writer that holds the lock of a key writes to ``<key>.partial``: with the lock in our hands, what
 has that name belongs to nobody. Writers without a lock, ours and those of other libraries, have
 names of their own; such a file is taken for a leftover when nobody has touched it for an hour.
+So is a folder that was set aside to be deleted.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 
 from zarrix._stores import DirectoryStore, Store
@@ -26,15 +28,16 @@ class _DoneError(Exception):
 
 
 def find_leftovers(store: Store, path: str) -> list[str]:
-    """Keys, below ``path``, of files that are being written, or were when their writer ended."""
+    """Keys, below ``path``, of what is being written or deleted, or was when who did it ended."""
     if not isinstance(store, DirectoryStore):
         return []
     found = []
     top = store.dir_path(path)
-    for folder, _, names in os.walk(top):
+    for folder, folders, names in os.walk(top):
         inside = os.path.relpath(folder, store.path)
         prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"
-        found += [f"{prefix}{name}" for name in names if name.endswith(_SUFFIX)]
+        found += [f"{prefix}{name}" for name in (*folders, *names) if name.endswith(_SUFFIX)]
+        folders[:] = [name for name in folders if not name.endswith(_SUFFIX)]
     return sorted(found)
 
 
@@ -81,7 +84,10 @@ def _anchor_of(key: str, anchors: list[str]) -> str:
 
 def _unlink(file: str) -> bool:
     try:
-        os.unlink(file)
+        if os.path.isdir(file) and not os.path.islink(file):
+            shutil.rmtree(file)
+        else:
+            os.unlink(file)
     except FileNotFoundError:
         # The next writer of the key was faster.
         return False

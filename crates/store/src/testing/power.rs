@@ -147,8 +147,13 @@ impl Store for PowerLossStore {
     }
 
     fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+        self.delete_prefix_with(prefix, Durability::Process)
+    }
+
+    fn delete_prefix_with(&self, prefix: &str, durability: Durability) -> Result<u64> {
         let keys = self.list_prefix(prefix)?;
-        keys.iter().try_fold(0, |count, key| Ok(count + u64::from(self.delete(key)?)))
+        let delete = |key: &String| Ok(u64::from(self.delete_with(key, durability)?));
+        keys.iter().try_fold(0, |count, key| Ok(count + delete(key)?))
     }
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
@@ -164,6 +169,10 @@ impl Store for PowerLossStore {
     }
 
     fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+        self.rename_prefix_with(source, target, Durability::Process)
+    }
+
+    fn rename_prefix_with(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
         let mut moved = self.list_prefix(source)?;
         if self.size(source)?.is_some() {
             moved.push(source.to_owned());
@@ -173,8 +182,8 @@ impl Store for PowerLossStore {
         for key in moved {
             let new = format!("{target}{}", &key[source.len()..]);
             self.live.get_into(&new, &mut value)?;
-            self.record(&new, Some(&value), Durability::Process);
-            self.record(&key, None, Durability::Process);
+            self.record(&new, Some(&value), durability);
+            self.record(&key, None, durability);
         }
         Ok(())
     }
