@@ -1,7 +1,8 @@
 """Stored bytes that would become a thousand times more than the metadata allows.
 
 The document declares a chunk of 1 KiB; the chunk decodes to 1 GiB, says so in its header, or is a
-file of that length. Measured is what the read takes beyond what the process has, and how long.
+file of that length. Measured is what the read takes beyond what the process has, and how long it
+works; seconds are the processor's, so that a busy machine is no failure.
 """
 
 from __future__ import annotations
@@ -88,13 +89,13 @@ def _read(folder: Path, compressor: Any, stored: bytes | int) -> tuple[int, floa
 
     def work() -> tuple[int, float, bool]:
         memory = Memory()
-        begun = time.perf_counter()
+        begun = time.process_time()
         try:
             array[:]
             refused = False
         except zarr.errors.CorruptChunkError:
             refused = True
-        return memory.grown(), time.perf_counter() - begun, refused
+        return memory.grown(), time.process_time() - begun, refused
 
     outcome = call(work)
     return outcome.answer or (1 << 40, 1e9, False)

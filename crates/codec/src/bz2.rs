@@ -2,7 +2,7 @@
 
 use bzip2::{Action, Compress, Compression, Decompress, Error, Status};
 
-use crate::stream::{self, Failure, Step, run};
+use crate::stream::{self, Failure, SLICE_BYTES, Step, run};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "bz2";
@@ -27,11 +27,15 @@ impl Bz2 {
 }
 
 /// Decodes all streams of `src` into `dst`; returns the bytes written.
-fn decode(mut src: &[u8], dst: &mut [u8]) -> std::result::Result<usize, Failure> {
+fn decode(
+    mut src: &[u8],
+    dst: &mut [u8],
+    scratch: &Scratch,
+) -> std::result::Result<usize, Failure> {
     let mut total = 0;
     loop {
         let mut decoder = Decompress::new(false);
-        let (read, written) = run(src, &mut dst[total..], |src, room| {
+        let (read, written) = run(src, &mut dst[total..], scratch, |src, room| {
             let (read, written) = (decoder.total_in(), decoder.total_out());
             let status = decoder.decompress(src, room).map_err(|error| match error {
                 Error::DataMagic => "something that is no bzip2 stream",
@@ -65,17 +69,22 @@ impl Codec for Bz2 {
         EncodedSize::AtMost(decoded_bytes.saturating_add(decoded_bytes / 100).saturating_add(601))
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let failed = |reason: &str| CodecError::Encode { codec: NAME, reason: reason.to_owned() };
         // The work factor that 0 stands for in libbzip2.
         let mut stream = Compress::new(Compression::new(self.level), 30);
         dst.clear();
         let mut rest = src;
         loop {
+            scratch.poll()?;
             dst.reserve((src.len() / 4).max(1024));
+            let (slice, action) = match rest.get(..SLICE_BYTES) {
+                Some(slice) => (slice, Action::Run),
+                None => (rest, Action::Finish),
+            };
             let before = stream.total_in();
             let status = stream
-                .compress_vec(rest, dst, Action::Finish)
+                .compress_vec(slice, dst, action)
                 .map_err(|error| failed(&error.to_string()))?;
             rest = &rest[(stream.total_in() - before) as usize..];
             match status {
@@ -86,8 +95,8 @@ impl Codec for Bz2 {
         }
     }
 
-    fn decode_into(&self, src: &[u8], dst: &mut [u8], _scratch: &mut Scratch) -> Result<()> {
-        stream::decode_into(NAME, src, dst, decode)
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        stream::decode_into(NAME, src, dst, |src, dst| decode(src, dst, scratch))
     }
 
     fn decode_bounded(
@@ -95,8 +104,8 @@ impl Codec for Bz2 {
         src: &[u8],
         limit_bytes: usize,
         dst: &mut Vec<u8>,
-        _scratch: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> Result<()> {
-        stream::decode_bounded(NAME, src, limit_bytes, dst, decode)
+        stream::decode_bounded(NAME, src, limit_bytes, dst, |src, dst| decode(src, dst, scratch))
     }
 }

@@ -39,6 +39,9 @@ pub enum CodecError {
         /// What the library said.
         reason: String,
     },
+    /// [`Scratch::poll_with`](crate::Scratch::poll_with)'s answer: nothing is wrong with the bytes.
+    #[error("interrupted")]
+    Interrupted,
     /// A codec that lives outside this crate failed; the source is its own error.
     #[error("{codec}: {source}")]
     Foreign {

@@ -8,7 +8,7 @@ use liblzma::stream::{
     Action, Check, Error, Filters, LzmaOptions, MatchFinder, Mode, PRESET_EXTREME, Status, Stream,
 };
 
-use crate::stream::{self, Failure, Step, run};
+use crate::stream::{self, Failure, SLICE_BYTES, Step, run};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 pub(crate) const NAME: &str = "lzma";
@@ -177,11 +177,16 @@ impl Lzma {
     }
 
     /// Decodes all streams of `src` into `dst`; returns the bytes written.
-    fn decode(&self, mut src: &[u8], dst: &mut [u8]) -> std::result::Result<usize, Failure> {
+    fn decode(
+        &self,
+        mut src: &[u8],
+        dst: &mut [u8],
+        scratch: &Scratch,
+    ) -> std::result::Result<usize, Failure> {
         let mut total = 0;
         loop {
             let mut decoder = self.decoder().map_err(reason).map_err(Failure::Bad)?;
-            let (read, written) = run(src, &mut dst[total..], |src, room| {
+            let (read, written) = run(src, &mut dst[total..], scratch, |src, room| {
                 let (read, written) = (decoder.total_in(), decoder.total_out());
                 let status = decoder.process(src, room, Action::Run).map_err(reason)?;
                 Ok(Step {
@@ -230,15 +235,20 @@ impl Codec for Lzma {
         EncodedSize::AtMost(decoded_bytes.saturating_add(expansion).saturating_add(1024))
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let failed = |error: Error| CodecError::Encode { codec: NAME, reason: error.to_string() };
         let mut encoder = self.encoder().map_err(failed)?;
         dst.clear();
         let mut rest = src;
         loop {
+            scratch.poll()?;
             dst.reserve((src.len() / 4).max(1024));
+            let (slice, action) = match rest.get(..SLICE_BYTES) {
+                Some(slice) => (slice, Action::Run),
+                None => (rest, Action::Finish),
+            };
             let before = encoder.total_in();
-            let status = encoder.process_vec(rest, dst, Action::Finish).map_err(failed)?;
+            let status = encoder.process_vec(slice, dst, action).map_err(failed)?;
             rest = &rest[(encoder.total_in() - before) as usize..];
             if status == Status::StreamEnd {
                 return Ok(());
@@ -246,8 +256,8 @@ impl Codec for Lzma {
         }
     }
 
-    fn decode_into(&self, src: &[u8], dst: &mut [u8], _scratch: &mut Scratch) -> Result<()> {
-        stream::decode_into(NAME, src, dst, |src, dst| self.decode(src, dst))
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        stream::decode_into(NAME, src, dst, |src, dst| self.decode(src, dst, scratch))
     }
 
     fn decode_bounded(
@@ -255,8 +265,10 @@ impl Codec for Lzma {
         src: &[u8],
         limit_bytes: usize,
         dst: &mut Vec<u8>,
-        _scratch: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> Result<()> {
-        stream::decode_bounded(NAME, src, limit_bytes, dst, |src, dst| self.decode(src, dst))
+        stream::decode_bounded(NAME, src, limit_bytes, dst, |src, dst| {
+            self.decode(src, dst, scratch)
+        })
     }
 }

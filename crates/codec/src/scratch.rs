@@ -5,6 +5,10 @@
 //! any state and leaves it in any state.
 
 use crate::deflate::{Compressor, Decompressor};
+use crate::{CodecError, Result};
+
+/// How much is decoded, at least, from one call of the poll to the next.
+const POLL_BYTES: usize = 1 << 20;
 
 /// Contexts and buffers of one thread, shared by all codecs that the thread runs.
 #[derive(Default)]
@@ -14,6 +18,8 @@ pub struct Scratch {
     inflater: Option<Decompressor>,
     deflater: Option<Compressor>,
     block: Vec<u8>,
+    poll: Option<fn() -> bool>,
+    unpolled_bytes: usize,
 }
 
 impl std::fmt::Debug for Scratch {
@@ -23,6 +29,37 @@ impl std::fmt::Debug for Scratch {
 }
 
 impl Scratch {
+    /// Has `poll` asked between the steps of long work, which ends with
+    /// [`CodecError::Interrupted`] when that answers true.
+    ///
+    /// Asked are the blocks of Blosc, and bz2 and lzma. What libraries code in one call (deflate,
+    /// zstd, LZ4, encoding with c-blosc) is done at a rate that leaves nobody waiting for long.
+    pub fn poll_with(&mut self, poll: fn() -> bool) {
+        self.poll = Some(poll);
+    }
+
+    /// Asks whether to go on, now.
+    pub(crate) fn poll(&self) -> Result<()> {
+        match self.poll {
+            Some(poll) if poll() => Err(CodecError::Interrupted),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks, if there is work of some size since the last time.
+    ///
+    /// # Errors
+    ///
+    /// [`CodecError::Interrupted`] if it is over.
+    pub fn poll_after(&mut self, bytes: usize) -> Result<()> {
+        self.unpolled_bytes += bytes;
+        if self.unpolled_bytes < POLL_BYTES {
+            return Ok(());
+        }
+        self.unpolled_bytes = 0;
+        self.poll()
+    }
+
     /// The zstd decoding context.
     pub(crate) fn zstd_decoder(&mut self) -> &mut zstd_safe::DCtx<'static> {
         self.zstd_decoder.get_or_insert_with(zstd_safe::DCtx::create)

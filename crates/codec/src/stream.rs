@@ -1,6 +1,11 @@
-//! Decoders that are fed step by step, driven into a destination of a known or a bounded length.
+//! Coders that are fed step by step: decoders into a destination of a known or a bounded length.
+//!
+//! bz2 and lzma are slow enough for somebody to wait for a chunk, so each step is a slice.
 
-use crate::{CodecError, Result};
+use crate::{CodecError, Result, Scratch};
+
+/// What one step gives or takes at most: some milliseconds.
+pub(crate) const SLICE_BYTES: usize = 128 << 10;
 
 /// Why a decoder stopped.
 #[derive(Debug)]
@@ -9,6 +14,7 @@ pub(crate) enum Failure {
     TooSmall,
     /// What is wrong with the bytes.
     Bad(&'static str),
+    Interrupted,
 }
 
 /// What one step of a decoder did.
@@ -23,14 +29,17 @@ pub(crate) struct Step {
 pub(crate) fn run(
     src: &[u8],
     dst: &mut [u8],
+    scratch: &Scratch,
     mut step: impl FnMut(&[u8], &mut [u8]) -> std::result::Result<Step, &'static str>,
 ) -> std::result::Result<(usize, usize), Failure> {
     let (mut read, mut written) = (0, 0);
     loop {
+        scratch.poll().map_err(|_| Failure::Interrupted)?;
         // With a full destination the stream may end but not write one more byte.
         let mut beyond = [0];
         let full = written == dst.len();
-        let room = if full { &mut beyond[..] } else { &mut dst[written..] };
+        let end = dst.len().min(written + SLICE_BYTES);
+        let room = if full { &mut beyond[..] } else { &mut dst[written..end] };
         let done = step(&src[read..], room).map_err(Failure::Bad)?;
         if full && done.written_bytes > 0 {
             return Err(Failure::TooSmall);
@@ -59,6 +68,7 @@ pub(crate) fn decode_into(
         Ok(bytes) => format!("decodes to {bytes} bytes, {expected} expected"),
         Err(Failure::TooSmall) => format!("decodes to more than {expected} bytes"),
         Err(Failure::Bad(what)) => format!("{} bytes: {what}", src.len()),
+        Err(Failure::Interrupted) => return Err(CodecError::Interrupted),
     };
     Err(CodecError::corrupt(codec, reason))
 }
@@ -75,6 +85,7 @@ pub(crate) fn decode_bounded(
     let fits = crate::bounded::grow(dst, hint, limit_bytes, |room| match decode(src, room) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(Failure::TooSmall) => Ok(None),
+        Err(Failure::Interrupted) => Err(CodecError::Interrupted),
         Err(Failure::Bad(what)) => {
             Err(CodecError::corrupt(codec, format!("{} bytes: {what}", src.len())))
         }

@@ -18,6 +18,7 @@ mod encoding;
 mod error;
 mod layout;
 mod partial;
+mod patience;
 mod place;
 mod points;
 mod pool;
@@ -46,5 +47,5 @@ pub use view::{Source, Target};
 
 /// Asked by a long call, on the calling thread only, whether to go on.
 ///
-/// `Some` ends the call with [`EngineError::Interrupted`] once the chunks in work are done.
+/// True ends the call with [`EngineError::Interrupted`], at the next step of the chunks in work.
 pub type Interrupt<'a> = &'a dyn Fn() -> bool;

@@ -105,6 +105,7 @@ fn place_shard(
     let index = Index::of(shard, encoded, scratch.chain)?;
     let cut = Cut::new(shard, &chunk.shape, wanted);
     for (entry, wanted) in cut.entries() {
+        scratch.chain.codec.poll_after(shard.inner.bytes)?;
         let inner = index.slice(entry, encoded)?;
         place(&shard.inner, inner, &wanted, sink, scratch)?;
     }

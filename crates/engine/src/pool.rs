@@ -10,14 +10,11 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
 
 use zarrix_store::process::PerProcess;
 
+use crate::patience::{POLL, Patience};
 use crate::{EngineError, Interrupt, Result};
-
-/// How often the caller asks whether it is to go on.
-const POLL: Duration = Duration::from_millis(20);
 
 static POOL: PerProcess<Pool> = PerProcess::new(Pool::new);
 /// 0: as many as this process has CPUs.
@@ -61,7 +58,8 @@ type Task<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
 
 /// Runs `task` for 0, 1, ... `total - 1`, on this thread and the workers, in any order.
 ///
-/// The first error ends the job; the tasks in work at that time are finished first.
+/// The first error, and the interrupt, end the job; what is in work at that time sees it between
+/// its steps, or is finished first.
 pub(crate) fn run(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
     let helpers = threads().min(total).saturating_sub(1);
     if helpers == 0 {
@@ -84,31 +82,19 @@ pub(crate) fn run(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Res
     pool.finish(&job, interrupt, interrupted)
 }
 
-fn run_alone(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
-    let mut asked = None;
-    for index in 0..total {
-        if total > 1 && poll(&mut asked, interrupt) {
-            return Err(EngineError::Interrupted);
+/// The same on this thread alone.
+pub(crate) fn run_alone(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
+    let stop = AtomicBool::new(false);
+    let patience = Patience::new(&stop, Some(interrupt));
+    patience.during(|| {
+        for index in 0..total {
+            if total > 1 && patience.is_over() {
+                return Err(EngineError::Interrupted);
+            }
+            guarded(task, index)?;
         }
-        guarded(task, index)?;
-    }
-    Ok(())
-}
-
-/// Asks `interrupt` if the last time is long enough ago.
-fn poll(asked: &mut Option<Instant>, interrupt: Interrupt<'_>) -> bool {
-    let now = Instant::now();
-    match asked {
-        Some(last) if now - *last < POLL => false,
-        Some(last) => {
-            *last = now;
-            interrupt()
-        }
-        None => {
-            *asked = Some(now);
-            false
-        }
-    }
+        Ok(())
+    })
 }
 
 fn guarded(task: Task<'_>, index: usize) -> Result<()> {
@@ -145,22 +131,24 @@ struct JobState {
 impl Job {
     /// Takes tasks until there are none left; whether the interrupt ended it.
     fn work(&self, interrupt: Option<Interrupt<'_>>) -> bool {
-        let mut asked = None;
-        while !self.stop.load(Ordering::Relaxed) {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
-            if index >= self.total {
-                break;
+        let patience = Patience::new(&self.stop, interrupt);
+        patience.during(|| {
+            while !self.stop.load(Ordering::Relaxed) {
+                let index = self.next.fetch_add(1, Ordering::Relaxed);
+                if index >= self.total {
+                    break;
+                }
+                if let Err(error) = guarded(self.task, index) {
+                    // Before the others are stopped, who then end with an error that says no more.
+                    lock(&self.state).error.get_or_insert(error);
+                    self.stop.store(true, Ordering::Relaxed);
+                }
+                if patience.is_over() {
+                    break;
+                }
             }
-            if let Err(error) = guarded(self.task, index) {
-                self.stop.store(true, Ordering::Relaxed);
-                lock(&self.state).error.get_or_insert(error);
-            }
-            if interrupt.is_some_and(|interrupt| poll(&mut asked, interrupt)) {
-                self.stop.store(true, Ordering::Relaxed);
-                return true;
-            }
-        }
-        false
+        });
+        patience.is_interrupted()
     }
 
     fn is_open(&self) -> bool {
@@ -270,7 +258,10 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
+    use crate::patience;
 
     const GO_ON: Interrupt<'static> = &|| false;
 
@@ -311,6 +302,41 @@ mod tests {
         });
         assert!(matches!(outcome, Err(EngineError::Interrupted)));
         assert!(begun.elapsed() < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn an_interrupt_ends_tasks_that_ask_in_their_middle() {
+        for total in [1, 2, 8] {
+            let begun = Instant::now();
+            let until = begun + Duration::from_millis(60);
+            let outcome = run(total, &|| Instant::now() > until, &|_| {
+                while !patience::is_over() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(EngineError::Interrupted)
+            });
+            assert!(matches!(outcome, Err(EngineError::Interrupted)));
+            assert!((60..2000).contains(&begun.elapsed().as_millis()));
+        }
+        assert!(!patience::is_over(), "there is no job any more");
+    }
+
+    #[test]
+    fn tasks_that_an_error_ends_do_not_hide_it() {
+        // With one thread the first task would wait for the second.
+        set_threads(4);
+        for _ in 0..20 {
+            let outcome = run(8, GO_ON, &|index| {
+                if index == 1 {
+                    return Err(EngineError::Selection("one".into()));
+                }
+                while !patience::is_over() {
+                    std::thread::yield_now();
+                }
+                Err(EngineError::Interrupted)
+            });
+            assert_eq!(outcome.map_err(|error| error.to_string()), Err("one".to_string()));
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl ArrayIO {
         let elements = target.shape().iter().copied().fold(1, usize::saturating_mul);
         match count {
             0 => Ok(()),
-            1 => task(0),
+            1 => pool::run_alone(1, interrupt, &task),
             _ if elements.saturating_mul(self.layout.item_bytes) <= ALONE_BYTES => {
                 (0..count).try_for_each(task)
             }
@@ -183,6 +183,14 @@ pub(crate) fn corrupt(key: &str, stored_bytes: usize, source: CodecError) -> Eng
         | CodecError::Foreign { .. } => {
             EngineError::CorruptChunk { key: key.to_string(), stored_bytes, source }
         }
+        source => failed(key, source),
+    }
+}
+
+/// An error of encoding, with the chunk that it is about.
+pub(crate) fn failed(key: &str, source: CodecError) -> EngineError {
+    match source {
+        CodecError::Interrupted => EngineError::Interrupted,
         source => EngineError::Codec { key: key.to_string(), source },
     }
 }

@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use zarrix_codec::ChainScratch;
 
+use crate::patience;
+
 /// Buffers larger than this are given back once a call is done with them.
 const KEEP_BYTES: usize = 64 << 20;
 
@@ -39,7 +41,11 @@ thread_local! {
 /// The scratch is taken out for the time: a store or codec that is called back and reads another
 /// array on the same thread finds none and gets a fresh one.
 pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-    let mut scratch = SCRATCH.with(Cell::take).unwrap_or_default();
+    let mut scratch = SCRATCH.with(Cell::take).unwrap_or_else(|| {
+        let mut scratch = Box::<Scratch>::default();
+        scratch.chain.codec.poll_with(patience::is_over);
+        scratch
+    });
     let result = work(&mut scratch);
     let Scratch { chunk, sparse, encoded, update, .. } = &mut *scratch;
     for buffer in [chunk, sparse, encoded, update] {

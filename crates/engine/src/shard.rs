@@ -234,7 +234,9 @@ impl ArrayIO {
                 let Scratch { key, encoded, chunk, chain, .. } = s;
                 let inner = &encoded[(from - begin) as usize..(to - begin) as usize];
                 let scratch = &mut PlaceScratch { chunk, chain };
-                place(&shard.inner, Some(inner), wanted, sink, scratch)
+                let go_on = scratch.chain.codec.poll_after(shard.inner.bytes);
+                go_on
+                    .and_then(|()| place(&shard.inner, Some(inner), wanted, sink, scratch))
                     .map_err(|source| corrupt(key, stored_bytes, source))?;
             }
         }

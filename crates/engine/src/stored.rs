@@ -174,6 +174,7 @@ fn check_shard(
 ) -> CodecResult<()> {
     let index = Index::of(shard, encoded, chain)?;
     for entry in 0..shard.count {
+        chain.codec.poll_after(shard.inner.bytes)?;
         if let Some(inner) = index.slice(entry, encoded)? {
             check(&shard.inner, inner, memory, chain).map_err(|error| match error {
                 CodecError::Corrupt { codec, reason } => CodecError::Corrupt {

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use zarrix_codec::ChainScratch;
+use zarrix_codec::{ChainScratch, CodecError};
 
 use crate::blobs::{ObjectSource, update_blob};
 use crate::copy::{self, Dim, Dims, Grid};
@@ -81,6 +81,7 @@ fn update_elements(
     });
     match decoded {
         Some(Ok(())) => {}
+        Some(Err(CodecError::Interrupted)) => return Err(CodecError::Interrupted),
         Some(Err(error)) if !covered(wanted, limits) => return Err(error),
         None if covered(wanted, &chunk.shape) => {}
         _ => fill_chunk(memory, layout),
@@ -172,6 +173,7 @@ fn update_shard(
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
     let old = match old.map(|old| Opened::new(shard, old, &mut s.chain)).transpose() {
+        Err(CodecError::Interrupted) => return Err(CodecError::Interrupted),
         Err(_) if covered(wanted, limits) => None,
         opened => opened?,
     };
@@ -184,6 +186,7 @@ fn update_shard(
         match touched.next_if(|(next, _)| *next == entry) {
             None => body.push(stored(entry)?),
             Some((_, wanted)) => {
+                s.chain.codec.poll_after(shard.inner.bytes)?;
                 let limits = inner_limits(chunk, shard, entry, limits);
                 let old = stored(entry)?;
                 let keep = update(&shard.inner, old, &wanted, &limits, spring, s, &mut inner)?;

@@ -11,7 +11,7 @@ use zarrix_store::Durability;
 use crate::array::ArrayIO;
 use crate::chunks::write_key;
 use crate::pool;
-use crate::read::corrupt;
+use crate::read::{corrupt, failed};
 use crate::scratch::{self, Scratch};
 use crate::selection::{AxisSelection, PerAxis, Plan, buffer_shape};
 use crate::update::{Spring, covered, update};
@@ -47,7 +47,7 @@ impl ArrayIO {
         };
         match plan.tasks {
             0 => Ok(()),
-            1 => task(0),
+            1 => pool::run_alone(1, interrupt, &task),
             tasks => pool::run(tasks, interrupt, &task),
         }
     }
@@ -83,7 +83,7 @@ impl ArrayIO {
         let spring = Spring { from: source.base(), objects: source.source(), layout: &self.layout };
         if covered(wanted, &chunk.shape) {
             let keep = update(chunk, None, wanted, limits, spring, s, new)
-                .map_err(|source| EngineError::Codec { key: s.key.clone(), source })?;
+                .map_err(|source| failed(&s.key, source))?;
             let _lock = self.store.lock(&self.anchor, &s.key)?;
             return self.replace(&s.key, keep.then_some(new.as_slice()), durability);
         }

@@ -105,6 +105,7 @@ pub(super) fn decode_streams(
     dst: &mut [u8],
     scratch: &mut Scratch,
 ) -> Result<()> {
+    scratch.poll_after(dst.len())?;
     let mut streams = Streams { src, at, format: header.format };
     if header.filter == Filter::None
         || (header.filter == Filter::Bytes && header.element_bytes == 1)
