@@ -71,6 +71,11 @@ from zarrix.storage import (
 from zarrix.sync import ProcessSynchronizer, ThreadSynchronizer
 
 if TYPE_CHECKING:
+    from zarrix._async import AsyncArray as AsyncArray
+    from zarrix._async import AsyncGroup as AsyncGroup
+    from zarrix._debug import print_debug_info as print_debug_info
+    from zarrix._debug import set_format as set_format
+    from zarrix._debug import set_log_level as set_log_level
     from zarrix.codecs import *  # noqa: F403
     from zarrix.operate import diff as diff
     from zarrix.operate import repair as repair
@@ -125,16 +130,26 @@ __all__ = [
 ]
 
 
-_OPERATE = ("diff", "repair", "verify")
+# What few programs need, and who does not should not pay for when it imports the package.
+_ON_DEMAND = {
+    "AsyncArray": "zarrix._async",
+    "AsyncGroup": "zarrix._async",
+    "diff": "zarrix.operate",
+    "print_debug_info": "zarrix._debug",
+    "repair": "zarrix.operate",
+    "set_format": "zarrix._debug",
+    "set_log_level": "zarrix._debug",
+    "verify": "zarrix.operate",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in codecs.__all__:
         return getattr(codecs, name)
-    if name in _OPERATE:
-        return getattr(importlib.import_module("zarrix.operate"), name)
+    if name in _ON_DEMAND:
+        return getattr(importlib.import_module(_ON_DEMAND[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *codecs.__all__, *_OPERATE})
+    return sorted({*globals(), *codecs.__all__, *_ON_DEMAND})

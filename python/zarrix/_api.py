@@ -101,20 +101,22 @@ def open(
         return _open_group(opened, mode, kwargs)
     node = _nodes.find(opened, where, _nodes.check_format(zarr_version, zarr_format))
     if node is not None and node.kind == "array":
-        return open_array(opened, mode, **kwargs)
+        return open_array(opened, mode, **kwargs, _node=node)
     if mode == "a" or node is not None:
-        return _open_group(opened, mode, kwargs)
+        return _open_group(opened, mode, kwargs, node)
     raise PathNotFoundError(f"neither an array nor a group at {_nodes.describe(opened, where)}")
 
 
-def _open_group(store: Store, mode: str, kwargs: dict[str, Any]) -> Group:
+def _open_group(
+    store: Store, mode: str, kwargs: dict[str, Any], node: _nodes.Node | None = None
+) -> Group:
     for name in kwargs:
         if name in _create.OPEN_KEYWORDS and name not in _GROUP_KEYWORDS:
             raise TypeError(
                 f"open() opens a group here, which takes no {name}=; pass shape= for an array"
             )
     check_keywords(kwargs, _create.OPEN_KEYWORDS | _GROUP_KEYWORDS, "open")
-    return open_group(store, mode, **kwargs)
+    return open_group(store, mode, **kwargs, _node=node)
 
 
 _GROUP_KEYWORDS = frozenset(
@@ -196,6 +198,7 @@ def open_group(
         An array is there.
     """
     check_mode(mode)
+    node = kwargs.pop("_node", None)
     check_keywords(kwargs, _GROUP_KEYWORDS - {"shape"}, "open_group")
     asked = _nodes.check_format(zarr_version, zarr_format)
     opened = as_store(store, storage_options, durability)
@@ -203,7 +206,8 @@ def open_group(
     if chunk_store is not None:
         chunks = as_store(chunk_store, storage_options=storage_options)
     where = normalize_storage_path(path)
-    if _must_create(opened, where, mode, asked):
+    node = node or _existing(opened, where, mode, asked)
+    if node is None:
         asked = _nodes.choose_format(opened, where, asked, 2)
         _create_group(opened, where, chunks, mode == "w", asked, attributes)
     elif use_consolidated:
@@ -218,6 +222,7 @@ def open_group(
         synchronizer=synchronizer,
         zarr_version=asked,
         meta_array=meta_array,
+        _node=node,
     )
 
 
@@ -404,9 +409,10 @@ def create_hierarchy(
     return iter([(path, open(opened, "r+", path=path, zarr_format=chosen)) for path in nodes])
 
 
-def _must_create(store: Store, path: str, mode: str, zarr_format: int | None) -> bool:
+def _existing(store: Store, path: str, mode: str, zarr_format: int | None) -> _nodes.Node | None:
+    """The group to open; None if one is to be created."""
     if mode == "w":
-        return True
+        return None
     node = _nodes.find(store, path, zarr_format)
     if node is not None and node.kind == "array":
         raise ContainsArrayError(
@@ -418,10 +424,10 @@ def _must_create(store: Store, path: str, mode: str, zarr_format: int | None) ->
             raise ContainsGroupError(
                 f"{_nodes.describe(store, path)} contains a group, and mode {mode!r} creates only"
             )
-        return False
+        return node
     if mode in ("r", "r+"):
         raise GroupNotFoundError(f"no group at {_nodes.describe(store, path)}")
-    return True
+    return None
 
 
 def group(

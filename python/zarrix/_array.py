@@ -55,6 +55,10 @@ class Array(Selecting):
         Accepted for zarr 2.18; results are NumPy arrays.
     allow_pickle : bool
         Whether the object codec ``pickle`` may be used, which runs what it reads.
+    read_missing_chunks : bool
+        False makes reading a chunk that is not stored a `ChunkNotFoundError`; what is missing
+        inside a stored shard is the fill value still. As ``zarrix.config.read_missing_chunks`` says
+        when omitted.
 
     Raises
     ------
@@ -136,7 +140,12 @@ class Array(Selecting):
         return self._shaped(result, new_axes, selection)
 
     def get_basic_selection(
-        self, selection: Any = ..., out: Any = None, fields: str | list[str] | None = None
+        self,
+        selection: Any = ...,
+        out: Any = None,
+        fields: str | list[str] | None = None,
+        *,
+        prototype: Any = None,
     ) -> Any:
         """Read a region, as `read` does, with the fields of a structured dtype apart.
 
@@ -145,6 +154,8 @@ class Array(Selecting):
         selection : int, slice, Ellipsis or newaxis, or a tuple of these
         out : ndarray or writable buffer, optional
         fields : str or list of str, optional
+        prototype : optional
+            Accepted for zarr-python 3; results are NumPy arrays, or ``out``.
 
         Returns
         -------
@@ -216,7 +227,12 @@ class Array(Selecting):
         self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), fsync)
 
     def set_basic_selection(
-        self, selection: Any, value: Any, fields: str | list[str] | None = None
+        self,
+        selection: Any,
+        value: Any,
+        fields: str | list[str] | None = None,
+        *,
+        prototype: Any = None,
     ) -> None:
         """Write a region, as ``z[selection] = value`` does, or one field of its elements.
 
@@ -280,7 +296,7 @@ class Array(Selecting):
             size = tuple(piece.stop - piece.start for piece in region)
             io.write(tuple(part), as_value(value[region], dtype, size), self._fsync)
 
-    def resize(self, *args: Any) -> None:
+    def resize(self, *args: Any, new_shape: Any = None) -> None:
         """Change the length of axes; what stays inside keeps its values, what is new is fill.
 
         Safe against other processes that resize and append at the same time. Elements that are cut
@@ -290,7 +306,13 @@ class Array(Selecting):
         ----------
         *args : int or tuple of int
             The new shape; None keeps the length of an axis.
+        new_shape : tuple of int
+            The same, as zarr-python 3 names it.
         """
+        if new_shape is not None:
+            if args:
+                raise TypeError("give the new shape by position or as new_shape=, not both")
+            args = (new_shape,)
         with self._writing():
             _resize.resize(self, args)
 
@@ -497,6 +519,7 @@ class Array(Selecting):
             "meta_array": self._meta_array,
             "allow_pickle": self._allow_pickle,
             "checksum": self._checksum,
+            "read_missing_chunks": self._read_missing,
         }
         if self._is_view:
             state["view"] = (replace(self._metadata), self._cast_to)

@@ -93,6 +93,7 @@ class ArrayState(ArrayTerms):
         "_path",
         "_plain_read",
         "_plain_write",
+        "_read_missing",
         "_read_only",
         "_store",
         "_synchronizer",
@@ -119,6 +120,9 @@ class ArrayState(ArrayTerms):
         meta_array: Any = None,
         allow_pickle: bool = False,
         checksum: bool = False,
+        *,
+        read_missing_chunks: bool | None = None,
+        _node: _nodes.Node | None = None,
     ) -> None:
         zarr_format = _nodes.check_format(zarr_version)
         self._store: Store = as_store(store)
@@ -127,15 +131,18 @@ class ArrayState(ArrayTerms):
         self._read_only = bool(read_only) or self._store.read_only
         self._synchronizer = synchronizer
         self._cache_metadata = bool(cache_metadata)
-        self._meta_array = np.empty_like(() if meta_array is None else meta_array, shape=())
+        self._meta_array = meta_array
         self._durable = None if self._store._durability is None else self._store.syncs
         self._checksum = bool(checksum)
         self._is_view = False
         self._cast_to: np.dtype[Any] | None = None
         self._document = None
         self._adopted = 0
-        self._allow_pickle = bool(allow_pickle)
-        document = self._find(zarr_format)
+        self._allow_pickle = bool(allow_pickle) or config.allow_pickle
+        if read_missing_chunks is None:
+            read_missing_chunks = config.read_missing_chunks
+        self._read_missing = bool(read_missing_chunks)
+        document = self._find(zarr_format, _node)
         # What each generation of zarr stores by default.
         is_v2 = self._name == ".zarray"
         if write_empty_chunks is None:
@@ -153,16 +160,13 @@ class ArrayState(ArrayTerms):
     def _key(self, name: str) -> str:
         return f"{self._path}/{name}" if self._path else name
 
-    def _find(self, zarr_format: int | None) -> bytes:
+    def _find(self, zarr_format: int | None, node: _nodes.Node | None) -> bytes:
         """The stored document, whose name decides the format."""
-        for name, wanted in ((".zarray", 2), ("zarr.json", 3)):
-            document = self._store.get(self._key(name)) if zarr_format in (None, wanted) else None
-            if document is not None:
-                self._name = name
-                if name == "zarr.json" and v3.node_type(document, self._key(name)) == "group":
-                    break
-                return bytes(document)
-        raise _array_missing(self._store, self._path)
+        node = node or _nodes.find(self._store, self._path, zarr_format)
+        if node is None or node.kind != "array":
+            raise _array_missing(self._store, self._path)
+        self._name = ".zarray" if node.zarr_format == 2 else "zarr.json"
+        return node.document
 
     def _load(self) -> ArrayMetadata:
         """The stored metadata, adopted unless it is what this object has."""
@@ -181,7 +185,9 @@ class ArrayState(ArrayTerms):
 
     def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
         layout, foreign = metadata.layout(
-            write_empty_chunks=self._write_empty_chunks, allow_pickle=self._allow_pickle
+            write_empty_chunks=self._write_empty_chunks,
+            allow_pickle=self._allow_pickle,
+            read_missing_chunks=self._read_missing,
         )
         chunks = self._store if self._chunk_store is None else self._chunk_store
         path = chunks.engine_path(self._path)
@@ -304,7 +310,8 @@ class ArrayState(ArrayTerms):
     @property
     def meta_array(self) -> npt.NDArray[Any]:
         """An empty array of the kind that reads return."""
-        return self._meta_array
+        like = () if self._meta_array is None else self._meta_array
+        return np.empty_like(like, shape=())
 
     @property
     def is_view(self) -> bool:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from zarrix import _engine
+from zarrix import _engine, _nodes
 from zarrix._chain import split_chain
 from zarrix._codec_objects import codec_from_dict
 from zarrix._codecs import codec_object
 from zarrix._errors import suggestion
 from zarrix._metadata import ArrayMetadata
+from zarrix.util import json_dumps
 
 __all__ = ["ArrayConfig", "ArrayTerms", "StorePath"]
 
@@ -28,27 +29,43 @@ class ArrayConfig:
         Accepted for zarr-python; results of reads are in C order, and ``out=`` takes any.
     write_empty_chunks : bool
         Whether chunks that hold only the fill value are stored.
+    read_missing_chunks : bool
+        Whether chunks that are not stored read as the fill value; else reading one is an error.
     """
 
     order: str = "C"
     write_empty_chunks: bool = False
+    read_missing_chunks: bool = True
 
     @classmethod
     def of(cls, value: Any, base: "ArrayConfig") -> "ArrayConfig":
         """``base`` with the settings that ``config=`` names: a mapping, or another's config."""
+        return replace(base, **cls.given(value))
+
+    @classmethod
+    def given(cls, value: Any) -> dict[str, Any]:
+        """The settings that ``config=`` names: a mapping, or another's config."""
         if value is None:
-            return base
+            return {}
         names = [one.name for one in fields(cls)]
-        given = value if isinstance(value, Mapping) else vars(value)
-        for name in given:
+        settings = value if isinstance(value, Mapping) else vars(value)
+        for name in settings:
             if name not in (*names, *_IGNORED):
                 raise TypeError(f"config has no setting {name!r}{suggestion(name, names)}")
-        return cls(**{name: given.get(name, getattr(base, name)) for name in names})
+        return {name: one for name, one in settings.items() if name in names}
+
+    @classmethod
+    def words(cls, value: Any, write_empty_chunks: bool | None = None) -> dict[str, Any]:
+        """What ``config=`` says to `Array`; a ``write_empty_chunks`` of its own goes before it."""
+        given = {**cls.given(value)}
+        given.pop("order", None)
+        if write_empty_chunks is not None:
+            given["write_empty_chunks"] = write_empty_chunks
+        return given
 
 
 # Of zarr-python, about things that do not exist here.
 _IGNORED = (
-    "read_missing_chunks",
     "sharding_coalesce_max_gap_bytes",
     "sharding_coalesce_max_bytes",
     "rectilinear_chunks",
@@ -62,7 +79,12 @@ class StorePath:
     """A place: a store and a path in it."""
 
     store: Any
-    path: str
+    path: str = ""
+
+    @classmethod
+    def of(cls, value: Any) -> "StorePath":
+        """``value``, which is a place, or a store whose root it is."""
+        return value if isinstance(value, cls) else cls(value)
 
     def __str__(self) -> str:
         root = getattr(self.store, "path", None)
@@ -81,6 +103,7 @@ class ArrayTerms:
     _metadata: ArrayMetadata
     _io: _engine.ArrayIO
     _write_empty_chunks: bool
+    _read_missing: bool
 
     def _codecs_by_kind(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
         """Filters, serializer and compressors of format 3; those of its shards, if it has them."""
@@ -93,6 +116,71 @@ class ArrayTerms:
             codec_from_dict(middle[0]),
             tuple(codec_from_dict(one) for one in binary),
         )
+
+    @classmethod
+    def open(cls, store: Any, *, zarr_format: int | None = None, config: Any = None) -> Self:
+        """Open the array at a place; `ArrayNotFoundError` if there is none.
+
+        Parameters
+        ----------
+        store : Store, StorePath, mapping, str or Path
+        zarr_format : {2, 3}, optional
+            The format to look for; either when omitted.
+        config : mapping, optional
+            As in `zarrix.create_array`.
+        """
+        place = StorePath.of(store)
+        return cls(place.store, place.path, zarr_version=zarr_format, **ArrayConfig.words(config))  # type: ignore[call-arg]
+
+    @classmethod
+    def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Self:
+        """An array as a document describes it, whatever is stored there; nothing is stored.
+
+        Parameters
+        ----------
+        store_path : StorePath, Store, mapping, str or Path
+            Where its chunks are.
+        data : mapping
+            The document: a ``zarr.json``, or a ``.zarray``.
+
+        Raises
+        ------
+        MetadataError
+            The document does not describe an array.
+        """
+        place = StorePath.of(store_path)
+        document = json_dumps(dict(data))
+        zarr_format = 2 if data.get("zarr_format") == 2 else 3
+        node = _nodes.Node(zarr_format, "array", document)
+        return cls(place.store, place.path, zarr_version=zarr_format, _node=node)  # type: ignore[call-arg]
+
+    @classmethod
+    def create(cls, store: Any = None, *, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """Create an array, of format 3 unless ``zarr_format`` says otherwise.
+
+        Parameters
+        ----------
+        store : Store, StorePath, mapping, str or Path, optional
+        shape : int or tuple of int
+        dtype : dtype, optional
+        **kwargs
+            As for `zarrix.create`.
+        """
+        from zarrix._create import create
+
+        place = StorePath.of(store)
+        kwargs.setdefault("zarr_format", 3)
+        kwargs.setdefault("path", place.path)
+        return create(shape, dtype=dtype, store=place.store, **kwargs)
+
+    @property
+    def async_array(self) -> Any:
+        """The same array with methods that are awaited: an `AsyncArray`."""
+        from zarrix._async import AsyncArray
+
+        return AsyncArray(self)  # type: ignore[arg-type]
+
+    _async_array = async_array
 
     @property
     def zarr_format(self) -> int:
@@ -127,7 +215,7 @@ class ArrayTerms:
     @property
     def config(self) -> ArrayConfig:
         """What this object does, as opposed to how the array is stored."""
-        return ArrayConfig(self._metadata.order, self._write_empty_chunks)
+        return ArrayConfig(self._metadata.order, self._write_empty_chunks, self._read_missing)
 
     def with_config(self, config: Any) -> Self:
         """The same array, through an object with other settings.
@@ -141,7 +229,11 @@ class ArrayTerms:
         state = self.__getstate__()
         assert isinstance(state, dict)
         wanted = ArrayConfig.of(config, self.config)
-        new.__setstate__({**state, "write_empty_chunks": wanted.write_empty_chunks})  # type: ignore[attr-defined]
+        changed = {
+            "write_empty_chunks": wanted.write_empty_chunks,
+            "read_missing_chunks": wanted.read_missing_chunks,
+        }
+        new.__setstate__({**state, **changed})  # type: ignore[attr-defined]
         return new
 
     @property

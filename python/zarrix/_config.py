@@ -52,6 +52,13 @@ class Config:
     write_empty_chunks : bool or None
         Whether arrays store chunks that hold only the fill value, where their call does not say
         (``ZARRIX_WRITE_EMPTY_CHUNKS``). None, the default: they do in format 2, not in format 3.
+    read_missing_chunks : bool
+        Whether a chunk that is not stored reads as the fill value, as it does by default
+        (``ZARRIX_READ_MISSING_CHUNKS``), or is a `ChunkNotFoundError`. For arrays that are opened
+        from then on, where their call does not say.
+    allow_pickle : bool
+        Whether objects may be read by the codec ``pickle``, which runs whatever program is stored
+        (``ZARRIX_ALLOW_PICKLE``). Off; ``allow_pickle=True`` opens a single array so.
     max_chunk_bytes : int
         Largest decoded chunk that is accepted from a metadata document or created
         (``ZARRIX_MAX_CHUNK_BYTES``); by default half the physical memory, at least 2 GiB.
@@ -68,10 +75,12 @@ class Config:
     """
 
     __slots__ = (
+        "_allow_pickle",
         "_default_zarr_format",
         "_durability",
         "_ignored",
         "_max_chunk_bytes",
+        "_read_missing_chunks",
         "_write_empty_chunks",
         # Whether durability is "fsync", for writes: a property would be a frame of each.
         "syncs",
@@ -82,6 +91,8 @@ class Config:
         self._default_zarr_format: Literal[2, 3] | None = None
         self._durability: Literal["process", "fsync"] = "process"
         self._write_empty_chunks: bool | None = None
+        self._read_missing_chunks = True
+        self._allow_pickle = False
         self._ignored: dict[str, Any] = {}
         self._max_chunk_bytes = max(2 * _GIB, _physical_memory() // 2)
         for name, parse in _VARIABLES.items():
@@ -139,6 +150,22 @@ class Config:
         self._write_empty_chunks = value
 
     @property
+    def read_missing_chunks(self) -> bool:
+        return self._read_missing_chunks
+
+    @read_missing_chunks.setter
+    def read_missing_chunks(self, value: bool) -> None:
+        self._read_missing_chunks = _yes_or_no("read_missing_chunks", value)
+
+    @property
+    def allow_pickle(self) -> bool:
+        return self._allow_pickle
+
+    @allow_pickle.setter
+    def allow_pickle(self, value: bool) -> None:
+        self._allow_pickle = _yes_or_no("allow_pickle", value)
+
+    @property
     def max_chunk_bytes(self) -> int:
         return self._max_chunk_bytes
 
@@ -184,8 +211,10 @@ class Config:
     def set(self, settings: Mapping[str, Any] | None = None, **more: Any) -> _Restore:
         """Set settings by the names that they have in zarr-python 3, or here.
 
-        Of zarr-python's, ``threading.max_workers``, ``async.concurrency``, ``default_zarr_format``
-        and ``array.write_empty_chunks`` have an effect; the others are remembered and do nothing.
+        Of zarr-python's, ``threading.max_workers``, ``async.concurrency``,
+        ``default_zarr_format``, ``array.write_empty_chunks``, ``array.read_missing_chunks`` and
+        ``array.allow_unsafe_pickle_decode`` have an effect; the others are remembered and do
+        nothing.
 
         Parameters
         ----------
@@ -251,6 +280,12 @@ class _Restore:
             self._config._ignored = self.before_ignored
 
 
+def _yes_or_no(name: str, value: Any) -> bool:
+    if value not in (True, False):
+        raise ValueError(f"{name} must be a bool, not {value!r}")
+    return bool(value)
+
+
 def _whole_number(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be a whole number, not {value!r}")
@@ -274,6 +309,8 @@ _VARIABLES: dict[str, Callable[[str], Any]] = {
     "default_zarr_format": _parse_format,
     "durability": str,
     "write_empty_chunks": _parse_bool,
+    "read_missing_chunks": _parse_bool,
+    "allow_pickle": _parse_bool,
     "max_chunk_bytes": int,
 }
 
@@ -282,10 +319,15 @@ _ZARR_NAMES = {
     "threading.max_workers": "threads",
     "async.concurrency": "concurrent_requests",
     "array.write_empty_chunks": "write_empty_chunks",
+    "array.read_missing_chunks": "read_missing_chunks",
+    "array.allow_unsafe_pickle_decode": "allow_pickle",
 }
 _WITHOUT_EFFECT: dict[str, Any] = {
     "array.order": "C",
-    "array.read_missing_chunks": True,
+    "array.rectilinear_chunks": True,
+    "array.sharding_coalesce_max_bytes": 16 << 20,
+    "array.sharding_coalesce_max_gap_bytes": 4 << 10,
+    "array.target_shard_size_bytes": None,
     "async.concurrency": 10,
     "async.timeout": None,
     "json_indent": 2,

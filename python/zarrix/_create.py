@@ -8,13 +8,13 @@ the door; a keyword that nobody knows is an error that suggests the right one.
 import inspect
 import os
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from zarrix import _nodes
 from zarrix._array import Array
+from zarrix._array_terms import ArrayConfig
 from zarrix._attributes import Attributes
 from zarrix._checksum import with_checksum
 from zarrix._codecs import compression_config
@@ -162,6 +162,7 @@ def create(
     opened = as_store(in_memory() if store is None else store, options, durability)
     opened_chunks = None if chunk_store is None else as_store(chunk_store)
     where = normalize_storage_path(path)
+    settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
     compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
     metadata = _new_metadata(
         opened,
@@ -189,11 +190,11 @@ def create(
         synchronizer=synchronizer,
         cache_metadata=cache_metadata,
         cache_attrs=cache_attrs,
-        write_empty_chunks=_write_empty(write_empty_chunks, kwargs),
         zarr_version=metadata.zarr_format,
         meta_array=meta_array,
         checksum=checksum,
         allow_pickle=allow_pickle,
+        **settings,
     )
 
 
@@ -220,14 +221,6 @@ def _new_metadata(
     if "chunk_shape" in arguments:
         arguments["chunks"] = arguments.pop("chunk_shape")
     return new_metadata(store, path, chosen, **arguments)
-
-
-def _write_empty(write_empty_chunks: bool | None, kwargs: dict[str, Any]) -> bool | None:
-    config = kwargs.get("config")
-    if write_empty_chunks is not None or config is None:
-        return write_empty_chunks
-    given = config if isinstance(config, Mapping) else vars(config)
-    return given.get("write_empty_chunks")
 
 
 def _store_attributes(
@@ -406,6 +399,7 @@ def open_array(
         A group is there.
     """
     check_mode(mode)
+    node = kwargs.pop("_node", None)
     check_keywords(kwargs, OPEN_KEYWORDS, "open_array")
     asked = _nodes.check_format(zarr_version, zarr_format)
     opened = as_store(in_memory() if store is None else store, storage_options, durability)
@@ -413,7 +407,9 @@ def open_array(
     if chunk_store is not None:
         opened_chunks = as_store(chunk_store, storage_options=storage_options)
     where = normalize_storage_path(path)
-    if _must_create(opened, where, mode, asked):
+    settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
+    node = node or _existing(opened, where, mode, asked)
+    if node is None:
         compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
         metadata = _new_metadata(
             opened,
@@ -442,11 +438,12 @@ def open_array(
         synchronizer=synchronizer,
         cache_metadata=cache_metadata,
         cache_attrs=cache_attrs,
-        write_empty_chunks=_write_empty(write_empty_chunks, kwargs),
         zarr_version=asked,
         meta_array=meta_array,
         checksum=checksum,
         allow_pickle=allow_pickle,
+        _node=node,
+        **settings,
     )
 
 
@@ -456,16 +453,17 @@ def check_mode(mode: Any) -> None:
         raise ValueError(f"mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
 
 
-def _must_create(store: Store, path: str, mode: str, zarr_format: int | None) -> bool:
+def _existing(store: Store, path: str, mode: str, zarr_format: int | None) -> _nodes.Node | None:
+    """The array to open; None if one is to be created."""
     if mode == "w":
-        return True
+        return None
     node = _nodes.find(store, path, zarr_format)
     if node is not None and node.kind == "array":
         if mode in ("w-", "x"):
             raise ContainsArrayError(
                 f"{_nodes.describe(store, path)} contains an array, and mode {mode!r} creates only"
             )
-        return False
+        return node
     if node is not None:
         raise ContainsGroupError(
             f"{_nodes.describe(store, path)} contains a group, not an array; "
@@ -473,7 +471,7 @@ def _must_create(store: Store, path: str, mode: str, zarr_format: int | None) ->
         )
     if mode in ("r", "r+"):
         raise ArrayNotFoundError(f"no array at {_nodes.describe(store, path)}")
-    return True
+    return None
 
 
 def open_like(a: Any, path: Any, **kwargs: Any) -> Array:

@@ -115,7 +115,8 @@ def create_array(
     overwrite : bool
         Replace what is there. What is not Zarr's is never deleted.
     config : mapping, optional
-        ``{"write_empty_chunks": True}`` stores chunks that hold only the fill value.
+        ``{"write_empty_chunks": True}`` stores chunks that hold only the fill value;
+        ``{"read_missing_chunks": False}`` makes reading one that is not stored an error.
     write_data : bool
         False takes only shape and dtype from ``data``.
     compressor, read_only, synchronizer, chunk_store, cache_attrs, durability, checksum
@@ -171,7 +172,7 @@ def create_array(
         chunk_key_encoding=chunk_key_encoding,
         dimension_names=dimension_names,
     )
-    settings = None if config is None else ArrayConfig.of(config, ArrayConfig())
+    settings = ArrayConfig.words(config)
     if data is not None and write_data and not is_lazy(data):
         # Values that cannot be cast must fail while what they replace is still there.
         data = np.asarray(data, metadata.dtype)
@@ -188,9 +189,9 @@ def create_array(
         chunk_store=chunks_in,
         synchronizer=synchronizer,
         cache_attrs=cache_attrs,
-        write_empty_chunks=None if settings is None else settings.write_empty_chunks,
         zarr_version=chosen,
         checksum=checksum,
+        **settings,
     )
     if attributes and chosen == 2:
         z.attrs.put(dict(attributes))

@@ -44,6 +44,9 @@ class Store:
     def get(self, key: str) -> bytes | None:
         """The whole value of ``key``; None if absent."""
 
+    def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
+        """The whole values of ``keys`` in one call, at once where the store is far away."""
+
     def put(self, key: str, value: Buffer, *, fsync: bool = False) -> None:
         """Replace the value of ``key`` as a whole, under the lock of ``key``."""
 
@@ -143,7 +146,8 @@ class ArrayIO:
     layout : str
         JSON: ``shape``, ``chunk_shape``, ``item_bytes``, ``fill_value`` (hex of one element, or
         null for zeros), ``chunk_key_encoding`` and ``codecs`` in their v3 form, ``metadata_key``
-        (name of the metadata document, the anchor of locks), ``write_empty_chunks``. Elements that
+        (name of the metadata document, the anchor of locks), ``write_empty_chunks``, and
+        ``read_missing_chunks``: false makes a chunk that is not stored an error. Elements that
         have no size of their own have an ``item_bytes`` of null, and ``objects``: the ``slot`` of
         what knows them, and ``max_chunk_bytes``, the most that a decoded chunk of them may have.
     foreign : sequence of objects

@@ -11,6 +11,7 @@ is the stable ``kind`` of the class, for programs that must not parse messages.
         CodecError(ValueError, RuntimeError)                        codec
         CorruptChunkError(ValueError, RuntimeError)                 corrupt-chunk
         CorruptStoreError(ValueError, RuntimeError)                 corrupt-store
+        ChunkNotFoundError(ValueError)                              chunk-not-found
         InvalidKeyError(ValueError, KeyError)                       invalid-key
         ContainsArrayError(ValueError)                              contains-array
         ContainsGroupError(ValueError)                              contains-group
@@ -45,6 +46,7 @@ __all__ = [
     "CodecError",
     "CorruptChunkError",
     "CorruptStoreError",
+    "ChunkNotFoundError",
     "InvalidKeyError",
     "ContainsArrayError",
     "ContainsGroupError",
@@ -107,6 +109,12 @@ class CorruptStoreError(ZarrixError, ValueError, RuntimeError):
     """The file that holds a store's values, such as a zip archive, is damaged or none."""
 
     kind = "corrupt-store"
+
+
+class ChunkNotFoundError(ZarrixError, ValueError):
+    """A chunk is not stored, of an array that was opened with ``read_missing_chunks`` off."""
+
+    kind = "chunk-not-found"
 
 
 class InvalidKeyError(ZarrixError, ValueError, KeyError):

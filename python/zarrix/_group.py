@@ -19,7 +19,6 @@ from zarrix._attributes import Attributes
 from zarrix._consolidate import keep_true
 from zarrix._copy import copy
 from zarrix._errors import (
-    ArrayNotFoundError,
     ContainsArrayError,
     GroupNotFoundError,
     ReadOnlyError,
@@ -90,6 +89,7 @@ class Group(GroupTerms, MutableMapping[str, Any]):
         zarr_version: int | None = None,
         *,
         meta_array: Any = None,
+        _node: _nodes.Node | None = None,
     ) -> None:
         asked = _nodes.check_format(zarr_version)
         self._store: Store = as_store(store)
@@ -97,8 +97,8 @@ class Group(GroupTerms, MutableMapping[str, Any]):
         self._path: str = normalize_storage_path(path)
         self._read_only = bool(read_only) or self._store.read_only
         self._synchronizer = synchronizer
-        self._meta_array = np.empty_like(() if meta_array is None else meta_array, shape=())
-        node = _nodes.find(self._store, self._path, asked)
+        self._meta_array = meta_array
+        node = _node or _nodes.find(self._store, self._path, asked)
         if node is not None and node.kind == "array":
             raise ContainsArrayError(
                 f"{_nodes.describe(self._store, self._path)} contains an array, not a group; "
@@ -156,7 +156,8 @@ class Group(GroupTerms, MutableMapping[str, Any]):
     @property
     def meta_array(self) -> npt.NDArray[Any]:
         """An empty array of the kind that reads return."""
-        return self._meta_array
+        like = () if self._meta_array is None else self._meta_array
+        return np.empty_like(like, shape=())
 
     @property
     def attrs(self) -> Attributes:
@@ -239,9 +240,10 @@ class Group(GroupTerms, MutableMapping[str, Any]):
             return path
         return f"{self._path}/{path}" if path else self._path
 
-    def _open_array(self, path: str, **changes: Any) -> Array:
+    def _open_node(self, path: str, node: _nodes.Node, **changes: Any) -> Any:
+        """The array or group that ``node`` was found to be."""
         options = {**self.__getstate__(), "path": path, **changes}
-        return Array(**options)
+        return (Array if node.kind == "array" else Group)(**options, _node=node)
 
     def _open_group(self, path: str) -> "Group":
         return Group(**{**self.__getstate__(), "path": path})
@@ -249,12 +251,10 @@ class Group(GroupTerms, MutableMapping[str, Any]):
     def __getitem__(self, item: str) -> Any:
         """The array or group of that name or path; ``KeyError`` if there is none."""
         path = self._item_path(item)
-        try:
-            return self._open_array(path)
-        except ArrayNotFoundError:
-            if not _nodes.has_group(self._store, path, self._zarr_format):
-                raise self._no_member(item) from None
-            return self._open_group(path)
+        node = self._node(path)
+        if node is None:
+            raise self._no_member(item)
+        return self._open_node(path, node)
 
     def _no_member(self, item: str) -> KeyError:
         return KeyError(f"{item} is neither an array nor a group in the group {self.name!r}")
@@ -284,10 +284,11 @@ class Group(GroupTerms, MutableMapping[str, Any]):
         return None if node is None else node.kind
 
     def __iter__(self) -> Iterator[str]:
-        for name in _nodes.member_names(self._store, self._path):
-            path = _nodes.key_of(self._path, name)
-            if self._node(path) is not None:
-                yield name
+        for name, _ in self._members():
+            yield name
+
+    def _members(self) -> Iterator[tuple[str, _nodes.Node]]:
+        return _nodes.members(self._store, self._path, self._zarr_format)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -344,37 +345,36 @@ class Group(GroupTerms, MutableMapping[str, Any]):
 
     def group_keys(self) -> Iterator[str]:
         """Names of the groups directly below."""
-        for name in _nodes.member_names(self._store, self._path):
-            path = _nodes.key_of(self._path, name)
-            if self._kind(path) == "group":
+        for name, node in self._members():
+            if node.kind == "group":
                 yield name
 
     def groups(self) -> Iterator[tuple[str, "Group"]]:
         """Names and objects of the groups directly below."""
-        for name in self.group_keys():
-            yield name, self._open_group(_nodes.key_of(self._path, name))
+        for name, node in self._members():
+            if node.kind == "group":
+                yield name, self._open_node(_nodes.key_of(self._path, name), node)
 
     def array_keys(self, recurse: bool = False) -> Iterator[str]:
         """Names of the arrays directly below; with ``recurse`` of all below.
 
         As in zarr 2.18 these are last parts of names, not paths.
         """
-        for path in self._array_paths(self._path, recurse):
+        for path, _ in self._array_nodes(self._path, recurse):
             yield path.split("/")[-1]
 
     def arrays(self, recurse: bool = False) -> Iterator[tuple[str, Array]]:
         """Names and objects of the arrays directly below; with ``recurse`` of all below."""
-        for path in self._array_paths(self._path, recurse):
-            yield path.split("/")[-1], self._open_array(path)
+        for path, node in self._array_nodes(self._path, recurse):
+            yield path.split("/")[-1], self._open_node(path, node)
 
-    def _array_paths(self, path: str, recurse: bool) -> Iterator[str]:
-        for name in _nodes.member_names(self._store, path):
+    def _array_nodes(self, path: str, recurse: bool) -> Iterator[tuple[str, _nodes.Node]]:
+        for name, node in _nodes.members(self._store, path, self._zarr_format):
             below = _nodes.key_of(path, name)
-            kind = self._kind(below)
-            if kind == "array":
-                yield below
-            elif recurse and kind == "group":
-                yield from self._array_paths(below, recurse)
+            if node.kind == "array":
+                yield below, node
+            elif recurse:
+                yield from self._array_nodes(below, recurse)
 
     def visitvalues(self, func: Callable[[Any], Any]) -> Any:
         """Call ``func(object)`` on everything below, parents first.
@@ -516,12 +516,13 @@ class Group(GroupTerms, MutableMapping[str, Any]):
             An array of another shape or dtype exists.
         """
         path = self._item_path(name)
-        if self._kind(path) != "array":
+        node = self._node(path)
+        if node is None or node.kind != "array":
             return self.create_dataset(name, shape=shape, dtype=dtype, **kwargs)
         with self._writing():
             names = ("synchronizer", "cache_metadata", "cache_attrs", "write_empty_chunks")
             options = {option: kwargs[option] for option in names if option in kwargs}
-            existing = self._open_array(path, **options)
+            existing: Array = self._open_node(path, node, **options)
         if normalize_shape(shape) != existing.shape:
             raise TypeError(f"the existing array {name!r} has shape {existing.shape}, not {shape}")
         wanted: np.dtype[Any] = np.dtype(dtype)

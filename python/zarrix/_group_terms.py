@@ -68,6 +68,15 @@ class GroupTerms:
         return cls(store, zarr_version=zarr_format)  # type: ignore[call-arg]
 
     @property
+    def async_group(self) -> Any:
+        """The same group with methods that are awaited: an `AsyncGroup`."""
+        from zarrix._async import AsyncGroup
+
+        return AsyncGroup(self)  # type: ignore[arg-type]
+
+    _async_group = async_group
+
+    @property
     def zarr_format(self) -> int:
         """2 or 3: the format in which the group is stored."""
         return self._zarr_format
@@ -161,8 +170,8 @@ class GroupTerms:
         return tuple(self._walk("", max_depth))
 
     def _walk(self, prefix: str, depth: int | None) -> Iterator[tuple[str, Any]]:
-        for name in self:  # type: ignore[attr-defined]
-            member = self[name]  # type: ignore[index]
+        for name, node in self._members():  # type: ignore[attr-defined]
+            member = self._open_node(_nodes.key_of(self._path, name), node)  # type: ignore[attr-defined]
             yield f"{prefix}{name}", member
             if isinstance(member, GroupTerms) and depth != 0:
                 below = None if depth is None else depth - 1

@@ -10,13 +10,13 @@ created under its lock, so of two processes that create the same node one gets i
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from zarrix import _engine
 from zarrix._config import config
 from zarrix._consolidate import keep_true
-from zarrix._errors import ContainsArrayError, ContainsGroupError, ZarrixError
+from zarrix._errors import ContainsArrayError, ContainsGroupError, InvalidKeyError, ZarrixError
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
 from zarrix._store import Store
 
@@ -34,7 +34,7 @@ __all__ = [
     "has_array",
     "has_group",
     "key_of",
-    "member_names",
+    "members",
     "place",
 ]
 
@@ -49,26 +49,62 @@ def key_of(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
+# What makes a node, in the order in which it counts.
+_MARKS = ((".zarray", 2), ("zarr.json", 3), (".zgroup", 2))
+# How many members are asked for at once.
+_BATCH = 256
+
+
 class Node(NamedTuple):
-    """What is stored at a path: its format, and whether it is an "array" or a "group"."""
+    """What is stored at a path: its format, whether it is an "array" or a "group", its document."""
 
     zarr_format: int
     kind: str
-    document: bytes | None = None
+    document: bytes
+
+
+def _node(store: Store, key: str, mark: str, document: Any) -> Node:
+    if mark == "zarr.json":
+        return Node(3, v3.node_type(document, place(store, key)), bytes(document))
+    return Node(2, "array" if mark == ".zarray" else "group", bytes(document))
 
 
 def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None:
     """What is stored at ``path``, in one format or in either; None if nothing is."""
-    if zarr_format != 3 and key_of(path, ".zarray") in store:
-        return Node(2, "array")
-    if zarr_format != 2:
-        key = key_of(path, "zarr.json")
-        document = store.get(key)
-        if document is not None:
-            return Node(3, v3.node_type(document, place(store, key)), document)
-    if zarr_format != 3 and key_of(path, ".zgroup") in store:
-        return Node(2, "group")
+    for mark, its_format in _MARKS:
+        if zarr_format is None or zarr_format == its_format:
+            key = key_of(path, mark)
+            document = store.get(key)
+            if document is not None:
+                return _node(store, key, mark, document)
     return None
+
+
+def members(store: Store, path: str, zarr_format: int) -> Iterator[tuple[str, Node]]:
+    """Names directly below ``path``, sorted, and what is stored there.
+
+    Documents are asked for many at once: a store that is far away is not asked name by name.
+    """
+    names = store.child_names(path)
+    for begin in range(0, len(names), _BATCH):
+        part = names[begin : begin + _BATCH]
+        found: dict[str, Node] = {}
+        for mark, its_format in _MARKS:
+            if its_format != zarr_format:
+                continue
+            keys = {key_of(path, f"{name}/{mark}"): name for name in part if name not in found}
+            for key, document in _values(store, keys).items():
+                found[keys[key]] = _node(store, key, mark, document)
+        yield from ((name, found[name]) for name in part if name in found)
+
+
+def _values(store: Store, keys: Iterable[str]) -> Mapping[str, Any]:
+    try:
+        return store.getitems(keys)
+    except InvalidKeyError:
+        # A name that no key may have, made by another program: the others are there all the same.
+        found = {key: store.get(key) for key in keys}
+        return {key: value for key, value in found.items() if value is not None}
 
 
 def has_array(store: Store, path: str, zarr_format: int | None = None) -> bool:
@@ -81,11 +117,6 @@ def has_group(store: Store, path: str, zarr_format: int | None = None) -> bool:
     """Whether a group is stored at ``path``, and no array."""
     node = find(store, path, zarr_format)
     return node is not None and node.kind == "group"
-
-
-def member_names(store: Store, path: str) -> list[str]:
-    """Names directly below ``path`` that may be nodes, sorted."""
-    return store.child_names(path)
 
 
 def describe(store: Store, path: str) -> str:

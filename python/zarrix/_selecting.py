@@ -25,6 +25,7 @@ from zarrix._values import as_out, as_value, fill_element
 __all__ = ["BlockIndex", "OIndex", "Selecting", "VIndex"]
 
 Fields = str | list[str] | None
+_UNSET: Any = object()
 Rule = Callable[[Any, tuple[int, ...]], Picked]
 
 
@@ -56,7 +57,7 @@ class Selecting(ArrayState):
         return LazyArray.of(self)
 
     def get_orthogonal_selection(
-        self, selection: Any, out: Any = None, fields: Fields = None
+        self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
     ) -> Any:
         """Read a selection that is made along each axis on its own.
 
@@ -68,6 +69,8 @@ class Selecting(ArrayState):
             Of the shape of the selection; filled and returned.
         fields : str or list of str, optional
             Of a structured dtype, the fields to read.
+        prototype : optional
+            Accepted for zarr-python 3; results are NumPy arrays, or ``out``.
 
         Returns
         -------
@@ -88,7 +91,9 @@ class Selecting(ArrayState):
         """
         return self._read(selection, out, fields, pick_orthogonal)
 
-    def set_orthogonal_selection(self, selection: Any, value: Any, fields: Fields = None) -> None:
+    def set_orthogonal_selection(
+        self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
+    ) -> None:
         """Write a selection that is made along each axis on its own; ``value`` broadcasts to it.
 
         Where an index is repeated, the last of its values stays.
@@ -96,7 +101,7 @@ class Selecting(ArrayState):
         self._write_selection(selection, value, fields, pick_orthogonal)
 
     def get_coordinate_selection(
-        self, selection: Any, out: Any = None, fields: Fields = None
+        self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
     ) -> Any:
         """Read elements by their coordinates.
 
@@ -130,16 +135,26 @@ class Selecting(ArrayState):
         """
         return self._read(selection, out, fields, _strict_points)
 
-    def set_coordinate_selection(self, selection: Any, value: Any, fields: Fields = None) -> None:
+    def set_coordinate_selection(
+        self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
+    ) -> None:
         """Write elements by their coordinates; where two are one element, the last value stays."""
         self._write_selection(selection, value, fields, _strict_points)
 
-    def get_mask_selection(self, selection: Any, out: Any = None, fields: Fields = None) -> Any:
+    def get_mask_selection(
+        self,
+        selection: Any = None,
+        out: Any = None,
+        fields: Fields = None,
+        *,
+        mask: Any = None,
+        prototype: Any = None,
+    ) -> Any:
         """Read the elements where a boolean array of the array's shape is true, in C order.
 
         Parameters
         ----------
-        selection : array of bool, shape of the array
+        selection, or ``mask`` as zarr-python 3 names it : array of bool, shape of the array
         out : ndarray or writable buffer, optional
         fields : str or list of str, optional
 
@@ -147,13 +162,25 @@ class Selecting(ArrayState):
         -------
         ndarray, with one axis
         """
-        return self._read(selection, out, fields, pick_mask)
+        return self._read(_either(selection, mask), out, fields, pick_mask)
 
-    def set_mask_selection(self, selection: Any, value: Any, fields: Fields = None) -> None:
+    def set_mask_selection(
+        self,
+        selection: Any = None,
+        value: Any = _UNSET,
+        fields: Fields = None,
+        *,
+        mask: Any = None,
+        prototype: Any = None,
+    ) -> None:
         """Write the elements where a boolean array of the array's shape is true."""
-        self._write_selection(selection, value, fields, pick_mask)
+        if value is _UNSET:
+            raise TypeError("set_mask_selection() needs a value")
+        self._write_selection(_either(selection, mask), value, fields, pick_mask)
 
-    def get_block_selection(self, selection: Any, out: Any = None, fields: Fields = None) -> Any:
+    def get_block_selection(
+        self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
+    ) -> Any:
         """Read whole chunks by their position in the grid; of sharded arrays, whole shards.
 
         Parameters
@@ -176,7 +203,9 @@ class Selecting(ArrayState):
         """
         return self._read(selection, out, fields, self._pick_blocks)
 
-    def set_block_selection(self, selection: Any, value: Any, fields: Fields = None) -> None:
+    def set_block_selection(
+        self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
+    ) -> None:
         """Write whole chunks by their position in the grid."""
         self._write_selection(selection, value, fields, self._pick_blocks)
 
@@ -377,6 +406,13 @@ class Selecting(ArrayState):
             if field not in names:
                 known = f"its fields are {', '.join(names)}" if names else "its dtype has no fields"
                 raise IndexError(f"{self._title()} has no field {field!r}; {known}")
+
+
+def _either(selection: Any, mask: Any) -> Any:
+    """The one that is given of two words for the same."""
+    if (selection is None) == (mask is None):
+        raise TypeError("give a mask, by position or as mask=")
+    return mask if selection is None else selection
 
 
 def _strict_points(key: Any, shape: tuple[int, ...]) -> Picked:

@@ -190,6 +190,20 @@ class EngineStore(Store):
             raise KeyError(key)
         return value
 
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of ``key``; ``default`` if it is not stored."""
+        try:
+            value = self._engine.get(self.engine_path(_key(key)))
+        except InvalidKeyError:
+            return default
+        return default if value is None else value
+
+    def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
+        """The values of those ``keys`` that are stored, in one call of the engine."""
+        names = list(keys)
+        values = self._engine.get_many([self.engine_path(_key(name)) for name in names])
+        return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+
     def __setitem__(self, key: str, value: Any) -> None:
         self._forbid_changes()
         self._engine.put(self.engine_path(_key(key)), as_buffer(value), fsync=self.syncs)

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from zarrix import _engine
@@ -64,7 +64,7 @@ class DirectoryStore(EngineStore):
         dimension_separator: str | None = None,
     ) -> None:
         absolute = os.path.abspath(os.fsdecode(path))
-        if os.path.exists(absolute) and not os.path.isdir(absolute):
+        if not os.path.isdir(absolute) and os.path.exists(absolute):
             raise FSPathExistNotDir(f"{absolute!r} is a file; a store needs a directory")
         self.path = absolute
         self.normalize_keys = normalize_keys
@@ -325,16 +325,16 @@ def as_store(
     ImportError
         A URL needs fsspec, or one of its file systems, which is not installed.
     """
+    if isinstance(store, Store) and durability is None and not storage_options:
+        return store
     if durability is not None:
         return as_store(store, storage_options).with_durability(durability)
-    if isinstance(store, (str, PurePath)) or hasattr(store, "__fspath__"):
+    if isinstance(store, str) or hasattr(store, "__fspath__"):
         return _path_store(os.fsdecode(store), storage_options)
     if storage_options:
         raise ValueError("storage_options go with a URL only, such as 's3://bucket/data.zarr'")
     if store is None:
         return MemoryStore()
-    if isinstance(store, Store):
-        return store
     methods = ("keys", "__getitem__", "__setitem__", "__delitem__", "__contains__")
     if isinstance(store, MutableMapping) or all(hasattr(store, name) for name in methods):
         return KVStore(store)

@@ -9,6 +9,7 @@ from zarrix._errors import (
     ArrayNotFoundError,
     BadCompressorError,
     BoundsCheckError,
+    ChunkNotFoundError,
     CodecError,
     ContainsArrayError,
     ContainsGroupError,
@@ -30,10 +31,12 @@ from zarrix._errors import (
 )
 
 BaseZarrError = ZarrixError
+ContainsArrayAndGroupError = ContainsArrayError
 DataTypeValidationError = MetadataError
 MetadataValidationError = MetadataError
 NodeNotFoundError = PathNotFoundError
 NodeTypeValidationError = MetadataError
+PickleCodecDisabledError = MetadataError
 UnstableSpecificationWarning = FutureWarning
 ZarrDeprecationWarning = DeprecationWarning
 ZarrFutureWarning = FutureWarning
@@ -46,7 +49,9 @@ __all__ = [
     "BadCompressorError",
     "BaseZarrError",
     "BoundsCheckError",
+    "ChunkNotFoundError",
     "CodecError",
+    "ContainsArrayAndGroupError",
     "ContainsArrayError",
     "ContainsGroupError",
     "CopyError",
@@ -62,6 +67,7 @@ __all__ = [
     "NodeNotFoundError",
     "NodeTypeValidationError",
     "PathNotFoundError",
+    "PickleCodecDisabledError",
     "ReadOnlyError",
     "SelectionError",
     "UnknownCodecError",

@@ -30,6 +30,12 @@ pub enum EngineError {
         #[source]
         source: CodecError,
     },
+    /// A chunk is not stored, and the layout says that it should be.
+    #[error("chunk {key:?} is not stored, and read_missing_chunks is off")]
+    MissingChunk {
+        /// Key of the chunk in its store.
+        key: String,
+    },
     /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -36,6 +36,13 @@ struct Document {
     codecs: Vec<Named>,
     metadata_key: String,
     write_empty_chunks: bool,
+    /// Whether a chunk that is not stored reads as the fill value; else it is an error.
+    #[serde(default = "yes")]
+    read_missing_chunks: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Elements that have no length of their own.
@@ -60,6 +67,7 @@ pub struct Layout {
     pub(crate) key_prefix: &'static str,
     pub(crate) metadata_key: String,
     pub(crate) write_empty_chunks: bool,
+    pub(crate) read_missing_chunks: bool,
 }
 
 pub(crate) fn fault(key: &'static str, reason: impl Into<String>) -> EngineError {
@@ -120,6 +128,7 @@ impl Layout {
             key_prefix,
             metadata_key: document.metadata_key,
             write_empty_chunks: document.write_empty_chunks,
+            read_missing_chunks: document.read_missing_chunks,
         })
     }
 }

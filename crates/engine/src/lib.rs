@@ -29,6 +29,7 @@ mod shard;
 mod stored;
 mod together;
 mod update;
+mod values;
 mod view;
 mod walk;
 mod wanted;
@@ -43,6 +44,7 @@ pub use layout::{ForeignCodecs, Layout};
 pub use pool::{on_worker_start, set_threads, threads};
 pub use selection::{AxisSelection, Selection};
 pub use stored::Verified;
+pub use values::get_many;
 pub use view::{Source, Target};
 
 /// Asked by a long call, on the calling thread only, whether to go on.

@@ -6,7 +6,6 @@
 
 use smallvec::{SmallVec, smallvec};
 use zarrix_codec::CodecError;
-use zarrix_store::{Fetched, Request};
 
 use crate::array::ArrayIO;
 use crate::chunks::write_key;
@@ -16,6 +15,7 @@ use crate::place::{PlaceScratch, Sink, place};
 use crate::pool;
 use crate::scratch::{self, Scratch};
 use crate::selection::{AxisSelection, PerAxis, Plan, buffer_shape};
+use crate::values::get_many;
 use crate::view::{Target, check_shape};
 use crate::wanted::Wanted;
 use crate::{EngineError, Interrupt, Result};
@@ -114,7 +114,8 @@ impl ArrayIO {
         placed
     }
 
-    /// Places what is wanted of one chunk whose stored bytes are in memory.
+    /// Places what is wanted of one chunk whose stored bytes are in memory; `None` is one that is
+    /// not stored: an error, where the layout says that chunks of the array are.
     pub(crate) fn place_whole(
         &self,
         chunk: &ChunkLayout,
@@ -123,6 +124,10 @@ impl ArrayIO {
         sink: Sink<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
+        let of_the_array = std::ptr::eq(chunk, &self.layout.chunk);
+        if encoded.is_none() && of_the_array && !self.layout.read_missing_chunks {
+            return Err(EngineError::MissingChunk { key: s.key.clone() });
+        }
         let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
         place(chunk, encoded, wanted, sink, scratch)
             .map_err(|source| corrupt(&s.key, encoded.map_or(0, <[u8]>::len), source))
@@ -138,7 +143,7 @@ impl ArrayIO {
         for begin in (0..count).step_by(BATCH) {
             let jobs: Vec<Job<'_>> = (begin..(begin + BATCH).min(count)).map(job).collect();
             let keys: Vec<String> = jobs.iter().map(|(coords, _)| self.key_of(coords)).collect();
-            let values = self.fetch_all(&keys)?;
+            let values = get_many(self.store.as_ref(), &keys, interrupt)?;
             pool::run(jobs.len(), interrupt, &|index| {
                 scratch::with(|s| {
                     s.key.clone_from(&keys[index]);
@@ -149,27 +154,6 @@ impl ArrayIO {
             })?;
         }
         Ok(())
-    }
-
-    pub(crate) fn fetch_all(&self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
-        let requests: Vec<_> = keys.iter().map(|key| Request { key, ranges: None }).collect();
-        let mut found: Vec<Option<zarrix_store::Result<Fetched>>> = Vec::new();
-        found.resize_with(keys.len(), || None);
-        self.store.fetch(&requests, &mut |position, answer| found[position] = Some(answer));
-        // The first failure is the one to tell; a store that gives up leaves out the rest.
-        if let Some(position) = found.iter().position(|answer| matches!(answer, Some(Err(_))))
-            && let Some(Err(error)) = found.swap_remove(position)
-        {
-            return Err(error.into());
-        }
-        let answers = found.into_iter().zip(keys);
-        answers
-            .map(|(answer, key)| match answer {
-                Some(Ok(Fetched::Bytes(value, _))) => Ok(Some(value)),
-                Some(Ok(Fetched::Absent)) => Ok(None),
-                _ => Err(EngineError::Panicked(format!("the store gave no answer for {key:?}"))),
-            })
-            .collect()
     }
 }
 

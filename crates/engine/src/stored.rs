@@ -18,6 +18,7 @@ use crate::pool;
 use crate::read::corrupt;
 use crate::scratch::{self, Scratch};
 use crate::shard::Index;
+use crate::values::fetch_all;
 use crate::{EngineError, Interrupt, Result};
 
 /// What a stored chunk may have beyond twice the most that our own encoders give.
@@ -97,7 +98,7 @@ impl ArrayIO {
                 (8 * PIECE_BYTES / self.layout.chunk.encoded_limit().max(1)).clamp(1, 256);
             for some in chunks.chunks(together) {
                 let keys: Vec<String> = some.iter().map(|(key, _)| key.clone()).collect();
-                for value in self.fetch_all(&keys)?.into_iter().flatten() {
+                for value in fetch_all(self.store.as_ref(), &keys)?.into_iter().flatten() {
                     piece.extend_from_slice(&value);
                 }
                 give(&mut piece, PIECE_BYTES)?;

@@ -80,10 +80,10 @@ fn axis_of(entry: &Bound<'_, PyAny>) -> PyResult<AxisSelection> {
 
 /// Asks Python's signal handlers whether to go on, and keeps what they raised.
 #[derive(Default)]
-struct Signals(Mutex<Option<PyErr>>);
+pub struct Signals(Mutex<Option<PyErr>>);
 
 impl Signals {
-    fn interrupt(&self) -> bool {
+    pub fn interrupt(&self) -> bool {
         Python::attach(|py| self.kept(py.check_signals()))
     }
 
@@ -110,7 +110,7 @@ impl Signals {
         }
     }
 
-    fn raise(self, py: Python<'_>, error: &EngineError) -> PyErr {
+    pub fn raise(self, py: Python<'_>, error: &EngineError) -> PyErr {
         let raised = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         raised.unwrap_or_else(|| from_engine(py, error))
     }

@@ -84,6 +84,7 @@ pub fn from_engine(py: Python<'_>, error: &EngineError) -> PyErr {
         EngineError::Layout { .. } | EngineError::Configuration(_) => {
             named(py, "MetadataError", &error.to_string())
         }
+        EngineError::MissingChunk { .. } => named(py, "ChunkNotFoundError", &error.to_string()),
         EngineError::Selection(_) => named(py, "SelectionError", &error.to_string()),
         _ => PyRuntimeError::new_err(error.to_string()),
     }

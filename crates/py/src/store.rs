@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use zarrix_engine::get_many;
 use zarrix_store::StoreError;
 
-use crate::array::durability;
+use crate::array::{Signals, durability};
 use crate::buffer::Bytes;
 use crate::error::from_store;
 use crate::mapping::PythonMapping;
@@ -46,6 +47,18 @@ impl Store {
             Ok(self.0.get_into(key, &mut value)?.map(|_| value))
         })?;
         Ok(found.map(|value| PyBytes::new(py, &value)))
+    }
+
+    fn get_many<'py>(
+        &self,
+        py: Python<'py>,
+        keys: Vec<String>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+        let signals = Signals::default();
+        let found = py
+            .detach(|| get_many(self.0.as_ref(), &keys, &|| signals.interrupt()))
+            .map_err(|error| signals.raise(py, &error))?;
+        Ok(found.into_iter().map(|value| value.map(|value| PyBytes::new(py, &value))).collect())
     }
 
     #[pyo3(signature = (key, value, *, fsync = false))]

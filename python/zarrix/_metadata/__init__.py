@@ -66,7 +66,7 @@ class ArrayMetadata:
     extra: Mapping[str, Any] = field(default_factory=dict)
     where: str = field(default=".zarray", compare=False)
     zattrs: Mapping[str, Any] = field(default_factory=dict)
-    _layouts: dict[tuple[bool, bool], tuple[str, list[ForeignCodecs | ElementCodec]]] = field(
+    _layouts: dict[tuple[bool, bool, bool], tuple[str, list[ForeignCodecs | ElementCodec]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -165,7 +165,11 @@ class ArrayMetadata:
         return tuple(name for slot in self.layout(allow_pickle=True)[1] for name in slot.names)
 
     def layout(
-        self, *, write_empty_chunks: bool = True, allow_pickle: bool = False
+        self,
+        *,
+        write_empty_chunks: bool = True,
+        allow_pickle: bool = False,
+        read_missing_chunks: bool = True,
     ) -> tuple[str, list[ForeignCodecs | ElementCodec]]:
         """The two arguments of ``_engine.ArrayIO`` that describe this array.
 
@@ -182,7 +186,7 @@ class ArrayMetadata:
         UnknownCodecError, MetadataError
             A codec is not available, or its configuration cannot be right.
         """
-        cached = self._layouts.get((write_empty_chunks, allow_pickle))
+        cached = self._layouts.get((write_empty_chunks, allow_pickle, read_missing_chunks))
         if cached is not None:
             return cached
         chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
@@ -202,13 +206,15 @@ class ArrayMetadata:
             "metadata_key": self.document_name,
             "write_empty_chunks": write_empty_chunks,
         }
+        if not read_missing_chunks:
+            document["read_missing_chunks"] = False
         slots: list[ForeignCodecs | ElementCodec] = [*foreign]
         if is_variable(self.dtype):
             objects = {"slot": len(slots), "max_chunk_bytes": config.max_chunk_bytes}
             document.update(item_bytes=None, objects=objects)
             slots.append(self._elements(allow_pickle))
         result = (json.dumps(document), slots)
-        self._layouts[write_empty_chunks, allow_pickle] = result
+        self._layouts[write_empty_chunks, allow_pickle, read_missing_chunks] = result
         return result
 
     def _elements(self, allow_pickle: bool) -> ElementCodec:

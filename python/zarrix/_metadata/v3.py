@@ -12,8 +12,10 @@ An extension that is not known is refused, unless the document itself says with
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -258,8 +260,27 @@ def new_group(attributes: Mapping[str, Any] | None = None) -> GroupMetadata:
 # Documents that are stored
 
 
+# A document that is opened again and again is not parsed for this every time.
+_MOST_CACHED_BYTES = 2**14
+
+
+@lru_cache(maxsize=256)
+def _node_type_cached(document: bytes) -> str | None:
+    """What a valid document describes; None for any other."""
+    try:
+        members = json.loads(document)
+    except ValueError:
+        return None
+    kind = members.get("node_type") if isinstance(members, Mapping) else None
+    return kind if kind in ("array", "group") else None
+
+
 def node_type(document: Any, where: str) -> str:
     """What a ``zarr.json`` describes: ``"array"`` or ``"group"``."""
+    if isinstance(document, bytes) and len(document) <= _MOST_CACHED_BYTES:
+        known = _node_type_cached(document)
+        if known is not None:
+            return known
     members = _members(document, where)
     kind = members.get("node_type")
     if kind not in ("array", "group"):

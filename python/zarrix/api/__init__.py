@@ -1,5 +1,15 @@
-"""The functions of zarr-python 3's ``zarr.api``: `zarrix.api.synchronous`."""
+"""The functions of zarr-python 3's ``zarr.api``: `synchronous`, and `asynchronous` on demand."""
+
+import importlib
+from typing import Any
 
 from zarrix.api import synchronous
 
-__all__ = ["synchronous"]
+__all__ = ["asynchronous", "synchronous"]
+
+
+def __getattr__(name: str) -> Any:
+    # Only who awaits pays for importing asyncio.
+    if name == "asynchronous":
+        return importlib.import_module("zarrix.api.asynchronous")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

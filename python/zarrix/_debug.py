@@ -1,0 +1,56 @@
+"""What a report of a bug should say, and how loud the package's logger is."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+from importlib import metadata
+
+from zarrix import _engine
+
+__all__ = ["print_debug_info", "set_format", "set_log_level"]
+
+_PACKAGES = ("numpy", "numcodecs", "ml_dtypes", "fsspec", "s3fs", "dask", "xarray", "torch", "zarr")
+
+
+def print_debug_info() -> None:
+    """Print versions and settings, for reports of bugs."""
+    print(f"platform: {platform.platform()}")
+    print(f"python: {platform.python_version()}")
+    print(f"zarrix: {_engine.__version__}, {_engine.threads()} threads")
+    for name in _PACKAGES:
+        try:
+            print(f"{name}: {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            print(f"{name}: not installed")
+    for name in sorted(os.environ):
+        if name.startswith("ZARRIX_"):
+            print(f"{name}={os.environ[name]}")
+
+
+def set_log_level(level: str) -> None:
+    """Set the level of the logger ``zarrix``, and of its handler, which is made if there is none.
+
+    Parameters
+    ----------
+    level : {"NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}
+    """
+    logging.getLogger("zarrix").setLevel(level)
+    _handler().setLevel(level)
+
+
+def set_format(log_format: str) -> None:
+    """Set the format of messages of the logger ``zarrix``, as `logging.Formatter` takes it."""
+    _handler().setFormatter(logging.Formatter(fmt=log_format))
+
+
+def _handler() -> logging.Handler:
+    logger = logging.getLogger("zarrix")
+    if not logger.handlers:
+        logger.addHandler(logging.StreamHandler())
+    return logger.handlers[0]
+
+
+for _function in (print_debug_info, set_format, set_log_level):
+    _function.__module__ = "zarrix"
