@@ -22,7 +22,7 @@ import numpy.typing as npt
 from zarrix import _display, _engine, _nodes, _resize
 from zarrix._array_terms import ArrayTerms
 from zarrix._attributes import Attributes
-from zarrix._chain import numcodecs_config
+from zarrix._chain_documents import numcodecs_config
 from zarrix._checksum import with_frame_checksum
 from zarrix._codecs import codec_object
 from zarrix._config import config

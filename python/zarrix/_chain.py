@@ -1,10 +1,9 @@
-"""Codec chains of format 3: from documents, and from what users pass, to what the engine is given.
+"""Codec chains of format 3: from documents to what the engine is given.
 
 A chain is a list of array-to-array codecs, one array-to-bytes codec, and bytes-to-bytes codecs; the
 array-to-bytes codec may be a shard with chains of its own. `bind_chain` follows shape and dtype
 through it, as `zarrix._codecs.bind` does for format 2, and shares its table of native codecs and
-its slots for those of numcodecs. `chain_documents` is the way in: filters, serializer and
-compressors in any form that users pass, numcodecs objects included, become a chain.
+its slots for those of numcodecs. `zarrix._chain_documents` makes chains of what users pass.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._codec_objects import is_codec_document
-from zarrix._codecs import ForeignCodecs, Run, codec_config, number_slots
-from zarrix._errors import BadCompressorError, MetadataError, UnknownCodecError, shorten
+from zarrix._codecs import ForeignCodecs, Run, number_slots
+from zarrix._errors import MetadataError, UnknownCodecError, shorten
 from zarrix._extensions import ELEMENTWISE, EXTENSIONS, Bound, words_of
 from zarrix._numcodecs_links import link_codec
 from zarrix._objects import SERIALIZERS, data_type_name, is_variable
@@ -27,10 +25,11 @@ __all__ = [
     "ARRAY_TO_ARRAY",
     "ARRAY_TO_BYTES",
     "bind_chain",
-    "chain_documents",
-    "codec_document",
+    "check_codecs",
     "dtype_after",
-    "numcodecs_config",
+    "has_order",
+    "inner_shape",
+    "shard_of",
     "split_chain",
     "stored_order",
 ]
@@ -39,6 +38,7 @@ Config = Mapping[str, Any]
 
 ARRAY_TO_ARRAY = frozenset(
     (
+        "reshape",
         "transpose",
         *(name for name, one in EXTENSIONS.items() if one.gives == "array"),
         *(
@@ -60,6 +60,7 @@ ARRAY_TO_BYTES = frozenset(
         "bytes",
         "endian",
         *(name for name, one in EXTENSIONS.items() if one.gives == "bytes"),
+        "n5_default",
         "sharding_indexed",
         "vlen-utf8",
         "vlen-bytes",
@@ -72,139 +73,13 @@ ARRAY_TO_BYTES = frozenset(
 _NATIVE = ("blosc", "crc32c", "gzip", "zstd")
 _VARIABLE = ("vlen-utf8", "vlen-bytes", "numcodecs.vlen-utf8", "numcodecs.vlen-bytes")
 _OLD_NAMES = {"endian": "bytes"}
-
-
-# What users pass.
-
-
-def codec_document(codec: Any, dtype: np.dtype[Any]) -> dict[str, Any]:
-    """The document of a codec in any form that users pass, completed from the dtype.
-
-    Objects and configurations of numcodecs become the codec of format 3 that is the same, or
-    ``numcodecs.<id>``.
-
-    Raises
-    ------
-    BadCompressorError, UnknownCodecError
-        It is no codec, or not available.
-    """
-    if hasattr(codec, "get_config") or (isinstance(codec, Mapping) and "id" in codec):
-        document = _from_numcodecs(codec_config(codec, "codec"), dtype)
-    else:
-        document = is_codec_document(codec)
-    name, configuration = document["name"], dict(document.get("configuration", {}))
-    if name == "blosc":
-        return {"name": name, "configuration": _complete_blosc(configuration, dtype)}
-    if name == "zstd":
-        return {"name": name, "configuration": {"level": 0, "checksum": False, **configuration}}
-    if name == "gzip":
-        return {"name": name, "configuration": {"level": 5, **configuration}}
-    if name == "numcodecs.shuffle" and configuration.get("elementsize") is None:
-        return {"name": name, "configuration": {"elementsize": dtype.itemsize}}
-    for codec_name, key in _TAKE_DTYPE:
-        if name == codec_name and configuration.get(key) is None:
-            return {"name": name, "configuration": {**configuration, key: str(dtype)}}
-    return document
-
-
-_TAKE_DTYPE = (
-    ("numcodecs.fixedscaleoffset", "dtype"),
-    ("numcodecs.quantize", "dtype"),
-    ("numcodecs.delta", "dtype"),
-    ("numcodecs.astype", "decode_dtype"),
-)
-
-
-def _from_numcodecs(config: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
-    codec_id = config.pop("id")
-    if codec_id == "blosc":
-        shuffle = config["shuffle"]
-        if shuffle == -1:
-            shuffle = 2 if _item_bytes(dtype) == 1 else 1
-        config["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
-        return {"name": "blosc", "configuration": config}
-    if codec_id in ("zstd", "gzip"):
-        return {"name": codec_id, "configuration": config}
-    if codec_id == "crc32c" and config.get("location") in (None, "end"):
-        return {"name": "crc32c"}
-    return {"name": f"numcodecs.{codec_id}", "configuration": config}
-
-
-def _item_bytes(dtype: np.dtype[Any]) -> int:
-    """Bytes of an element as codecs on bytes see it: elements without a size are but bytes."""
-    return 1 if is_variable(dtype) else dtype.itemsize
-
-
-def _complete_blosc(given: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
-    shuffle = given.get("shuffle")
-    if shuffle is None:
-        shuffle = "bitshuffle" if _item_bytes(dtype) == 1 else "shuffle"
-    return {
-        "typesize": given.get("typesize") or _item_bytes(dtype),
-        "cname": given.get("cname", "zstd"),
-        "clevel": given.get("clevel", 5),
-        "shuffle": shuffle,
-        "blocksize": given.get("blocksize", 0),
-    }
-
-
-def numcodecs_config(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The configuration of the same codec in numcodecs; None if that has no such codec."""
-    name, configuration = document["name"], dict(document.get("configuration", {}))
-    if name == "blosc":
-        configuration.pop("typesize", None)
-        shuffles = ("noshuffle", "shuffle", "bitshuffle")
-        configuration["shuffle"] = shuffles.index(configuration.get("shuffle", "noshuffle"))
-    elif name not in ("zstd", "gzip", "crc32c") and not name.startswith("numcodecs."):
-        return None
-    return {"id": name.removeprefix("numcodecs."), **configuration}
-
-
-def chain_documents(
-    filters: Any, serializer: Any, compressors: Any, dtype: np.dtype[Any]
-) -> list[dict[str, Any]]:
-    """The chain that ``filters=``, ``serializer=`` and ``compressors=`` mean for a dtype.
-
-    Codecs of numcodecs that work on bytes may be among the filters, as in format 2; they follow
-    the serializer.
-
-    Parameters
-    ----------
-    filters, compressors : codec, iterable of codecs, "auto" or None
-        Filters are none by default; the default compressor is zstd, which notices damage.
-    serializer : codec, "auto" or None
-    """
-    chain = [codec_document(one, dtype) for one in _listed(filters, [], "filters")]
-    default = [{"name": "zstd", "configuration": {"level": 0, "checksum": True}}]
-    packers = [codec_document(one, dtype) for one in _listed(compressors, default, "compressors")]
-    arrays, middle, binary = split_chain([*chain, *packers])
-    if serializer is None or (isinstance(serializer, str) and serializer == "auto"):
-        serializers = middle or [_default_serializer(dtype)]
-    else:
-        serializers = [codec_document(serializer, dtype), *middle]
-    if len(serializers) > 1:
-        names = ", ".join(one["name"] for one in serializers)
-        raise BadCompressorError(f"one codec turns the array into bytes, not several: {names}")
-    for document in (*chain, *packers):
-        if document in arrays and document in packers and document not in chain:
-            raise BadCompressorError(
-                f"compressors: {document['name']!r} works on arrays; pass it in filters="
-            )
-    for codec in arrays:
-        if codec["name"] != "transpose":
-            dtype = dtype_after(codec, dtype)
-    return [*arrays, *(_without_order(one, dtype) for one in serializers), *binary]
-
-
-def _default_serializer(dtype: np.dtype[Any]) -> dict[str, Any]:
-    variable = SERIALIZERS.get(data_type_name(dtype) or "")
-    if variable is not None:
-        return {"name": variable, "configuration": {}}
-    return {"name": "bytes", "configuration": {"endian": "little"}}
+_SHAPING = ("reshape", "transpose")
 
 
 def dtype_after(codec: Mapping[str, Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The elements that come out of an extension's codec, or of one of numcodecs."""
+    """The elements that come out of a codec that works on arrays."""
+    if codec["name"] in _SHAPING:
+        return dtype
     if codec["name"] in EXTENSIONS:
         return _bound(codec["name"], codec.get("configuration", {}), dtype, None, "filters").dtype
     config = {**codec.get("configuration", {}), "id": codec["name"].removeprefix("numcodecs.")}
@@ -224,28 +99,8 @@ def _bound(
         ) from None
 
 
-def _listed(value: Any, default: list[Any], argument: str) -> list[Any]:
-    if isinstance(value, str) and value in ("auto", "default"):
-        return default
-    if value is None or value is False or (isinstance(value, str) and value == "none"):
-        return []
-    if isinstance(value, (str, Mapping)) or hasattr(value, "to_dict"):
-        return [value]
-    if hasattr(value, "get_config"):
-        return [value]
-    if not isinstance(value, Iterable):
-        raise BadCompressorError(f"{argument}={value!r} is neither a codec nor a list of codecs")
-    return list(value)
-
-
-def _without_order(document: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
-    """Elements of one byte have no byte order to name."""
-    if document["name"] == "bytes" and not _has_order(dtype):
-        return {"name": "bytes"}
-    return document
-
-
-def _has_order(dtype: np.dtype[Any]) -> bool:
+def has_order(dtype: np.dtype[Any]) -> bool:
+    """Whether the bytes of an element can be stored in two orders."""
     return max(words_of(dtype), default=1) > 1
 
 
@@ -268,12 +123,28 @@ def split_chain(
 
 
 def stored_order(codecs: Iterable[Config], axes: int, where: str) -> tuple[int, ...]:
-    """The order in which the axes of an array are stored, by the transpositions of a chain."""
+    """The order in which the axes of an array are stored, by the transpositions of a chain.
+
+    Behind codecs that give a chunk another shape its axes are no longer those of the array.
+    """
     order = tuple(range(axes))
     for codec in codecs:
         if codec["name"] == "transpose":
             order = tuple(order[axis] for axis in _permutation(codec, axes, where))
+        elif codec["name"] in ARRAY_TO_ARRAY and codec["name"] not in ELEMENTWISE:
+            break
     return order
+
+
+def shard_of(codecs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Configuration of the shards that chunks are, if their inner chunks can be read alone."""
+    for codec in codecs:
+        if codec["name"] == "sharding_indexed":
+            configuration: Mapping[str, Any] = codec.get("configuration", {})
+            return configuration
+        if codec["name"] != "transpose" and codec["name"] not in ELEMENTWISE:
+            break
+    return None
 
 
 def _permutation(codec: Config, axes: int, where: str) -> tuple[int, ...]:
@@ -291,31 +162,16 @@ def _permutation(codec: Config, axes: int, where: str) -> tuple[int, ...]:
     return tuple(order)
 
 
-class _Transposition:
-    """A transposition between codecs of numcodecs, which the engine does not see."""
-
-    codec_id = "transpose"
-
-    def __init__(
-        self, order: tuple[int, ...], shape: tuple[int, ...], dtype: np.dtype[Any]
-    ) -> None:
-        self._order = order
-        self._shape = shape
-        self._dtype = dtype
-
-    def encode(self, value: Any) -> Any:
-        return np.ascontiguousarray(np.reshape(value, self._shape).transpose(self._order))
-
-    def decode(self, value: Any) -> Any:
-        stored = tuple(self._shape[axis] for axis in self._order)
-        flat: Any = np.frombuffer(np.ascontiguousarray(value), self._dtype)
-        return np.ascontiguousarray(flat.reshape(stored).transpose(np.argsort(self._order)))
-
-
 def bind_chain(
-    codecs: Iterable[Config], dtype: np.dtype[Any], chunk_shape: tuple[int, ...], where: str
+    codecs: Iterable[Config],
+    dtype: np.dtype[Any],
+    chunk_shape: tuple[int, ...],
+    where: str,
+    fill: bytes | None = None,
 ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
     """The engine's chain for chunks of a dtype and shape, and what its foreign slots call.
+
+    ``fill`` is the fill value as the bytes of an element, None for zeros.
 
     Raises
     ------
@@ -325,35 +181,36 @@ def bind_chain(
         The chain contradicts itself, the data type or the chunk shape.
     """
     foreign: list[ForeignCodecs] = []
-    walk = _Walk(dtype, chunk_shape, f"{where}: key 'codecs'", foreign)
+    walk = _Walk(dtype, chunk_shape, f"{where}: key 'codecs'", foreign, fill)
     walk.all(list(codecs))
     return walk.numbered(), foreign
 
 
 @dataclass
 class _Walk:
-    """What a chunk is on its way through a chain: an array of a dtype and shape, then bytes."""
+    """What a chunk is on its way through a chain: an array of a dtype and shape, then bytes.
+
+    While nothing has happened to an array but transpositions they are ``strided``: orders of axes,
+    for which no element moves.
+    """
 
     dtype: np.dtype[Any]
-    shape: tuple[int, ...] | None
+    shape: tuple[int, ...]
     where: str
     foreign: list[ForeignCodecs]
+    fill: bytes | None = None
+    strided: bool = True
     steps: list[dict[str, Any] | Run] = field(default_factory=list)
     size: int | None = 0
     is_bytes: bool = False
 
     def __post_init__(self) -> None:
-        self.size = math.prod(self.shape or ()) * self.dtype.itemsize
+        self.size = math.prod(self.shape) * self.dtype.itemsize
 
     def all(self, codecs: list[Config]) -> None:
         """Go through the whole chain."""
         codecs = _transpositions_first([codec for codec in codecs if self._is_known(codec)])
-        codecs = _into_shards(codecs)
-        names = [codec["name"] for codec in codecs]
-        transposed = max((i for i, name in enumerate(names) if name == "transpose"), default=-1)
-        self.in_python = any(name != "transpose" for name in names[: transposed + 1])
-        for position, codec in enumerate(codecs):
-            self.in_python = self.in_python and position <= transposed
+        for codec in _into_shards(codecs):
             self._one(codec)
         if not self.is_bytes:
             raise MetadataError(
@@ -380,25 +237,35 @@ class _Walk:
     def _one(self, codec: Config) -> None:
         name = str(_OLD_NAMES.get(codec["name"], codec["name"]))
         configuration = dict(codec.get("configuration", {}))
-        if (name in ARRAY_TO_ARRAY or name in ARRAY_TO_BYTES) and self.is_bytes:
+        on_arrays = name in ARRAY_TO_ARRAY or name in ARRAY_TO_BYTES
+        if on_arrays and self.is_bytes:
             raise MetadataError(f"{self.where} has {name!r} after a codec that gives bytes")
-        if name not in ARRAY_TO_ARRAY and name not in ARRAY_TO_BYTES and not self.is_bytes:
+        if not on_arrays and not self.is_bytes:
             raise MetadataError(
                 f"{self.where} has {name!r}, which works on bytes, before a codec that gives them, "
                 "such as 'bytes'"
             )
+        if name in ARRAY_TO_ARRAY and name not in _SHAPING and is_variable(self.dtype):
+            raise MetadataError(
+                f"{self.where} has {name!r}, which works on elements that have a size, and those "
+                f"of {data_type_name(self.dtype)} have none; leave it out"
+            )
         if name == "transpose":
             self._transpose(codec)
+        elif name == "reshape":
+            self._reshape(configuration)
         elif name == "bytes":
             self._bytes(configuration)
         elif name == "sharding_indexed":
             self._shard(configuration)
+        elif name == "n5_default":
+            self._n5(configuration)
         elif name in _VARIABLE:
             self._variable(name.removeprefix("numcodecs."))
         elif name in EXTENSIONS:
             bound = _bound(name, configuration, self.dtype, self.size, self.where)
             self.steps.append({"name": name, "configuration": bound.configuration})
-            self.dtype, self.size = bound.dtype, bound.size
+            self._becomes(bound.dtype, bound.size)
             self.is_bytes = EXTENSIONS[name].gives == "bytes"
         elif name in _NATIVE:
             self.steps.append({"name": name, "configuration": configuration})
@@ -407,16 +274,33 @@ class _Walk:
             self._numcodecs(name.removeprefix("numcodecs."), configuration)
             self.is_bytes = self.is_bytes or name in ARRAY_TO_BYTES
 
+    def _becomes(self, dtype: np.dtype[Any], size: int | None) -> None:
+        """Behind a codec, elements are of ``dtype``, and what is encoded has ``size`` bytes."""
+        if dtype != self.dtype and self.fill is not None:
+            self.fill = _cast_fill(self.fill, self.dtype, dtype)
+        self.dtype, self.size = dtype, size
+        self.strided = False
+
     def _transpose(self, codec: Config) -> None:
-        assert self.shape is not None
         order = _permutation(codec, len(self.shape), self.where)
-        if self.in_python:
-            self._run().add(_Transposition(order, self.shape, self.dtype), self.size)
-        elif len(order) > 1:
+        if self.strided and len(order) > 1:
             self.steps.append({"name": "transpose", "configuration": {"order": order}})
+        elif order != tuple(range(len(order))):
+            if is_variable(self.dtype):
+                raise MetadataError(
+                    f"{self.where} has 'transpose' after 'reshape', which is not supported for "
+                    "elements without a size; put it first"
+                )
+            turn = {"shape": self.shape, "order": order, "item_bytes": self.dtype.itemsize}
+            self.steps.append({"name": "zarrix.transpose", "configuration": turn})
         self.shape = tuple(self.shape[axis] for axis in order)
 
-    def _bytes(self, configuration: Mapping[str, Any]) -> None:
+    def _reshape(self, configuration: Config) -> None:
+        shape = reshaped(configuration.get("shape"), self.shape, self.where)
+        self.strided = self.strided and shape == self.shape
+        self.shape = shape
+
+    def _bytes(self, configuration: Config) -> None:
         if is_variable(self.dtype):
             data_type = data_type_name(self.dtype) or ""
             raise MetadataError(
@@ -429,11 +313,11 @@ class _Walk:
                 f"{self.where}: codec 'bytes' has the endian {shorten(endian)}; allowed are "
                 "'little' and 'big'"
             )
-        if endian is None and _has_order(self.dtype):
+        if endian is None and has_order(self.dtype):
             raise MetadataError(
                 f"{self.where}: codec 'bytes' has no 'endian', which elements of {self.dtype} need"
             )
-        if endian == "big" and _has_order(self.dtype):
+        if endian == "big" and has_order(self.dtype):
             words = words_of(self.dtype)
             swap = {"word_bytes": words[0]} if len(set(words)) == 1 else {"words": words}
             self.steps.append({"name": "zarrix.byteswap", "configuration": swap})
@@ -449,10 +333,10 @@ class _Walk:
         self.steps.append({"name": "bytes"})
         self.dtype, self.size, self.is_bytes = np.dtype("u1"), None, True
 
-    def _shard(self, configuration: Mapping[str, Any]) -> None:
-        assert self.shape is not None
+    def _shard(self, configuration: Config) -> None:
         inner = inner_shape(configuration, self.shape, self.where)
-        inside = _Walk(self.dtype, inner, f"{self.where}[sharding_indexed]", self.foreign)
+        where = f"{self.where}[sharding_indexed]"
+        inside = _Walk(self.dtype, inner, where, self.foreign, self.fill)
         inside.all(_codec_list(configuration, "codecs", self.where))
         location = configuration.get("index_location", "end")
         if location not in ("start", "end"):
@@ -460,38 +344,87 @@ class _Walk:
                 f"{self.where}: sharding_indexed has the index_location {shorten(location)}; "
                 "allowed are 'start' and 'end'"
             )
-        index = _Walk(
-            np.dtype("u8"),
-            (*(n // m for n, m in zip(self.shape, inner, strict=True)), 2),
-            f"{self.where}[sharding_indexed][index_codecs]",
-            self.foreign,
-        )
+        grid = (*(n // m for n, m in zip(self.shape, inner, strict=True)), 2)
+        index = _Walk(np.dtype("u8"), grid, f"{where}[index_codecs]", self.foreign, strided=False)
         index.all(_codec_list(configuration, "index_codecs", self.where))
-        if self.steps and any(not _is_transposition(step) for step in self.steps):
+        if index.size is None:
             raise MetadataError(
-                f"{self.where}: a filter over several elements before sharding_indexed is not "
-                "supported; put it into the codecs of the shard"
+                f"{self.where}: sharding_indexed has 'index_codecs' whose bytes have no fixed "
+                "length, as that of an index must be; leave out what compresses"
             )
-        shard = {
+        shard: dict[str, Any] = {
             "chunk_shape": inner,
             "codecs": inside.numbered(),
             "index_codecs": index.numbered(),
             "index_location": location,
         }
-        self.steps.append({"name": "sharding_indexed", "configuration": shard})
+        if self.strided:
+            self.steps.append({"name": "sharding_indexed", "configuration": shard})
+        else:
+            self._whole_shard(shard)
         self.is_bytes, self.size = True, None
+
+    def _whole_shard(self, shard: dict[str, Any]) -> None:
+        """A shard behind codecs that mix elements, which is read and written whole."""
+        if is_variable(self.dtype):
+            raise MetadataError(
+                f"{self.where} has 'sharding_indexed' after 'reshape', which is not supported for "
+                "elements without a size; put 'reshape' into the codecs of the shard"
+            )
+        whole = {
+            "shape": self.shape,
+            "item_bytes": self.dtype.itemsize,
+            "fill_value": None if self.fill is None else self.fill.hex(),
+            "shard": shard,
+        }
+        self.steps.append({"name": "zarrix.shard", "configuration": whole})
+
+    def _n5(self, configuration: Config) -> None:
+        codecs = check_codecs(configuration.get("codecs"), f"{self.where}: n5_default has 'codecs'")
+        self._check_n5(codecs)
+        shape = self.shape
+        self._transpose(codecs[0])
+        inside = _Walk(self.dtype, self.shape, f"{self.where}[n5_default]", self.foreign)
+        inside.all(codecs[1:])
+        if any(isinstance(step, Run) for step in inside.steps):
+            raise MetadataError(
+                f"{self.where}: n5_default has 'codecs' with {codecs[-1]['name']!r}, which is not "
+                "native; allowed are bytes, and gzip, blosc, zstd and others of the engine"
+            )
+        fill = list(self.fill or bytes(self.dtype.itemsize))
+        block = {"shape": shape, "fill_value": fill, "codecs": inside.steps}
+        self.steps.append({"name": "n5_default", "configuration": block})
+        self.is_bytes, self.size = True, None
+
+    def _check_n5(self, codecs: list[Config]) -> None:
+        """N5 has one order of axes, one of bytes, at most one compressor, and few data types."""
+        reverse = list(reversed(range(len(self.shape))))
+        order = codecs[0].get("configuration", {}).get("order")
+        names = [codec["name"] for codec in codecs]
+        if names[:2] != ["transpose", "bytes"] or order != reverse or len(codecs) > 3:
+            raise MetadataError(
+                f"{self.where}: n5_default has the 'codecs' {shorten(list(map(dict, codecs)))}; "
+                f"expected 'transpose' with the order {reverse}, 'bytes', and at most one codec "
+                "that works on bytes"
+            )
+        if has_order(self.dtype) and codecs[1].get("configuration", {}).get("endian") != "big":
+            raise MetadataError(f"{self.where}: n5_default has 'bytes' that are not big-endian")
+        dtype = self.dtype
+        if dtype.isbuiltin == 2 or dtype.kind not in "iuf" or dtype == np.dtype("f2"):
+            raise MetadataError(
+                f"{self.where}: n5_default is for integers, float32 and float64, not for {dtype}"
+            )
 
     def _numcodecs(self, codec_id: str, configuration: dict[str, Any]) -> None:
         config = {"id": codec_id, **configuration}
         link = link_codec(config, self.dtype, self.size, self.where)
-        if link.configuration is not None and not self.in_python:
+        if link.configuration is not None:
             self.steps.append({"name": link.name, "configuration": link.configuration})
         else:
             self._run().add(config, link.encoded_bytes)
-        if not self.is_bytes:
-            keeps_shape = codec_id != "packbits"
-            self.shape = self.shape if keeps_shape else (link.encoded_bytes or 0,)
-        self.dtype, self.size = link.dtype, link.encoded_bytes
+        if codec_id == "packbits" and not self.is_bytes:
+            self.shape = (link.encoded_bytes or 0,)
+        self._becomes(link.dtype, link.encoded_bytes)
 
     def _run(self) -> Run:
         last = self.steps[-1] if self.steps else None
@@ -500,6 +433,53 @@ class _Walk:
         run = Run(self.dtype, None if self.is_bytes else self.shape)
         self.steps.append(run)
         return run
+
+
+def _cast_fill(fill: bytes, before: np.dtype[Any], after: np.dtype[Any]) -> bytes | None:
+    """A fill value as an element of another dtype; None, which is zeros, for other than numbers."""
+    if not all(one.kind in "biuf" and one.isbuiltin != 2 for one in (before, after)):
+        return None
+    with np.errstate(all="ignore"):
+        return np.frombuffer(fill, before).astype(after).tobytes()
+
+
+def reshaped(given: Any, shape: tuple[int, ...], where: str) -> tuple[int, ...]:
+    """The shape that a 'reshape' codec gives a chunk of ``shape``.
+
+    References
+    ----------
+    Registry of Zarr extensions, codec ``reshape``.
+    """
+    fault = f"{where}: reshape has the 'shape' {shorten(given)}"
+    if not isinstance(given, list) or not all(_is_extent(one, len(shape)) for one in given):
+        raise MetadataError(
+            f"{fault}; expected a list of lengths of at least 1, lists of axes below {len(shape)}, "
+            "and at most one -1"
+        )
+    lengths = [math.prod(shape[a] for a in one) if isinstance(one, list) else one for one in given]
+    named = [axis for one in given if isinstance(one, list) for axis in one]
+    if named != sorted(set(named)) or lengths.count(-1) > 1:
+        raise MetadataError(f"{fault}; its axes have to ascend, and -1 to be there once at most")
+    known = math.prod(length for length in lengths if length != -1)
+    lengths = [math.prod(shape) // known if length == -1 else length for length in lengths]
+    if math.prod(lengths) != math.prod(shape):
+        raise MetadataError(f"{fault}, which a chunk of {list(shape)} does not fit into")
+    for position, one in enumerate(given):
+        if isinstance(one, list) and one:
+            before, behind = math.prod(lengths[:position]), math.prod(lengths[position + 1 :])
+            outside = (math.prod(shape[: one[0]]), math.prod(shape[one[-1] + 1 :]))
+            if (before, behind) != outside:
+                raise MetadataError(
+                    f"{fault}; the axes {one} of a chunk of {list(shape)} are not axis {position} "
+                    "of the new shape"
+                )
+    return tuple(lengths)
+
+
+def _is_extent(value: Any, axes: int) -> bool:
+    if isinstance(value, list):
+        return all(type(axis) is int and 0 <= axis < axes for axis in value)
+    return type(value) is int and (value > 0 or value == -1)
 
 
 def _transpositions_first(codecs: list[Config]) -> list[Config]:
@@ -532,10 +512,6 @@ def _into_shards(codecs: list[Config]) -> list[Config]:
     inside = {**configuration, "codecs": [*codecs[first:place], *inner]}
     shard = {"name": "sharding_indexed", "configuration": inside}
     return [*codecs[:first], shard, *codecs[place + 1 :]]
-
-
-def _is_transposition(step: dict[str, Any] | Run) -> bool:
-    return not isinstance(step, Run) and step["name"] == "transpose"
 
 
 def _codec_list(configuration: Mapping[str, Any], key: str, where: str) -> list[Config]:

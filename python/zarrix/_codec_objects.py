@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
+from zarrix._codecs import codec_config
 from zarrix._errors import BadCompressorError, MetadataError
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Codec",
     "Crc32cCodec",
     "GzipCodec",
+    "INDEX_CODECS",
     "OtherCodec",
     "ScaleOffset",
     "ShardingCodec",
@@ -28,7 +30,7 @@ __all__ = [
     "VLenUTF8Codec",
     "ZstdCodec",
     "codec_from_dict",
-    "is_codec_document",
+    "as_codec_document",
 ]
 
 Document = dict[str, Any]
@@ -236,6 +238,13 @@ class VLenBytesCodec(Codec):
     name: ClassVar[str] = "vlen-bytes"
 
 
+INDEX_CODECS: list[Document] = [
+    {"name": "bytes", "configuration": {"endian": "little"}},
+    {"name": "crc32c"},
+]
+"""The codecs of a shard's index where none are named."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ShardingCodec(Codec):
     """A chunk as a shard: inner chunks of ``chunk_shape``, each through ``codecs``, and an index.
@@ -245,6 +254,7 @@ class ShardingCodec(Codec):
     chunk_shape : int or tuple of int
         Of an inner chunk; it divides the shard.
     codecs, index_codecs : iterable of codecs
+        Those of numcodecs too; what depends on the data type is filled in when an array is made.
     index_location : {"end", "start"}
     subchunk_write_order : str
         Accepted for zarr-python; inner chunks are written in C order.
@@ -262,7 +272,7 @@ class ShardingCodec(Codec):
         lengths = shape if isinstance(shape, Iterable) else (shape,)
         object.__setattr__(self, "chunk_shape", tuple(int(length) for length in lengths))
         for name in ("codecs", "index_codecs"):
-            chain = tuple(codec_from_dict(is_codec_document(one)) for one in getattr(self, name))
+            chain = tuple(codec_from_dict(as_codec_document(one)) for one in getattr(self, name))
             object.__setattr__(self, name, chain)
         location = getattr(self.index_location, "value", self.index_location)
         object.__setattr__(self, "index_location", location)
@@ -337,16 +347,18 @@ def codec_from_dict(document: Mapping[str, Any]) -> Codec:
     return codec
 
 
-def is_codec_document(codec: Any) -> Document:
-    """The document of a codec of format 3 in any form that users pass.
+def as_codec_document(codec: Any) -> Document:
+    """The document of a codec in any form that users pass, those of numcodecs included.
 
     Raises
     ------
-    BadCompressorError
-        It is no such codec; codecs of numcodecs are not looked at here.
+    BadCompressorError, UnknownCodecError
+        It is no codec, or not available.
     """
     if isinstance(codec, str):
         return {"name": codec}
+    if hasattr(codec, "get_config") or (isinstance(codec, Mapping) and "id" in codec):
+        return _from_numcodecs(codec_config(codec, "codec"))
     if isinstance(codec, Mapping) and isinstance(codec.get("name"), str):
         return dict(codec)
     to_dict = getattr(codec, "to_dict", None)
@@ -358,3 +370,18 @@ def is_codec_document(codec: Any) -> Document:
         f"{codec!r} ({type(codec).__name__}) is no codec of format 3; expected for example "
         "zarrix.codecs.ZstdCodec(), or a dict with 'name' and 'configuration'"
     )
+
+
+def _from_numcodecs(config: dict[str, Any]) -> Document:
+    codec_id = config.pop("id")
+    if codec_id == "blosc":
+        # Its -1 is what format 3 does where no shuffle is named.
+        shuffle = config.pop("shuffle")
+        if shuffle != -1:
+            config["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
+        return {"name": "blosc", "configuration": config}
+    if codec_id in ("zstd", "gzip"):
+        return {"name": codec_id, "configuration": config}
+    if codec_id == "crc32c" and config.get("location") in (None, "end"):
+        return {"name": "crc32c"}
+    return {"name": f"numcodecs.{codec_id}", "configuration": config}

@@ -296,7 +296,7 @@ def store_separator(store: Store, wanted: str | None) -> str | None:
 
 def _numcodec(codec: Any) -> Any:
     """A codec of format 3 that numcodecs has too, as format 2 names it; others as they are."""
-    from zarrix._chain import numcodecs_config
+    from zarrix._chain_documents import numcodecs_config
 
     if hasattr(codec, "get_config") or not hasattr(codec, "to_dict"):
         return codec

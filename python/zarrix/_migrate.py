@@ -17,7 +17,8 @@ from typing import Any, Literal
 import numpy as np
 
 from zarrix import _engine, _nodes
-from zarrix._chain import numcodecs_config, split_chain, stored_order
+from zarrix._chain import split_chain, stored_order
+from zarrix._chain_documents import numcodecs_config
 from zarrix._codecs import codec_config
 from zarrix._consolidate import consolidate
 from zarrix._data_types import data_type_of, encode_fill, same_bytes

@@ -14,6 +14,8 @@ use crate::Result;
 use crate::blobs::Blob;
 use crate::layout::{ForeignCodecs, fault};
 use crate::selection::PerAxis;
+use crate::turn::turn;
+use crate::whole::whole_shard;
 
 /// Most shards inside each other; a deeper document is a lie.
 const MAX_NESTING: usize = 4;
@@ -99,13 +101,7 @@ impl ChunkLayout {
         codecs: &[Named],
         context: Context<'_>,
     ) -> Result<Self> {
-        let bytes = shape
-            .iter()
-            .try_fold(context.item_bytes, |bytes, count| bytes.checked_mul(*count))
-            .filter(|bytes| isize::try_from(*bytes).is_ok())
-            .ok_or_else(|| {
-                fault("chunk_shape", "a chunk has more bytes than memory can address")
-            })?;
+        let bytes = bytes_of(&shape, context.item_bytes)?;
         let mut shard = None;
         let mut chain: Vec<Arc<dyn Codec>> = Vec::with_capacity(codecs.len());
         for codec in codecs {
@@ -136,6 +132,19 @@ impl ChunkLayout {
         };
         Ok(Self { shape, bytes, encoding })
     }
+
+    /// A chunk of `shape` that is a shard.
+    pub fn sharded(shape: PerAxis<usize>, shard: Shard, item_bytes: usize) -> Result<Self> {
+        let bytes = bytes_of(&shape, item_bytes)?;
+        Ok(Self { shape, bytes, encoding: Encoding::Shard(Box::new(shard)) })
+    }
+}
+
+fn bytes_of(shape: &[usize], item_bytes: usize) -> Result<usize> {
+    let bytes = shape.iter().try_fold(item_bytes, |bytes, count| bytes.checked_mul(*count));
+    bytes
+        .filter(|bytes| isize::try_from(*bytes).is_ok())
+        .ok_or_else(|| fault("chunk_shape", "a chunk has more bytes than memory can address"))
 }
 
 /// Bytes beyond what our own encoder can give: other encoders may spend more.
@@ -176,9 +185,14 @@ impl Shard {
 }
 
 fn bytes_codec(codec: &Named, context: Context<'_>) -> Result<Arc<dyn Codec>> {
-    if codec.name != "zarrix.foreign" {
-        let input = Input { item_bytes: context.item_bytes };
-        return Ok(from_config(&codec.name, &codec.configuration, input)?);
+    match codec.name.as_str() {
+        "zarrix.foreign" => {}
+        "zarrix.shard" => return whole_shard(&codec.configuration, context),
+        "zarrix.transpose" => return turn(&codec.configuration),
+        name => {
+            let input = Input { item_bytes: context.item_bytes };
+            return Ok(from_config(name, &codec.configuration, input)?);
+        }
     }
     let slot = codec.configuration.get("slot").and_then(Value::as_u64);
     let found = slot.and_then(|slot| context.foreign.get(usize::try_from(slot).ok()?));
@@ -187,7 +201,7 @@ fn bytes_codec(codec: &Named, context: Context<'_>) -> Result<Arc<dyn Codec>> {
     })
 }
 
-fn shard_of(
+pub(crate) fn shard_of(
     shape: &[usize],
     order: &[usize],
     configuration: &Value,
@@ -275,7 +289,7 @@ pub(crate) fn chunk_shape(chunk_shape: &[u64]) -> Result<PerAxis<usize>> {
         .collect()
 }
 
-fn transposed(configuration: &Value, order: &[usize]) -> Result<PerAxis<usize>> {
+pub(crate) fn transposed(configuration: &Value, order: &[usize]) -> Result<PerAxis<usize>> {
     let given: Option<PerAxis<usize>> =
         configuration.get("order").and_then(Value::as_array).and_then(|order| {
             order.iter().map(|axis| axis.as_u64().map(|axis| axis as usize)).collect()
@@ -290,7 +304,7 @@ fn transposed(configuration: &Value, order: &[usize]) -> Result<PerAxis<usize>> 
 }
 
 /// Strides along each axis, of `unit`s stored with the axes in `order`, the last fastest.
-fn strides(shape: &[usize], order: &[usize], unit: usize) -> PerAxis<isize> {
+pub(crate) fn strides(shape: &[usize], order: &[usize], unit: usize) -> PerAxis<isize> {
     let mut strides: PerAxis<isize> = shape.iter().map(|_| 0).collect();
     let mut stride = unit as isize;
     for axis in order.iter().rev() {

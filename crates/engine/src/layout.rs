@@ -85,6 +85,21 @@ impl Layout {
         self.objects.map(|objects| objects.slot)
     }
 
+    /// One chunk without keys, of which everything is stored.
+    pub(crate) fn of_chunk(chunk: ChunkLayout, item_bytes: usize, fill: Vec<u8>) -> Self {
+        Self {
+            shape: chunk.shape.iter().map(|length| *length as u64).collect(),
+            item_bytes,
+            objects: None,
+            fill,
+            chunk,
+            separator: '/',
+            key_prefix: "",
+            metadata_key: String::new(),
+            write_empty_chunks: true,
+        }
+    }
+
     /// Reads a layout document; every number in it is checked.
     pub fn parse(document: &str, foreign: ForeignCodecs<'_>) -> Result<Self> {
         let document: Document =
@@ -102,14 +117,7 @@ impl Layout {
         if document.item_bytes.is_none() != document.objects.is_some() {
             return Err(fault("objects", "goes with item_bytes of null, and only with that"));
         }
-        let fill = match &document.fill_value {
-            None => vec![0; item_bytes],
-            Some(hex) => {
-                decode_hex(hex).filter(|fill| fill.len() == item_bytes).ok_or_else(|| {
-                    fault("fill_value", format!("{hex:?} is not the hex of one element"))
-                })?
-            }
-        };
+        let fill = fill_of(document.fill_value.as_deref(), item_bytes)?;
         let (separator, key_prefix) = key_encoding(&document.chunk_key_encoding)?;
         let context = Context {
             item_bytes: document.item_bytes.unwrap_or(1),
@@ -131,6 +139,14 @@ impl Layout {
             read_missing_chunks: document.read_missing_chunks,
         })
     }
+}
+
+/// One element's worth of fill, from its hex; zeros without it.
+pub(crate) fn fill_of(hex: Option<&str>, item_bytes: usize) -> Result<Vec<u8>> {
+    let Some(hex) = hex else { return Ok(vec![0; item_bytes]) };
+    decode_hex(hex)
+        .filter(|fill| fill.len() == item_bytes)
+        .ok_or_else(|| fault("fill_value", format!("{hex:?} is not the hex of one element")))
 }
 
 fn key_encoding(encoding: &Named) -> Result<(char, &'static str)> {

@@ -28,11 +28,13 @@ mod selection;
 mod shard;
 mod stored;
 mod together;
+mod turn;
 mod update;
 mod values;
 mod view;
 mod walk;
 mod wanted;
+mod whole;
 mod write;
 
 pub use array::ArrayIO;

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._chain import bind_chain, inner_shape, split_chain, stored_order
+from zarrix._chain import bind_chain, inner_shape, shard_of, stored_order
 from zarrix._codecs import ForeignCodecs, bind
 from zarrix._config import config
 from zarrix._dtypes import fill_value_bytes
@@ -105,10 +105,8 @@ class ArrayMetadata:
 
     @cached_property
     def shard_codec(self) -> Mapping[str, Any] | None:
-        """Configuration of the shards that chunks are; None where chunks are not shards."""
-        _, middle, _ = split_chain(map(dict, self.codecs))
-        sharded = middle and middle[0]["name"] == "sharding_indexed"
-        return middle[0]["configuration"] if sharded else None
+        """Configuration of the shards that chunks are; None where chunks are read as a whole."""
+        return shard_of(self.codecs)
 
     @cached_property
     def inner_chunk_shape(self) -> tuple[int, ...]:
@@ -190,9 +188,11 @@ class ArrayMetadata:
         if cached is not None:
             return cached
         chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
-        bind_codecs = bind if self.zarr_format == 2 else bind_chain
-        codecs, foreign = bind_codecs(self.codecs, self.dtype, chunk_shape, self.where)
         fill = fill_value_bytes(self.fill_value, self.dtype)
+        described = (self.codecs, self.dtype, chunk_shape, self.where)
+        codecs, foreign = (
+            bind(*described) if self.zarr_format == 2 else bind_chain(*described, fill)
+        )
         document = {
             "shape": self.shape,
             "chunk_shape": chunk_shape,

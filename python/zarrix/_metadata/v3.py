@@ -20,7 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._chain import chain_documents, check_codecs, codec_document
+from zarrix._chain import check_codecs
+from zarrix._chain_documents import chain_documents, complete_chain
+from zarrix._codec_objects import INDEX_CODECS
 from zarrix._config import config
 from zarrix._data_types import (
     as_dtype,
@@ -84,10 +86,6 @@ _ARRAY_KEYS = (
 )
 _KNOWN_KEYS = {*_ARRAY_KEYS, "attributes", "dimension_names", "storage_transformers"}
 _GROUP_KEYS = {"zarr_format", "node_type", "attributes", "consolidated_metadata"}
-_INDEX_CODECS = [
-    {"name": "bytes", "configuration": {"endian": "little"}},
-    {"name": "crc32c"},
-]
 _MAX_AXES = 64
 _MAX_LENGTH = 2**63 - 1
 
@@ -143,7 +141,7 @@ def new_array(
             raise ValueError(
                 "shards= and codecs= exclude each other: put a ShardingCodec in codecs"
             )
-        chain = [codec_document(one, element) for one in codecs]
+        chain = complete_chain(codecs, element)
     else:
         chain = chain_documents(filters, serializer, compressors, element)
     if order is not None and normalize_order(order) == "F" and len(lengths) > 1:
@@ -153,7 +151,7 @@ def new_array(
         inner = {
             "chunk_shape": list(chunk_shape),
             "codecs": chain,
-            "index_codecs": _INDEX_CODECS,
+            "index_codecs": INDEX_CODECS,
             "index_location": location,
         }
         chain = [{"name": "sharding_indexed", "configuration": inner}]

@@ -20,6 +20,7 @@ use crate::byteswap::ByteSwap;
 use crate::checksum::{Algorithm, Checksum, Location};
 use crate::deflate::{Deflate, Wrapping};
 use crate::elements::Elements;
+use crate::n5::N5;
 use crate::packbits::{PackBits, Padding};
 use crate::zstd::Zstd;
 use crate::{Codec, CodecError, Result};
@@ -59,7 +60,7 @@ type Make = fn(&Options<'_>, Input) -> Result<Arc<dyn Codec>>;
 type Row = (&'static str, &'static [&'static str], Make);
 
 /// The codecs of the Zarr specification and of the registry of its extensions.
-const CODECS: [Row; 10] = [
+const CODECS: [Row; 11] = [
     ("blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"], blosc),
     ("zstd", &["level", "checksum"], zstd),
     ("gzip", &["level"], gzip),
@@ -78,8 +79,28 @@ const CODECS: [Row; 10] = [
     ),
     ("scale_offset", &["offset", "scale", "dtype"], values::scale_offset),
     ("pcodec", numcodecs::PCODEC_KEYS, numcodecs::pcodec),
+    ("n5_default", &["shape", "fill_value", "codecs"], n5_default),
     ("zarrix.byteswap", &["word_bytes", "words"], byteswap),
 ];
+
+/// A chain inside: `shape` has the fastest axis first, `fill_value` is the bytes of one element.
+fn n5_default(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
+    let length = |value: &Value| value.as_u64().and_then(|n| u32::try_from(n).ok());
+    let shape = options.list_of("shape", "a list of lengths below 2^32", length)?;
+    let byte = |value: &Value| value.as_u64().and_then(|n| u8::try_from(n).ok());
+    let fill = options.list_of("fill_value", "a list of bytes", byte)?;
+    let fill = fill.unwrap_or_else(|| vec![0; input.item_bytes]);
+    let null = Value::Null;
+    let inner = options.list("codecs")?.unwrap_or_default().iter().map(|codec| {
+        let name = codec.get("name").and_then(Value::as_str).unwrap_or_default();
+        let configuration = codec.get("configuration").unwrap_or(&null);
+        if name == options.codec {
+            return Err(options.wrong("codecs", "codecs on bytes"));
+        }
+        from_config(name, configuration, input)
+    });
+    Ok(Arc::new(N5::new(shape.unwrap_or_default(), fill, inner.collect::<Result<_>>()?)?))
+}
 
 /// The floats that an element can be, for codecs whose documents do not say the type.
 fn float(input: Input) -> &'static str {

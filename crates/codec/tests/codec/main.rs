@@ -7,6 +7,7 @@ mod chain;
 mod common;
 mod damage;
 mod fixtures;
+mod n5;
 mod packbits;
 mod values;
 mod vlen;

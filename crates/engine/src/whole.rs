@@ -1,0 +1,130 @@
+//! A shard as a codec among others: read and written whole.
+//!
+//! Behind a codec that mixes the elements of a chunk (differences, another shape) inner chunks hold
+//! nothing that could be read alone. Such a shard is one run of elements that becomes bytes, and
+//! the codecs in front of it are what every other chain begins with.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use zarrix_codec::{Codec, CodecError, EncodedSize, Scratch as CodecScratch};
+
+use crate::Result;
+use crate::encoding::{ChunkLayout, Context, chunk_shape, shard_of};
+use crate::layout::{Layout, fault, fill_of};
+use crate::place::{PlaceScratch, Sink, place};
+use crate::scratch::{self, Scratch};
+use crate::selection::{Part, PerAxis};
+use crate::shard::{NAME, damaged};
+use crate::update::{Spring, update};
+use crate::wanted::Wanted;
+
+/// A shard whose elements lie one after the other in C order.
+#[derive(Debug)]
+struct WholeShard {
+    layout: Layout,
+    /// All elements along each axis of such a run.
+    parts: PerAxis<Part>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Configuration {
+    shape: Vec<u64>,
+    item_bytes: usize,
+    /// What inner chunks read as that are not stored: hex of one element, or null for zeros.
+    fill_value: Option<String>,
+    shard: Value,
+}
+
+/// The codec that a `zarrix.shard` configuration describes.
+pub(crate) fn whole_shard(configuration: &Value, context: Context<'_>) -> Result<Arc<dyn Codec>> {
+    let given = Configuration::deserialize(configuration)
+        .map_err(|error| fault("codecs", format!("zarrix.shard: {error}")))?;
+    let Configuration { item_bytes, .. } = given;
+    let context = Context { item_bytes, most_blob_bytes: None, ..context };
+    let shape = chunk_shape(&given.shape)?;
+    let fill = fill_of(given.fill_value.as_deref(), item_bytes)?;
+    let order: PerAxis<usize> = (0..shape.len()).collect();
+    let shard = shard_of(&shape, &order, &given.shard, context)?;
+    let chunk = ChunkLayout::sharded(shape, shard, item_bytes)?;
+    let mut stride = chunk.bytes as isize;
+    let parts = chunk.shape.iter().map(|count| {
+        stride /= *count as isize;
+        Part::Strided { first: 0, step: 1, count: *count, offset: 0, stride }
+    });
+    let parts = parts.collect();
+    Ok(Arc::new(WholeShard { layout: Layout::of_chunk(chunk, item_bytes, fill), parts }))
+}
+
+impl WholeShard {
+    fn wanted(&self) -> Wanted<'_> {
+        Wanted::Box { parts: self.parts.iter().collect(), base: 0 }
+    }
+}
+
+impl Codec for WholeShard {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn encoded_size(&self, _decoded_bytes: usize) -> EncodedSize {
+        EncodedSize::AtMost(self.layout.chunk.encoded_limit())
+    }
+
+    fn check_decoded(&self, decoded_bytes: usize) -> std::result::Result<(), CodecError> {
+        let bytes = self.layout.chunk.bytes;
+        if decoded_bytes == bytes {
+            return Ok(());
+        }
+        let reason = format!("{decoded_bytes} bytes reach a shard of {bytes}");
+        Err(CodecError::Configuration { codec: NAME.to_owned(), reason })
+    }
+
+    fn encode(
+        &self,
+        src: &[u8],
+        dst: &mut Vec<u8>,
+        _scratch: &mut CodecScratch,
+    ) -> std::result::Result<(), CodecError> {
+        self.check_decoded(src.len())?;
+        let chunk = &self.layout.chunk;
+        let spring = Spring { from: src.as_ptr(), objects: None, layout: &self.layout };
+        scratch::with(|s| update(chunk, None, &[self.wanted()], &chunk.shape, spring, s, dst))?;
+        Ok(())
+    }
+
+    fn decode_into(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        _scratch: &mut CodecScratch,
+    ) -> std::result::Result<(), CodecError> {
+        let chunk = &self.layout.chunk;
+        if dst.len() != chunk.bytes {
+            return Err(damaged(format!("a shard of {} bytes, not {}", chunk.bytes, dst.len())));
+        }
+        let sink = Sink { to: dst.as_mut_ptr(), objects: None, layout: &self.layout };
+        scratch::with(|s| {
+            let Scratch { chunk: memory, chain, .. } = s;
+            let scratch = &mut PlaceScratch { chunk: memory, chain };
+            place(chunk, Some(src), &[self.wanted()], sink, scratch)
+        })
+    }
+
+    fn decode_bounded(
+        &self,
+        src: &[u8],
+        limit_bytes: usize,
+        dst: &mut Vec<u8>,
+        scratch: &mut CodecScratch,
+    ) -> std::result::Result<(), CodecError> {
+        let bytes = self.layout.chunk.bytes;
+        if bytes > limit_bytes {
+            return Err(damaged(format!("decodes to {bytes} bytes, at most {limit_bytes} fit")));
+        }
+        dst.resize(bytes, 0);
+        self.decode_into(src, dst, scratch)
+    }
+}
