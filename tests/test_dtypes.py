@@ -197,3 +197,11 @@ def test_the_engine_gets_one_element_in_the_byte_order_of_the_array(value, dtype
 def test_dtypes_without_a_size_are_objects_with_the_codec_of_their_name(dtype, codec):
     assert util.normalize_dtype(dtype) == (np.dtype(object), codec)
     assert util.normalize_dtype(dtype, "another") == (np.dtype(object), "another")
+
+
+def test_the_bytes_between_the_fields_of_a_fill_value_are_zero():
+    # NumPy copies a structure field by field, and leaves whatever was in between.
+    dtype = np.dtype([("a", "u1"), ("b", "f8")], align=True)
+    value = np.frombuffer(b"\xff" * 16, dtype)[0]
+    for _ in range(100):
+        assert fill_value_bytes(value, dtype) == b"\xff" + bytes(7) + b"\xff" * 8

@@ -170,7 +170,10 @@ def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def encode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """The JSON value that zarr 2.18 writes for ``value``, an element of ``dtype`` or None."""
+    """The JSON value that zarr 2.18 writes for ``value``, an element of ``dtype`` or None.
+
+    Bytes have the length of an element, where 2.18 leaves out the zeros at their end.
+    """
     if value is None:
         return None
     match dtype.kind:
@@ -182,7 +185,10 @@ def encode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
             return int(value)
         case "b":
             return bool(value)
-        case "S" | "V":
+        case "S":
+            whole = bytes(value).ljust(dtype.itemsize, b"\0")
+            return base64.standard_b64encode(whole).decode("ascii")
+        case "V":
             return base64.standard_b64encode(value).decode("ascii")
         case "m" | "M":
             return int(np.asarray(value, dtype=dtype).astype("i8"))
@@ -283,7 +289,10 @@ def fill_value_bytes(value: Any, dtype: np.dtype[Any]) -> bytes | None:
     """One element in the array's own byte order; None where every byte is zero or none is set."""
     if value is None or dtype.kind in "OT":
         return None
-    element = np.array(value, dtype=dtype).tobytes()
+    # Into zeros: what lies between the fields of an aligned structure is anything otherwise.
+    whole = np.zeros((), dtype)
+    whole[()] = value
+    element = whole.tobytes()
     return element if any(element) else None
 
 

@@ -1,8 +1,10 @@
 """The documents of format 2: ``.zarray``, ``.zgroup`` and ``.zattrs``.
 
-What is written is byte for byte what zarr 2.18 writes for the same array. What is read may be
-anything that 2.18 reads, old documents included; one that contradicts itself is refused here, once,
-with its key, the value and what is allowed, so that nothing behind this point has to ask.
+What is written is byte for byte what zarr 2.18 writes for the same array, but for two members that
+TensorStore refuses, and that all others read the same without: ``"checksum": false`` of zstd is
+left out, and fill values of bytes have their full length. What is read may be anything that 2.18
+reads, old documents included; one that contradicts itself is refused here, once, with its key, the
+value and what is allowed, so that nothing behind this point has to ask.
 Members that this version does not know are kept and written back.
 """
 
@@ -207,7 +209,7 @@ def parse_array(
 
 
 def array_document(metadata: ArrayMetadata) -> bytes:
-    """The ``.zarray`` document of an array, as zarr 2.18 writes it."""
+    """The ``.zarray`` document of an array."""
     filters = metadata.filters
     fill_value = encode_fill_value(metadata.fill_value, metadata.dtype)
     if is_variable(metadata.dtype):
@@ -218,14 +220,20 @@ def array_document(metadata: ArrayMetadata) -> bytes:
         "shape": metadata.shape,
         "chunks": metadata.chunk_shape,
         "dtype": encode_dtype(metadata.dtype),
-        "compressor": metadata.compressor,
+        "compressor": metadata.compressor and _spelled(metadata.compressor),
         "fill_value": fill_value,
         "order": metadata.order,
-        "filters": None if filters is None else list(filters),
+        "filters": None if filters is None else [_spelled(codec) for codec in filters],
     }
     if metadata.key_encoding[1] is not None:
         members["dimension_separator"] = metadata.key_encoding[1]
     return json_dumps(members)
+
+
+def _spelled(codec: Mapping[str, Any]) -> Mapping[str, Any]:
+    if codec["id"] == "zstd" and codec.get("checksum") is False:
+        return {key: value for key, value in codec.items() if key != "checksum"}
+    return codec
 
 
 def parse_group(document: Any, where: str = ".zgroup") -> GroupMetadata:

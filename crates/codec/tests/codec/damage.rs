@@ -54,7 +54,6 @@ fn codecs() -> Vec<(Arc<dyn Codec>, bool)> {
         make("cast_value", json!({"dtype": "<i2", "data_type": "<f8"}), false),
         make("scale_offset", json!({"dtype": "<f4", "scale": 3}), false),
         make("bitround", json!({"keepbits": 3, "dtype": "bfloat16"}), false),
-        make("n5_default", json!({"shape": [10, 4, 25], "codecs": [{"name": "gzip"}]}), false),
         make("zarrix.byteswap", json!({"words": [2, 1, 1]}), false),
     ];
     for cname in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] {

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use zarrix_codec::{CodecError, Input, Scratch, from_config};
 
+use crate::common::Noise;
+
 fn configuration(compressor: Option<&str>) -> Value {
     let codecs: Vec<Value> = compressor.iter().map(|name| json!({ "name": name })).collect();
     json!({"shape": [4, 3, 2], "fill_value": [7, 7], "codecs": codecs})
@@ -76,6 +78,30 @@ fn a_header_that_lies_is_an_error_and_no_allocation() {
     ] {
         assert!(decode(&stored).is_err(), "{:?}", &stored[..stored.len().min(16)]);
     }
+}
+
+#[test]
+fn flipped_and_cut_blocks_give_an_error_or_the_declared_bytes() {
+    let mut scratch = Scratch::default();
+    let mut noise = Noise(9);
+    let codec =
+        from_config("n5_default", &configuration(Some("gzip")), Input { item_bytes: 2 }).unwrap();
+    let mut stored = Vec::new();
+    codec.encode(&noise.bytes(48), &mut stored, &mut scratch).unwrap();
+    let mut decoded = vec![0; 48];
+    for length in 0..stored.len() {
+        assert!(codec.decode_into(&stored[..length], &mut decoded, &mut scratch).is_err());
+    }
+    let mut refused = 0;
+    for _ in 0..2000 {
+        let mut bad = stored.clone();
+        let at = noise.below(bad.len());
+        bad[at] ^= 1 << noise.below(8);
+        refused += usize::from(codec.decode_into(&bad, &mut decoded, &mut scratch).is_err());
+        let mut bounded = Vec::new();
+        assert!(codec.decode_bounded(&bad, 47, &mut bounded, &mut scratch).is_err());
+    }
+    assert!(refused > 1500, "{refused}");
 }
 
 #[test]
