@@ -20,7 +20,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="minutes long; run with --long"))
 
 
-@pytest.fixture(params=["directory", "nested", "memory", "dict"])
+@pytest.fixture(params=["directory", "nested", "memory", "dict", "zip"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     """An empty store of each kind that arrays and groups are used on."""
     kinds: dict[str, Callable[[], Any]] = {
@@ -28,5 +28,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         "nested": lambda: zarr.NestedDirectoryStore(tmp_path / "store.zarr"),
         "memory": zarr.MemoryStore,
         "dict": lambda: zarr.KVStore({}),
+        "zip": lambda: zarr.ZipStore(tmp_path / "store.zip"),
     }
     return kinds[request.param]()

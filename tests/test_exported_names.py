@@ -18,7 +18,7 @@ V2_TOP_LEVEL = words(
     Array Group array copy copy_all copy_store create empty empty_like full full_like group load
     ones ones_like open open_array open_group open_like save save_array save_group tree zeros
     zeros_like CopyError DictStore DirectoryStore KVStore MemoryStore MetadataError
-    NestedDirectoryStore ProcessSynchronizer TempStore ThreadSynchronizer codec_registry
+    NestedDirectoryStore ProcessSynchronizer TempStore ThreadSynchronizer ZipStore codec_registry
     get_codec register_codec Adler32 AsType BZ2 Base64 BitRound Blosc CRC32 Categorize Delta
     FixedScaleOffset Fletcher32 GZip JSON JenkinsLookup3 LZ4 LZMA PackBits Pickle Quantize
     Shuffle VLenArray VLenBytes VLenUTF8 Zlib Zstd attrs blosc codecs convenience core creation
@@ -48,7 +48,7 @@ V3_MODULES = {
         """
     ),
     "dtype": ["Bool", "DateTime64", "Float32", "Int8", "Struct", "ZDType", "parse_dtype"],
-    "storage": ["LocalStore", "MemoryStore", "StorePath"],
+    "storage": ["LocalStore", "MemoryStore", "StorePath", "ZipStore"],
     "errors": ["BaseZarrError", "MetadataValidationError", "NodeNotFoundError", "ZarrUserWarning"],
     "registry": ["get_codec_class", "register_codec"],
     "abc.store": ["Store"],

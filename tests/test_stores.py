@@ -19,7 +19,16 @@ from zarrix._errors import (
 )
 from zarrix._stores import as_store
 
-KINDS = ["directory", "nested", "temporary", "memory", "dict", "store of a store", "subclass"]
+KINDS = [
+    "directory",
+    "nested",
+    "temporary",
+    "memory",
+    "zip",
+    "dict",
+    "store of a store",
+    "subclass",
+]
 
 
 class Minimal(storage.Store):
@@ -51,6 +60,7 @@ def store(request, tmp_path):
         "nested": lambda: storage.NestedDirectoryStore(tmp_path / "d"),
         "temporary": storage.TempStore,
         "memory": storage.MemoryStore,
+        "zip": lambda: storage.ZipStore(tmp_path / "s.zip"),
         "dict": lambda: storage.KVStore({}),
         "store of a store": lambda: storage.KVStore(storage.MemoryStore()),
         "subclass": Minimal,

@@ -184,6 +184,14 @@ def test_members_beyond_4_gib(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip") as peer:
         assert peer.read("far") == b"value" * 10
     assert dict(ZipStore(tmp_path / "a.zip", mode="r")) == {"far": b"value" * 10}
+    # What is added lies beyond, too.
+    with ZipStore(tmp_path / "a.zip") as store:
+        store["farther"] = b"2"
+    with zipfile.ZipFile(tmp_path / "a.zip") as peer:
+        assert peer.read("far") == b"value" * 10
+        assert peer.read("farther") == b"2"
+        assert peer.testzip() is None
+    os.truncate(tmp_path / "a.zip", 0)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"no zip", b"PK\x03\x04" + b"x" * 300_000])

@@ -67,6 +67,7 @@ from zarrix.storage import (
     MemoryStore,
     NestedDirectoryStore,
     TempStore,
+    ZipStore,
 )
 from zarrix.sync import ProcessSynchronizer, ThreadSynchronizer
 
@@ -95,6 +96,7 @@ __all__ = [
     "ProcessSynchronizer",
     "TempStore",
     "ThreadSynchronizer",
+    "ZipStore",
     "__version__",
     "array",
     "config",

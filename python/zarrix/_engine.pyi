@@ -102,9 +102,33 @@ class MappingStore(Store):
 
 @final
 class ZipStore(Store):
-    """A zip archive in a file, or in a value of another store."""
+    """A zip archive in a file, or in a value of another store.
 
-    def __new__(cls, path: PathLike[str] | str) -> ZipStore: ...
+    Without ``start`` it is read. "extend" writes to what is there, "replace" writes a new archive
+    that takes its place when it is complete, "create" fails if something is there. ``method`` is
+    the number of a compression of ``zipfile``, for what is written.
+    """
+
+    def __new__(
+        cls,
+        path: PathLike[str] | str,
+        start: str | None = None,
+        *,
+        method: int = 0,
+        allows_zip64: bool = True,
+    ) -> ZipStore: ...
+    def flush(self, *, fsync: bool = False) -> None:
+        """Make what was written readable by others; this process goes on writing."""
+
+    def close(self, *, fsync: bool = False) -> None:
+        """`flush`, after which other processes can write, and this handle no longer can."""
+
+    def pack(self, *, fsync: bool = False) -> int:
+        """Write the archive anew without what nothing refers to, documents first; bytes saved."""
+
+    def finish(self, comment: Buffer, *, fsync: bool = False) -> None:
+        """Put documents first, set the archive's comment, and use ZIP64's records in any case."""
+
     @staticmethod
     def in_store(store: Store, key: str) -> ZipStore | None:
         """The archive in the value of ``key``, for reading; None if nothing is stored there."""

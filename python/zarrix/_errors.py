@@ -20,6 +20,7 @@ is the stable ``kind`` of the class, for programs that must not parse messages.
             GroupNotFoundError                                      group-not-found
                 FSPathExistNotDir(NotADirectoryError)               not-a-directory
         ReadOnlyError(PermissionError)                              read-only
+        StoreBusyError(BlockingIOError)                             store-busy
         CopyError(RuntimeError)                                     copy
         WriterError(RuntimeError)                                   writer
         SelectionError(ValueError)                                  selection
@@ -55,6 +56,7 @@ __all__ = [
     "GroupNotFoundError",
     "FSPathExistNotDir",
     "ReadOnlyError",
+    "StoreBusyError",
     "CopyError",
     "WriterError",
     "SelectionError",
@@ -166,6 +168,12 @@ class ReadOnlyError(ZarrixError, PermissionError):
 
     def __init__(self, message: str = "object is read-only") -> None:
         super().__init__(message)
+
+
+class StoreBusyError(ZarrixError, BlockingIOError):
+    """Another process writes to a store that only one can write to at a time."""
+
+    kind = "store-busy"
 
 
 class CopyError(ZarrixError, RuntimeError):

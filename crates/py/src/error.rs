@@ -4,7 +4,7 @@ use std::error::Error;
 
 use pyo3::exceptions::{
     PyConnectionError, PyException, PyFileNotFoundError, PyOSError, PyPermissionError,
-    PyRuntimeError, PyTimeoutError,
+    PyRuntimeError, PyTimeoutError, PyValueError,
 };
 use pyo3::prelude::*;
 use zarrix_codec::CodecError;
@@ -48,6 +48,8 @@ pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
         StoreError::InvalidKey { .. } => named(py, "InvalidKeyError", &error.to_string()),
         StoreError::ReadOnly { .. } => named(py, "ReadOnlyError", &error.to_string()),
         StoreError::Corrupt { .. } => named(py, "CorruptChunkError", &error.to_string()),
+        StoreError::Busy { .. } => named(py, "StoreBusyError", &error.to_string()),
+        StoreError::Closed { .. } => PyValueError::new_err(error.to_string()),
         StoreError::Damaged { .. } => named(py, "CorruptStoreError", &error.to_string()),
         StoreError::Foreign { source, .. } => python_error(py, source.as_ref())
             .unwrap_or_else(|| PyRuntimeError::new_err(error.to_string())),

@@ -124,14 +124,14 @@ fn parent(path: &CStr) -> io::Result<CString> {
     CString::new(&bytes[..length]).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-fn is_still(path: &CStr, file: &File) -> io::Result<bool> {
+pub(crate) fn is_still(path: &CStr, file: &File) -> io::Result<bool> {
     let named = unless_absent(sys::status_at(path))?;
     let opened = sys::status_of(file)?;
     Ok(named.is_some_and(|named| named.identity() == opened.identity()))
 }
 
 /// `None` for what says that there are no locks to have here, and an error for what went wrong.
-fn unless_refused<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub(crate) fn unless_refused<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     const REFUSALS: [i32; 11] = [
         libc::ENOLCK,
         libc::ENOSYS,

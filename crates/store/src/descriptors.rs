@@ -66,6 +66,15 @@ impl Held {
         Ok(())
     }
 
+    /// Locks `bytes` for this description alone; whether nobody else has them.
+    pub(crate) fn try_lock_bytes(&mut self, bytes: Range<i64>) -> io::Result<bool> {
+        let free = sys::try_lock_bytes(self.file()?.as_raw_fd(), &bytes)?;
+        if free {
+            self.locked = Locked::Bytes(bytes);
+        }
+        Ok(free)
+    }
+
     /// Locks the whole file or directory by `flock`.
     pub(crate) fn lock_whole(&mut self, wait: bool) -> io::Result<()> {
         sys::lock_whole(self.file()?.as_raw_fd(), wait)?;

@@ -78,6 +78,21 @@ pub enum StoreError {
         /// What is wrong.
         reason: String,
     },
+    /// Somebody else writes to what only one can write to.
+    #[error(
+        "{path:?} is being written by another process, and only one can write to it at a time; \
+         read it, or try again when that one has closed it"
+    )]
+    Busy {
+        /// Where it is.
+        path: String,
+    },
+    /// The handle was closed.
+    #[error("the store {path:?} is closed: open it again to write to it")]
+    Closed {
+        /// Where it is.
+        path: String,
+    },
     /// A store that lives outside this crate failed; the source is its own error.
     #[error("store failed at {key:?}: {source}")]
     Foreign {

@@ -34,4 +34,5 @@ pub use object::{ObjectStore, Place, Service, concurrent_requests, set_concurren
 pub use store::{
     Durability, Edge, Fetched, Generation, Listing, Reader, Request, Store, cut_ranges,
 };
-pub use zip::{ZipNotes, ZipStore};
+pub use zarrix_codec::member::Method as ZipMethod;
+pub use zip::{ZipNotes, ZipStart, ZipStore};

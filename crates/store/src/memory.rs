@@ -7,7 +7,6 @@
 //! would need a registry of all stores.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,8 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::key::{check_key, check_prefix};
 use crate::store::{cut_ranges, read_slice};
 use crate::{
-    Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store, StoreError, process,
-    sorted,
+    Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store, process, sorted,
 };
 
 static STORES: AtomicU64 = AtomicU64::new(0);
@@ -85,12 +83,6 @@ impl Default for MemoryStore {
     fn default() -> Self {
         Self::new()
     }
-}
-
-fn refused(source: &str, target: &str, errno: i32) -> StoreError {
-    let path = if errno == libc::ENOENT { source } else { target };
-    let source = io::Error::from_raw_os_error(errno);
-    StoreError::Io { operation: "rename", path: path.to_owned(), source }
 }
 
 impl Store for MemoryStore {
@@ -194,9 +186,7 @@ impl Store for MemoryStore {
         check_key(source)?;
         check_key(target)?;
         self.change(|values| {
-            let moves = sorted::moves(values, source, target);
-            let moves = moves.map_err(|errno| refused(source, target, errno))?;
-            for (from, to) in moves {
+            for (from, to) in sorted::moves(values, source, target)? {
                 if let Some(value) = values.remove(&from) {
                     values.insert(to, value);
                 }

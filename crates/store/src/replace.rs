@@ -134,7 +134,7 @@ fn directory_of(path: &CStr) -> &Path {
     path.parent().unwrap_or(path)
 }
 
-fn make_parents(path: &CStr, durability: Durability) -> io::Result<()> {
+pub(crate) fn make_parents(path: &CStr, durability: Durability) -> io::Result<()> {
     make_directory(directory_of(path), durability)
 }
 

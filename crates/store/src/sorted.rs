@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use crate::Listing;
+use crate::{Listing, Result, StoreError};
 
 /// The entries whose keys continue `prefix`, with the part that comes after it and its slash.
 pub(crate) fn below<'a, V>(
@@ -44,14 +44,18 @@ pub(crate) fn listing<V>(values: &BTreeMap<String, V>, prefix: &str) -> Listing 
 
 /// What moving everything at and below `source` to `target` changes: old and new keys.
 ///
-/// An errno where nothing is at `source`, or something at `target`.
+/// An error where nothing is at `source`, or something at `target`.
 pub(crate) fn moves<V>(
     values: &BTreeMap<String, V>,
     source: &str,
     target: &str,
-) -> Result<Vec<(String, String)>, i32> {
+) -> Result<Vec<(String, String)>> {
+    let refused = |path: &str, errno| {
+        let source = std::io::Error::from_raw_os_error(errno);
+        Err(StoreError::Io { operation: "rename", path: path.to_owned(), source })
+    };
     if target.strip_prefix(source).is_some_and(|rest| rest.starts_with('/')) {
-        return Err(libc::EINVAL);
+        return refused(target, libc::EINVAL);
     }
     let moved = |rest: &str| (format!("{source}/{rest}"), format!("{target}/{rest}"));
     let mut moves: Vec<_> = below(values, source).map(|(rest, _)| moved(rest)).collect();
@@ -59,10 +63,10 @@ pub(crate) fn moves<V>(
         moves.push((source.to_owned(), target.to_owned()));
     }
     if moves.is_empty() {
-        return Err(libc::ENOENT);
+        return refused(source, libc::ENOENT);
     }
     if values.contains_key(target) || below(values, target).next().is_some() {
-        return Err(libc::EEXIST);
+        return refused(target, libc::EEXIST);
     }
     Ok(moves)
 }

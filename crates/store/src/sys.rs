@@ -217,6 +217,22 @@ pub(crate) enum Hold {
 /// An empty range starts a lock that reaches to the end of all offsets.
 #[cfg(target_os = "linux")]
 pub(crate) fn lock_bytes(descriptor: RawFd, bytes: &Range<i64>, hold: Hold) -> io::Result<()> {
+    set_lock(descriptor, bytes, hold, libc::F_OFD_SETLKW)
+}
+
+/// Locks bytes of an open file description alone; false if another one has locked any of them.
+#[cfg(target_os = "linux")]
+pub(crate) fn try_lock_bytes(descriptor: RawFd, bytes: &Range<i64>) -> io::Result<bool> {
+    match set_lock(descriptor, bytes, Hold::Exclusive, libc::F_OFD_SETLK) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => {
+            Ok(false)
+        }
+        result => result.map(|()| true),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn set_lock(descriptor: RawFd, bytes: &Range<i64>, hold: Hold, command: c_int) -> io::Result<()> {
     // SAFETY: `flock` is plain numbers, for which zero is a value.
     let mut wanted: libc::flock = unsafe { std::mem::zeroed() };
     wanted.l_type = match hold {
@@ -227,9 +243,8 @@ pub(crate) fn lock_bytes(descriptor: RawFd, bytes: &Range<i64>, hold: Hold) -> i
     wanted.l_whence = libc::SEEK_SET as libc::c_short;
     wanted.l_start = bytes.start;
     wanted.l_len = bytes.end - bytes.start;
-    // SAFETY: `wanted` is a `flock` that outlives the call, as this command expects.
-    uninterrupted(|| unsafe { libc::fcntl(descriptor, libc::F_OFD_SETLKW, &raw const wanted) })
-        .map(drop)
+    // SAFETY: `wanted` is a `flock` that outlives the call, as these commands expect.
+    uninterrupted(|| unsafe { libc::fcntl(descriptor, command, &raw const wanted) }).map(drop)
 }
 
 /// Whether the bytes could be locked for sharing, as things stand.
@@ -254,6 +269,11 @@ pub(crate) fn is_free(_: RawFd, _: &Range<i64>) -> io::Result<bool> {
 /// Locks that belong to the process instead would be dropped by any close of the file.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn lock_bytes(_: RawFd, _: &Range<i64>, _: Hold) -> io::Result<()> {
+    Err(io::Error::from_raw_os_error(libc::ENOSYS))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn try_lock_bytes(_: RawFd, _: &Range<i64>) -> io::Result<bool> {
     Err(io::Error::from_raw_os_error(libc::ENOSYS))
 }
 

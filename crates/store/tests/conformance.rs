@@ -5,7 +5,7 @@
 mod place;
 
 use place::Place;
-use zarrix_store::{LocalStore, MemoryStore, conformance};
+use zarrix_store::{LocalStore, MemoryStore, ZipMethod, ZipStart, ZipStore, conformance};
 
 #[test]
 fn a_local_store_conforms() {
@@ -27,4 +27,14 @@ fn a_local_store_below_a_link_conforms() {
 fn a_memory_store_conforms() {
     let store = MemoryStore::new();
     conformance(&store, &store).unwrap();
+}
+
+#[test]
+fn a_zip_store_conforms() {
+    let place = Place::new();
+    for (name, method) in [("a.zip", ZipMethod::Stored), ("b.zip", ZipMethod::Deflate)] {
+        let open =
+            |start| ZipStore::open_for_writing(&place.path(name), start, method, true).unwrap();
+        conformance(&open(ZipStart::Create), &open(ZipStart::Extend)).unwrap();
+    }
 }

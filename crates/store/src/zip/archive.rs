@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use super::directory::{self, Directory, Members};
+use super::session::Session;
 use super::source::{FileSource, Source, ValueSource};
 use super::value::Found;
 use crate::process::{self, PerProcess};
@@ -24,7 +25,7 @@ static OPEN: PerProcess<Mutex<HashMap<String, Weak<Archive>>>> = PerProcess::new
 pub(super) struct Archive {
     pub id: String,
     /// Its file, unless it is a value of another store.
-    path: Option<PathBuf>,
+    pub path: Option<PathBuf>,
     state: RwLock<State>,
 }
 
@@ -36,6 +37,8 @@ pub(super) struct State {
     /// The file as it was when the members were read.
     version: Option<Version>,
     pub notes: Notes,
+    /// Of this process, or inherited from one that forked.
+    pub session: Option<Arc<Session>>,
 }
 
 /// Device and inode, length, and what changes with every change.
@@ -53,21 +56,24 @@ pub struct Notes {
 impl Archive {
     /// The archive in the file `path`, as it is now; without a member where there is no file.
     pub fn in_file(path: &Path) -> Result<Arc<Self>> {
-        let path = crate::local::resolve(path);
-        let id = format!("zip:{}", crate::local::id_of(&path));
-        let shared = {
-            let mut open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
-            open.retain(|_, archive| archive.strong_count() > 0);
-            let found = open.get(&id).and_then(Weak::upgrade);
-            found.unwrap_or_else(|| {
-                let state = RwLock::default();
-                let fresh = Arc::new(Self { id: id.clone(), path: Some(path), state });
-                open.insert(id, Arc::downgrade(&fresh));
-                fresh
-            })
-        };
+        let shared = Self::unread(path);
         shared.refresh()?;
         Ok(shared)
+    }
+
+    /// The archive in the file `path`, as this process knows it.
+    pub fn unread(path: &Path) -> Arc<Self> {
+        let path = crate::local::resolve(path);
+        let id = format!("zip:{}", crate::local::id_of(&path));
+        let mut open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, archive| archive.strong_count() > 0);
+        let found = open.get(&id).and_then(Weak::upgrade);
+        found.unwrap_or_else(|| {
+            let state = RwLock::default();
+            let fresh = Arc::new(Self { id: id.clone(), path: Some(path), state });
+            open.insert(id, Arc::downgrade(&fresh));
+            fresh
+        })
     }
 
     /// The archive in the value of `key`, which has to be there.
@@ -86,7 +92,7 @@ impl Archive {
         process::unforked(|| section(&self.state.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    fn change<R>(&self, section: impl FnOnce(&mut State) -> R) -> R {
+    pub fn change<R>(&self, section: impl FnOnce(&mut State) -> R) -> R {
         process::unforked(|| {
             section(&mut self.state.write().unwrap_or_else(PoisonError::into_inner))
         })
@@ -95,6 +101,10 @@ impl Archive {
     /// Reads the directory again if the file is no longer what it was.
     pub fn refresh(&self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
+        // Nobody else writes then, and what is in memory is ahead of the file.
+        if self.is_being_written() {
+            return Ok(());
+        }
         let Some(source) = FileSource::open(path)? else {
             drop(self.change(std::mem::take));
             return Ok(());
@@ -139,7 +149,7 @@ fn version(source: &FileSource) -> Version {
 
 impl State {
     /// Takes over what was read; the members that were there before are the caller's to drop.
-    fn replace(
+    pub fn replace(
         &mut self,
         source: Arc<dyn Source>,
         version: Option<Version>,
@@ -147,7 +157,8 @@ impl State {
     ) -> Self {
         let notes =
             Notes { recovered: found.recovered, refused: (found.refused_count, found.refused) };
-        let fresh = Self { members: found.members, source: Some(source), version, notes };
+        let (members, source) = (found.members, Some(source));
+        let fresh = Self { members, source, version, notes, session: None };
         std::mem::replace(self, fresh)
     }
 }

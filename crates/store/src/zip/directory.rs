@@ -59,6 +59,8 @@ pub(super) struct Directory {
     pub recovered: bool,
     /// What the directory adds to the offsets that it declares.
     pub shift: u64,
+    /// Where its records begin, how long they are, and how many.
+    pub place: (u64, u64, u64),
     pub comment: Vec<u8>,
 }
 
@@ -145,7 +147,10 @@ fn fill(source: &dyn Source, end: &End, directory: &mut Directory) -> Result<()>
         });
         match walked {
             // Without ZIP64 fields, more entries than can be counted are counted modulo 2^16.
-            Ok(()) if count == end.entries || count & 0xFFFF == end.entries => return Ok(()),
+            Ok(()) if count == end.entries || count & 0xFFFF == end.entries => {
+                directory.place = (at, end.directory_bytes, count);
+                return Ok(());
+            }
             Ok(()) => {
                 let reason = format!("{count} directory records, {} declared", end.entries);
                 fault.get_or_insert(damaged(source, reason));

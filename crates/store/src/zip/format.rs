@@ -23,6 +23,7 @@ pub(super) const FIRST_BYTES: [u8; 4] = LOCAL.to_le_bytes();
 const EXTRA64: u16 = 1;
 /// The flag of members that are encrypted.
 pub(super) const ENCRYPTED: u16 = 1;
+const ONES16: u16 = u16::MAX;
 const ONES32: u32 = u32::MAX;
 
 /// Where a member is and what it is.
@@ -174,4 +175,135 @@ pub(super) fn end(tail: &[u8], tail_at: u64, at: usize) -> Option<End> {
     end.directory_bytes = u64_at(tail, at + 40)?;
     end.directory_at = u64_at(tail, at + 48)?;
     (u64_at(tail, at + 24)? == end.entries).then_some(end)
+}
+
+/// 1980-01-01, 00:00: the first moment there is, so that equal content makes equal archives.
+const DOS_TIME_AND_DATE: [u8; 4] = [0, 0, 0x21, 0];
+const VERSION: u16 = 20;
+const VERSION64: u16 = 45;
+/// Made under Unix, which is what the mode belongs to.
+const MADE_BY: u16 = 3 << 8 | VERSION64;
+/// A file that its owner may write and everybody may read.
+const ATTRIBUTES: u32 = 0o100_644 << 16;
+
+/// A number as its 32-bit field has it; one that does not fit is added to `wide`.
+fn narrow(value: u64, wide: &mut Vec<u8>) -> u32 {
+    match u32::try_from(value) {
+        Ok(value) if value != ONES32 => value,
+        _ => {
+            wide.extend_from_slice(&value.to_le_bytes());
+            ONES32
+        }
+    }
+}
+
+/// The fields that a local header and a record have in common, from the version needed on.
+fn push_common(out: &mut Vec<u8>, entry: &Entry, is_wide: bool, lengths: [u32; 2]) {
+    let version = if is_wide { VERSION64 } else { VERSION };
+    for value in [version, entry.flags, entry.method] {
+        out.extend_from_slice(&value.to_le_bytes());
+    }
+    out.extend_from_slice(&DOS_TIME_AND_DATE);
+    for value in [entry.crc, lengths[0], lengths[1]] {
+        out.extend_from_slice(&value.to_le_bytes());
+    }
+}
+
+fn push_lengths(out: &mut Vec<u8>, name: &str, wide: &[u8]) {
+    let extra = if wide.is_empty() { 0 } else { wide.len() + 4 };
+    for length in [name.len(), extra] {
+        out.extend_from_slice(&(length as u16).to_le_bytes());
+    }
+}
+
+fn push_extra64(out: &mut Vec<u8>, wide: &[u8]) {
+    if !wide.is_empty() {
+        for value in [EXTRA64, wide.len() as u16] {
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        out.extend_from_slice(wide);
+    }
+}
+
+/// The local header of a member.
+pub(super) fn local_header(name: &str, entry: &Entry) -> Vec<u8> {
+    let mut wide = Vec::new();
+    let mut lengths = [entry.stored_bytes, entry.bytes];
+    // Here both stand in the ZIP64 field if one has to.
+    if lengths.iter().any(|&length| length >= ONES32.into()) {
+        wide.extend(lengths.iter().rev().flat_map(|length| length.to_le_bytes()));
+        lengths = [ONES32.into(); 2];
+    }
+    let mut out = LOCAL.to_le_bytes().to_vec();
+    push_common(&mut out, entry, !wide.is_empty(), lengths.map(|length| length as u32));
+    push_lengths(&mut out, name, &wide);
+    out.extend_from_slice(name.as_bytes());
+    push_extra64(&mut out, &wide);
+    out
+}
+
+/// Appends the directory record of a member, whose offset is as it is to be declared.
+pub(super) fn push_record(out: &mut Vec<u8>, name: &str, entry: &Entry) {
+    let mut wide = Vec::new();
+    let plain = narrow(entry.bytes, &mut wide);
+    let stored = narrow(entry.stored_bytes, &mut wide);
+    let header = narrow(entry.header, &mut wide);
+    out.extend_from_slice(&RECORD.to_le_bytes());
+    out.extend_from_slice(&MADE_BY.to_le_bytes());
+    push_common(out, entry, !wide.is_empty(), [stored, plain]);
+    push_lengths(out, name, &wide);
+    // No comment, the first disk, nothing known of the content.
+    out.extend_from_slice(&[0; 6]);
+    out.extend_from_slice(&ATTRIBUTES.to_le_bytes());
+    out.extend_from_slice(&header.to_le_bytes());
+    out.extend_from_slice(name.as_bytes());
+    push_extra64(out, &wide);
+}
+
+/// What the end record says of a directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ending {
+    pub comment: Vec<u8>,
+    /// Whether ZIP64's records are written where nothing needs them.
+    pub always64: bool,
+}
+
+/// Appends the end records of a directory of `entries` records, `bytes` long, from `at` on.
+pub(super) fn push_end(out: &mut Vec<u8>, (entries, bytes, at): (u64, u64, u64), ending: &Ending) {
+    let is_wide = ending.always64
+        || entries >= ONES16.into()
+        || bytes >= ONES32.into()
+        || at >= ONES32.into();
+    let mut fields = (entries.min(ONES16.into()) as u16, bytes as u32, at as u32);
+    if is_wide {
+        fields = (ONES16, ONES32, ONES32);
+        out.extend_from_slice(&END64.to_le_bytes());
+        out.extend_from_slice(&44_u64.to_le_bytes());
+        out.extend_from_slice(&MADE_BY.to_le_bytes());
+        out.extend_from_slice(&VERSION64.to_le_bytes());
+        out.extend_from_slice(&[0; 8]);
+        for value in [entries, entries, bytes, at] {
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        out.extend_from_slice(&LOCATOR64.to_le_bytes());
+        out.extend_from_slice(&0_u32.to_le_bytes());
+        out.extend_from_slice(&at.saturating_add(bytes).to_le_bytes());
+        out.extend_from_slice(&1_u32.to_le_bytes());
+    }
+    out.extend_from_slice(&END.to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+    for value in [fields.0, fields.0] {
+        out.extend_from_slice(&value.to_le_bytes());
+    }
+    for value in [fields.1, fields.2] {
+        out.extend_from_slice(&value.to_le_bytes());
+    }
+    let comment = &ending.comment[..ending.comment.len().min(ONES16.into())];
+    out.extend_from_slice(&(comment.len() as u16).to_le_bytes());
+    out.extend_from_slice(comment);
+}
+
+/// Length of what [`push_end`] appends at most.
+pub(super) fn end_limit(ending: &Ending) -> u64 {
+    (END_BYTES + END64_BYTES + ending.comment.len()) as u64
 }

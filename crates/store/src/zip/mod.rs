@@ -5,25 +5,35 @@
 //! compressed parts are read in place. Compressed ones are decoded whole, to the length that the
 //! directory declares, and every value that is read whole is checked against its CRC-32.
 //!
+//! A local file is written to, by one process at a time. A value that is put again is a new member,
+//! and the old one is no longer referred to; `pack` writes the archive anew without such.
+//!
 //! `format.rs` has the records, `directory.rs` finds and reads the directory, `archive.rs` is the
-//! archive as this process knows it, `value.rs` a member's value, `source.rs` where the bytes are.
+//! archive as this process knows it, `value.rs` a member's value, `source.rs` where the bytes are;
+//! `session.rs` is how a file is written to, and `writing.rs` what is written.
 
 mod archive;
 mod directory;
 mod format;
 mod names;
+mod session;
 mod source;
 mod value;
+mod writing;
 
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::Archive;
 pub use archive::Notes as ZipNotes;
 use format::Entry;
+use session::Commit;
+pub use session::Start as ZipStart;
 use source::Source;
 use value::Found;
+use writing::Writing;
 use zarrix_codec::member::Method;
 
 use crate::key::{check_key, check_prefix};
@@ -37,21 +47,101 @@ use crate::{
 #[derive(Debug)]
 pub struct ZipStore {
     archive: Arc<Archive>,
+    /// `None` for a handle that only reads.
+    writing: Option<Writing>,
+    closed: AtomicBool,
 }
 
 impl ZipStore {
-    /// Opens the archive in the file `path`, which has to be there.
+    fn handle(archive: Arc<Archive>, writing: Option<Writing>) -> Self {
+        Self { archive, writing, closed: AtomicBool::new(false) }
+    }
+
+    /// Opens the archive in the file `path`, which has to be there, for reading.
     pub fn open(path: &Path) -> Result<Self> {
         let archive = Archive::in_file(path)?;
         match archive.look(|state| state.source.is_some()) {
-            true => Ok(Self { archive }),
+            true => Ok(Self::handle(archive, None)),
             false => Err(archive::absent(path)),
         }
     }
 
+    /// Opens the archive in the file `path` for writing members compressed by `method`.
+    ///
+    /// To extend one asks for nothing yet: whether this process may write is seen when it does. To
+    /// replace or to create one begins now. `allows64` is whether the archive may need ZIP64.
+    pub fn open_for_writing(
+        path: &Path,
+        start: ZipStart,
+        method: Method,
+        allows64: bool,
+    ) -> Result<Self> {
+        let archive = match start {
+            // Whatever is there needs not even be an archive.
+            ZipStart::Replace => Archive::unread(path),
+            _ => Archive::in_file(path)?,
+        };
+        if start != ZipStart::Extend {
+            archive.begin(start)?;
+        }
+        Ok(Self::handle(archive, Some(Writing { method, allows64 })))
+    }
+
     /// Opens the archive in the value of `key`, for reading; `None` if nothing is stored there.
     pub fn in_store(store: Arc<dyn Store>, key: &str) -> Result<Option<Self>> {
-        Ok(Archive::in_store(store, key)?.map(|archive| Self { archive }))
+        Ok(Archive::in_store(store, key)?.map(|archive| Self::handle(archive, None)))
+    }
+
+    /// Makes what was written readable by others; this process goes on writing.
+    pub fn flush(&self, durability: Durability) -> Result<()> {
+        self.commit(durability, false)
+    }
+
+    /// [`flush`](Self::flush), after which another process can write; this handle no longer can.
+    pub fn close(&self, durability: Durability) -> Result<()> {
+        self.commit(durability, true)?;
+        self.closed.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn commit(&self, durability: Durability, end: bool) -> Result<()> {
+        if self.writing.is_none() || self.closed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let sync = durability == Durability::Fsync;
+        self.archive.commit(&Commit { sync, end, ending: None })
+    }
+
+    /// Writes the archive anew without what nothing refers to, documents first; bytes saved.
+    pub fn pack(&self, durability: Durability) -> Result<u64> {
+        self.writing("")?;
+        let sync = durability == Durability::Fsync;
+        self.archive.pack(&Commit { sync, end: false, ending: None })
+    }
+
+    /// Makes the archive one whose documents come first, with a comment and ZIP64's records.
+    ///
+    /// Only if this process has written to it.
+    pub fn finish(&self, comment: &[u8], durability: Durability) -> Result<()> {
+        if self.closed.load(Ordering::Relaxed) || !self.archive.is_being_written() {
+            return Ok(());
+        }
+        let sync = durability == Durability::Fsync;
+        let how = Commit { sync, end: false, ending: Some(writing::ending(comment)) };
+        if self.archive.is_packed() {
+            self.archive.commit(&how)
+        } else {
+            self.archive.pack(&how).map(drop)
+        }
+    }
+
+    /// How this handle writes; an error if it does not.
+    fn writing(&self, key: &str) -> Result<Writing> {
+        let writing = self.writing.ok_or_else(|| StoreError::ReadOnly { key: key.to_owned() })?;
+        if self.closed.load(Ordering::Relaxed) {
+            return Err(StoreError::Closed { path: self.archive.id.clone() });
+        }
+        Ok(writing)
     }
 
     /// What was found out of the ordinary when the archive was opened.
@@ -73,10 +163,6 @@ impl ZipStore {
         let data = found.locate(key, source)?;
         self.archive.remember(key, found, data);
         Ok(Some(data))
-    }
-
-    fn read_only(&self, key: &str) -> StoreError {
-        StoreError::ReadOnly { key: key.to_owned() }
     }
 
     /// Reads whole values with one request each, and without any for what is not there.
@@ -236,19 +322,24 @@ impl Store for ZipStore {
         Ok(self.archive.look(|state| state.members.get(key).map(|member| member.entry.bytes)))
     }
 
-    fn put(&self, key: &str, _: &[u8], _: Durability) -> Result<()> {
+    fn put(&self, key: &str, value: &[u8], _: Durability) -> Result<()> {
         check_key(key)?;
-        Err(self.read_only(key))
+        self.archive.put(key, value, self.writing(key)?)
     }
 
     fn delete(&self, key: &str) -> Result<bool> {
         check_key(key)?;
-        Err(self.read_only(key))
+        self.writing(key)?;
+        Ok(self.archive.remove(&[key.to_owned()])? > 0)
     }
 
     fn delete_prefix(&self, prefix: &str) -> Result<u64> {
         check_prefix(prefix)?;
-        Err(self.read_only(prefix))
+        self.writing(prefix)?;
+        if prefix.is_empty() {
+            return self.archive.remove_all();
+        }
+        self.archive.remove(&self.list_prefix(prefix)?)
     }
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
@@ -273,13 +364,17 @@ impl Store for ZipStore {
     fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
         check_key(source)?;
         check_key(target)?;
-        Err(self.read_only(source))
+        self.writing(source)?;
+        self.archive.rename(source, target)
     }
 
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
         check_key(anchor)?;
         check_key(key)?;
-        Err(self.read_only(key))
+        self.writing(key)?;
+        // First the archive, so that what is read under the lock is what is there.
+        self.archive.begin(ZipStart::Extend)?;
+        KeyLock::in_process(&self.archive.id, anchor, key)
     }
 }
 

@@ -31,6 +31,11 @@ pub(super) fn decode(name: &[u8], flags: u16) -> Cow<'_, str> {
     }
 }
 
+/// The flag that a name needs.
+pub(super) fn flags_of(name: &str) -> u16 {
+    if name.is_ascii() { 0 } else { UTF8 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{UPPER, UTF8, decode};

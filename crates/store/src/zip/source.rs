@@ -80,6 +80,11 @@ impl FileSource {
         Ok(Some(Self { path: path.to_owned(), file, status }))
     }
 
+    /// The same file, as it is to be called in messages.
+    pub(super) fn named(self, path: &Path) -> Self {
+        Self { path: path.to_owned(), ..self }
+    }
+
     /// What it was when it was opened.
     pub(super) fn status(&self) -> &Status {
         &self.status

@@ -1,0 +1,458 @@
+//! Writing to an archive: from the first change until its directory stands at the end of the file.
+//!
+//! What a reader may know is never overwritten, and the file always ends in a whole directory, but
+//! for the one call that lengthens it. An archive that exists is lengthened by a stretch of free
+//! space with a copy of its directory behind; members are written into that space, by any number of
+//! threads at once; then the new directory is written behind them, and the file cut after it: in one
+//! step, everything is there. Killed before, the archive is what it was, to every reader of zip
+//! archives. A new archive, or one that replaces another, is written under the name of a value being
+//! written and renamed.
+//!
+//! One process writes at a time: it holds a byte of the file, far past its end, and of the file that
+//! it is about to replace. A forked child holds nothing and writes nothing of its parent's.
+
+use std::borrow::Cow;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::directory::{Directory, Members};
+use super::format::{self, Ending, Entry};
+use super::names;
+use super::source::{FileSource, Source, c_path, io_error};
+use super::{archive, directory};
+use crate::anchor::{is_still, unless_refused};
+use crate::descriptors::Held;
+use crate::key::PARTIAL;
+use crate::local::unless_absent;
+use crate::{Result, StoreError, check_key, process, replace, sys};
+
+/// The byte that a writer holds; far from those of anchors, which lie in other files anyway.
+const WRITER: std::ops::Range<i64> = 1 << 62..(1 << 62) + 1;
+/// Free space made at once: at least this much, as much as was written before, and not more.
+const LEAST_SPACE: u64 = 4 << 20;
+const MOST_SPACE: u64 = 1 << 30;
+/// How often a file that is replaced while it is opened is opened again.
+const ATTEMPTS: usize = 100;
+
+/// What becomes of an archive that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// It is added to.
+    Extend,
+    /// It is replaced when the new one is complete.
+    Replace,
+    /// It is an error.
+    Create,
+}
+
+/// Shows somebody the members as they are at that moment.
+pub(super) type Visit<'a> = &'a dyn Fn(&mut dyn FnMut(&Members));
+
+/// How a directory is written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Commit {
+    /// Whether it survives a loss of power.
+    pub sync: bool,
+    /// Whether no more is to come.
+    pub end: bool,
+    /// What the end record is to say instead of what it said.
+    pub ending: Option<Ending>,
+}
+
+/// Writing to one archive, by the process that began it.
+#[derive(Debug)]
+pub(super) struct Session {
+    generation: u64,
+    path: PathBuf,
+    pub source: Arc<FileSource>,
+    /// Open for writing, and locked.
+    file: Held,
+    space: Mutex<Space>,
+    quiet: Condvar,
+}
+
+#[derive(Debug)]
+struct Space {
+    /// Where the next member goes, and where free space ends.
+    next: u64,
+    limit: u64,
+    /// Length of the file.
+    length: u64,
+    /// Members being written, and whether new ones have to wait.
+    writing: usize,
+    closing: bool,
+    ended: bool,
+    /// Whether anything changed since the last commit.
+    dirty: bool,
+    place: Place,
+    committed: Committed,
+}
+
+/// Which file is written to.
+#[derive(Debug)]
+enum Place {
+    /// The archive.
+    Archive,
+    /// One that is to be renamed to it, even if nothing is written to it where it must be.
+    Beside { partial: PathBuf, over: Over, must_write: bool },
+}
+
+/// What a file beside the archive takes the place of.
+#[derive(Debug)]
+enum Over {
+    Nothing,
+    /// A file that is locked until then.
+    Theirs {
+        _held: Held,
+    },
+    /// That of the session which writes this one, and has it locked.
+    Ours,
+}
+
+/// The directory as it stands in the file.
+#[derive(Debug, Default)]
+struct Committed {
+    records: Vec<u8>,
+    count: u64,
+    ending: Ending,
+    /// Where members are that it does not know.
+    boundary: u64,
+    shift: u64,
+}
+
+/// Room for a member; while it is held, no directory is written.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub at: u64,
+    session: Arc<Session>,
+}
+
+impl Slot {
+    /// Writes at `offset` of the room.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let written =
+            self.session.file.file().and_then(|f| f.write_all_at(bytes, self.at + offset));
+        written.map_err(|source| io_error("write", &self.session.path, source))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut space = self.session.space();
+        space.writing -= 1;
+        space.dirty = true;
+        drop(space);
+        self.session.quiet.notify_all();
+    }
+}
+
+fn busy(path: &Path) -> StoreError {
+    StoreError::Busy { path: path.display().to_string() }
+}
+
+/// Takes the writer's byte; false if somebody else has it. Where there are no locks, nobody has.
+fn take(file: &mut Held) -> io::Result<bool> {
+    Ok(unless_refused(file.try_lock_bytes(WRITER))?.unwrap_or(true))
+}
+
+/// Opens `path` with `flags` and takes its writer's byte, to write to `archive`; `None` where there
+/// is no such file.
+fn hold(path: &Path, flags: i32, archive: &Path) -> Result<Option<Held>> {
+    let failed = |source| io_error("open", path, source);
+    let name = c_path(path).map_err(failed)?;
+    for _ in 0..ATTEMPTS {
+        let opened = Held::open(|| sys::open(&name, libc::O_RDWR | libc::O_NONBLOCK | flags));
+        let Some(mut file) = unless_absent(opened).map_err(failed)? else { return Ok(None) };
+        if !take(&mut file).map_err(failed)? {
+            return Err(busy(archive));
+        }
+        if file.file().and_then(|file| is_still(&name, file)).map_err(failed)? {
+            return Ok(Some(file));
+        }
+    }
+    Err(busy(archive))
+}
+
+impl Session {
+    /// Begins to write; with the members as they are in the file, now that nobody changes them.
+    pub fn begin(path: &Path, start: Start) -> Result<(Arc<Self>, Directory)> {
+        let failed = |source| io_error("create", path, source);
+        let name = c_path(path).map_err(failed)?;
+        if start == Start::Create && unless_absent(sys::status_at(&name)).map_err(failed)?.is_some()
+        {
+            return Err(failed(io::Error::from_raw_os_error(libc::EEXIST)));
+        }
+        match (hold(path, 0, path)?, start) {
+            (Some(file), Start::Extend) => Self::extending(path, file),
+            (existing, _) => {
+                let over = existing.map_or(Over::Nothing, |held| Over::Theirs { _held: held });
+                let session = Self::beside(path, over, start != Start::Extend)?;
+                Ok((session, Directory::default()))
+            }
+        }
+    }
+
+    fn extending(path: &Path, file: Held) -> Result<(Arc<Self>, Directory)> {
+        let Some(source) = FileSource::open(path)? else { return Err(archive::absent(path)) };
+        let length = source.size()?;
+        let mut found = Directory::default();
+        let mut committed = Committed { boundary: length, ..Committed::default() };
+        // What was never written to has no directory to keep.
+        let mut limit = u64::MAX;
+        if length > 0 {
+            found = directory::read(&source)?;
+            let (at, bytes, count) = found.place;
+            source.read(at, bytes, &mut committed.records)?;
+            committed.count = count;
+            committed.ending.comment.clone_from(&found.comment);
+            committed.shift = found.shift;
+            limit = length;
+        }
+        let space = Space {
+            next: length,
+            limit,
+            length,
+            writing: 0,
+            closing: false,
+            ended: false,
+            dirty: false,
+            place: Place::Archive,
+            committed,
+        };
+        Ok((Self::new(path, source, file, space), found))
+    }
+
+    /// A session that writes a file beside `path`; `over` is what is there.
+    fn beside(path: &Path, over: Over, must_write: bool) -> Result<Arc<Self>> {
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(PARTIAL);
+        let partial = PathBuf::from(partial);
+        let failed = |source| io_error("create", &partial, source);
+        let name = c_path(&partial).map_err(failed)?;
+        replace::make_parents(&name, crate::Durability::Process).map_err(failed)?;
+        let held = hold(&partial, libc::O_CREAT | libc::O_NOFOLLOW, path)?;
+        let (Some(file), Some(source)) = (held, FileSource::open(&partial)?) else {
+            return Err(busy(path));
+        };
+        file.file().and_then(|file| file.set_len(0)).map_err(failed)?;
+        let space = Space {
+            next: 0,
+            limit: u64::MAX,
+            length: 0,
+            writing: 0,
+            closing: false,
+            ended: false,
+            dirty: must_write,
+            place: Place::Beside { partial, over, must_write },
+            committed: Committed::default(),
+        };
+        Ok(Self::new(path, source.named(path), file, space))
+    }
+
+    fn new(path: &Path, source: FileSource, file: Held, space: Space) -> Arc<Self> {
+        Arc::new(Self {
+            generation: process::generation(),
+            path: path.to_owned(),
+            source: Arc::new(source),
+            file,
+            space: Mutex::new(space),
+            quiet: Condvar::new(),
+        })
+    }
+
+    /// Whether it is this process's own; a forked child leaves its parent's alone.
+    pub fn is_own(&self) -> bool {
+        self.generation == process::generation()
+    }
+
+    fn space(&self) -> MutexGuard<'_, Space> {
+        self.space.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self) -> impl Fn(io::Error) -> StoreError {
+        |source| io_error("write", &self.path, source)
+    }
+
+    /// Room for `bytes` bytes; `None` if the session has ended.
+    pub fn allocate(self: &Arc<Self>, bytes: u64) -> Result<Option<Slot>> {
+        let mut space = self.space();
+        while space.closing {
+            space = self.quiet.wait(space).unwrap_or_else(PoisonError::into_inner);
+        }
+        if space.ended {
+            return Ok(None);
+        }
+        self.make_room(&mut space, bytes)?;
+        let at = space.next;
+        space.next += bytes;
+        space.writing += 1;
+        Ok(Some(Slot { at, session: Arc::clone(self) }))
+    }
+
+    /// Makes sure that `bytes` bytes are free, in front of a copy of the directory.
+    fn make_room(&self, space: &mut Space, bytes: u64) -> Result<()> {
+        if bytes <= space.limit.saturating_sub(space.next) {
+            return Ok(());
+        }
+        let next = space.length;
+        let written = next.saturating_sub(space.committed.boundary);
+        let limit = next.saturating_add(bytes.max(written.clamp(LEAST_SPACE, MOST_SPACE)));
+        let copy = space.committed.at(limit);
+        self.write(limit, &copy)?;
+        space.next = next;
+        space.limit = limit;
+        space.length = limit + copy.len() as u64;
+        Ok(())
+    }
+
+    fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.file.file().and_then(|file| file.write_all_at(bytes, at)).map_err(self.failed())
+    }
+
+    /// Writes the directory of `members`, and makes it the archive's.
+    pub fn commit(&self, members: Visit<'_>, how: &Commit) -> Result<()> {
+        let mut space = self.space();
+        space.closing = true;
+        while space.writing > 0 {
+            space = self.quiet.wait(space).unwrap_or_else(PoisonError::into_inner);
+        }
+        let done =
+            if space.ended { Ok(()) } else { self.write_directory(&mut space, members, how) };
+        space.closing = false;
+        space.ended |= how.end && done.is_ok();
+        drop(space);
+        self.quiet.notify_all();
+        done
+    }
+
+    fn write_directory(&self, space: &mut Space, members: Visit<'_>, how: &Commit) -> Result<()> {
+        let lengthened = matches!(space.place, Place::Archive) && space.limit < space.length;
+        let renewed = how.ending.as_ref().is_some_and(|ending| *ending != space.committed.ending);
+        if !space.dirty && !lengthened && !renewed {
+            return self.forget_unwritten(space, how);
+        }
+        let mut next = Committed { shift: space.committed.shift, ..Committed::default() };
+        next.ending = how.ending.clone().unwrap_or_else(|| space.committed.ending.clone());
+        members(&mut |members| next.collect(&space.committed, members));
+        self.make_room(space, next.records.len() as u64 + format::end_limit(&next.ending))?;
+        let at = space.next;
+        let records = next.at(at);
+        self.write(at, &records)?;
+        let length = at + records.len() as u64;
+        if how.sync {
+            self.file.file().and_then(std::fs::File::sync_all).map_err(self.failed())?;
+        }
+        // From here on it is the archive's directory; before, the archive was what it had been.
+        self.put_in_place(space, length, how.sync)?;
+        next.boundary = length;
+        space.committed = next;
+        (space.next, space.limit, space.length, space.dirty) = (length, length, length, false);
+        Ok(())
+    }
+
+    fn put_in_place(&self, space: &mut Space, length: u64, sync: bool) -> Result<()> {
+        let file = self.file.file().map_err(self.failed())?;
+        let moved = match &space.place {
+            Place::Archive => file.set_len(length),
+            Place::Beside { partial, over, .. } => c_path(partial).and_then(|from| {
+                let to = c_path(&self.path)?;
+                match over {
+                    // Whoever put something there meanwhile did so without asking for the lock.
+                    Over::Nothing => sys::rename_new(&from, &to),
+                    Over::Theirs { .. } | Over::Ours => sys::rename(&from, &to),
+                }
+            }),
+        };
+        moved.map_err(self.failed())?;
+        space.place = Place::Archive;
+        if sync {
+            let synced = file.sync_all();
+            let name = c_path(&self.path).and_then(|path| replace::sync_directory_of(&path));
+            synced.and(name).map_err(self.failed())?;
+        }
+        Ok(())
+    }
+
+    /// Removes the file beside the archive if nothing has been written to it after all.
+    fn forget_unwritten(&self, space: &mut Space, how: &Commit) -> Result<()> {
+        match &space.place {
+            Place::Beside { partial, must_write: false, .. } if how.end => c_path(partial)
+                .and_then(|partial| unless_absent(sys::unlink(&partial)))
+                .map(drop)
+                .map_err(self.failed()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends, and lets `work` write the archive anew into a session that goes on instead; how many
+    /// bytes shorter the file is.
+    ///
+    /// The file of this one stays locked until the new one has taken its place.
+    pub fn replace_with(&self, work: impl FnOnce(&Arc<Self>) -> Result<()>) -> Result<u64> {
+        let mut space = self.space();
+        space.closing = true;
+        while space.writing > 0 {
+            space = self.quiet.wait(space).unwrap_or_else(PoisonError::into_inner);
+        }
+        let done = if space.ended { Ok(0) } else { self.rewrite(&space, work) };
+        space.closing = false;
+        space.ended |= done.is_ok();
+        drop(space);
+        self.quiet.notify_all();
+        done
+    }
+
+    fn rewrite(&self, space: &Space, work: impl FnOnce(&Arc<Self>) -> Result<()>) -> Result<u64> {
+        let fresh = Self::beside(&self.path, Over::Ours, true)?;
+        let done = work(&fresh);
+        let mut new = fresh.space();
+        if done.is_err() {
+            new.ended = true;
+            if let Place::Beside { partial, .. } = &new.place {
+                let _ = c_path(partial).and_then(|partial| sys::unlink(&partial));
+            }
+        }
+        done.map(|()| space.length.saturating_sub(new.length))
+    }
+}
+
+impl Committed {
+    /// The directory as bytes, to stand at `at` of the file.
+    fn at(&self, at: u64) -> Vec<u8> {
+        let mut bytes = self.records.clone();
+        let place = (self.count, bytes.len() as u64, at.saturating_sub(self.shift));
+        format::push_end(&mut bytes, place, &self.ending);
+        bytes
+    }
+
+    /// Takes over the records of `previous` that still count, then adds those of new members.
+    fn collect(&mut self, previous: &Self, members: &Members) {
+        let mut rest = &previous.records[..];
+        while let Ok(Some(record)) = format::record(rest) {
+            let name = names::decode(record.name, record.entry.flags);
+            let header = record.entry.header.saturating_add(self.shift);
+            let is_meant = |name: &Cow<'_, str>| {
+                members.get(name.as_ref()).is_some_and(|member| member.entry.header == header)
+            };
+            // What no key can name is somebody else's, and stays.
+            if name.ends_with('/') || check_key(&name).is_err() || is_meant(&name) {
+                self.records.extend_from_slice(&rest[..record.length]);
+                self.count += 1;
+            }
+            rest = &rest[record.length..];
+        }
+        let mut fresh: Vec<(&str, Entry)> = members
+            .iter()
+            .filter(|(_, member)| member.entry.header >= previous.boundary)
+            .map(|(name, member)| (name.as_str(), member.entry))
+            .collect();
+        fresh.sort_unstable_by_key(|(_, entry)| entry.header);
+        for (name, entry) in fresh {
+            let header = entry.header.saturating_sub(self.shift);
+            format::push_record(&mut self.records, name, &Entry { header, ..entry });
+            self.count += 1;
+        }
+    }
+}
