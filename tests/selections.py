@@ -18,7 +18,7 @@ DTYPES = [
     *(np.dtype(code) for code in ("S5", "<U3", "<M8[ns]", "V3")),
     FIELDS,
 ]
-LAYOUTS = ("v2 C", "v2 F", "v2 plain", "v3", "v3 shards")
+LAYOUTS = ("v2 C", "v2 F", "v2 plain", "v3", "v3 shards", "v3 lists", "v3 lists of shards")
 
 
 def values_of(dtype: np.dtype[Any], shape: tuple[int, ...], seed: int = 0) -> Values:
@@ -38,9 +38,15 @@ def values_of(dtype: np.dtype[Any], shape: tuple[int, ...], seed: int = 0) -> Va
     return (numbers % 2 if dtype.kind == "b" else numbers % 120).astype(dtype).reshape(shape)
 
 
-def make(
-    layout: str, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype[Any]
-) -> zarr.Array:
+def lengths_of(size: int, most: int) -> list[int]:
+    """Lengths of chunks that add up to ``size``: the longest, then shorter ones, and again."""
+    lengths: list[int] = []
+    while sum(lengths) < size:
+        lengths.append(min(most - len(lengths) % most, size - sum(lengths)))
+    return lengths
+
+
+def make(layout: str, shape: tuple[int, ...], chunks: Any, dtype: np.dtype[Any]) -> zarr.Array:
     """An empty array in memory; of shards, each has up to two chunks along an axis."""
     store = zarr.MemoryStore()
     if layout.startswith("v2"):
@@ -49,7 +55,15 @@ def make(
         return zarr.create(
             shape, chunks=chunks, dtype=dtype, order=order, compressor=compressor, store=store
         )
-    shards = tuple(2 * chunk for chunk in chunks) if layout == "v3 shards" else None
+    shards: Any = tuple(2 * chunk for chunk in chunks) if layout == "v3 shards" else None
+    if layout == "v3 lists":
+        chunks = tuple(lengths_of(size, chunk) for size, chunk in zip(shape, chunks, strict=True))
+    elif layout == "v3 lists of shards":
+        sizes = (-(-size // chunk) for size, chunk in zip(shape, chunks, strict=True))
+        shards = [
+            [chunk * n for n in lengths_of(size, 2)]
+            for size, chunk in zip(sizes, chunks, strict=True)
+        ]
     return zarr.create_array(store, shape=shape, chunks=chunks, shards=shards, dtype=dtype)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix._chunk_grid import AxisGrid
 from zarrix._display import chunk_grid_svg
 
 
@@ -122,7 +123,7 @@ def test_arrays_and_groups_show_themselves_as_html(root: zarr.Group) -> None:
 
 
 def test_the_drawing_has_a_line_where_chunks_meet() -> None:
-    svg = chunk_grid_svg((100, 200), (50, 40))
+    svg = chunk_grid_svg((100, 200), (AxisGrid(even=50), AxisGrid(even=40)))
     assert svg.count("<rect") == 1
     assert svg.count("h140.0") == 1
     assert svg.count("v70.0") == 4
@@ -132,7 +133,7 @@ def test_the_drawing_has_a_line_where_chunks_meet() -> None:
     ("shape", "chunks"), [((), ()), ((5,), (2,)), ((10**6, 3, 7), (1, 3, 7)), ((9,) * 5, (1,) * 5)]
 )
 def test_any_array_can_be_drawn_small(shape: tuple[int, ...], chunks: tuple[int, ...]) -> None:
-    svg = chunk_grid_svg(shape, chunks)
+    svg = chunk_grid_svg(shape, [AxisGrid(even=length) for length in chunks])
     assert svg.startswith("<svg")
     assert len(svg) < 4000
 

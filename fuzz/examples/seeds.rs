@@ -148,7 +148,7 @@ fn seed_engine() {
     save("parts", "plain", &with(&[1, 1, 2, 3, 4], &vec![3; 70_000]));
     let document = |codecs: &str| {
         format!(
-            r#"{{"shape": [5, 7], "chunk_shape": [4, 4], "item_bytes": 4, "fill_value": "00000001",
+            r#"{{"shape": [5, 7], "chunk_grid": [4, 4], "item_bytes": 4, "fill_value": "00000001",
                 "chunk_key_encoding": {{"name": "v2", "configuration": {{"separator": "/"}}}},
                 "codecs": [{codecs}], "metadata_key": "a", "write_empty_chunks": false}}"#
         )

@@ -77,7 +77,7 @@ impl Line {
     /// As [`Layout::parse`].
     pub fn new(store: Arc<dyn Store>, layout: &str, length: usize) -> Result<Self, EngineError> {
         zarrix_engine::set_threads(1);
-        Ok(Self { io: ArrayIO::new(store, "", Layout::parse(layout, &[])?), length })
+        Ok(Self { io: ArrayIO::new(store, "", Layout::parse(layout, &[], None)?), length })
     }
 
     fn selected(&self, selection: AxisSelection, count: usize) -> Result<Vec<u8>, EngineError> {

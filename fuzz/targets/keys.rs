@@ -14,7 +14,7 @@ fn layout(flags: u8) -> String {
     let shape = ["[]", "[9]", "[9, 18446744073709551615]", "[9, 9, 9]"][usize::from(flags) / 4 % 4];
     let chunk = ["[]", "[2]", "[2, 1]", "[2, 2, 9]"][usize::from(flags) / 4 % 4];
     format!(
-        r#"{{"shape": {shape}, "chunk_shape": {chunk}, "item_bytes": 1, "fill_value": "00",
+        r#"{{"shape": {shape}, "chunk_grid": {chunk}, "item_bytes": 1, "fill_value": "00",
             "chunk_key_encoding": {{"name": "{name}", "configuration": {{"separator": "{separator}"}}}},
             "codecs": [], "metadata_key": "zarr.json", "write_empty_chunks": true}}"#
     )
@@ -34,7 +34,7 @@ fuzz_target!(|input: &[u8]| {
     let store = Arc::new(MemoryStore::new());
     store.put(key, b"7", Durability::Process).expect("an allowed key");
     let io =
-        ArrayIO::new(store, "", Layout::parse(&layout(*flags), &[]).expect("a layout of ours"));
+        ArrayIO::new(store, "", Layout::parse(&layout(*flags), &[], None).expect("a layout of ours"));
     let found = io.stored_chunks().expect("memory does not fail");
     assert!(found.len() <= 1);
     for (named, coords) in found {

@@ -14,15 +14,20 @@ fuzz_target!(|input: &[u8]| {
     // A document, and behind a NUL what is stored as its first chunk.
     let cut = input.iter().position(|byte| *byte == 0).unwrap_or(input.len());
     let Ok(document) = std::str::from_utf8(&input[..cut]) else { return };
-    let Ok(layout) = Layout::parse(document, &[]) else { return };
+    let Ok(layout) = Layout::parse(document, &[], None) else { return };
     let parsed: serde_json::Value = serde_json::from_str(document).expect("it was JSON before");
+    // A length, or of chunks of several lengths the longest.
+    let number = |value: &serde_json::Value| {
+        let runs = value.as_array().into_iter().flatten();
+        value.as_u64().or_else(|| runs.filter_map(|run| run[0].as_u64()).max())
+    };
     let numbers = |key: &str| -> Vec<u64> {
         let list = parsed[key].as_array().into_iter().flatten();
-        list.map(|number| number.as_u64().expect("it was before")).collect()
+        list.map(|value| number(value).expect("it was before")).collect()
     };
     let item = layout.item_bytes();
     let bytes = |shape: &[u64]| shape.iter().fold(item as u64, |n, axis| n.saturating_mul(*axis));
-    let (shape, chunk) = (numbers("shape"), numbers("chunk_shape"));
+    let (shape, chunk) = (numbers("shape"), numbers("chunk_grid"));
     if layout.objects().is_some() || bytes(&shape).max(bytes(&chunk)) > MOST_BYTES {
         return;
     }

@@ -20,7 +20,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 
 fn layout(codecs: &str) -> String {
     format!(
-        r#"{{"shape": [{LENGTH}], "chunk_shape": [{LENGTH}], "item_bytes": 1, "fill_value": "07",
+        r#"{{"shape": [{LENGTH}], "chunk_grid": [{LENGTH}], "item_bytes": 1, "fill_value": "07",
             "chunk_key_encoding": {{"name": "v2"}}, "codecs": [{{"name": "bytes"}}{codecs}],
             "metadata_key": ".zarray", "write_empty_chunks": true}}"#
     )

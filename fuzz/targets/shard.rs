@@ -26,7 +26,7 @@ fn layout(flags: u8) -> String {
     let inner = if flags & 64 == 0 { shard(8, &plain) } else { shard(16, &shard(4, &plain)) };
     let outer = if flags & 128 == 0 { "" } else { r#", {"name": "crc32c"}"# };
     format!(
-        r#"{{"shape": [{LENGTH}], "chunk_shape": [{LENGTH}], "item_bytes": 1, "fill_value": "07",
+        r#"{{"shape": [{LENGTH}], "chunk_grid": [{LENGTH}], "item_bytes": 1, "fill_value": "07",
             "chunk_key_encoding": {{"name": "default"}}, "codecs": [{inner}{outer}],
             "metadata_key": "zarr.json", "write_empty_chunks": false}}"#
     )

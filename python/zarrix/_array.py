@@ -200,9 +200,9 @@ class Array(Selecting):
         return self._rows(0 if start is None else int(start), stop)
 
     def _rows(self, start: int, stop: int) -> Iterator[Any]:
-        step = self.chunks[0]
+        chunks = self._metadata.inner_grid[0]
         while start < stop:
-            chunk_end = min(stop, start - start % step + step)
+            chunk_end = min(stop, chunks.find(start).end)
             yield from self[start:chunk_end]
             start = chunk_end
 
@@ -287,8 +287,8 @@ class Array(Selecting):
             io.write(axes, as_value(value, dtype, shape), self._fsync)
             return
         ranges = [i for i, axis in enumerate(axes) if not isinstance(axis, int)]
-        steps = tuple(self._metadata.chunk_shape[i] for i in ranges)
-        for region in slabs(shape, steps, dtype.itemsize):
+        grid = [self._metadata.grid[i] for i in ranges]
+        for region in slabs(shape, grid, dtype.itemsize):
             part = list(axes)
             for i, piece in zip(ranges, region, strict=True):
                 start, step, _ = cast("tuple[int, int, int]", axes[i])
@@ -428,13 +428,15 @@ class Array(Selecting):
             raise ValueError("filters= of a view belongs to format 2; this array has format 3")
         lengths = self.shape if shape is None else normalize_shape(shape)
         fill = self._fill_for(dtype) if fill_value is None else fill_value
-        grid = metadata.chunk_shape if chunks is None else tuple(chunks)
+        grid: Any = metadata.extra["chunk_grid"]
+        if chunks is not None:
+            grid = {"name": "regular", "configuration": {"chunk_shape": list(chunks)}}
         document = {
             **metadata.extra,
             "shape": list(lengths),
             "data_type": data_type_of(dtype),
             "fill_value": encode_fill(0 if fill is None else fill, dtype),
-            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(grid)}},
+            "chunk_grid": grid,
         }
         return v3.parse_array(document, where="view()")
 

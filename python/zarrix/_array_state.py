@@ -184,7 +184,7 @@ class ArrayState(ArrayTerms):
         return with_frame_checksum(metadata) if self._checksum else metadata
 
     def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
-        layout, foreign = metadata.layout(
+        layout = metadata.layout(
             write_empty_chunks=self._write_empty_chunks,
             allow_pickle=self._allow_pickle,
             read_missing_chunks=self._read_missing,
@@ -192,7 +192,7 @@ class ArrayState(ArrayTerms):
         chunks = self._store if self._chunk_store is None else self._chunk_store
         path = chunks.engine_path(self._path)
         # The engine's array first: a thread that reads meanwhile may see it with the old shape.
-        self._io = _engine.ArrayIO(chunks._engine, path, layout, foreign)
+        self._io = _engine.ArrayIO(chunks._engine, path, *layout)
         self._metadata = metadata
         self._document = document
         self._set_paths()
@@ -231,7 +231,10 @@ class ArrayState(ArrayTerms):
             if document is None:
                 raise _array_missing(self._store, self._path)
             number = next(_change_numbers)
-            return _nodes.array_document(change(self._parse(document)))
+            changed = _nodes.array_document(change(self._parse(document)))
+            # Nothing is stored that could not be opened again.
+            self._parse(changed)
+            return changed
 
         stored = self._store.update_value(self._key(self._name), rewrite)
         keep_true(self._store, self._path, 2 if self._name == ".zarray" else 3)
@@ -336,8 +339,20 @@ class ArrayState(ArrayTerms):
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Length along each axis of what is read as one: a chunk, or an inner chunk of a shard."""
-        return self._metadata.inner_chunk_shape
+        """Length along each axis of what is read as one: a chunk, or an inner chunk of a shard.
+
+        Raises
+        ------
+        NotImplementedError
+            Chunks have several lengths along an axis, as in zarr-python; `read_chunk_sizes` has
+            them.
+        """
+        metadata = self._metadata
+        if metadata.rectilinear is not None and metadata.shard_codec is None:
+            raise NotImplementedError(
+                f"{self._title()} has chunks of several shapes; read_chunk_sizes has their lengths"
+            )
+        return metadata.inner_chunk_shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -416,7 +431,8 @@ class ArrayState(ArrayTerms):
         shape = self.shape
         if not shape:
             return (1,)
-        return tuple(-(-n // chunk) for n, chunk in zip(shape, self.chunks, strict=True))
+        grid = self._metadata.inner_grid
+        return tuple(axis.count(n) for n, axis in zip(shape, grid, strict=True))
 
     @property
     def nchunks(self) -> int:
@@ -427,9 +443,7 @@ class ArrayState(ArrayTerms):
     def nchunks_initialized(self) -> int:
         """Number of chunks that are stored; inner chunks of stored shards count as stored."""
         self._refresh()
-        inner, chunk = self._metadata.inner_chunk_shape, self._metadata.chunk_shape
-        each = math.prod(chunk) // max(1, math.prod(inner)) if inner != chunk else 1
-        return min(self._io.initialized() * each, self.nchunks)
+        return min(self._io.initialized(), self.nchunks)
 
     initialized = nchunks_initialized
 
@@ -444,7 +458,7 @@ class ArrayState(ArrayTerms):
         return _display.array_items(self)
 
     def _repr_html_(self) -> str:
-        return _display.array_html(self.info_items(), self.shape, self.chunks)
+        return _display.array_html(self.info_items(), self.shape, self._metadata.inner_grid)
 
 
 def _array_missing(store: Store, path: str) -> ArrayNotFoundError:

@@ -4,12 +4,13 @@ These are views of the one `ArrayMetadata` that every array has, for arrays of e
 codecs of format 2 are shown as numcodecs objects, those of format 3 as objects of `zarrix.codecs`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from zarrix import _engine, _nodes
 from zarrix._chain import split_chain
+from zarrix._chunk_grid import AxisGrid
 from zarrix._codec_objects import codec_from_dict
 from zarrix._codecs import codec_object
 from zarrix._errors import suggestion
@@ -189,8 +190,21 @@ class ArrayTerms:
 
     @property
     def shards(self) -> tuple[int, ...] | None:
-        """Length of a shard along each axis; None where chunks are stored one by one."""
-        return None if self._metadata.shard_codec is None else self._metadata.chunk_shape
+        """Length of a shard along each axis; None where chunks are stored one by one.
+
+        Raises
+        ------
+        NotImplementedError
+            Shards have several lengths along an axis, as in zarr-python; `write_chunk_sizes` has
+            them.
+        """
+        if self._metadata.shard_codec is None:
+            return None
+        if self._metadata.rectilinear is not None:
+            raise NotImplementedError(
+                "the array has shards of several shapes; write_chunk_sizes has their lengths"
+            )
+        return self._metadata.chunk_shape
 
     @property
     def serializer(self) -> Any:
@@ -244,12 +258,12 @@ class ArrayTerms:
     @property
     def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
         """Lengths of the chunks along each axis, as dask has them; of inner chunks in shards."""
-        return _sizes(self._metadata.shape, self._metadata.inner_chunk_shape)
+        return _sizes(self._metadata.shape, self._metadata.inner_grid)
 
     @property
     def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
         """Lengths along each axis of what is stored as one: chunks, or shards."""
-        return _sizes(self._metadata.shape, self._metadata.chunk_shape)
+        return _sizes(self._metadata.shape, self._metadata.grid)
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
         """Set several attributes in one step; the others stay. Returns the array."""
@@ -261,9 +275,5 @@ class ArrayTerms:
         return self.info  # type: ignore[attr-defined]
 
 
-def _sizes(shape: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    def along(size: int, chunk: int) -> Iterator[int]:
-        for start in range(0, size, max(chunk, 1)):
-            yield min(chunk, size - start)
-
-    return tuple(tuple(along(n, m)) for n, m in zip(shape, chunks, strict=True))
+def _sizes(shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(axis.sizes(n)) for n, axis in zip(shape, grid, strict=True))

@@ -6,6 +6,7 @@ memory holds 64 MiB or one chunk; `copy_store` moves encoded bytes and decodes n
 """
 
 import builtins
+import contextlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -13,8 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from zarrix._chunk_grid import AxisGrid
 from zarrix._create import ARRAY_KEYWORDS
 from zarrix._errors import CopyError, check_keywords
+from zarrix._metadata.grids import has_lists
 from zarrix._stores import as_store
 from zarrix._values import slabs
 
@@ -268,8 +271,7 @@ class _Job:
         # zarr-python 3.2 and later have only the second name.
         create = getattr(dest, "create_dataset", None) or dest.create_array
         array = create(name, shape=source.shape, dtype=source.dtype, **options)
-        steps = array.chunks or array.shape
-        for region in slabs(array.shape, steps, array.dtype.itemsize):
+        for region in slabs(array.shape, _grid_of(array), array.dtype.itemsize):
             array[region] = source[region]
         if not self.without_attrs:
             array.attrs.update(dict(source.attrs))
@@ -311,12 +313,13 @@ class _Job:
 
     def _creation_options(self, source: Any, dest: Any) -> dict[str, Any]:
         """How the copy is stored: as the source where both sides know how, else by default."""
-        options: dict[str, Any] = {"chunks": source.chunks}
+        chunks, shards = _partition_of(source, dest)
+        options: dict[str, Any] = {"chunks": chunks}
         if _is_h5py(source) and _is_h5py(dest):
             names = ("compression", "compression_opts", "shuffle", "fletcher32", "fillvalue")
             options.update((name, getattr(source, name)) for name in names)
         elif _is_h5py(source):
-            options.update(chunks=source.chunks or True, fill_value=source.fillvalue)
+            options.update(chunks=chunks or True, fill_value=source.fillvalue)
         elif _is_h5py(dest) and source.shape == ():
             # HDF5 has neither chunks nor filters for a scalar.
             options = {"chunks": None, "fillvalue": source.fill_value}
@@ -329,12 +332,33 @@ class _Job:
                 options.update({codecs: source.compressor})
                 options.update(filters=source.filters or None, order=source.order)
             elif _format_of(source) == _format_of(dest) == 3 and _is_ours(dest):
-                for name in ("shards", "filters", "serializer", "compressors"):
+                for name in ("filters", "serializer", "compressors"):
                     options[name] = getattr(source, name)
+                options.update(shards=shards)
                 options.update(dimension_names=source.metadata.dimension_names)
         if "compression" in self.create_kws and not _is_h5py(dest):
             options.pop("compressor", None)
         return {**options, **self.create_kws}
+
+
+def _partition_of(source: Any, dest: Any) -> tuple[Any, Any]:
+    """``chunks=`` and ``shards=`` of a copy in ``dest``, cut like ``source`` where it can be."""
+    to_3 = _is_ours(dest) and _format_of(dest) == 3
+    if _is_ours(source):
+        chunks, shards = source._metadata.partition
+        if to_3 or not has_lists(chunks):
+            return chunks, shards
+    else:
+        with contextlib.suppress(NotImplementedError):
+            return source.chunks, getattr(source, "shards", None)
+    return (True if hasattr(dest, "create_dataset") else "auto"), None
+
+
+def _grid_of(array: Any) -> tuple[AxisGrid, ...]:
+    """The chunks along each axis of any array; all of one that has none is one chunk."""
+    if _is_ours(array):
+        return array._metadata.grid  # type: ignore[no-any-return]
+    return tuple(AxisGrid(even=max(n, 1)) for n in array.chunks or array.shape)
 
 
 def _format_of(node: Any) -> Any:

@@ -26,6 +26,7 @@ from zarrix._errors import (
     check_keywords,
 )
 from zarrix._metadata import ArrayMetadata
+from zarrix._metadata.grids import has_lists
 from zarrix._objects import object_codec_of
 from zarrix._stores import KVStore, MemoryStore, Store, as_store
 from zarrix._values import is_lazy
@@ -208,6 +209,8 @@ def _new_metadata(
 ) -> ArrayMetadata:
     """The metadata for the arguments of `create`; ``kwargs`` are those of zarr-python 3."""
     word = next((name for name in V3_ONLY if kwargs.get(name) is not None), None)
+    if word is None and has_lists(arguments.get("chunks")):
+        word = "chunks=[[...], ...]"
     chosen = _nodes.choose_format(store, path, asked, 2, word)
     names = (*V3_ONLY, "compressors", "attributes")
     arguments.update({name: kwargs[name] for name in names if kwargs.get(name) is not None})
@@ -524,12 +527,14 @@ def _take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     if isinstance(a, Array):
         chosen = _format_like(a, kwargs)
         kwargs["zarr_format"] = chosen
+        if has_lists(kwargs["chunks"]) and (chosen == 2 or tuple(kwargs["shape"]) != a.shape):
+            kwargs["chunks"] = True
         own_codecs = {"compression", "compressor", "compressors", "codecs"} & kwargs.keys()
         if a.zarr_format == 3:
             if chosen == 3 and not own_codecs:
                 kwargs.setdefault("filters", a.filters)
                 kwargs.setdefault("serializer", a.serializer)
-                kwargs.setdefault("shards", a.shards)
+                kwargs.setdefault("shards", a._metadata.partition[1])
                 kwargs.setdefault("compressors", a.compressors)
             return kwargs
         if not own_codecs:
@@ -559,8 +564,14 @@ def _take_storage(source: Array, kwargs: dict[str, Any]) -> None:
 
 
 def _chunks_of(a: Any) -> Any:
-    """The chunk shape of ``a``, if it has one that is the same everywhere; else True."""
-    chunks = getattr(a, "chunks", None)
+    """``chunks=`` of an array that is cut like ``a``; True if that cannot be said."""
+    if isinstance(a, Array):
+        return a._metadata.partition[0]
+    try:
+        chunks = getattr(a, "chunks", None)
+    except NotImplementedError:
+        # An array of zarr-python whose chunks have several shapes.
+        return True
     if isinstance(chunks, tuple) and len(chunks) == len(a.shape):
         if all(isinstance(length, int | np.integer) for length in chunks):
             return chunks

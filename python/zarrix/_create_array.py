@@ -5,6 +5,7 @@ whole, and then the store is touched. They make format 3 unless the group around
 `new_metadata` is where the arguments of all creating functions become metadata of either format.
 """
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,8 @@ from zarrix._array_terms import ArrayConfig
 from zarrix._checksum import with_checksum
 from zarrix._errors import BadCompressorError
 from zarrix._metadata import ArrayMetadata, v2, v3
+from zarrix._metadata.grids import has_lists
+from zarrix._metadata.keys import key_encoding_document
 from zarrix._stores import Store, as_store
 from zarrix._values import is_lazy
 from zarrix.util import normalize_storage_path
@@ -92,9 +95,11 @@ def create_array(
         What the array holds.
     chunks : tuple of int, int, "auto", or str such as "1 MiB"
         Length of a chunk along each axis; in shards, of an inner chunk. A size is the most bytes
-        that a chunk has before compression.
+        that a chunk has before compression. Along an axis whose chunks have several lengths, the
+        list of all of them, where ``(length, count)`` stands for a run of equal ones.
     shards : tuple of int, mapping with "shape" and "index_location", "auto", or str as "64 MiB"
-        Chunks are stored many to a key, in shards of this shape, a multiple of that of chunks.
+        Chunks are stored many to a key, in shards of this shape, a multiple of that of chunks; or
+        of several lengths along an axis, as in ``chunks``.
     filters, compressors : codec or iterable of codecs, "auto" or None
         Codecs on arrays, and on bytes, in the order in which they are applied: objects of
         `zarrix.codecs`, numcodecs objects or dicts. Compressed is with zstd, which notices damage.
@@ -106,8 +111,9 @@ def create_array(
         Order of the elements within a chunk.
     zarr_format : {3, 2}, optional
     attributes : mapping, optional
-    chunk_key_encoding : mapping, optional
-        ``{"name": "default" or "v2", "separator": "/" or "."}``.
+    chunk_key_encoding : mapping, (name, separator), or object with ``to_dict``; optional
+        ``{"name": "default" or "v2", "separator": "/" or "."}``; or ``"suffix"``, whose
+        configuration has the ``"suffix"`` that follows the keys of its ``"base_encoding"``.
     dimension_names : iterable of str or None, optional
         One per axis.
     storage_options : dict, optional
@@ -144,6 +150,7 @@ def create_array(
         "shards": shards,
         "dimension_names": dimension_names,
         "serializer": None if isinstance(serializer, str) and serializer == "auto" else serializer,
+        "chunks=[[...], ...]": chunks if has_lists(chunks) else None,
     }
     word = next((key for key, value in given.items() if value is not None), None)
     chosen = _nodes.choose_format(opened, path, _nodes.check_format(zarr_format), 3, word)
@@ -261,12 +268,12 @@ def _words_of_v2(store: Store, separator: str | None, arguments: dict[str, Any])
         compressor = _numcodec(compressors)
     encoding = arguments.get("chunk_key_encoding")
     if encoding is not None:
-        name, configuration = v3.key_encoding_of(encoding)
-        if name != "v2":
+        document = key_encoding_document(encoding)
+        if document["name"] != "v2":
             raise ValueError(
                 f"chunk_key_encoding={encoding!r} belongs to zarr_format=3; format 2 has 'v2'"
             )
-        separator = configuration["separator"]
+        separator = document["configuration"]["separator"]
     filters = arguments.get("filters")
     if isinstance(filters, list | tuple):
         filters = [_numcodec(one) for one in filters]
@@ -395,13 +402,18 @@ def _kept(source: Array | None, data: Any, zarr_format: int) -> dict[str, Any]:
         "serializer": "auto",
     }
     if source is None:
-        chunks = getattr(data, "chunks", None)
+        chunks = None
+        with contextlib.suppress(NotImplementedError):
+            # Arrays of zarr-python have none where these have several shapes.
+            chunks = getattr(data, "chunks", None)
         if isinstance(chunks, tuple) and all(isinstance(n, int) for n in chunks):
             kept["chunks"] = chunks
         return kept
-    kept["chunks"] = source.chunks
+    chunks, shards = source._metadata.partition
+    if zarr_format == 3 or not has_lists(chunks):
+        kept["chunks"] = chunks
     if source.zarr_format == zarr_format == 3:
-        kept.update(shards=source.shards, serializer=source.serializer)
+        kept.update(shards=shards, serializer=source.serializer)
     if source.zarr_format == zarr_format or source.zarr_format == 2:
         kept.update(filters=source.filters, compressors=source.compressors)
     return kept

@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
+from zarrix._chunk_grid import AxisGrid
+from zarrix._errors import shorten
+from zarrix._metadata import ArrayMetadata
 from zarrix._objects import is_variable
 from zarrix.util import human_readable_size
 
@@ -47,8 +50,7 @@ def array_items(array: Any) -> InfoItems:
         ("Zarr format", "3") if array.zarr_format == 3 else None,
         ("Data type", str(array.dtype)),
         ("Shape", str(array.shape)),
-        ("Shard shape", str(array.shards)) if array.shards is not None else None,
-        ("Chunk shape", str(array.chunks)),
+        *_partition_rows(array._metadata),
         ("Order", array.order),
         ("Read-only", str(array.read_only)),
         *((f"Filter [{i}]", repr(codec)) for i, codec in enumerate(array.filters or ())),
@@ -61,6 +63,16 @@ def array_items(array: Any) -> InfoItems:
         ("Chunks initialized", f"{array.nchunks_initialized}/{array.nchunks}"),
     ]
     return [row for row in rows if row is not None]
+
+
+def _partition_rows(metadata: ArrayMetadata) -> InfoItems:
+    outer = str(metadata.chunk_shape)
+    if metadata.rectilinear is not None:
+        lengths = [axis.document() for axis in metadata.rectilinear]
+        outer = f"several, of lengths {shorten(lengths)}"
+    if metadata.shard_codec is None:
+        return [("Chunk shape", outer)]
+    return [("Shard shape", outer), ("Chunk shape", str(metadata.inner_chunk_shape))]
 
 
 def _codec_rows(array: Any) -> InfoItems:
@@ -192,11 +204,11 @@ def _label(node: Any) -> str:
     return f"{label} {node.shape} {node.dtype}" if hasattr(node, "shape") else label
 
 
-def array_html(items: InfoItems, shape: Sequence[int], chunks: Sequence[int]) -> str:
+def array_html(items: InfoItems, shape: Sequence[int], grid: Sequence[AxisGrid]) -> str:
     """An array as a table of ``items`` beside a drawing of its chunk grid."""
     return (
         '<div style="display: flex; gap: 1.5em; align-items: center">'
-        f"{info_table(items)}{chunk_grid_svg(shape, chunks)}</div>"
+        f"{info_table(items)}{chunk_grid_svg(shape, grid)}</div>"
     )
 
 
@@ -206,7 +218,7 @@ _MOST_LINES = 24
 _SHEET_STEP = 7.0
 
 
-def chunk_grid_svg(shape: Sequence[int], chunks: Sequence[int]) -> str:
+def chunk_grid_svg(shape: Sequence[int], grid: Sequence[AxisGrid]) -> str:
     """The last two axes and their chunks, true to proportion; further axes are sheets behind.
 
     Where an axis has more chunks than can be told apart, evenly thinned lines stand for them.
@@ -214,13 +226,13 @@ def chunk_grid_svg(shape: Sequence[int], chunks: Sequence[int]) -> str:
     if 0 in shape:
         return ""
     rows, columns = (1, 1, *shape)[-2:]
-    row_chunk, column_chunk = (1, 1, *chunks)[-2:]
+    row_grid, column_grid = (AxisGrid(even=1), AxisGrid(even=1), *grid)[-2:]
     scale = _SIDE / max(rows, columns)
     height = max(rows * scale, _SMALLEST_SIDE)
     width = max(columns * scale, _SMALLEST_SIDE)
     behind = 0
-    for size, chunk in zip(shape[:-2], chunks[:-2], strict=True):
-        behind = min(2, behind + (size > 1) + (size > chunk))
+    for size, axis in zip(shape[:-2], grid[:-2], strict=True):
+        behind = min(2, behind + (size > 1) + (axis.count(size) > 1))
     shift = behind * _SHEET_STEP
 
     sheets = [
@@ -229,12 +241,15 @@ def chunk_grid_svg(shape: Sequence[int], chunks: Sequence[int]) -> str:
     ]
     top = 1 + shift
     lines = [
-        f"M1 {top + height * at:.1f}h{width:.1f}" for at in _line_positions(rows, row_chunk)
+        f"M1 {top + height * at:.1f}h{width:.1f}" for at in _line_positions(rows, row_grid)
     ] + [
         f"M{1 + width * at:.1f} {top:.1f}v{height:.1f}"
-        for at in _line_positions(columns, column_chunk)
+        for at in _line_positions(columns, column_grid)
     ]
-    label = escape(f"shape {tuple(shape)}, chunks {tuple(chunks)}")
+    regular = all(axis.even for axis in grid)
+    lengths = [axis.document() for axis in grid]
+    chunks = tuple(lengths) if regular else shorten(lengths)
+    label = escape(f"shape {tuple(shape)}, chunks {chunks}")
     return (
         f'<svg width="{width + shift + 2:.0f}" height="{height + shift + 2:.0f}" role="img" '
         f'aria-label="{label}" fill="none" stroke="currentColor"><title>{label}</title>'
@@ -249,8 +264,8 @@ def _rectangle(x: float, y: float, width: float, height: float) -> str:
     )
 
 
-def _line_positions(size: int, chunk: int) -> list[float]:
+def _line_positions(size: int, axis: AxisGrid) -> list[float]:
     """Where chunks meet along an axis, as fractions of it."""
-    count = -(-size // chunk) - 1
+    count = axis.count(size) - 1
     step = -(-count // _MOST_LINES) or 1
-    return [k * chunk / size for k in range(step, count + 1, step)]
+    return [axis.chunk(k).begin / size for k in range(step, count + 1, step)]

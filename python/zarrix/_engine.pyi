@@ -168,10 +168,12 @@ class ArrayIO:
     path : str
         Prefix of the array's keys, without a trailing ``/``; empty for the root.
     layout : str
-        JSON: ``shape``, ``chunk_shape``, ``item_bytes``, ``fill_value`` (hex of one element, or
-        null for zeros), ``chunk_key_encoding`` and ``codecs`` in their v3 form, ``metadata_key``
-        (name of the metadata document, the anchor of locks), ``write_empty_chunks``, and
-        ``read_missing_chunks``: false makes a chunk that is not stored an error. Elements that
+        JSON: ``shape``, ``chunk_grid`` (for each axis the length of a chunk, or a list of
+        ``[length, count]`` for runs of equal ones), ``item_bytes``, ``fill_value`` (hex of one
+        element, or null for zeros), ``chunk_key_encoding`` and ``codecs`` in their v3 form,
+        ``chunk_key_suffix``, ``metadata_key`` (name of the metadata document, the anchor of locks),
+        ``write_empty_chunks``, and ``read_missing_chunks``: false makes a chunk that is not stored
+        an error. Elements that
         have no size of their own have an ``item_bytes`` of null, and ``objects``: the ``slot`` of
         what knows them, and ``max_chunk_bytes``, the most that a decoded chunk of them may have.
     foreign : sequence of objects
@@ -184,11 +186,21 @@ class ArrayIO:
         stored. For the kind ``"python"`` also ``decode(bytes, count)``, which gives an array of
         objects with one axis, ``encode(elements)``, ``filled(count)`` and ``is_fill(elements)``.
 
+    chain_of : callable, optional
+        Where chunks have several shapes and not the same codecs: takes a chunk's shape, and gives
+        the JSON of its codecs and what their slots refer to. It is asked once for each shape, from
+        any thread.
+
     Buffers for elements without a size are NumPy arrays of objects or, for text, of StringDType.
     """
 
     def __new__(
-        cls, store: Store, path: str, layout: str, foreign: Sequence[Any] = ...
+        cls,
+        store: Store,
+        path: str,
+        layout: str,
+        foreign: Sequence[Any] = ...,
+        chain_of: Callable[[tuple[int, ...]], tuple[str, Sequence[Any]]] | None = None,
     ) -> ArrayIO: ...
     def read(self, selection: tuple[_AxisSelection, ...], out: Buffer) -> None:
         """Fill ``out``, which has one axis per range in ``selection`` and any strides."""
@@ -239,18 +251,18 @@ class ArrayIO:
 
     def cost(
         self, selection: tuple[_AxisSelection | None, ...], coords: Sequence[Buffer] = ...
-    ) -> tuple[int, int, int, int, int]:
+    ) -> tuple[int, int, int, int, int, int]:
         """What a read would touch and fetch, without reading it.
 
         Chunks (of shards, inner chunks), stored values (chunks or shards), how many of these are
-        stored, requests to the store, and bytes fetched.
+        stored, requests to the store, bytes fetched, and elements of the chunks.
         """
 
     def initialized(self) -> int:
-        """How many chunks are stored."""
+        """How many chunks are stored; of a stored shard, all its inner chunks count."""
 
-    def chunk_keys(self) -> list[str]:
-        """Keys of the stored chunks, relative to the store."""
+    def stored_chunks(self) -> list[tuple[str, list[int]]]:
+        """Keys of the stored chunks (or shards), relative to the store, and their coordinates."""
 
     def each_stored(self, sink: Callable[[bytes], object]) -> None:
         """Call ``sink`` with the bytes of all stored chunks, in C order of their coordinates.
@@ -258,7 +270,7 @@ class ArrayIO:
         They come in pieces of about a MiB, which say nothing of where a chunk begins.
         """
 
-    def read_chunk(self, coords: tuple[int, ...], out: Buffer) -> bool:
+    def read_chunk(self, coords: Sequence[int], out: Buffer) -> bool:
         """Fill ``out`` with one whole decoded chunk in C order; False if it is not stored."""
 
     def verify(

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix import _engine
+from zarrix._chunk_grid import AxisGrid
 from zarrix._errors import (
     ArrayIndexError,
     BoundsCheckError,
@@ -206,12 +207,12 @@ def pick_mask(mask: Any, shape: tuple[int, ...]) -> Picked:
     return _with_points(list(np.nonzero(array)), shape, list(range(len(shape))), 0)
 
 
-def pick_blocks(key: Any, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Picked:
+def pick_blocks(key: Any, shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> Picked:
     """The rule of ``z.blocks[key]``: whole chunks (of sharded arrays, shards) by their position.
 
     Examples
     --------
-    >>> pick_blocks((1, slice(0, 2)), (10, 10), (4, 4)).axes
+    >>> pick_blocks((1, slice(0, 2)), (10, 10), (AxisGrid(even=4),) * 2).axes
     ((4, 1, 4), (0, 1, 8))
     """
     items = _items(key)
@@ -220,16 +221,16 @@ def pick_blocks(key: Any, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Pi
             _refuse(item, "a selection of blocks")
         if isinstance(item, slice) and item.step not in (None, 1):
             raise ArrayIndexError(f"blocks are selected with a step of 1, not {item.step}")
-    grid = tuple(-(-size // max(1, chunk)) for size, chunk in zip(shape, chunks, strict=True))
+    counts = tuple(axis.count(size) for size, axis in zip(shape, grid, strict=True))
     try:
-        blocks = parse_basic(items, grid)[0]
+        blocks = parse_basic(items, counts)[0]
     except BoundsCheckError as error:
         raise BoundsCheckError(f"in the grid of blocks, {error}") from None
     axes: list[AxisSelection] = []
-    for block, chunk, size in zip(blocks, chunks, shape, strict=True):
+    for block, chunks, size in zip(blocks, grid, shape, strict=True):
         first, count = (block, 1) if isinstance(block, int) else (block[0], block[2])
-        start = first * chunk
-        axes.append((start, 1, min(size, (first + count) * chunk) - start) if count else (0, 1, 0))
+        start, stop = chunks.chunk(first).begin, chunks.chunk(first + count).begin
+        axes.append((start, 1, min(size, stop) - start) if count else (0, 1, 0))
     return Picked(tuple(axes), tuple(count for _, _, count in axes))  # type: ignore[misc]
 
 

@@ -305,6 +305,13 @@ def _packer_of_3(config: Mapping[str, Any], dtype: np.dtype[Any]) -> dict[str, A
 
 
 def _to_2(array: ArrayMetadata) -> dict[str, bytes]:
+    if any(not axis.even for axis in array.grid):
+        raise MetadataError(
+            "its chunks have several shapes, which format 2 does not have; rewrite it with "
+            "from_array(zarr_format=2, chunks=...)"
+        )
+    if array.key_suffix:
+        raise MetadataError(f"its chunk keys end with {array.key_suffix!r}, and in format 2 do not")
     if array.key_encoding[0] != "v2":
         raise MetadataError(
             "its chunk keys begin with 'c', which format 2 does not have; rewrite it with "
@@ -361,16 +368,13 @@ def _check_equal(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata
     shape = tuple(max(n, 1) for n in old.chunk_shape)
     sides = []
     for metadata in (old, new):
-        layout, foreign = metadata.layout()
-        io = _engine.ArrayIO(store._engine, store.engine_path(path), layout, foreign)
-        keys = io.chunk_keys()
+        layout = metadata.layout()
+        io = _engine.ArrayIO(store._engine, store.engine_path(path), *layout)
+        stored = io.stored_chunks()
         chunk: Any = np.empty(shape, metadata.dtype)
-        if keys:
-            prefix = f"{store.engine_path(path)}/" if path else ""
-            name = keys[0][len(prefix) :]
-            numbers = name.split(metadata.dimension_separator) if old.shape else []
-            io.read_chunk(tuple(int(number) for number in numbers), chunk)
-        sides.append((len(keys), chunk.astype(metadata.dtype.newbyteorder("=")).tobytes()))
+        if stored:
+            io.read_chunk(stored[0][1], chunk)
+        sides.append((len(stored), chunk.astype(metadata.dtype.newbyteorder("=")).tobytes()))
     if not math.prod(old.shape) or not sides[0][0]:
         return
     if sides[0] != sides[1]:

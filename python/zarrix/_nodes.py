@@ -175,8 +175,9 @@ def choose_format(
         asked = node.zarr_format
         break
     if word is not None and asked == 2:
+        named = word if "=" in word else f"{word}="
         raise ValueError(
-            f"{word}= belongs to zarr_format=3; create the array at top level with zarr_format=3, "
+            f"{named} belongs to zarr_format=3; create the array at top level with zarr_format=3, "
             "or in a group that was created with it"
         )
     return asked or (3 if word is not None else config.default_zarr_format or default)
@@ -211,9 +212,9 @@ def create_array(
     """
     document = array_document(metadata)
     # The engine refuses what it cannot execute here, while everything is still in place.
-    layout, foreign = metadata.layout(allow_pickle=allow_pickle)
+    layout = metadata.layout(allow_pickle=allow_pickle)
     chunks = store if chunk_store is None else chunk_store
-    _engine.ArrayIO(chunks._engine, chunks.engine_path(path), layout, foreign)
+    _engine.ArrayIO(chunks._engine, chunks.engine_path(path), *layout)
     _create(store, path, chunk_store, metadata.document_name, document, overwrite)
 
 

@@ -75,7 +75,7 @@ def plan(array: Selecting, picked: Picked) -> ReadPlan:
     metadata = array._metadata
     axes: Any = picked.axes
     coords: Any = picked.coords
-    chunks, values, stored, requests, fetched = array._io.cost(axes, coords)
+    chunks, values, stored, requests, fetched, elements = array._io.cost(axes, coords)
     itemsize = metadata.dtype.itemsize
     return ReadPlan(
         chunks=chunks,
@@ -83,7 +83,7 @@ def plan(array: Selecting, picked: Picked) -> ReadPlan:
         missing=values - stored,
         requests=requests,
         bytes_fetched=fetched,
-        bytes_touched=chunks * math.prod(metadata.inner_chunk_shape) * itemsize,
+        bytes_touched=elements * itemsize,
         bytes_used=math.prod(picked.shape) * itemsize,
     )
 

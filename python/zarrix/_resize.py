@@ -13,7 +13,7 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._length_lock import LengthLock
-from zarrix._metadata import ArrayMetadata
+from zarrix._metadata import ArrayMetadata, EngineLayout
 from zarrix._selection import AxisSelection
 from zarrix._values import as_value
 from zarrix.util import normalize_resize_args
@@ -100,25 +100,25 @@ def io_to_chunk_end(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> 
     The engine replaces a chunk without reading it where a write covers all of it that is inside. By
     now others may have appended to the same chunk: the rows behind ours are theirs.
     """
-    chunk = max(1, metadata.chunk_shape[axis])
     shape = list(metadata.shape)
-    shape[axis] = -(-shape[axis] // chunk) * chunk
-    layout, foreign = metadata.with_shape(tuple(shape)).layout(
+    shape[axis] = metadata.grid[axis].chunk_end(shape[axis])
+    layout = metadata.with_shape(tuple(shape)).layout(
         write_empty_chunks=array.write_empty_chunks, allow_pickle=array._allow_pickle
     )
-    return _engine_array(array, layout, foreign)
+    return _engine_array(array, layout)
 
 
 def erase_beyond(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> None:
     """Delete what lies behind the end of ``axis``: what a killed `Writer` left there."""
     shape = list(metadata.shape)
     shape[axis] = 2**62
-    _clear_outside(array, metadata.with_shape(tuple(shape)), metadata.shape)
+    endless = metadata.with_shape(tuple(shape), metadata.chunk_units)
+    _clear_outside(array, endless, metadata.shape)
 
 
-def _engine_array(array: "ArrayState", layout: str, foreign: list[Any]) -> _engine.ArrayIO:
+def _engine_array(array: "ArrayState", layout: EngineLayout) -> _engine.ArrayIO:
     store = array.chunk_store
-    return _engine.ArrayIO(store._engine, store.engine_path(array.path), layout, foreign)
+    return _engine.ArrayIO(store._engine, store.engine_path(array.path), *layout)
 
 
 def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> None:
@@ -137,24 +137,22 @@ def _clear_outside(array: "ArrayState", metadata: ArrayMetadata, new: tuple[int,
         return
     # Chunks that end up empty are removed, and absent ones stay absent, whatever the array's own
     # setting: clearing must not store chunks of fill.
-    layout, foreign = metadata.layout(write_empty_chunks=False, allow_pickle=array._allow_pickle)
-    io = _engine_array(array, layout, foreign)
+    layout = metadata.layout(write_empty_chunks=False, allow_pickle=array._allow_pickle)
+    io = _engine_array(array, layout)
     io.erase_outside(kept, array._fsync)
     fill: Any = np.zeros((), metadata.dtype)
     if metadata.fill_value is not None or metadata.dtype.kind == "O":
         fill.fill(metadata.fill_value)
-    chunks = metadata.chunk_shape
-    for axis, (size, chunk) in enumerate(zip(kept, chunks, strict=True)):
-        stop = min(metadata.shape[axis], -(-size // chunk) * chunk) if chunk else size
-        if size >= stop:
+    # Axes reach to the end of their last kept chunk: what lies beyond is erased above.
+    stops = [
+        min(size, axis.chunk_end(n))
+        for size, n, axis in zip(metadata.shape, kept, metadata.grid, strict=True)
+    ]
+    for axis, size in enumerate(kept):
+        if size >= stops[axis]:
             continue
-        # Other axes reach to the end of their last kept chunk: what lies beyond is erased above.
-        counts = [
-            min(metadata.shape[i], -(-n // c) * c) if c else n
-            for i, (n, c) in enumerate(zip(kept, chunks, strict=True))
-        ]
-        ranges = [(0, 1, count) for count in counts]
-        ranges[axis] = (size, 1, stop - size)
+        ranges = [(0, 1, stop) for stop in stops]
+        ranges[axis] = (size, 1, stops[axis] - size)
         shape = tuple(count for _, _, count in ranges)
         cut: Any = np.broadcast_to(fill, shape)
         io.write(tuple(ranges), cut, array._fsync)

@@ -320,7 +320,7 @@ class Selecting(ArrayState):
         return plan(self, rule(selection, self._metadata.shape))
 
     def _pick_blocks(self, key: Any, shape: tuple[int, ...]) -> Picked:
-        return pick_blocks(key, shape, self._metadata.chunk_shape)
+        return pick_blocks(key, shape, self._metadata.grid)
 
     # The way there
 

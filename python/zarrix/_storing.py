@@ -70,6 +70,7 @@ class Storing:
             self._axis = axis
             self._frame = tuple(n for i, n in enumerate(metadata.shape) if i != axis)
             self.stored = metadata.shape[axis]
+            self._chunk_shape = metadata.chunk_shape
             self.failure: BaseException | None = None
             self.spare: list[Any] = []
             self._blocks: queue.Queue[Block | None] = queue.Queue(maxsize=1)
@@ -115,7 +116,7 @@ class Storing:
             self._check_length(metadata.shape)
             shape = list(metadata.shape)
             shape[axis] = padded
-            io = _resize.io_to_chunk_end(array, metadata.with_shape(tuple(shape)), axis)
+            io = _resize.io_to_chunk_end(array, self._reaching(metadata, shape), axis)
             ranges = [(0, 1, size) for size in shape]
             ranges[axis] = (block.begin, 1, padded - block.begin)
             io.write(tuple(ranges), block.values, array._fsync)
@@ -123,12 +124,16 @@ class Storing:
 
             def grow(metadata: ArrayMetadata) -> ArrayMetadata:
                 self._check_length(metadata.shape)
-                return metadata.with_shape(tuple(shape))
+                return self._reaching(metadata, shape)
 
             array._rewrite(grow)
         self.stored = end
         if block.whole and not self.spare:
             self.spare.append(block.values)
+
+    def _reaching(self, metadata: ArrayMetadata, shape: list[int]) -> ArrayMetadata:
+        # Where chunks are listed, those that come are as long as the longest so far.
+        return metadata.with_shape(tuple(shape), self._chunk_shape)
 
     def _check_length(self, shape: tuple[int, ...]) -> None:
         expected = list(self._frame)

@@ -7,12 +7,13 @@ What goes to the engine is typed as Any: NumPy's stubs have no buffer protocol b
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from zarrix._chunk_grid import AxisGrid
 from zarrix._objects import as_elements
 
 __all__ = ["as_out", "as_value", "fill_element", "is_lazy", "slabs"]
@@ -127,14 +128,22 @@ def is_lazy(value: Any) -> bool:
     """Whether ``value`` is an array whose elements are elsewhere: stored, or yet to be computed."""
     return (
         not isinstance(value, np.ndarray | np.generic)
-        and hasattr(value, "chunks")
+        and _has_chunks(value)
         and hasattr(value, "shape")
         and hasattr(value, "dtype")
     )
 
 
+def _has_chunks(value: Any) -> bool:
+    try:
+        return hasattr(value, "chunks")
+    except NotImplementedError:
+        # They have several shapes.
+        return True
+
+
 def slabs(
-    shape: tuple[int, ...], chunks: tuple[int, ...], itemsize: int
+    shape: tuple[int, ...], grid: Iterable[AxisGrid], itemsize: int
 ) -> Iterator[tuple[slice, ...]]:
     """Regions of whole chunks that cover ``shape``, each about 64 MiB or one chunk.
 
@@ -142,18 +151,15 @@ def slabs(
 
     Examples
     --------
-    >>> list(slabs((4, 5), (2, 5), 2**23))
+    >>> list(slabs((4, 5), (AxisGrid(even=2), AxisGrid(even=5)), 2**23))
     [(slice(0, 2, None), slice(0, 5, None)), (slice(2, 4, None), slice(0, 5, None))]
     """
-    steps = [max(1, step) for step in chunks]
+    axes = tuple(grid)
+    steps = [max(axis.lengths) for axis in axes]
     room = _SLAB_BYTES // max(1, itemsize * math.prod(steps))
     for axis in reversed(range(len(steps))):
         count = max(1, min(room, -(-shape[axis] // steps[axis])))
         steps[axis] *= count
         room //= count
-    starts = (range(0, size, step) for size, step in zip(shape, steps, strict=True))
-    for corner in itertools.product(*starts):
-        yield tuple(
-            slice(start, min(size, start + step))
-            for start, size, step in zip(corner, shape, steps, strict=True)
-        )
+    parts = (axis.parts(size, step) for axis, size, step in zip(axes, shape, steps, strict=True))
+    yield from itertools.product(*parts)

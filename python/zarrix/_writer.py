@@ -73,6 +73,7 @@ class Writer:
         self._dtype = metadata.dtype
         self._frame = tuple(n for i, n in enumerate(metadata.shape) if i != self._axis)
         chunk = max(1, metadata.chunk_shape[self._axis])
+        self._aligned = metadata.grid[self._axis].end or 0
         chunk_bytes = math.prod(self._frame) * chunk * max(1, metadata.dtype.itemsize)
         self._chunk = chunk
         # Several thin chunks at once, so that all threads have work.
@@ -210,7 +211,7 @@ class Writer:
 
     def _new_buffer(self) -> Any:
         # The first block is the shorter one: it ends where a chunk ends.
-        count = self._block - self._begin % self._chunk
+        count = self._block - (self._begin - self._aligned) % self._chunk
         if count == self._block and self._storing.spare:
             return self._storing.spare.pop()
         shape = list(self._frame)
@@ -230,14 +231,15 @@ class Writer:
         if self._filled:
             end = self._begin + self._filled
             # All of the last chunk is written, so that nothing is read, and nothing old is kept.
-            padded = min(-(-end // self._chunk) * self._chunk - self._begin, self._length())
+            padded = min(end + (self._aligned - end) % self._chunk - self._begin, self._length())
             metadata = self._array._metadata
             fill = fill_element(metadata.dtype, metadata.fill_value)
             self._buffer[self._along(self._filled, padded)] = fill
             values = self._buffer[self._along(0, padded)]
             self._storing.put(Block(self._begin, self._filled, values, False))
         self._storing.wait()
-        whole = (self._begin + self._filled) // self._chunk * self._chunk - self._begin
+        end = self._begin + self._filled
+        whole = end - (end - self._aligned) % self._chunk - self._begin
         if whole > 0:
             rest = self._buffer[self._along(whole, self._filled)].copy()
             self._begin += whole

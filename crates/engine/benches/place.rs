@@ -23,12 +23,12 @@ fn main() {
 
 fn array(chunk: usize, codecs: &str) -> ArrayIO {
     let layout = format!(
-        r#"{{"shape": [{SIDE}, {SIDE}], "chunk_shape": [{chunk}, {chunk}], "item_bytes": {ITEM},
+        r#"{{"shape": [{SIDE}, {SIDE}], "chunk_grid": [{chunk}, {chunk}], "item_bytes": {ITEM},
             "fill_value": null, "chunk_key_encoding": {{"name": "v2"}}, "codecs": [{codecs}],
             "metadata_key": ".zarray", "write_empty_chunks": true}}"#
     );
     let array =
-        ArrayIO::new(Arc::new(MemoryStore::new()), "", Layout::parse(&layout, &[]).unwrap());
+        ArrayIO::new(Arc::new(MemoryStore::new()), "", Layout::parse(&layout, &[], None).unwrap());
     let values: Vec<u8> = (0..BYTES).map(|i| (i % 251) as u8).collect();
     let (shape, strides) = ([SIDE, SIDE], [(SIDE * ITEM) as isize, ITEM as isize]);
     // SAFETY: the vector has as many elements as the shape says, and outlives the call.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use zarrix_store::{Durability, Store};
 
 use crate::chunks::{parse_key, write_key};
+use crate::grid::AxisGrid;
 use crate::layout::Layout;
 use crate::place::Sink;
 use crate::scratch;
 use crate::selection::{AxisPlan, AxisSelection, PerAxis, plan_range};
-use crate::stored::most_stored_bytes;
 use crate::view::{Target, check_shape};
 use crate::wanted::Wanted;
 use crate::{EngineError, Result};
@@ -23,8 +23,6 @@ pub struct ArrayIO {
     /// Key of the metadata document, whose byte ranges stand for the chunks' locks.
     pub(crate) anchor: String,
     pub(crate) layout: Layout,
-    /// Most bytes that are read of one stored chunk.
-    pub(crate) most_stored_bytes: usize,
 }
 
 impl fmt::Debug for ArrayIO {
@@ -38,8 +36,7 @@ impl ArrayIO {
     pub fn new(store: Arc<dyn Store>, path: &str, layout: Layout) -> Self {
         let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
         let anchor = format!("{prefix}{}", layout.metadata_key);
-        let most_stored_bytes = most_stored_bytes(&layout.chunk);
-        Self { store, prefix, anchor, layout, most_stored_bytes }
+        Self { store, prefix, anchor, layout }
     }
 
     pub(crate) fn check_axes(&self, selection: &[AxisSelection]) -> Result<()> {
@@ -69,9 +66,10 @@ impl ArrayIO {
 
     /// How many elements of the chunk at `coords` lie inside the array, along each axis.
     pub(crate) fn limits(&self, coords: &[u64]) -> PerAxis<usize> {
-        let axes = self.layout.shape.iter().zip(&self.layout.chunk.shape).zip(coords);
-        axes.map(|((length, chunk), coord)| {
-            length.saturating_sub(coord * *chunk as u64).min(*chunk as u64) as usize
+        let axes = self.layout.shape.iter().zip(&self.layout.grid).zip(coords);
+        axes.map(|((size, axis), coord)| {
+            let extent = axis.chunk(*coord);
+            extent.map_or(0, |one| size.saturating_sub(one.begin).min(one.length) as usize)
         })
         .collect()
     }
@@ -80,8 +78,9 @@ impl ArrayIO {
     pub fn stored_chunks(&self) -> Result<Vec<(String, Vec<u64>)>> {
         let layout = &self.layout;
         let path = self.prefix.trim_end_matches('/');
-        let flat =
-            layout.key_prefix.is_empty() && (layout.separator == '.' || layout.shape.len() < 2);
+        let flat = layout.key_prefix.is_empty()
+            && (layout.separator == '.' || layout.shape.len() < 2)
+            && !layout.key_suffix.contains('/');
         let names = if flat {
             self.store
                 .list_dir(path)?
@@ -92,20 +91,19 @@ impl ArrayIO {
         } else {
             self.store.list_prefix(path)?
         };
-        let in_grid = |coords: &Vec<u64>| {
-            coords.iter().enumerate().all(|(axis, coord)| {
-                coord
-                    .checked_mul(layout.chunk.shape[axis] as u64)
-                    .is_some_and(|begin| begin < layout.shape[axis])
-            })
-        };
         Ok(names
             .into_iter()
             .filter_map(|key| {
                 let coords = parse_key(key.get(self.prefix.len()..)?, layout)?;
-                in_grid(&coords).then_some((key, coords))
+                layout.begin_of(&coords).is_some().then_some((key, coords))
             })
             .collect())
+    }
+
+    /// Number of stored chunks; of a stored shard, all its inner chunks count.
+    pub fn initialized(&self) -> Result<u64> {
+        let stored = self.stored_chunks()?;
+        stored.iter().map(|(_, coords)| Ok(self.layout.chunk(coords)?.units().0 as u64)).sum()
     }
 
     /// Fills `target`, of the chunk's shape, with one decoded chunk; false if it is not stored.
@@ -120,20 +118,21 @@ impl ArrayIO {
                 layout.shape.len()
             )));
         }
-        let chunk = &layout.chunk;
+        let chunk = &*layout.chunk(coords)?;
         check_shape(&chunk.shape, target.shape(), "the buffer")?;
         self.check_kind(target.sink().is_some())?;
         let plans: PerAxis<AxisPlan> = (0..coords.len())
             .map(|axis| {
                 let length = chunk.shape[axis] as u64;
-                plan_range(axis, length, length, (0, 1, length), target.strides()[axis])
+                let all = (0, 1, length);
+                plan_range(axis, length, &AxisGrid::Even(length), all, target.strides()[axis])
             })
             .collect::<Result<_>>()?;
         let parts = plans.iter().map(|plan| &plan[0].part).collect();
         let wanted = [Wanted::Box { parts, base: 0 }];
         scratch::with(|s| {
             write_key(&mut s.key, &self.prefix, layout, coords.iter().copied());
-            if !self.fetch_stored(s)? {
+            if !self.fetch_stored(chunk, s)? {
                 return Ok(false);
             }
             let encoded = std::mem::take(&mut s.encoded);
@@ -156,9 +155,9 @@ impl ArrayIO {
         }
         let mut erased = 0;
         for (key, coords) in self.stored_chunks()? {
-            let outside = coords.iter().enumerate().any(|(axis, coord)| {
-                coord.saturating_mul(layout.chunk.shape[axis] as u64) >= shape[axis]
-            });
+            let begin = layout.begin_of(&coords);
+            let outside = begin
+                .is_none_or(|begin| begin.iter().zip(shape).any(|(begin, size)| begin >= size));
             if outside {
                 let _lock = self.store.lock(&self.anchor, &key)?;
                 erased += u64::from(self.store.delete_with(&key, durability)?);

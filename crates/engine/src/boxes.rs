@@ -204,7 +204,7 @@ impl ArrayIO {
             )));
         }
         let along = |axis: usize| {
-            let (length, chunk) = (lengths[axis], self.layout.chunk.shape[axis] as u64);
+            let (length, chunk) = (lengths[axis], &self.layout.grid[axis]);
             let (count, stride) = (shape[axis] as u64, strides[axis + 1]);
             Axis::each(starts.iter().copied().skip(axis).step_by(axes), |start| match outside {
                 Outside::Refuse => plan_range(axis, length, chunk, (start, 1, count), stride),
@@ -250,7 +250,7 @@ impl ArrayIO {
         let (counted, mut inner) = strides.split_at(leading);
         let mut axes: PerAxis<Axis> = smallvec![];
         for (axis, along) in along.iter().enumerate() {
-            let (length, chunk) = (layout.shape[axis], layout.chunk.shape[axis] as u64);
+            let (length, chunk) = (layout.shape[axis], &layout.grid[axis]);
             axes.push(match along {
                 Along::Each(indices) => {
                     check_shape(&[counts.iter().product()], &[indices.len()], "a list of indices")?;

@@ -26,6 +26,7 @@ pub(crate) fn write_key(
     if key.len() == begin && layout.key_prefix.is_empty() {
         key.push('0');
     }
+    key.push_str(&layout.key_suffix);
 }
 
 fn push_number(key: &mut String, number: u64) {
@@ -40,7 +41,7 @@ fn push_number(key: &mut String, number: u64) {
 /// The chunk coordinates in `key`, if it is the key of a chunk with the array's number of axes.
 pub(crate) fn parse_key(key: &str, layout: &Layout) -> Option<Vec<u64>> {
     let axes = layout.shape.len();
-    let rest = key.strip_prefix(layout.key_prefix)?;
+    let rest = key.strip_prefix(layout.key_prefix)?.strip_suffix(layout.key_suffix.as_str())?;
     if axes == 0 {
         let whole = if layout.key_prefix.is_empty() { "0" } else { "" };
         return (rest == whole).then(Vec::new);

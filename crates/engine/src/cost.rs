@@ -9,7 +9,7 @@ use smallvec::smallvec;
 
 use crate::array::ArrayIO;
 use crate::chunks::write_key;
-use crate::encoding::{Encoding, Shard};
+use crate::encoding::{ChunkLayout, Encoding, Shard};
 use crate::partial::is_worth_it;
 use crate::place::CodecResult;
 use crate::pool;
@@ -31,6 +31,8 @@ pub struct Cost {
     pub stored: u64,
     /// Requests made to the store.
     pub requests: u64,
+    /// Elements of the touched chunks.
+    pub elements: u64,
     /// Bytes that these requests give.
     pub fetched_bytes: u64,
 }
@@ -41,6 +43,7 @@ impl Cost {
         self.values += other.values;
         self.stored += other.stored;
         self.requests += other.requests;
+        self.elements += other.elements;
         self.fetched_bytes += other.fetched_bytes;
     }
 }
@@ -50,7 +53,7 @@ impl ArrayIO {
     pub fn cost(&self, selection: &[AxisSelection], interrupt: Interrupt<'_>) -> Result<Cost> {
         self.check_axes(selection)?;
         let layout = &self.layout;
-        let plan = Plan::new(selection, &layout.shape, &layout.chunk.shape, &[])?;
+        let plan = Plan::new(selection, layout, &[])?;
         self.cost_of_jobs(plan.tasks, interrupt, &|task| {
             let segments = plan.task(task);
             let coords = segments.iter().map(|segment| segment.chunk).collect();
@@ -67,15 +70,22 @@ impl ArrayIO {
         let total = Mutex::new(Cost::default());
         pool::run(count, interrupt, &|index| {
             let (coords, wanted) = job(index);
-            let cost = scratch::with(|s| self.cost_of_job(&coords, &wanted, s))?;
+            let chunk = &*self.layout.chunk(&coords)?;
+            let mut cost = scratch::with(|s| self.cost_of_job(chunk, &coords, &wanted, s))?;
+            cost.elements = cost.chunks * chunk.units().1 as u64;
             total.lock().unwrap_or_else(PoisonError::into_inner).add(cost);
             Ok(())
         })?;
         Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn cost_of_job(&self, coords: &[u64], wanted: &[Wanted<'_>], s: &mut Scratch) -> Result<Cost> {
-        let chunk = &self.layout.chunk;
+    fn cost_of_job(
+        &self,
+        chunk: &ChunkLayout,
+        coords: &[u64],
+        wanted: &[Wanted<'_>],
+        s: &mut Scratch,
+    ) -> Result<Cost> {
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
         let shard = match &chunk.encoding {
             Encoding::Shard(shard) => shard,
@@ -92,6 +102,7 @@ impl ArrayIO {
                     stored: u64::from(found.is_some()),
                     requests: requests as u64,
                     fetched_bytes: bytes as u64,
+                    ..Cost::default()
                 });
             }
             _ => return self.cost_of_value(1, s),
@@ -112,6 +123,7 @@ impl ArrayIO {
             stored: u64::from(size.is_some()),
             requests: 1,
             fetched_bytes: size.unwrap_or(0),
+            ..Cost::default()
         })
     }
 

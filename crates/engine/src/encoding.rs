@@ -14,6 +14,7 @@ use crate::Result;
 use crate::blobs::Blob;
 use crate::layout::{ForeignCodecs, fault};
 use crate::selection::PerAxis;
+use crate::stored::most_stored_bytes;
 use crate::turn::turn;
 use crate::whole::whole_shard;
 
@@ -35,6 +36,10 @@ pub(crate) struct ChunkLayout {
     pub shape: PerAxis<usize>,
     /// Length of the decoded chunk; of one that is a blob, how many elements it has.
     pub bytes: usize,
+    /// Whether it is stored under a key of its own, and not in a shard.
+    pub has_key: bool,
+    /// Most bytes that are read of a stored one.
+    pub most_stored_bytes: usize,
     pub encoding: Encoding,
 }
 
@@ -130,13 +135,17 @@ impl ChunkLayout {
                 }
             }
         };
-        Ok(Self { shape, bytes, encoding })
+        let most_stored_bytes = most_stored_bytes(encoding.encoded_limit());
+        let has_key = context.nesting == 0;
+        Ok(Self { shape, bytes, has_key, most_stored_bytes, encoding })
     }
 
     /// A chunk of `shape` that is a shard.
     pub fn sharded(shape: PerAxis<usize>, shard: Shard, item_bytes: usize) -> Result<Self> {
         let bytes = bytes_of(&shape, item_bytes)?;
-        Ok(Self { shape, bytes, encoding: Encoding::Shard(Box::new(shard)) })
+        let encoding = Encoding::Shard(Box::new(shard));
+        let most_stored_bytes = most_stored_bytes(encoding.encoded_limit());
+        Ok(Self { shape, bytes, has_key: false, most_stored_bytes, encoding })
     }
 }
 
@@ -156,12 +165,23 @@ pub(crate) fn with_slack(size: EncodedSize) -> usize {
 }
 
 impl ChunkLayout {
-    /// Most bytes that the encoded chunk can have, whoever wrote it.
-    pub(crate) fn encoded_limit(&self) -> usize {
+    /// How many chunks are read apart from each other, and how many elements each has: inner chunks
+    /// of a shard, or the chunk.
+    pub fn units(&self) -> (usize, usize) {
         match &self.encoding {
-            Encoding::Elements(elements) => with_slack(elements.chain.encoded_size()),
-            Encoding::Blob(blob) => blob.encoded_limit(),
-            Encoding::Shard(shard) => shard.outer_limits().last().copied().unwrap_or(usize::MAX),
+            Encoding::Shard(shard) => (shard.count, shard.inner.shape.iter().product()),
+            Encoding::Elements(_) | Encoding::Blob(_) => (1, self.shape.iter().product()),
+        }
+    }
+}
+
+impl Encoding {
+    /// Most bytes that the encoded chunk can have, whoever wrote it.
+    pub fn encoded_limit(&self) -> usize {
+        match self {
+            Self::Elements(elements) => with_slack(elements.chain.encoded_size()),
+            Self::Blob(blob) => blob.encoded_limit(),
+            Self::Shard(shard) => shard.outer_limits().last().copied().unwrap_or(usize::MAX),
         }
     }
 }
@@ -169,7 +189,7 @@ impl ChunkLayout {
 impl Shard {
     /// Most bytes that the shard can have before its outer codecs, and after each of them.
     pub fn outer_limits(&self) -> Vec<usize> {
-        let inner = self.inner.encoded_limit();
+        let inner = self.inner.encoding.encoded_limit();
         let mut limits = vec![inner.saturating_mul(self.count).saturating_add(self.index_bytes)];
         for codec in &self.outer {
             let limit = limits[limits.len() - 1];

@@ -50,6 +50,9 @@ pub enum EngineError {
     /// A codec configuration in the layout makes no sense.
     #[error(transparent)]
     Configuration(#[from] CodecError),
+    /// What the caller was asked for, it did not give.
+    #[error("{0}")]
+    Caller(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The selection, or the buffer for it, does not fit the array.
     #[error("{0}")]
     Selection(String),

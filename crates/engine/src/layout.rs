@@ -9,8 +9,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use zarrix_codec::Codec;
 
-use crate::encoding::{ChunkLayout, Context, Named, chunk_shape};
+use crate::encoding::{ChunkLayout, Named};
+use crate::grid::{AxisDocument, AxisGrid, grid_of};
 use crate::selection::PerAxis;
+use crate::shapes::{ChainOf, ChunkRef, Chunks, Recipe};
 use crate::{EngineError, Result};
 
 /// Codecs that live outside the codec crate, by slot: what `zarrix.foreign` entries refer to.
@@ -26,13 +28,15 @@ const MAX_AXES: usize = 64;
 #[serde(deny_unknown_fields)]
 struct Document {
     shape: Vec<u64>,
-    chunk_shape: Vec<u64>,
+    chunk_grid: Vec<AxisDocument>,
     /// None where elements have no length of their own.
     item_bytes: Option<usize>,
     #[serde(default)]
     objects: Option<Objects>,
     fill_value: Option<String>,
     chunk_key_encoding: Named,
+    #[serde(default)]
+    chunk_key_suffix: String,
     codecs: Vec<Named>,
     metadata_key: String,
     write_empty_chunks: bool,
@@ -62,9 +66,13 @@ pub struct Layout {
     pub(crate) item_bytes: usize,
     objects: Option<Objects>,
     pub(crate) fill: Vec<u8>,
-    pub(crate) chunk: ChunkLayout,
+    pub(crate) grid: PerAxis<AxisGrid>,
+    chunks: Chunks,
+    /// Most bytes that an encoded chunk can have.
+    pub(crate) most_encoded_bytes: usize,
     pub(crate) separator: char,
     pub(crate) key_prefix: &'static str,
+    pub(crate) key_suffix: String,
     pub(crate) metadata_key: String,
     pub(crate) write_empty_chunks: bool,
     pub(crate) read_missing_chunks: bool,
@@ -86,29 +94,40 @@ impl Layout {
     }
 
     /// One chunk without keys, of which everything is stored.
-    pub(crate) fn of_chunk(chunk: ChunkLayout, item_bytes: usize, fill: Vec<u8>) -> Self {
+    pub(crate) fn of_chunk(chunk: Arc<ChunkLayout>, item_bytes: usize, fill: Vec<u8>) -> Self {
+        let shape: PerAxis<u64> = chunk.shape.iter().map(|length| *length as u64).collect();
         Self {
-            shape: chunk.shape.iter().map(|length| *length as u64).collect(),
             item_bytes,
             objects: None,
             fill,
-            chunk,
+            grid: shape.iter().copied().map(AxisGrid::Even).collect(),
+            shape,
+            most_encoded_bytes: chunk.encoding.encoded_limit(),
+            chunks: Chunks::Same(chunk),
             separator: '/',
             key_prefix: "",
+            key_suffix: String::new(),
             metadata_key: String::new(),
             write_empty_chunks: true,
+            read_missing_chunks: true,
         }
     }
 
     /// Reads a layout document; every number in it is checked.
-    pub fn parse(document: &str, foreign: ForeignCodecs<'_>) -> Result<Self> {
+    ///
+    /// Its codecs are those of all chunks, unless `chain_of` knows them by the chunks' shapes.
+    pub fn parse(
+        document: &str,
+        foreign: ForeignCodecs<'_>,
+        chain_of: Option<Arc<dyn ChainOf>>,
+    ) -> Result<Self> {
         let document: Document =
             serde_json::from_str(document).map_err(|error| fault("document", error.to_string()))?;
         let axes = document.shape.len();
-        let given = document.chunk_shape.len();
+        let given = document.chunk_grid.len();
         if axes > MAX_AXES || given != axes {
             let reason = format!("{given} axes for an array of {axes} (at most {MAX_AXES})");
-            return Err(fault("chunk_shape", reason));
+            return Err(fault("chunk_grid", reason));
         }
         let item_bytes = document.item_bytes.unwrap_or(OBJECT_BYTES);
         if item_bytes == 0 {
@@ -119,25 +138,61 @@ impl Layout {
         }
         let fill = fill_of(document.fill_value.as_deref(), item_bytes)?;
         let (separator, key_prefix) = key_encoding(&document.chunk_key_encoding)?;
-        let context = Context {
+        let grid = grid_of(&document.chunk_grid, &document.shape)?;
+        let recipe = Recipe {
+            codecs: document.codecs,
+            foreign: foreign.to_vec(),
             item_bytes: document.item_bytes.unwrap_or(1),
             most_blob_bytes: document.objects.map(|objects| objects.max_chunk_bytes),
-            foreign,
-            nesting: 0,
+            chain_of,
         };
-        let shape = chunk_shape(&document.chunk_shape)?;
+        // The largest chunk is one that no other asks more of than it can give.
+        let largest = recipe.chunk(grid.iter().map(|axis| axis.longest() as usize).collect())?;
+        let same = grid.iter().all(|axis| matches!(axis, AxisGrid::Even(_)));
         Ok(Self {
             shape: document.shape.into(),
             item_bytes,
             objects: document.objects,
             fill,
-            chunk: ChunkLayout::new(shape, (0..axes).collect(), &document.codecs, context)?,
+            grid,
+            most_encoded_bytes: largest.encoding.encoded_limit(),
+            chunks: if same { Chunks::Same(Arc::new(largest)) } else { Chunks::several(recipe) },
             separator,
             key_prefix,
+            key_suffix: document.chunk_key_suffix,
             metadata_key: document.metadata_key,
             write_empty_chunks: document.write_empty_chunks,
             read_missing_chunks: document.read_missing_chunks,
         })
+    }
+
+    /// The layout of the chunk at `coords`.
+    pub(crate) fn chunk(&self, coords: &[u64]) -> Result<ChunkRef<'_>> {
+        self.chunks.of_shape(|| {
+            let axes = self.grid.iter().zip(coords);
+            let lengths =
+                axes.map(|(axis, coord)| axis.chunk(*coord).map(|one| one.length as usize));
+            lengths.collect::<Option<_>>().ok_or_else(|| {
+                EngineError::Selection(format!("the chunk grid has no chunk {coords:?}"))
+            })
+        })
+    }
+
+    /// The layout of all chunks, where they have one.
+    pub(crate) fn only_chunk(&self) -> Option<&ChunkLayout> {
+        match &self.chunks {
+            Chunks::Same(chunk) => Some(chunk),
+            Chunks::Several { .. } => None,
+        }
+    }
+
+    /// Where the chunk at `coords` begins; none if it lies outside of the array.
+    pub(crate) fn begin_of(&self, coords: &[u64]) -> Option<PerAxis<u64>> {
+        let axes = self.grid.iter().zip(coords).zip(&self.shape);
+        axes.map(|((axis, coord), size)| {
+            axis.chunk(*coord).map(|one| one.begin).filter(|begin| begin < size)
+        })
+        .collect()
     }
 }
 
@@ -176,7 +231,7 @@ mod tests {
 
     fn document(shape: &str, chunks: &str, extra: &str) -> String {
         format!(
-            r#"{{"shape": {shape}, "chunk_shape": {chunks}, "item_bytes": 2, "fill_value": "0a0b",
+            r#"{{"shape": {shape}, "chunk_grid": {chunks}, "item_bytes": 2, "fill_value": "0a0b",
                 "chunk_key_encoding": {{"name": "v2"}}, "codecs": [{extra}],
                 "metadata_key": ".zarray", "write_empty_chunks": true}}"#
         )
@@ -193,10 +248,10 @@ mod tests {
     #[test]
     fn an_f_order_chunk_is_a_transposed_one() -> Result<()> {
         let transpose = r#"{"name": "transpose", "configuration": {"order": [2, 1, 0]}}"#;
-        let layout = Layout::parse(&document("[9, 9, 9]", "[2, 3, 4]", transpose), &[])?;
-        assert!(matches!(&layout.chunk.encoding,
+        let layout = Layout::parse(&document("[9, 9, 9]", "[2, 3, 4]", transpose), &[], None)?;
+        assert!(matches!(&layout.chunk(&[0, 0, 0])?.encoding,
             Encoding::Elements(elements) if elements.strides.as_slice() == [2, 4, 12]));
-        assert_eq!(layout.chunk.bytes, 48);
+        assert_eq!(layout.chunk(&[0, 0, 0])?.bytes, 48);
         assert_eq!(layout.fill, [10, 11]);
         Ok(())
     }
@@ -205,9 +260,13 @@ mod tests {
     fn a_transposed_shard_is_described_in_the_axes_of_the_array() -> Result<()> {
         let transpose = r#"{"name": "transpose", "configuration": {"order": [1, 0]}},"#;
         let shard = sharded("[5, 2]", r#"{"name": "bytes"}, {"name": "crc32c"}"#, "end");
-        let layout =
-            Layout::parse(&document("[9, 9]", "[6, 10]", &format!("{transpose}{shard}")), &[])?;
-        let Encoding::Shard(shard) = &layout.chunk.encoding else {
+        let layout = Layout::parse(
+            &document("[9, 9]", "[6, 10]", &format!("{transpose}{shard}")),
+            &[],
+            None,
+        )?;
+        let chunk = layout.chunk(&[0, 0])?;
+        let Encoding::Shard(shard) = &chunk.encoding else {
             return Err(fault("codecs", "no shard"));
         };
         assert_eq!(shard.inner.shape.as_slice(), [2, 5]);
@@ -240,7 +299,10 @@ mod tests {
             ("[9]", "[4]", sharded("[2]", "", "middle")),
             ("[9]", "[1152921504606846976]", sharded("[1]", "", "end")),
         ] {
-            assert!(Layout::parse(&document(shape, chunks, &codecs), &[]).is_err(), "{codecs}");
+            assert!(
+                Layout::parse(&document(shape, chunks, &codecs), &[], None).is_err(),
+                "{codecs}"
+            );
         }
     }
 }

@@ -7,6 +7,7 @@ use smallvec::smallvec;
 use zarrix_store::Durability;
 
 use crate::array::ArrayIO;
+use crate::grid::{AxisGrid, Cuts};
 use crate::pool;
 use crate::scratch;
 use crate::selection::PerAxis;
@@ -18,11 +19,22 @@ use crate::{EngineError, Interrupt, Result};
 struct ByChunk {
     order: Vec<usize>,
     runs: Vec<(u64, usize, usize)>,
+    /// Along axes whose chunks have several lengths, where each point lies in its chunk.
+    inside: PerAxis<Option<Vec<u64>>>,
 }
 
 impl ByChunk {
+    /// Coordinates that are right modulo the length of a point's chunk.
+    fn coords<'a>(&'a self, given: &[&'a [u64]]) -> PerAxis<&'a [u64]> {
+        let axes = self.inside.iter().zip(given);
+        axes.map(|(inside, given)| inside.as_deref().unwrap_or(given)).collect()
+    }
+
     /// The runs of equal chunks among sorted pairs of chunk and point.
-    fn of(sorted: impl ExactSizeIterator<Item = (u64, usize)>) -> Self {
+    fn of(
+        sorted: impl ExactSizeIterator<Item = (u64, usize)>,
+        inside: PerAxis<Option<Vec<u64>>>,
+    ) -> Self {
         let mut order = Vec::with_capacity(sorted.len());
         let mut runs: Vec<(u64, usize, usize)> = Vec::new();
         for (at, (chunk, point)) in sorted.enumerate() {
@@ -32,7 +44,7 @@ impl ByChunk {
                 _ => runs.push((chunk, at, at + 1)),
             }
         }
-        Self { order, runs }
+        Self { order, runs, inside }
     }
 }
 
@@ -51,8 +63,9 @@ impl ArrayIO {
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
         let count = self.check_points(coords, target.shape())?;
-        let points = Points { coords, shape: target.shape(), strides: target.strides() };
         let grouped = self.by_chunk(coords, count)?;
+        let coords = &grouped.coords(coords);
+        let points = Points { coords, shape: target.shape(), strides: target.strides() };
         self.read_jobs(grouped.runs.len(), target, interrupt, &|run| {
             let (id, begin, end) = grouped.runs[run];
             let which = &grouped.order[begin..end];
@@ -69,8 +82,9 @@ impl ArrayIO {
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
         let count = self.check_points(coords, source.shape())?;
-        let points = Points { coords, shape: source.shape(), strides: source.strides() };
         let grouped = self.by_chunk(coords, count)?;
+        let coords = &grouped.coords(coords);
+        let points = Points { coords, shape: source.shape(), strides: source.strides() };
         pool::run(grouped.runs.len(), interrupt, &|run| {
             let (id, begin, end) = grouped.runs[run];
             let wanted = [Wanted::Points { points: &points, which: &grouped.order[begin..end] }];
@@ -101,9 +115,8 @@ impl ArrayIO {
 
     /// Number of chunks along each axis; all of them must have numbers.
     pub(crate) fn grid(&self) -> Result<PerAxis<u64>> {
-        let axes = self.layout.shape.iter().zip(&self.layout.chunk.shape);
-        let grid: PerAxis<u64> =
-            axes.map(|(length, chunk)| length.div_ceil(*chunk as u64).max(1)).collect();
+        let axes = self.layout.shape.iter().zip(&self.layout.grid);
+        let grid: PerAxis<u64> = axes.map(|(size, axis)| axis.count(*size)).collect();
         grid.iter()
             .try_fold(1u64, |count, length| count.checked_mul(*length))
             .map(|_| grid)
@@ -111,11 +124,11 @@ impl ArrayIO {
     }
 
     pub(crate) fn coords_of(&self, mut id: u64) -> PerAxis<u64> {
-        let axes = self.layout.shape.iter().zip(&self.layout.chunk.shape);
+        let axes = self.layout.shape.iter().zip(&self.layout.grid);
         let mut coords: PerAxis<u64> = axes
             .rev()
-            .map(|(length, chunk)| {
-                let length = length.div_ceil(*chunk as u64).max(1);
+            .map(|(size, axis)| {
+                let length = axis.count(*size);
                 let coord = id % length;
                 id /= length;
                 coord
@@ -128,11 +141,25 @@ impl ArrayIO {
     fn by_chunk(&self, coords: &[&[u64]], count: usize) -> Result<ByChunk> {
         let grid = self.grid()?;
         let mut ids = vec![0u64; count];
-        for ((list, length), chunk) in coords.iter().zip(&grid).zip(&self.layout.chunk.shape) {
-            let chunk = *chunk as u64;
+        let mut inside = PerAxis::new();
+        for ((list, length), axis) in coords.iter().zip(&grid).zip(&self.layout.grid) {
+            let runs = match axis {
+                AxisGrid::Even(chunk) => {
+                    for (id, index) in ids.iter_mut().zip(*list) {
+                        *id = *id * length + index / chunk;
+                    }
+                    inside.push(None);
+                    continue;
+                }
+                AxisGrid::Runs(runs) => runs,
+            };
+            let mut positions = Vec::with_capacity(count);
             for (id, index) in ids.iter_mut().zip(*list) {
-                *id = *id * length + index / chunk;
+                let extent = runs.find(*index);
+                *id = *id * length + extent.chunk;
+                positions.push(index - extent.begin);
             }
+            inside.push(Some(positions));
         }
         // The point's number as second key keeps the caller's order within a chunk. In most arrays
         // both fit into one word, which sorts twice as fast as two.
@@ -142,11 +169,12 @@ impl ArrayIO {
             let mut packed: Vec<u64> =
                 (0..).zip(&ids).map(|(point, id): (u64, _)| id << bits | point).collect();
             sort(&mut packed);
-            Ok(ByChunk::of(packed.iter().map(|one| (one >> bits, (one & !(!0 << bits)) as usize))))
+            let pairs = packed.iter().map(|one| (one >> bits, (one & !(!0 << bits)) as usize));
+            Ok(ByChunk::of(pairs, inside))
         } else {
             let mut pairs: Vec<(u64, usize)> = ids.into_iter().zip(0..).collect();
             sort(&mut pairs);
-            Ok(ByChunk::of(pairs.into_iter()))
+            Ok(ByChunk::of(pairs.into_iter(), inside))
         }
     }
 }

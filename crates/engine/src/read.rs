@@ -44,8 +44,7 @@ impl ArrayIO {
     ) -> Result<()> {
         self.check_axes(selection)?;
         check_shape(&buffer_shape(selection), target.shape(), "the buffer")?;
-        let layout = &self.layout;
-        let plan = Plan::new(selection, &layout.shape, &layout.chunk.shape, target.strides())?;
+        let plan = Plan::new(selection, &self.layout, target.strides())?;
         self.check_kind(target.sink().is_some())?;
         if let Some(together) = self.together(&plan, target) {
             return self.read_together(&plan, together, target, interrupt);
@@ -91,7 +90,7 @@ impl ArrayIO {
         target: Target<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
-        let chunk = &self.layout.chunk;
+        let chunk = &*self.layout.chunk(coords)?;
         let sink = Sink::new(target, &self.layout);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
         if let Encoding::Shard(shard) = &chunk.encoding
@@ -108,7 +107,7 @@ impl ArrayIO {
         {
             return self.read_parts(chunk, elements, wanted, sink, s);
         }
-        let encoded = self.fetch_stored(s)?.then(|| std::mem::take(&mut s.encoded));
+        let encoded = self.fetch_stored(chunk, s)?.then(|| std::mem::take(&mut s.encoded));
         let placed = self.place_whole(chunk, encoded.as_deref(), wanted, sink, s);
         s.encoded = encoded.unwrap_or_default();
         placed
@@ -124,8 +123,7 @@ impl ArrayIO {
         sink: Sink<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
-        let of_the_array = std::ptr::eq(chunk, &self.layout.chunk);
-        if encoded.is_none() && of_the_array && !self.layout.read_missing_chunks {
+        if encoded.is_none() && chunk.has_key && !self.layout.read_missing_chunks {
             return Err(EngineError::MissingChunk { key: s.key.clone() });
         }
         let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
@@ -149,7 +147,8 @@ impl ArrayIO {
                     s.key.clone_from(&keys[index]);
                     let sink = Sink::new(target, &self.layout);
                     let encoded = values[index].as_deref();
-                    self.place_whole(&self.layout.chunk, encoded, &jobs[index].1, sink, s)
+                    let (coords, wanted) = &jobs[index];
+                    self.place_whole(&*self.layout.chunk(coords)?, encoded, wanted, sink, s)
                 })
             })?;
         }

@@ -6,6 +6,8 @@
 
 use smallvec::SmallVec;
 
+use crate::grid::{AxisGrid, Cuts, Extent};
+use crate::layout::Layout;
 use crate::{EngineError, Result};
 
 /// Small fixed lists, one entry an axis; longer ones go to the heap.
@@ -53,11 +55,11 @@ impl Part {
         match self {
             &Self::Strided { first, step, count, offset, stride } => {
                 let (first, step) = (first as u64, step as u64);
-                cut_range(first, step, count as u64, (offset, stride), length as u64)
+                cut_range(first, step, count as u64, (offset, stride), &(length as u64))
             }
             Self::Listed { positions, offsets } => {
                 let pairs = positions.iter().zip(offsets);
-                cut_list(pairs.map(|(at, offset)| (*at as u64, *offset)), length as u64)
+                cut_list(pairs.map(|(at, offset)| (*at as u64, *offset)), &(length as u64))
             }
         }
     }
@@ -89,15 +91,14 @@ impl Plan {
     /// Splits `selection` by chunks, for a buffer of `buffer_strides`.
     pub fn new(
         selection: &[AxisSelection],
-        shape: &[u64],
-        chunk_shape: &[usize],
+        layout: &Layout,
         buffer_strides: &[isize],
     ) -> Result<Self> {
         let mut strides = buffer_strides;
-        let mut axes = PerAxis::with_capacity(shape.len());
+        let mut axes = PerAxis::with_capacity(selection.len());
         for (axis, selected) in selection.iter().enumerate() {
-            let chunk = chunk_shape[axis] as u64;
-            axes.push(plan_axis(axis, shape[axis], chunk, selected, &mut strides)?);
+            let (length, grid) = (layout.shape[axis], &layout.grid[axis]);
+            axes.push(plan_axis(axis, length, grid, selected, &mut strides)?);
         }
         let tasks = axes.iter().try_fold(1usize, |tasks, plan| tasks.checked_mul(plan.len()));
         let tasks = tasks.ok_or_else(|| {
@@ -153,17 +154,17 @@ pub(crate) fn buffer_shape(selection: &[AxisSelection]) -> PerAxis<usize> {
 pub(crate) fn plan_axis(
     axis: usize,
     length: u64,
-    chunk: u64,
+    grid: &AxisGrid,
     selected: &AxisSelection,
     strides: &mut &[isize],
 ) -> Result<AxisPlan> {
     let mut stride = || strides.split_off_first().copied().unwrap_or(0);
     match selected {
-        AxisSelection::Index(index) => plan_range(axis, length, chunk, (*index, 1, 1), 0),
+        AxisSelection::Index(index) => plan_range(axis, length, grid, (*index, 1, 1), 0),
         AxisSelection::Range { start, step, count } => {
-            plan_range(axis, length, chunk, (*start, *step, *count), stride())
+            plan_range(axis, length, grid, (*start, *step, *count), stride())
         }
-        AxisSelection::List(indices) => plan_list(axis, length, chunk, indices, stride()),
+        AxisSelection::List(indices) => plan_list(axis, length, grid, indices, stride()),
     }
 }
 
@@ -181,7 +182,7 @@ pub(crate) fn shift(plan: &mut AxisPlan, bytes: isize) {
 pub(crate) fn plan_range(
     axis: usize,
     length: u64,
-    chunk: u64,
+    grid: &AxisGrid,
     (start, step, count): (u64, i64, u64),
     stride: isize,
 ) -> Result<AxisPlan> {
@@ -201,11 +202,15 @@ pub(crate) fn plan_range(
         return Err(out_of_bounds());
     }
     // A negative step is the same indices from the other end, written backwards.
-    Ok(if step > 0 {
-        cut_range(start, step as u64, count, (0, stride), chunk)
+    let (low, step, buffer) = if step > 0 {
+        (start, step as u64, (0, stride))
     } else {
         let offset = stride * (count as isize - 1);
-        cut_range(last as u64, step.unsigned_abs(), count, (offset, -stride), chunk)
+        (last as u64, step.unsigned_abs(), (offset, -stride))
+    };
+    Ok(match grid {
+        AxisGrid::Even(length) => cut_range(low, step, count, buffer, length),
+        AxisGrid::Runs(runs) => cut_range(low, step, count, buffer, runs),
     })
 }
 
@@ -214,17 +219,17 @@ fn cut_range(
     step: u64,
     count: u64,
     (mut offset, stride): (isize, isize),
-    chunk: u64,
+    cuts: &impl Cuts,
 ) -> AxisPlan {
     let high = low + step * (count - 1);
     let mut plan = AxisPlan::new();
     let mut position = low;
     while position <= high {
-        let index = position / chunk;
-        let first = position - index * chunk;
-        let inside = ((chunk - 1 - first) / step + 1).min((high - position) / step + 1);
+        let Extent { chunk, begin, length } = cuts.find(position);
+        let first = position - begin;
+        let inside = ((length - 1 - first) / step + 1).min((high - position) / step + 1);
         plan.push(Segment {
-            chunk: index,
+            chunk,
             part: Part::Strided {
                 first: first as usize,
                 step: step as usize,
@@ -245,7 +250,7 @@ fn cut_range(
 fn plan_list(
     axis: usize,
     length: u64,
-    chunk: u64,
+    grid: &AxisGrid,
     indices: &[u64],
     stride: isize,
 ) -> Result<AxisPlan> {
@@ -255,24 +260,33 @@ fn plan_list(
         )));
     }
     let pairs = indices.iter().enumerate().map(|(i, index)| (*index, i as isize * stride));
-    Ok(cut_list(pairs, chunk))
+    Ok(match grid {
+        AxisGrid::Even(length) => cut_list(pairs, length),
+        AxisGrid::Runs(runs) => cut_list(pairs, runs),
+    })
 }
 
-fn cut_list(pairs: impl Iterator<Item = (u64, isize)>, chunk: u64) -> AxisPlan {
+fn cut_list(pairs: impl Iterator<Item = (u64, isize)>, cuts: &impl Cuts) -> AxisPlan {
     let mut pairs: Vec<(u64, isize)> = pairs.collect();
     if !pairs.is_sorted_by_key(|(index, _)| *index) {
         // Stable: among equal indices the order of the caller decides which write is the last.
         pairs.sort_by_key(|(index, _)| *index);
     }
-    pairs
-        .chunk_by(|a, b| a.0 / chunk == b.0 / chunk)
-        .map(|group| Segment { chunk: group[0].0 / chunk, part: listed(group, chunk) })
-        .collect()
+    let mut plan = AxisPlan::new();
+    let mut rest = pairs.as_slice();
+    while let Some((index, _)) = rest.first() {
+        let extent = cuts.find(*index);
+        let behind = rest.iter().position(|(index, _)| index - extent.begin >= extent.length);
+        let (group, behind) = rest.split_at(behind.unwrap_or(rest.len()));
+        plan.push(Segment { chunk: extent.chunk, part: listed(group, extent.begin) });
+        rest = behind;
+    }
+    plan
 }
 
 /// Sorted indices of one chunk; strided where they are evenly spaced on both sides.
-fn listed(group: &[(u64, isize)], chunk: u64) -> Part {
-    let first = (group[0].0 % chunk) as usize;
+fn listed(group: &[(u64, isize)], begin: u64) -> Part {
+    let first = (group[0].0 - begin) as usize;
     if group.len() == 1 {
         return Part::Strided { first, step: 1, count: 1, offset: group[0].1, stride: 0 };
     }
@@ -282,7 +296,7 @@ fn listed(group: &[(u64, isize)], chunk: u64) -> Part {
         return Part::Strided { first, step, count, offset, stride };
     }
     Part::Listed {
-        positions: group.iter().map(|(index, _)| (index % chunk) as usize).collect(),
+        positions: group.iter().map(|(index, _)| (index - begin) as usize).collect(),
         offsets: group.iter().map(|(_, offset)| *offset).collect(),
     }
 }
@@ -291,12 +305,16 @@ fn listed(group: &[(u64, isize)], chunk: u64) -> Part {
 mod tests {
     use super::*;
 
+    fn even(length: u64) -> AxisGrid {
+        AxisGrid::Even(length)
+    }
+
     /// Every (index, offset) that a plan reaches, ordered by offset.
-    fn reached(plan: &AxisPlan, chunk: u64) -> Vec<(u64, isize)> {
+    fn reached(plan: &AxisPlan, grid: &AxisGrid) -> Vec<(u64, isize)> {
         let mut pairs: Vec<(u64, isize)> = plan
             .iter()
             .flat_map(|segment| -> Vec<(u64, isize)> {
-                let base = segment.chunk * chunk;
+                let base = grid.chunk(segment.chunk).map_or(u64::MAX, |extent| extent.begin);
                 match &segment.part {
                     Part::Strided { first, step, count, offset, stride } => (0..*count)
                         .map(|i| (base + (first + i * step) as u64, offset + stride * i as isize))
@@ -326,12 +344,12 @@ mod tests {
                                 break;
                             }
                             count += 1;
-                            let plan = plan_range(0, length, chunk, (start, step, count), 8)
+                            let plan = plan_range(0, length, &even(chunk), (start, step, count), 8)
                                 .unwrap_or_default();
                             let wanted: Vec<(u64, isize)> = (0..count)
                                 .map(|i| ((start as i64 + step * i as i64) as u64, 8 * i as isize))
                                 .collect();
-                            assert_eq!(reached(&plan, chunk), wanted);
+                            assert_eq!(reached(&plan, &even(chunk)), wanted);
                         }
                     }
                 }
@@ -344,27 +362,46 @@ mod tests {
         for list in [vec![5u64], vec![0, 1, 2, 3], vec![9, 1, 1, 4, 9, 0], vec![8, 6, 4, 2], vec![]]
         {
             for chunk in 1u64..12 {
-                let plan = plan_list(0, 10, chunk, &list, 4).unwrap_or_default();
+                let plan = plan_list(0, 10, &even(chunk), &list, 4).unwrap_or_default();
                 let wanted: Vec<(u64, isize)> =
                     list.iter().enumerate().map(|(i, index)| (*index, 4 * i as isize)).collect();
-                assert_eq!(reached(&plan, chunk), wanted);
+                assert_eq!(reached(&plan, &even(chunk)), wanted);
                 assert!(plan.windows(2).all(|pair| pair[0].chunk < pair[1].chunk));
             }
         }
     }
 
     #[test]
+    fn chunks_of_several_lengths_are_cut_where_they_meet() -> Result<()> {
+        for runs in [vec![(3, 2), (1, 3), (4, 1)], vec![(13, 1)], vec![(1, 5), (8, 2)]] {
+            let grid = AxisGrid::of_runs(&runs)?;
+            for (start, step, count) in
+                [(0, 1, 13), (12, -1, 13), (1, 3, 4), (11, -2, 6), (5, 7, 2)]
+            {
+                let plan = plan_range(0, 13, &grid, (start, step, count), 8)?;
+                let wanted: Vec<(u64, isize)> = (0..count)
+                    .map(|i| ((start as i64 + step * i as i64) as u64, 8 * i as isize))
+                    .collect();
+                assert_eq!(reached(&plan, &grid), wanted);
+                let list: Vec<u64> = wanted.iter().map(|(index, _)| *index).collect();
+                assert_eq!(reached(&plan_list(0, 13, &grid, &list, 8)?, &grid), wanted);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
     fn what_lies_beyond_the_axis_is_refused() {
-        assert!(plan_range(1, 10, 4, (8, 1, 3), 1).is_err());
-        assert!(plan_range(1, 10, 4, (2, -1, 4), 1).is_err());
-        assert!(plan_range(1, 10, 4, (u64::MAX, 1, 1), 1).is_err());
-        assert!(plan_range(1, 10, 4, (0, i64::MAX, 2), 1).is_err());
-        assert!(plan_list(1, 10, 4, &[3, 10], 1).is_err());
+        assert!(plan_range(1, 10, &even(4), (8, 1, 3), 1).is_err());
+        assert!(plan_range(1, 10, &even(4), (2, -1, 4), 1).is_err());
+        assert!(plan_range(1, 10, &even(4), (u64::MAX, 1, 1), 1).is_err());
+        assert!(plan_range(1, 10, &even(4), (0, i64::MAX, 2), 1).is_err());
+        assert!(plan_list(1, 10, &even(4), &[3, 10], 1).is_err());
     }
 
     #[test]
     fn a_step_over_a_huge_axis_plans_only_what_it_touches() {
-        let plan = plan_range(0, u64::MAX, 1, (0, 1 << 61, 7), 1).unwrap_or_default();
+        let plan = plan_range(0, u64::MAX, &even(1), (0, 1 << 61, 7), 1).unwrap_or_default();
         assert_eq!(plan.len(), 7);
     }
 }

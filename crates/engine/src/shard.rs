@@ -14,7 +14,6 @@ use crate::encoding::{ChunkLayout, Encoding, Shard};
 use crate::place::{CodecResult, PlaceScratch, Sink, place};
 use crate::read::corrupt;
 use crate::scratch::Scratch;
-use crate::stored::most_stored_bytes;
 use crate::update::covered;
 use crate::wanted::{Cut, Wanted};
 use crate::{EngineError, Result};
@@ -207,7 +206,7 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<bool> {
         let stored_bytes = index.stored_bytes as usize;
-        let most = most_stored_bytes(&shard.inner) as u64;
+        let most = shard.inner.most_stored_bytes as u64;
         let (mut found, mut apart) = (Vec::new(), Vec::new());
         for (entry, wanted) in cut.entries() {
             match index.range(entry).map_err(|source| corrupt(&s.key, stored_bytes, source))? {

@@ -25,8 +25,8 @@ use crate::{EngineError, Interrupt, Result};
 const SLACK_BYTES: usize = 8 << 20;
 
 /// Most bytes that are read of a stored chunk.
-pub(crate) fn most_stored_bytes(chunk: &ChunkLayout) -> usize {
-    chunk.encoded_limit().saturating_mul(2).saturating_add(SLACK_BYTES)
+pub(crate) fn most_stored_bytes(encoded_limit: usize) -> usize {
+    encoded_limit.saturating_mul(2).saturating_add(SLACK_BYTES)
 }
 
 /// Stored bytes are handed on in pieces of about this length, not chunk by chunk.
@@ -45,8 +45,8 @@ pub struct Verified {
 
 impl ArrayIO {
     /// Fetches the chunk that `s.key` names into `s.encoded`; false if it is not stored.
-    pub(crate) fn fetch_stored(&self, s: &mut Scratch) -> Result<bool> {
-        let most = self.most_stored_bytes;
+    pub(crate) fn fetch_stored(&self, chunk: &ChunkLayout, s: &mut Scratch) -> Result<bool> {
+        let most = chunk.most_stored_bytes;
         let found = match self.store.get_at_most_into(&s.key, most as u64, &mut s.encoded) {
             Err(StoreError::Corrupt { reason, .. }) => {
                 return Err(corrupt(&s.key, 0, CodecError::corrupt("store", reason)));
@@ -83,10 +83,10 @@ impl ArrayIO {
             if stop { Err(EngineError::Interrupted) } else { Ok(()) }
         };
         if self.store.is_inline() {
-            for (key, _) in chunks {
+            for (key, coords) in chunks {
                 scratch::with(|s| {
                     s.key = key;
-                    if self.fetch_stored(s)? {
+                    if self.fetch_stored(&*self.layout.chunk(&coords)?, s)? {
                         piece.extend_from_slice(&s.encoded);
                     }
                     Ok::<(), EngineError>(())
@@ -94,8 +94,8 @@ impl ArrayIO {
                 give(&mut piece, PIECE_BYTES)?;
             }
         } else {
-            let together =
-                (8 * PIECE_BYTES / self.layout.chunk.encoded_limit().max(1)).clamp(1, 256);
+            let most = self.layout.most_encoded_bytes.max(1);
+            let together = (8 * PIECE_BYTES / most).clamp(1, 256);
             for some in chunks.chunks(together) {
                 let keys: Vec<String> = some.iter().map(|(key, _)| key.clone()).collect();
                 for value in fetch_all(self.store.as_ref(), &keys)?.into_iter().flatten() {
@@ -115,10 +115,10 @@ impl ArrayIO {
         let keys = self.stored_chunks()?;
         let (bytes, broken) = (AtomicU64::new(0), Mutex::new(Vec::new()));
         pool::run(keys.len(), interrupt, &|index| {
-            let key = &keys[index].0;
+            let (key, coords) = &keys[index];
             let outcome = scratch::with(|s| {
                 s.key.clone_from(key);
-                self.verify_stored(&bytes, s)
+                self.verify_stored(&*self.layout.chunk(coords)?, &bytes, s)
             });
             if let Err(error) = outcome {
                 let mut broken = broken.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -132,15 +132,19 @@ impl ArrayIO {
         Ok(Verified { chunks: keys.len(), stored_bytes: bytes.into_inner(), broken })
     }
 
-    fn verify_stored(&self, bytes: &AtomicU64, s: &mut Scratch) -> Result<()> {
+    fn verify_stored(
+        &self,
+        layout: &ChunkLayout,
+        bytes: &AtomicU64,
+        s: &mut Scratch,
+    ) -> Result<()> {
         // Deleted since it was listed: nothing to check.
-        if !self.fetch_stored(s)? {
+        if !self.fetch_stored(layout, s)? {
             return Ok(());
         }
         bytes.fetch_add(s.encoded.len() as u64, Ordering::Relaxed);
         let Scratch { key, encoded, chunk, chain, .. } = s;
-        check(&self.layout.chunk, encoded, chunk, chain)
-            .map_err(|source| corrupt(key, encoded.len(), source))
+        check(layout, encoded, chunk, chain).map_err(|source| corrupt(key, encoded.len(), source))
     }
 }
 

@@ -17,7 +17,7 @@ use zarrix_store::Reader;
 use crate::array::ArrayIO;
 use crate::chunks::write_key;
 use crate::copy::{self, Dim, Dims};
-use crate::encoding::{Elements, Encoding};
+use crate::encoding::{ChunkLayout, Elements, Encoding};
 use crate::partial::{Failed, touched};
 use crate::place::{Sink, check_length};
 use crate::pool;
@@ -44,9 +44,11 @@ const PLAIN_BLOCK_BYTES: usize = 256 << 10;
 
 /// The axis along which chunks are neighbours in the buffer, and how many make up a task.
 #[derive(Clone, Copy)]
-pub(crate) struct Together {
+pub(crate) struct Together<'a> {
     axis: usize,
     per_task: usize,
+    chunk: &'a ChunkLayout,
+    elements: &'a Elements,
 }
 
 /// One of the chunks that are open.
@@ -91,8 +93,8 @@ impl Member<'_> {
 
 impl ArrayIO {
     /// Whether the chunks of `plan` are better read block by block.
-    pub(crate) fn together(&self, plan: &Plan, target: Target<'_>) -> Option<Together> {
-        let (chunk, item) = (&self.layout.chunk, self.layout.item_bytes);
+    pub(crate) fn together(&self, plan: &Plan, target: Target<'_>) -> Option<Together<'_>> {
+        let (chunk, item) = (self.layout.only_chunk()?, self.layout.item_bytes);
         let wanted_bytes = target.shape().iter().copied().fold(item, usize::saturating_mul);
         let few = plan.tasks < pool::threads() && wanted_bytes >= SHARED_BYTES;
         let Encoding::Elements(elements) = &chunk.encoding else { return None };
@@ -113,9 +115,15 @@ impl ArrayIO {
         let thin_axis = plan.axes().iter().position(|axis| axis.len() > 2 && axis.iter().all(thin));
         if let Some(axis) = thin_axis {
             let Part::Strided { count, .. } = plan.axes()[axis][0].part else { return None };
-            return Some(Together { axis, per_task: RUN_BYTES.div_ceil(count * item) });
+            let per_task = RUN_BYTES.div_ceil(count * item);
+            return Some(Together { axis, per_task, chunk, elements });
         }
-        (few && !plan.axes().is_empty()).then_some(Together { axis: 0, per_task: 1 })
+        (few && !plan.axes().is_empty()).then_some(Together {
+            axis: 0,
+            per_task: 1,
+            chunk,
+            elements,
+        })
     }
 
     /// Whether all elements of any chunk are wanted.
@@ -133,7 +141,7 @@ impl ArrayIO {
     pub(crate) fn read_together(
         &self,
         plan: &Plan,
-        together: Together,
+        together: Together<'_>,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
@@ -148,7 +156,7 @@ impl ArrayIO {
                 for members in run.chunks(MOST_OPEN) {
                     let end = begin + members.len();
                     let tasks: Vec<usize> = (begin..end).map(|k| first + k * inner).collect();
-                    self.read_neighbours(plan, &tasks, together.per_task, target, interrupt)?;
+                    self.read_neighbours(plan, &tasks, together, target, interrupt)?;
                     begin = end;
                 }
             }
@@ -160,13 +168,12 @@ impl ArrayIO {
         &self,
         plan: &Plan,
         tasks: &[usize],
-        per_task: usize,
+        together: Together<'_>,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
-        let chunk = &self.layout.chunk;
-        let Encoding::Elements(elements) = &chunk.encoding else { return Ok(()) };
-        let members = self.open_members(plan, tasks, elements, target, interrupt)?;
+        let Together { per_task, chunk, elements, .. } = together;
+        let members = self.open_members(plan, tasks, together, target, interrupt)?;
         let Some(block) = members.first().map(Member::block_bytes) else { return Ok(()) };
         let item = self.layout.item_bytes;
         let fits =
@@ -202,13 +209,13 @@ impl ArrayIO {
         &self,
         plan: &Plan,
         tasks: &[usize],
-        elements: &Elements,
+        together: Together<'_>,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
     ) -> Result<Vec<Member<'_>>> {
         let opened: Vec<OnceLock<Member<'_>>> = tasks.iter().map(|_| OnceLock::new()).collect();
         pool::run(tasks.len(), interrupt, &|i| {
-            if let Some(member) = self.open_member(plan, tasks[i], elements, target)? {
+            if let Some(member) = self.open_member(plan, tasks[i], together, target)? {
                 // Every task has a place of its own, which nobody else sets.
                 let _ = opened[i].set(member);
             }
@@ -222,10 +229,9 @@ impl ArrayIO {
         &self,
         plan: &Plan,
         task: usize,
-        elements: &Elements,
+        Together { chunk, elements, .. }: Together<'_>,
         target: Target<'_>,
     ) -> Result<Option<Member<'_>>> {
-        let chunk = &self.layout.chunk;
         let segments = plan.task(task);
         let coords = segments.iter().map(|segment| segment.chunk);
         let mut key = String::new();

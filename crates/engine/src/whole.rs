@@ -24,6 +24,7 @@ use crate::wanted::Wanted;
 #[derive(Debug)]
 struct WholeShard {
     layout: Layout,
+    chunk: Arc<ChunkLayout>,
     /// All elements along each axis of such a run.
     parts: PerAxis<Part>,
 }
@@ -48,14 +49,15 @@ pub(crate) fn whole_shard(configuration: &Value, context: Context<'_>) -> Result
     let fill = fill_of(given.fill_value.as_deref(), item_bytes)?;
     let order: PerAxis<usize> = (0..shape.len()).collect();
     let shard = shard_of(&shape, &order, &given.shard, context)?;
-    let chunk = ChunkLayout::sharded(shape, shard, item_bytes)?;
+    let chunk = Arc::new(ChunkLayout::sharded(shape, shard, item_bytes)?);
     let mut stride = chunk.bytes as isize;
     let parts = chunk.shape.iter().map(|count| {
         stride /= *count as isize;
         Part::Strided { first: 0, step: 1, count: *count, offset: 0, stride }
     });
     let parts = parts.collect();
-    Ok(Arc::new(WholeShard { layout: Layout::of_chunk(chunk, item_bytes, fill), parts }))
+    let layout = Layout::of_chunk(Arc::clone(&chunk), item_bytes, fill);
+    Ok(Arc::new(WholeShard { layout, chunk, parts }))
 }
 
 impl WholeShard {
@@ -70,11 +72,11 @@ impl Codec for WholeShard {
     }
 
     fn encoded_size(&self, _decoded_bytes: usize) -> EncodedSize {
-        EncodedSize::AtMost(self.layout.chunk.encoded_limit())
+        EncodedSize::AtMost(self.chunk.encoding.encoded_limit())
     }
 
     fn check_decoded(&self, decoded_bytes: usize) -> std::result::Result<(), CodecError> {
-        let bytes = self.layout.chunk.bytes;
+        let bytes = self.chunk.bytes;
         if decoded_bytes == bytes {
             return Ok(());
         }
@@ -89,7 +91,7 @@ impl Codec for WholeShard {
         _scratch: &mut CodecScratch,
     ) -> std::result::Result<(), CodecError> {
         self.check_decoded(src.len())?;
-        let chunk = &self.layout.chunk;
+        let chunk = &*self.chunk;
         let spring = Spring { from: src.as_ptr(), objects: None, layout: &self.layout };
         scratch::with(|s| update(chunk, None, &[self.wanted()], &chunk.shape, spring, s, dst))?;
         Ok(())
@@ -101,7 +103,7 @@ impl Codec for WholeShard {
         dst: &mut [u8],
         _scratch: &mut CodecScratch,
     ) -> std::result::Result<(), CodecError> {
-        let chunk = &self.layout.chunk;
+        let chunk = &*self.chunk;
         if dst.len() != chunk.bytes {
             return Err(damaged(format!("a shard of {} bytes, not {}", chunk.bytes, dst.len())));
         }
@@ -120,7 +122,7 @@ impl Codec for WholeShard {
         dst: &mut Vec<u8>,
         scratch: &mut CodecScratch,
     ) -> std::result::Result<(), CodecError> {
-        let bytes = self.layout.chunk.bytes;
+        let bytes = self.chunk.bytes;
         if bytes > limit_bytes {
             return Err(damaged(format!("decodes to {bytes} bytes, at most {limit_bytes} fit")));
         }

@@ -10,6 +10,7 @@ use zarrix_store::Durability;
 
 use crate::array::ArrayIO;
 use crate::chunks::write_key;
+use crate::encoding::ChunkLayout;
 use crate::pool;
 use crate::read::{corrupt, failed};
 use crate::scratch::{self, Scratch};
@@ -37,8 +38,7 @@ impl ArrayIO {
     ) -> Result<()> {
         self.check_axes(selection)?;
         check_shape(&buffer_shape(selection), source.shape(), "the value")?;
-        let layout = &self.layout;
-        let plan = Plan::new(selection, &layout.shape, &layout.chunk.shape, source.strides())?;
+        let plan = Plan::new(selection, &self.layout, source.strides())?;
         let task = |task: usize| {
             let segments = plan.task(task);
             let coords: PerAxis<u64> = segments.iter().map(|segment| segment.chunk).collect();
@@ -62,24 +62,24 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<()> {
         self.check_kind(source.source().is_some())?;
+        let chunk = &*self.layout.chunk(coords)?;
         let limits = self.limits(coords);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
         let mut new = std::mem::take(&mut s.update);
-        let done = self.write_chunk(wanted, &limits, source, durability, s, &mut new);
+        let done = self.write_chunk(chunk, (wanted, &limits), source, durability, s, &mut new);
         s.update = new;
         done
     }
 
     fn write_chunk(
         &self,
-        wanted: &[Wanted<'_>],
-        limits: &[usize],
+        chunk: &ChunkLayout,
+        (wanted, limits): (&[Wanted<'_>], &[usize]),
         source: Source<'_>,
         durability: Durability,
         s: &mut Scratch,
         new: &mut Vec<u8>,
     ) -> Result<()> {
-        let chunk = &self.layout.chunk;
         let spring = Spring { from: source.base(), objects: source.source(), layout: &self.layout };
         if covered(wanted, &chunk.shape) {
             let keep = update(chunk, None, wanted, limits, spring, s, new)
@@ -88,7 +88,7 @@ impl ArrayIO {
             return self.replace(&s.key, keep.then_some(new.as_slice()), durability);
         }
         let _lock = self.store.lock(&self.anchor, &s.key)?;
-        let found = match self.fetch_stored(s) {
+        let found = match self.fetch_stored(chunk, s) {
             Err(EngineError::CorruptChunk { .. }) if covered(wanted, limits) => false,
             found => found?,
         };

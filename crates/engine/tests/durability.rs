@@ -22,11 +22,11 @@ const SHARD: &str = r#"{"name": "sharding_indexed", "configuration": {"chunk_sha
 
 fn array(store: Arc<dyn Store>, codecs: &str) -> ArrayIO {
     let layout = format!(
-        r#"{{"shape": [{LENGTH}], "chunk_shape": [{CHUNK}], "item_bytes": 1, "fill_value": null,
+        r#"{{"shape": [{LENGTH}], "chunk_grid": [{CHUNK}], "item_bytes": 1, "fill_value": null,
             "chunk_key_encoding": {{"name": "v2"}}, "codecs": [{codecs}],
             "metadata_key": ".zarray", "write_empty_chunks": false}}"#
     );
-    ArrayIO::new(store, "", Layout::parse(&layout, &[]).unwrap())
+    ArrayIO::new(store, "", Layout::parse(&layout, &[], None).unwrap())
 }
 
 fn read(array: &ArrayIO) -> Result<Vec<u8>, EngineError> {

@@ -75,12 +75,12 @@ impl ObjectSource for Numbers {
 
 fn layout(codecs: &str, keep_empty: bool, limit: usize) -> Layout {
     let document = format!(
-        r#"{{"shape": [5, 6], "chunk_shape": [2, 4], "item_bytes": null, "fill_value": null,
+        r#"{{"shape": [5, 6], "chunk_grid": [2, 4], "item_bytes": null, "fill_value": null,
             "objects": {{"slot": 0, "max_chunk_bytes": {limit}}}, "codecs": {codecs},
             "chunk_key_encoding": {{"name": "v2"}}, "metadata_key": ".zarray",
             "write_empty_chunks": {keep_empty}}}"#
     );
-    Layout::parse(&document, &[]).unwrap()
+    Layout::parse(&document, &[], None).unwrap()
 }
 
 const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [1, 2],

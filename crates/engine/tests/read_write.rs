@@ -132,11 +132,11 @@ fn read(io: &ArrayIO, selection: &[AxisSelection], item: usize) -> Result<Vec<u8
 fn layout(shape: &[u64], chunks: &[u64], item: usize, codecs: &str, empty: bool) -> Layout {
     let fill = "2a".repeat(item);
     let document = format!(
-        r#"{{"shape": {shape:?}, "chunk_shape": {chunks:?}, "item_bytes": {item},
+        r#"{{"shape": {shape:?}, "chunk_grid": {chunks:?}, "item_bytes": {item},
             "fill_value": "{fill}", "chunk_key_encoding": {{"name": "v2"}}, "codecs": [{codecs}],
             "metadata_key": ".zarray", "write_empty_chunks": {empty}}}"#
     );
-    Layout::parse(&document, &[]).unwrap()
+    Layout::parse(&document, &[], None).unwrap()
 }
 
 fn blosc(item: usize) -> String {

@@ -92,11 +92,11 @@ impl Sharded {
         let store = Arc::new(CountingStore::new(Arc::new(MemoryStore::new()), inline));
         let codec = Arc::new(Marking::default());
         let document = format!(
-            r#"{{"shape": [{length}], "chunk_shape": [{shard_length}], "item_bytes": 1,
+            r#"{{"shape": [{length}], "chunk_grid": [{shard_length}], "item_bytes": 1,
                 "fill_value": null, "chunk_key_encoding": {{"name": "v2"}}, "codecs": [{codecs}],
                 "metadata_key": "zarr.json", "write_empty_chunks": false}}"#
         );
-        let layout = Layout::parse(&document, &[codec.clone() as Arc<dyn Codec>]).unwrap();
+        let layout = Layout::parse(&document, &[codec.clone() as Arc<dyn Codec>], None).unwrap();
         let array = ArrayIO::new(store.clone(), "", layout);
         Self { array, store, codec }
     }

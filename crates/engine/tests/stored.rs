@@ -26,11 +26,11 @@ impl Place {
 
     fn array(&self, codecs: &str) -> ArrayIO {
         let layout = format!(
-            r#"{{"shape": [64], "chunk_shape": [32], "item_bytes": 1, "fill_value": null,
+            r#"{{"shape": [64], "chunk_grid": [32], "item_bytes": 1, "fill_value": null,
                 "chunk_key_encoding": {{"name": "v2"}}, "codecs": [{codecs}],
                 "metadata_key": ".zarray", "write_empty_chunks": true}}"#
         );
-        let layout = Layout::parse(&layout, &[]).unwrap();
+        let layout = Layout::parse(&layout, &[], None).unwrap();
         ArrayIO::new(Arc::new(LocalStore::new(&self.0)), "", layout)
     }
 }

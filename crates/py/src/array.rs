@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyTuple};
-use zarrix_codec::Codec;
 use zarrix_engine::{
-    Along, AxisSelection, EngineError, Interrupt, Layout, Outside, Selection, Source, Target,
+    Along, AxisSelection, ChainOf, Cost, EngineError, Interrupt, Layout, Outside, Selection,
+    Source, Target,
 };
 use zarrix_store::Durability;
 
 use crate::buffer::{Indices, Readable, Writable};
 use crate::error::from_engine;
-use crate::foreign::ForeignCodec;
+use crate::foreign::{ForeignChain, codecs_of};
 use crate::objects::ObjectCodec;
 use crate::store::Store;
 
@@ -160,19 +160,18 @@ impl ArrayIO {
 #[pymethods]
 impl ArrayIO {
     #[new]
-    #[pyo3(signature = (store, path, layout, foreign = Vec::new()))]
+    #[pyo3(signature = (store, path, layout, foreign = Vec::new(), chain_of = None))]
     fn new(
         py: Python<'_>,
         store: &Bound<'_, Store>,
         path: &str,
         layout: &str,
         foreign: Vec<Bound<'_, PyAny>>,
+        chain_of: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let codecs: Vec<Arc<dyn Codec>> = foreign
-            .iter()
-            .map(|object| Ok(Arc::new(ForeignCodec::new(object)?) as Arc<dyn Codec>))
-            .collect::<PyResult<_>>()?;
-        let layout = Layout::parse(layout, &codecs).map_err(|error| from_engine(py, &error))?;
+        let chain_of = chain_of.map(|call| Arc::new(ForeignChain(call)) as Arc<dyn ChainOf>);
+        let layout = Layout::parse(layout, &codecs_of(&foreign)?, chain_of)
+            .map_err(|error| from_engine(py, &error))?;
         let item_bytes = layout.item_bytes();
         let objects = layout.objects().map(|slot| {
             let none = || PyIndexError::new_err(format!("no foreign slot {slot} for objects"));
@@ -270,7 +269,7 @@ impl ArrayIO {
         py: Python<'_>,
         selection: BoxesArg,
         coords: Vec<Indices>,
-    ) -> PyResult<(u64, u64, u64, u64, u64)> {
+    ) -> PyResult<(u64, u64, u64, u64, u64, u64)> {
         let signals = Signals::default();
         let along = selection.along(&coords)?;
         let shared: Option<Selection> = selection.0.into_iter().collect();
@@ -282,19 +281,16 @@ impl ArrayIO {
             }
         });
         let cost = cost.map_err(|error| signals.raise(py, &error))?;
-        Ok((cost.chunks, cost.values, cost.stored, cost.requests, cost.fetched_bytes))
+        let Cost { chunks, values, stored, requests, fetched_bytes, elements, .. } = cost;
+        Ok((chunks, values, stored, requests, fetched_bytes, elements))
     }
 
-    fn initialized(&self, py: Python<'_>) -> PyResult<usize> {
-        py.detach(|| self.inner.stored_chunks())
-            .map(|chunks| chunks.len())
-            .map_err(|error| from_engine(py, &error))
+    fn initialized(&self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| self.inner.initialized()).map_err(|error| from_engine(py, &error))
     }
 
-    fn chunk_keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        py.detach(|| self.inner.stored_chunks())
-            .map(|chunks| chunks.into_iter().map(|(key, _)| key).collect())
-            .map_err(|error| from_engine(py, &error))
+    fn stored_chunks(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<u64>)>> {
+        py.detach(|| self.inner.stored_chunks()).map_err(|error| from_engine(py, &error))
     }
 
     fn each_stored(&self, py: Python<'_>, sink: Py<PyAny>) -> PyResult<()> {

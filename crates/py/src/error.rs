@@ -87,6 +87,8 @@ pub fn from_engine(py: Python<'_>, error: &EngineError) -> PyErr {
             named(py, "MetadataError", &error.to_string())
         }
         EngineError::MissingChunk { .. } => named(py, "ChunkNotFoundError", &error.to_string()),
+        EngineError::Caller(source) => python_error(py, source.as_ref())
+            .unwrap_or_else(|| PyRuntimeError::new_err(error.to_string())),
         EngineError::Selection(_) => named(py, "SelectionError", &error.to_string()),
         _ => PyRuntimeError::new_err(error.to_string()),
     }

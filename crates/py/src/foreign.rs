@@ -1,8 +1,12 @@
 //! Codecs that live in Python: called back chunk by chunk, attached. Correct first, not fast.
 
+use std::error::Error;
+use std::sync::Arc;
+
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 use zarrix_codec::{Codec, CodecError, EncodedSize, Result, Scratch};
+use zarrix_engine::{Chain, ChainOf};
 
 use crate::buffer::Bytes;
 
@@ -90,5 +94,37 @@ impl Codec for ForeignCodec {
         dst.clear();
         dst.extend_from_slice(bytes);
         Ok(())
+    }
+}
+
+/// The codecs behind a list of foreign slots.
+pub fn codecs_of(objects: &[Bound<'_, PyAny>]) -> PyResult<Vec<Arc<dyn Codec>>> {
+    objects
+        .iter()
+        .map(|object| Ok(Arc::new(ForeignCodec::new(object)?) as Arc<dyn Codec>))
+        .collect()
+}
+
+/// A Python callable that takes a chunk's shape, and gives the JSON of its codecs and their slots.
+pub struct ForeignChain(pub Py<PyAny>);
+
+impl std::fmt::Debug for ForeignChain {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("ForeignChain")
+    }
+}
+
+impl ChainOf for ForeignChain {
+    fn chain_of(
+        &self,
+        chunk_shape: &[usize],
+    ) -> std::result::Result<Chain, Box<dyn Error + Send + Sync>> {
+        Python::attach(|py| {
+            let shape = PyTuple::new(py, chunk_shape)?;
+            let given = self.0.bind(py).call1((shape,))?;
+            let (codecs, foreign): (String, Vec<Bound<'_, PyAny>>) = given.extract()?;
+            Ok((codecs, codecs_of(&foreign)?))
+        })
+        .map_err(|error: PyErr| Box::new(error).into())
     }
 }

@@ -11,21 +11,44 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from zarrix._chain import bind_chain, inner_shape, shard_of, stored_order
+from zarrix._chunk_grid import AxisGrid
 from zarrix._codecs import ForeignCodecs, bind
 from zarrix._config import config
 from zarrix._dtypes import fill_value_bytes
 from zarrix._errors import MetadataError
 from zarrix._objects import SERIALIZERS, ElementCodec, data_type_name, is_variable
 
-__all__ = ["ArrayMetadata", "GroupMetadata"]
+__all__ = ["ArrayMetadata", "EngineLayout", "GroupMetadata"]
+
+ChainOf = Callable[[tuple[int, ...]], tuple[str, list[ForeignCodecs]]]
+
+
+class EngineLayout(NamedTuple):
+    """The arguments of ``_engine.ArrayIO`` that describe an array.
+
+    Attributes
+    ----------
+    layout : str
+        JSON.
+    foreign : list
+        What its codecs named ``zarrix.foreign`` call, and last what knows its elements, where these
+        have no size.
+    chain_of : callable or None
+        Gives the codecs, as JSON, and their foreign slots for chunks of a shape, where chunks have
+        several shapes and the codecs differ between them.
+    """
+
+    layout: str
+    foreign: list[ForeignCodecs | ElementCodec]
+    chain_of: ChainOf | None
 
 
 @dataclass(frozen=True)
@@ -36,6 +59,7 @@ class ArrayMetadata:
     ----------
     zarr_format : int
     shape, chunk_shape : tuple of int
+        Where chunks have several lengths along an axis, the chunk shape has the longest.
     dtype : dtype
     fill_value : scalar or None
         An element of ``dtype``; None if chunks that are not stored have no defined content.
@@ -53,6 +77,11 @@ class ArrayMetadata:
     zattrs : Mapping
         User attributes in format 2, where they have a document of their own: filled in only in what
         users get from ``Array.metadata``.
+    rectilinear : tuple of AxisGrid or None
+        The chunks along each axis where the document gives them axis by axis; None in a regular
+        grid.
+    key_suffix : str
+        What every chunk key ends with.
     """
 
     zarr_format: int
@@ -66,7 +95,9 @@ class ArrayMetadata:
     extra: Mapping[str, Any] = field(default_factory=dict)
     where: str = field(default=".zarray", compare=False)
     zattrs: Mapping[str, Any] = field(default_factory=dict)
-    _layouts: dict[tuple[bool, bool, bool], tuple[str, list[ForeignCodecs | ElementCodec]]] = field(
+    rectilinear: tuple[AxisGrid, ...] | None = None
+    key_suffix: str = ""
+    _layouts: dict[tuple[bool, bool, bool], EngineLayout] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -149,18 +180,40 @@ class ArrayMetadata:
         members: dict[str, Any] = json.loads(encode(self))
         return members
 
+    @cached_property
+    def grid(self) -> tuple[AxisGrid, ...]:
+        """The chunks along each axis; of an array with shards, the shards."""
+        if self.rectilinear is not None:
+            return self.rectilinear
+        return tuple(AxisGrid(even=max(length, 1)) for length in self.chunk_shape)
+
+    @property
+    def inner_grid(self) -> tuple[AxisGrid, ...]:
+        """What is read as one along each axis: chunks, or the inner chunks of shards."""
+        if self.shard_codec is None:
+            return self.grid
+        return tuple(AxisGrid(even=length) for length in self.inner_chunk_shape)
+
+    @property
+    def partition(self) -> tuple[Any, Any]:
+        """``chunks=`` and ``shards=`` of an array that is cut like this one."""
+        outer = self.chunk_shape if self.rectilinear is None else self.rectilinear
+        return (outer, None) if self.shard_codec is None else (self.inner_chunk_shape, outer)
+
     @property
     def chunk_grid_shape(self) -> tuple[int, ...]:
         """Number of chunks along each axis."""
-        return tuple(
-            -(-size // max(length, 1))
-            for size, length in zip(self.shape, self.chunk_shape, strict=True)
-        )
+        return tuple(axis.count(size) for axis, size in zip(self.grid, self.shape, strict=True))
+
+    def chunk_region(self, coords: Sequence[int]) -> tuple[slice, ...]:
+        """Where the chunk (of an array with shards, the shard) at ``coords`` lies."""
+        chunks = (axis.chunk(at) for axis, at in zip(self.grid, coords, strict=True))
+        return tuple(slice(chunk.begin, chunk.end) for chunk in chunks)
 
     @property
     def foreign_codecs(self) -> tuple[str, ...]:
         """Names of the codecs that the engine does not have and calls back in Python."""
-        return tuple(name for slot in self.layout(allow_pickle=True)[1] for name in slot.names)
+        return tuple(name for slot in self.layout(allow_pickle=True).foreign for name in slot.names)
 
     def layout(
         self,
@@ -168,16 +221,8 @@ class ArrayMetadata:
         write_empty_chunks: bool = True,
         allow_pickle: bool = False,
         read_missing_chunks: bool = True,
-    ) -> tuple[str, list[ForeignCodecs | ElementCodec]]:
-        """The two arguments of ``_engine.ArrayIO`` that describe this array.
-
-        Returns
-        -------
-        layout : str
-            JSON.
-        foreign : list
-            What its codecs named ``zarrix.foreign`` call, and last what knows its elements, where
-            these have no size.
+    ) -> EngineLayout:
+        """The arguments of ``_engine.ArrayIO`` that describe this array.
 
         Raises
         ------
@@ -188,20 +233,18 @@ class ArrayMetadata:
         if cached is not None:
             return cached
         chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
+        codecs, foreign = self._chain_of(chunk_shape)
         fill = fill_value_bytes(self.fill_value, self.dtype)
-        described = (self.codecs, self.dtype, chunk_shape, self.where)
-        codecs, foreign = (
-            bind(*described) if self.zarr_format == 2 else bind_chain(*described, fill)
-        )
         document = {
             "shape": self.shape,
-            "chunk_shape": chunk_shape,
+            "chunk_grid": [axis.even or axis.runs for axis in self.grid],
             "item_bytes": self.dtype.itemsize,
             "fill_value": None if fill is None else fill.hex(),
             "chunk_key_encoding": {
                 "name": self.key_encoding[0],
                 "configuration": {"separator": self.dimension_separator},
             },
+            "chunk_key_suffix": self.key_suffix,
             "codecs": codecs,
             "metadata_key": self.document_name,
             "write_empty_chunks": write_empty_chunks,
@@ -213,9 +256,34 @@ class ArrayMetadata:
             objects = {"slot": len(slots), "max_chunk_bytes": config.max_chunk_bytes}
             document.update(item_bytes=None, objects=objects)
             slots.append(self._elements(allow_pickle))
-        result = (json.dumps(document), slots)
+        result = EngineLayout(json.dumps(document), slots, self._chain_by_shape(codecs, foreign))
         self._layouts[write_empty_chunks, allow_pickle, read_missing_chunks] = result
         return result
+
+    def _chain_of(
+        self, chunk_shape: tuple[int, ...]
+    ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
+        described = (self.codecs, self.dtype, chunk_shape, self.where)
+        if self.zarr_format == 2:
+            return bind(*described)
+        return bind_chain(*described, fill_value_bytes(self.fill_value, self.dtype))
+
+    def _chain_by_shape(
+        self, codecs: list[dict[str, Any]], foreign: list[ForeignCodecs]
+    ) -> ChainOf | None:
+        """What binds codecs to the shapes of chunks; None where ``codecs`` serve all of them."""
+        if self.rectilinear is None:
+            return None
+        shortest = tuple(min(axis.lengths) for axis in self.rectilinear)
+        if not foreign and self._chain_of(shortest)[0] == codecs:
+            return None
+
+        @lru_cache(maxsize=256)
+        def chain_of(chunk_shape: tuple[int, ...]) -> tuple[str, list[ForeignCodecs]]:
+            codecs, foreign = self._chain_of(chunk_shape)
+            return json.dumps(codecs), foreign
+
+        return chain_of
 
     def _elements(self, allow_pickle: bool) -> ElementCodec:
         """What knows the elements of this array, which have no size."""
@@ -228,8 +296,13 @@ class ArrayMetadata:
             self.filters[0], self.fill_value, chunk_shape, self.order, self.where, allow_pickle
         )
 
-    def with_shape(self, shape: tuple[int, ...]) -> ArrayMetadata:
+    def with_shape(
+        self, shape: tuple[int, ...], chunks_of: tuple[int, ...] | None = None
+    ) -> ArrayMetadata:
         """The same array with other lengths; chunks stay as they are.
+
+        Where chunks are listed and do not reach that far, more are put behind them: along each
+        axis one, as zarr-python does, or as many of the length in ``chunks_of`` as it takes.
 
         Raises
         ------
@@ -242,6 +315,8 @@ class ArrayMetadata:
                 f"{self.where}: shape {shape} cannot replace {self.shape}; expected "
                 f"{len(self.shape)} lengths of at least 0"
             )
+        if self.rectilinear is not None:
+            return self._with_chunks_up_to(shape, chunks_of)
         for size, length in zip(shape, self.chunk_shape, strict=True):
             if size > 0 and length == 0:
                 raise MetadataError(
@@ -249,6 +324,28 @@ class ArrayMetadata:
                     f"{self.chunk_shape}; create the array with chunks=True or a length"
                 )
         return replace(self, shape=tuple(int(size) for size in shape))
+
+    @property
+    def chunk_units(self) -> tuple[int, ...]:
+        """What the length of every chunk is a multiple of: inner chunks where there are shards."""
+        return (1,) * len(self.shape) if self.shard_codec is None else self.inner_chunk_shape
+
+    def _with_chunks_up_to(
+        self, shape: tuple[int, ...], chunks_of: tuple[int, ...] | None
+    ) -> ArrayMetadata:
+        assert self.rectilinear is not None
+        units = self.chunk_units
+        given = (None,) * len(shape) if chunks_of is None else chunks_of
+        grid = tuple(
+            axis.grown(int(size), unit, chunks_of=length)
+            for axis, size, unit, length in zip(self.rectilinear, shape, units, given, strict=True)
+        )
+        return replace(
+            self,
+            shape=tuple(int(size) for size in shape),
+            chunk_shape=tuple(max(axis.lengths) for axis in grid),
+            rectilinear=grid,
+        )
 
 
 @dataclass(frozen=True)

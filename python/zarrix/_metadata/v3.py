@@ -36,6 +36,11 @@ from zarrix._data_types import (
 from zarrix._domains import check_domains
 from zarrix._errors import MetadataError, shorten
 from zarrix._metadata import ArrayMetadata, GroupMetadata
+from zarrix._metadata.checks import MAX_LENGTH
+from zarrix._metadata.checks import lengths as _lengths
+from zarrix._metadata.checks import wrong as _wrong
+from zarrix._metadata.grids import check_units, grid_document, has_lists, lists_of, parse_grid
+from zarrix._metadata.keys import key_encoding_document, parse_key_encoding
 from zarrix._objects import is_variable
 from zarrix.util import (
     bytes_of,
@@ -55,7 +60,6 @@ __all__ = [
     "array_document",
     "attributes_document",
     "group_document",
-    "key_encoding_of",
     "new_array",
     "new_group",
     "node_type",
@@ -87,7 +91,6 @@ _ARRAY_KEYS = (
 _KNOWN_KEYS = {*_ARRAY_KEYS, "attributes", "dimension_names", "storage_transformers"}
 _GROUP_KEYS = {"zarr_format", "node_type", "attributes", "consolidated_metadata"}
 _MAX_AXES = 64
-_MAX_LENGTH = 2**63 - 1
 
 
 # New documents
@@ -136,6 +139,15 @@ def new_array(
     lengths = normalize_shape(shape) + full.shape
     data_type = data_type_of(element)
     chunk_shape, shard, location = _partition(chunks, shards, lengths, element.itemsize)
+    grid: dict[str, Any] = {
+        "name": "regular",
+        "configuration": {"chunk_shape": list(shard or chunk_shape)},
+    }
+    if isinstance(shard or chunk_shape, list):
+        grid = {
+            "name": "rectilinear",
+            "configuration": {"kind": "inline", "chunk_shapes": shard or chunk_shape},
+        }
     if codecs is not None:
         if shard is not None:
             raise ValueError(
@@ -158,11 +170,8 @@ def new_array(
     document: dict[str, Any] = {
         "shape": list(lengths),
         "data_type": data_type,
-        "chunk_grid": {
-            "name": "regular",
-            "configuration": {"chunk_shape": list(shard or chunk_shape)},
-        },
-        "chunk_key_encoding": _key_encoding_document(chunk_key_encoding),
+        "chunk_grid": grid,
+        "chunk_key_encoding": key_encoding_document(chunk_key_encoding),
         "fill_value": encode_fill(_new_fill(fill_value, element), element),
         "codecs": chain,
         "attributes": dict(attributes or {}),
@@ -190,13 +199,28 @@ def _new_fill(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def _partition(
     chunks: Any, shards: Any, shape: tuple[int, ...], itemsize: int
-) -> tuple[tuple[int, ...], tuple[int, ...] | None, str]:
-    """Chunk shape, shard shape if there are shards, and where their index is."""
+) -> tuple[Any, Any, str]:
+    """Chunk shape, shard shape if there are shards, and where their index is.
+
+    Chunks or shards of several lengths along an axis are a list of what each axis has.
+    """
     location: Any = "end"
     if isinstance(shards, Mapping):
         location = shards.get("index_location", location)
         location = getattr(location, "value", location)
         shards = shards["shape"]
+    if has_lists(chunks):
+        if shards is not None and shards is not False:
+            raise ValueError(
+                "chunks= lists lengths, which inner chunks of shards cannot have; list those of "
+                "the shards: chunks=(10, 10), shards=[[20, 30], 50]"
+            )
+        return lists_of(chunks, shape, None, "chunks"), None, location
+    if has_lists(shards):
+        if chunks is None or isinstance(chunks, (str, bool)):
+            raise ValueError(f"shards= lists lengths; give chunks= as lengths, not {chunks!r}")
+        inner = _at_least_one(normalize_chunks(chunks, shape, itemsize))
+        return inner, lists_of(shards, shape, inner, "shards"), location
     wanted = bytes_of(chunks)
     automatic = chunks is None or chunks is True or (isinstance(chunks, str) and chunks == "auto")
     shard: tuple[int, ...] | None = None
@@ -219,34 +243,6 @@ def _partition(
 def _at_least_one(lengths: tuple[int, ...]) -> tuple[int, ...]:
     # Format 3 has no chunks of length zero, also where an axis is empty.
     return tuple(max(length, 1) for length in lengths)
-
-
-def key_encoding_of(encoding: Any) -> tuple[str, dict[str, Any]]:
-    """Name and configuration of ``chunk_key_encoding=``."""
-    document = _key_encoding_document(encoding)
-    return document["name"], document["configuration"]
-
-
-def _key_encoding_document(encoding: Any) -> dict[str, Any]:
-    """A chunk key encoding in any form that users pass, as a document."""
-    if hasattr(encoding, "to_dict"):
-        encoding = encoding.to_dict()
-    if encoding is None:
-        encoding = {"name": "default"}
-    elif isinstance(encoding, str):
-        encoding = {"name": encoding}
-    elif isinstance(encoding, tuple) and len(encoding) == 2:
-        encoding = {"name": encoding[0], "separator": encoding[1]}
-    if not isinstance(encoding, Mapping) or not isinstance(encoding.get("name"), str):
-        raise MetadataError(
-            f"chunk_key_encoding={encoding!r}; expected for example "
-            "{'name': 'default', 'separator': '/'}"
-        )
-    given = dict(encoding.get("configuration", {}))
-    if "separator" in encoding:
-        given["separator"] = encoding["separator"]
-    given.setdefault("separator", "." if encoding["name"] == "v2" else "/")
-    return {"name": encoding["name"], "configuration": given}
 
 
 def new_group(attributes: Mapping[str, Any] | None = None) -> GroupMetadata:
@@ -318,57 +314,25 @@ def parse_array(document: Any, where: str = "zarr.json") -> ArrayMetadata:
     shape = _lengths(members["shape"], "shape", 0, where)
     dtype = decode_data_type(members["data_type"], f"{where}: key 'data_type'")
     codecs = tuple(check_codecs(members["codecs"], f"{where}: key 'codecs' is"))
+    keys = parse_key_encoding(members["chunk_key_encoding"], where)
+    chunk_shape, rectilinear = parse_grid(members["chunk_grid"], shape, where)
     metadata = ArrayMetadata(
         zarr_format=3,
         shape=shape,
-        chunk_shape=_chunk_shape(members["chunk_grid"], shape, where),
+        chunk_shape=chunk_shape,
+        rectilinear=rectilinear,
         dtype=dtype,
         fill_value=decode_fill(members["fill_value"], dtype, f"{where}: key 'fill_value'"),
         codecs=codecs,
-        key_encoding=_key_encoding(members["chunk_key_encoding"], where),
+        key_encoding=keys[:2],
+        key_suffix=keys.suffix,
         extra=members,
         where=where,
     )
     _check_names(members.get("dimension_names"), shape, where)
+    check_units(metadata)
     _check_size(metadata, where)
     return metadata
-
-
-def _chunk_shape(grid: Any, shape: tuple[int, ...], where: str) -> tuple[int, ...]:
-    name, configuration = _extension(grid, "chunk_grid", where)
-    if name != "regular":
-        raise _wrong(where, "chunk_grid", name, "'regular', the only chunk grid that is known")
-    given = configuration.get("chunk_shape")
-    lengths = _lengths(given, "chunk_grid.configuration.chunk_shape", 1, where)
-    if len(lengths) != len(shape):
-        raise _wrong(
-            where,
-            "chunk_grid.configuration.chunk_shape",
-            given,
-            f"one length per axis of the shape {list(shape)}",
-        )
-    return lengths
-
-
-def _key_encoding(encoding: Any, where: str) -> tuple[str, str]:
-    name, configuration = _extension(encoding, "chunk_key_encoding", where)
-    if name not in ("default", "v2"):
-        raise _wrong(where, "chunk_key_encoding", name, "'default' and 'v2'")
-    separator = configuration.get("separator", "/" if name == "default" else ".")
-    if separator not in ("/", "."):
-        raise _wrong(where, "chunk_key_encoding.configuration.separator", separator, "'/' or '.'")
-    return name, separator
-
-
-def _extension(value: Any, key: str, where: str) -> tuple[str, Mapping[str, Any]]:
-    """Name and configuration of an extension point, given as an object or as a bare name."""
-    if isinstance(value, str):
-        return value, {}
-    if isinstance(value, Mapping) and isinstance(value.get("name"), str):
-        configuration = value.get("configuration", {})
-        if isinstance(configuration, Mapping):
-            return value["name"], configuration
-    raise _wrong(where, key, value, "an object with 'name' and 'configuration'")
 
 
 def _check_names(names: Any, shape: tuple[int, ...], where: str) -> None:
@@ -387,7 +351,7 @@ def _check_size(metadata: ArrayMetadata, where: str) -> None:
     needed = max(inner * item, 16 * (whole // inner) if whole != inner else 0)
     if len(metadata.shape) > _MAX_AXES:
         raise _wrong(where, "shape", metadata.shape, f"at most {_MAX_AXES} axes")
-    if needed > config.max_chunk_bytes or whole * item > _MAX_LENGTH:
+    if needed > config.max_chunk_bytes or whole * item > MAX_LENGTH:
         raise _wrong(
             where,
             "chunk_grid.configuration.chunk_shape",
@@ -402,6 +366,8 @@ def array_document(metadata: ArrayMetadata) -> bytes:
     """The ``zarr.json`` of an array, as zarr-python 3 writes it."""
     members = {**metadata.extra, "shape": list(metadata.shape)}
     where, dtype = metadata.where, metadata.dtype
+    if metadata.rectilinear is not None:
+        members["chunk_grid"] = grid_document(metadata.rectilinear, members["chunk_grid"])
     stored = decode_fill(members["fill_value"], dtype, f"{where}: key 'fill_value'")
     if not same_bytes(stored, metadata.fill_value, dtype):
         members["fill_value"] = encode_fill(metadata.fill_value, dtype)
@@ -486,17 +452,3 @@ def _check_node(members: Mapping[str, Any], kind: str, known: Iterable[str], whe
                 f"{where}: key {key!r} is an extension that this version does not know, and the "
                 "document does not say with 'must_understand': false that it may be ignored"
             )
-
-
-def _lengths(value: Any, key: str, least: int, where: str) -> tuple[int, ...]:
-    expected = f"a list of whole numbers from {least} to 2**63-1, one per axis"
-    if not isinstance(value, (list, tuple)):
-        raise _wrong(where, key, value, expected)
-    for length in value:
-        if type(length) is not int or not least <= length <= _MAX_LENGTH:
-            raise _wrong(where, key, value, expected)
-    return tuple(value)
-
-
-def _wrong(where: str, key: str, value: Any, allowed: str) -> MetadataError:
-    return MetadataError(f"{where}: key {key!r} is {shorten(value)}; allowed: {allowed}")

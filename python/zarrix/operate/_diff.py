@@ -167,22 +167,23 @@ def _compare_metadata(path: str, a: Array, b: Array) -> Iterator[Difference]:
 
 def _described(array: Array) -> dict[str, str]:
     metadata = array._metadata
+    grid = metadata.rectilinear
+    encoding = (metadata.key_encoding[0], metadata.dimension_separator, metadata.key_suffix)
     return {
         "zarr_format": str(metadata.zarr_format),
         "shape": str(metadata.shape),
         "dtype": str(metadata.dtype),
-        "chunks": str(metadata.chunk_shape),
+        "chunks": str(metadata.chunk_shape if grid is None else [one.document() for one in grid]),
         "fill_value": repr(metadata.fill_value),
         "codecs": json.dumps(list(metadata.codecs), default=dict, sort_keys=True),
-        "chunk_key_encoding": str((metadata.key_encoding[0], metadata.dimension_separator)),
+        "chunk_key_encoding": str(encoding),
     }
 
 
 def _compare_chunks(path: str, a: Array, b: Array, result: Comparison) -> Iterator[Difference]:
     same_layout = _described(a) == _described(b)
-    lengths = a._metadata.chunk_shape
-    counts = [-(-size // max(length, 1)) for size, length in zip(a.shape, lengths, strict=True)]
-    both_empty = not a._io.initialized() and not b._io.initialized()
+    counts = a._metadata.chunk_grid_shape
+    both_empty = not a._io.stored_chunks() and not b._io.stored_chunks()
     if both_empty and _described(a)["fill_value"] == _described(b)["fill_value"]:
         result.chunks += math.prod(counts)
         return
@@ -190,7 +191,7 @@ def _compare_chunks(path: str, a: Array, b: Array, result: Comparison) -> Iterat
         result.chunks += 1
         if same_layout and _same_bytes(a, b, coords):
             continue
-        region = tuple(slice(at * n, (at + 1) * n) for at, n in zip(coords, lengths, strict=True))
+        region = a._metadata.chunk_region(coords)
         if not _same_elements(a[region], b[region]):
             yield Difference(path, "chunk", str(coords))
 
@@ -202,11 +203,12 @@ def _same_bytes(a: Array, b: Array, coords: tuple[int, ...]) -> bool:
 
 def chunk_key(array: Array, coords: tuple[int, ...]) -> str:
     """Key of a chunk, below the array."""
-    encoding, separator = array._metadata.key_encoding[0], array._metadata.dimension_separator
+    metadata = array._metadata
+    encoding, separator = metadata.key_encoding[0], metadata.dimension_separator
     text = separator.join(map(str, coords))
     if encoding == "default":
-        return f"c{separator}{text}" if text else "c"
-    return text or "0"
+        text = f"c{separator}{text}" if text else "c"
+    return f"{text or '0'}{metadata.key_suffix}"
 
 
 def _same_elements(a: Any, b: Any) -> bool:

@@ -192,7 +192,7 @@ def _without_consolidated(members: Any) -> Any:
 
 
 def _stored_keys(array: Array) -> list[str]:
-    return array._io.chunk_keys()
+    return [key for key, _ in array._io.stored_chunks()]
 
 
 def _parent(key: str) -> str:

@@ -152,7 +152,7 @@ def verify(
 def _verify_chunks(found: Survey, result: Verification, progress: bool | Progress) -> None:
     tell = _bar if progress is True else progress or None
     arrays = list(found.arrays.values())
-    total = sum(array._io.initialized() for array in arrays) if tell else 0
+    total = sum(len(array._io.stored_chunks()) for array in arrays) if tell else 0
     for array in arrays:
         before = result.chunks
         watcher = None if tell is None else (lambda done, n=before: tell(n + done, total))
@@ -173,16 +173,11 @@ def _verify_objects(array: Array, broken: set[str]) -> list[Problem]:
     if array.dtype.kind not in "OT":
         return []
     problems = []
-    prefix = len(array._key(""))
-    grid = array._metadata.chunk_shape
-    for key in set(array._io.chunk_keys()) - broken:
-        text = key[prefix:].removeprefix("c").strip("./")
-        coords = [int(one) for one in text.replace(".", "/").split("/") if one] if grid else []
-        region = tuple(
-            slice(at * length, (at + 1) * length) for at, length in zip(coords, grid, strict=True)
-        )
+    for key, coords in array._io.stored_chunks():
+        if key in broken:
+            continue
         try:
-            array[region]
+            array[array._metadata.chunk_region(coords)]
         except ZarrixError as error:
             problems.append(Problem("chunk", key, str(error)))
     return problems

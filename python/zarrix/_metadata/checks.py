@@ -1,0 +1,39 @@
+"""What the readers of documents share: the refusal that names the key, the value and the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zarrix._errors import MetadataError, shorten
+
+__all__ = ["MAX_LENGTH", "extension", "lengths", "wrong"]
+
+MAX_LENGTH = 2**63 - 1
+
+
+def wrong(where: str, key: str, value: Any, allowed: str) -> MetadataError:
+    """The error for a member of a document that cannot be right."""
+    return MetadataError(f"{where}: key {key!r} is {shorten(value)}; allowed: {allowed}")
+
+
+def lengths(value: Any, key: str, least: int, where: str) -> tuple[int, ...]:
+    """``value``, if it is a list of whole numbers of at least ``least``."""
+    expected = f"a list of whole numbers from {least} to 2**63-1, one per axis"
+    if not isinstance(value, (list, tuple)):
+        raise wrong(where, key, value, expected)
+    for length in value:
+        if type(length) is not int or not least <= length <= MAX_LENGTH:
+            raise wrong(where, key, value, expected)
+    return tuple(value)
+
+
+def extension(value: Any, key: str, where: str) -> tuple[str, Mapping[str, Any]]:
+    """Name and configuration of an extension point, given as an object or as a bare name."""
+    if isinstance(value, str):
+        return value, {}
+    if isinstance(value, Mapping) and isinstance(value.get("name"), str):
+        configuration = value.get("configuration", {})
+        if isinstance(configuration, Mapping):
+            return value["name"], configuration
+    raise wrong(where, key, value, "an object with 'name' and 'configuration'")

@@ -1,0 +1,108 @@
+"""Chunk key encodings in the documents of format 3, and in the words of users.
+
+``default`` and ``v2`` are those of the specification; ``suffix``, from the registry of extensions,
+puts something behind the keys of another one, such as ``.tiff``. What a suffix may be is decided
+here once: every key that it gives must be one that a store takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from zarrix._errors import MetadataError
+from zarrix._metadata.checks import extension, wrong
+
+__all__ = ["KeyEncoding", "key_encoding_document", "parse_key_encoding"]
+
+_KEY = "chunk_key_encoding"
+_BASES = ("base_encoding", "base-encoding")
+_MOST_NESTED = 8
+
+
+class KeyEncoding(NamedTuple):
+    """How the key of a chunk is made of its coordinates.
+
+    Attributes
+    ----------
+    name : {"default", "v2"}
+    separator : {"/", "."}
+    suffix : str
+        What every key ends with.
+    """
+
+    name: str
+    separator: str
+    suffix: str = ""
+
+
+def parse_key_encoding(encoding: Any, where: str) -> KeyEncoding:
+    """The encoding that a document names.
+
+    Raises
+    ------
+    MetadataError
+        It is not known, or its keys could not be stored.
+    """
+    suffix = ""
+    for _ in range(_MOST_NESTED):
+        name, configuration = extension(encoding, _KEY, where)
+        if name == "suffix":
+            added = configuration.get("suffix")
+            _check_suffix(added, where)
+            suffix = f"{added}{suffix}"
+            # The specification's own example has the second spelling.
+            base = next((key for key in _BASES if key in configuration), _BASES[0])
+            encoding = configuration.get(base)
+            continue
+        if name not in ("default", "v2"):
+            raise wrong(where, _KEY, name, "'default', 'v2' and 'suffix'")
+        separator = configuration.get("separator", "/" if name == "default" else ".")
+        if separator not in ("/", "."):
+            raise wrong(where, f"{_KEY}.configuration.separator", separator, "'/' or '.'")
+        return KeyEncoding(name, separator, suffix)
+    raise wrong(where, _KEY, "suffix", f"at most {_MOST_NESTED} suffixes of each other")
+
+
+def _check_suffix(suffix: Any, where: str) -> None:
+    key = f"{_KEY}.configuration.suffix"
+    if not isinstance(suffix, str):
+        raise wrong(where, key, suffix, "a string")
+    # Behind the digits of a key: what matters is the parts that the suffix begins and ends with.
+    parts = f"0{suffix}".split("/")
+    if "\0" in suffix or any(part in ("", ".", "..") for part in parts):
+        raise wrong(where, key, suffix, "what can end a key: no empty part, '.', '..' or NUL")
+    if any(part.endswith(".partial") for part in parts):
+        raise wrong(where, key, suffix, "no '.partial', with which unfinished files end")
+
+
+def key_encoding_document(encoding: Any) -> dict[str, Any]:
+    """A chunk key encoding in any form that users pass, as a document.
+
+    Parameters
+    ----------
+    encoding : mapping, str, (name, separator), object with ``to_dict``, or None
+    """
+    if hasattr(encoding, "to_dict"):
+        encoding = encoding.to_dict()
+    if encoding is None:
+        encoding = {"name": "default"}
+    elif isinstance(encoding, str):
+        encoding = {"name": encoding}
+    elif isinstance(encoding, tuple) and len(encoding) == 2:
+        encoding = {"name": encoding[0], "separator": encoding[1]}
+    if not isinstance(encoding, Mapping) or not isinstance(encoding.get("name"), str):
+        raise MetadataError(
+            f"chunk_key_encoding={encoding!r}; expected for example "
+            "{'name': 'default', 'separator': '/'}"
+        )
+    name = encoding["name"]
+    given = dict(encoding.get("configuration") or {})
+    if "separator" in encoding:
+        given["separator"] = encoding["separator"]
+    if name == "suffix":
+        base = next((given.pop(key) for key in _BASES if key in given), None)
+        given["base_encoding"] = key_encoding_document(base)
+    else:
+        given.setdefault("separator", "." if name == "v2" else "/")
+    return {"name": name, "configuration": given}
