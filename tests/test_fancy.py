@@ -1,10 +1,14 @@
 """Selections by arrays, masks, points and blocks against NumPy, on every layout and dtype."""
 
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +16,9 @@ import pytest
 import zarrix as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numcodecs.abc import Codec
+from numcodecs.compat import ndarray_copy
+from numcodecs.registry import register_codec
 from selections import (
     FIELDS,
     LAYOUTS,
@@ -435,6 +442,46 @@ def test_each_chunk_is_fetched_once_a_call_however_often_it_is_selected(
     assert len(store.fetched) <= (2 if layout == "shards" else 4)
 
 
+class CountingCodec(Codec):
+    """Bytes as they are, counted as they are decoded."""
+
+    codec_id = "zarrix-test-counting"
+    decoded = 0
+    lock = threading.Lock()
+
+    def encode(self, buf: Any) -> Any:
+        return buf
+
+    def decode(self, buf: Any, out: Any = None) -> Any:
+        with CountingCodec.lock:
+            CountingCodec.decoded += 1
+        return ndarray_copy(buf, out)
+
+
+register_codec(CountingCodec)
+
+
+@pytest.mark.parametrize("kind", READS)
+@pytest.mark.parametrize("layout", ["v2", "v3", "shards"])
+@pytest.mark.parametrize("store", ["directory", "memory", "mapping"])
+def test_each_chunk_is_decoded_once_a_call_however_often_it_is_selected(
+    kind: str, layout: str, store: str, tmp_path: Path
+) -> None:
+    place: Any = {"directory": str(tmp_path / "z"), "memory": zarr.MemoryStore(), "mapping": {}}
+    options: dict[str, Any] = {"shape": (10, 10), "chunks": (5, 5), "dtype": "f4"}
+    if layout == "v2":
+        z = zarr.create(store=place[store], compressor=CountingCodec(), **options)
+    else:
+        name = {"name": "numcodecs.zarrix-test-counting", "configuration": {}}
+        shards = (5, 10) if layout == "shards" else None
+        z = zarr.create_array(place[store], shards=shards, compressors=[name], **options)
+    z[...] = np.arange(100).reshape(10, 10)
+    CountingCodec.decoded = 0
+    touched = z.plan().chunks
+    READS[kind](z)
+    assert CountingCodec.decoded == touched == 4
+
+
 @pytest.mark.parametrize("shards", [None, (4, 4)])
 def test_two_points_of_a_trillion_chunks_cost_two_fetches_and_no_memory(
     shards: tuple[int, int] | None,
@@ -457,6 +504,58 @@ def test_two_points_of_a_trillion_chunks_cost_two_fetches_and_no_memory(
     assert peak < 100_000
     assert took < 0.1
     assert z.oindex[[5, 1_999_999], [7, 123_456]].tolist() == [[3, 0], [0, 4]]
+
+
+GRID = """
+    import resource, sys
+    import numpy as np
+    import zarrix as zarr
+
+    z = zarr.open_array(sys.argv[1], mode="r+")
+    assert z.nchunks == 10**12
+    rows, columns = [5, 1_999_999], [7, 123_456]
+    starts = np.array([[0, 0], [1_999_990, 1_999_990], [10**6, 10**6]])
+
+    def everything():
+        z.vindex[rows, columns] = [3, 4]
+        assert z.vindex[rows, columns].tolist() == [3, 4]
+        assert z.oindex[rows, columns].tolist() == [[3, 0], [0, 4]]
+        assert z.vindex[rows, 7:9].tolist() == [[3, 0], [0, 0]]
+        assert z[rows, columns].sum() == z.lazy[rows].T[7, 0][...] + 4 == 7
+        assert z.blocks[2, 3].tolist() == z[4:6, 6:8].tolist() == [[0, 0], [0, 3]]
+        assert z.read_windows(starts, 4).sum() == z.read_windows(starts - 2, 4, outside="pad").sum()
+        assert z.vindex.plan((rows, columns)).chunks == 2
+        assert z.nchunks_initialized == 2
+
+    # The second time brings nothing that is made once, as code and the threads' scratch are.
+    everything()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    everything()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, before)
+"""
+
+
+def test_no_selection_of_a_trillion_chunks_takes_memory_for_them(tmp_path: Path) -> None:
+    peaks = {}
+    for name, size in (("trillion", 2_000_000), ("few", 2_000)):
+        path = str(tmp_path / name)
+        zarr.open_array(path, mode="w", shape=(size, size), chunks=(2, 2), dtype="u1")
+        program = textwrap.dedent(GRID)
+        if name == "few":
+            program = program.replace("10**12", "10**6").replace("1_999_9", "1_9")
+            program = program.replace("123_456", "1_234").replace("2_000_000", "2_000")
+            program = program.replace("10**6, 10**6", "1000, 1000")
+        done = subprocess.run(
+            [sys.executable, "-c", program, path],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        grown, peaks[name] = map(int, done.stdout.split())
+        assert grown < 1024, "KiB between the first and the second time"
+    assert abs(peaks["trillion"] - peaks["few"]) < 4096
 
 
 @settings(max_examples=20, deadline=None)

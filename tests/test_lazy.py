@@ -7,8 +7,19 @@ import pytest
 import zarrix as zarr
 from hypothesis import given
 from hypothesis import strategies as st
-from selections import Values, arrays, assert_same, index_arrays, masks, out_like, slices, unhurried
-from zarrix.errors import ArrayIndexError, BoundsCheckError
+from selections import (
+    Values,
+    arrays,
+    assert_same,
+    index_arrays,
+    masks,
+    out_like,
+    positions,
+    slices,
+    unhurried,
+    values_of,
+)
+from zarrix.errors import ArrayIndexError, BoundsCheckError, ReadOnlyError
 
 
 @st.composite
@@ -57,11 +68,13 @@ def test_views_composed_at_random_read_as_numpy_views_do(
     data: st.DataObject, pair: tuple[Any, Values], count: int, strides: str
 ) -> None:
     z, model = pair
+    whole, numbers = model.copy(), positions(model)
     view = z.lazy
     for _ in range(count):
         kind, what = data.draw(steps(model.shape))
         view = view.transpose(*what) if kind == "transpose" else view[what]
         model = apply(model, kind, what)
+        numbers = apply(numbers, kind, what)
         assert view.shape == model.shape
         assert view.ndim == model.ndim
         assert view.size == model.size
@@ -74,6 +87,13 @@ def test_views_composed_at_random_read_as_numpy_views_do(
     if model.shape:
         assert view.result(out=out) is out
         assert_same(out, model)
+    value = values_of(model.dtype, model.shape, seed=40)
+    view[...] = value
+    for number, element in zip(numbers.reshape(-1), value.reshape(-1), strict=True):
+        whole.reshape(-1)[number] = element
+    unique = len(set(numbers.reshape(-1).tolist())) == numbers.size
+    if unique:
+        assert_same(z[...], whole)
 
 
 class Watched(dict[str, bytes]):
@@ -150,3 +170,29 @@ def test_what_a_view_cannot_be_is_one_sentence() -> None:
         len(view[0, 0])
     with pytest.raises(TypeError, match="unhashable"):
         hash(view)
+
+
+def test_assigning_writes_what_a_view_shows_and_nothing_else() -> None:
+    model = np.arange(24).reshape(4, 6)
+    z = zarr.array(model, chunks=(2, 3))
+    view = z.lazy[1:].T
+    view[0] = [1, 2, 3]
+    view.lazy[::2, -1] = 9
+    view.oindex[[5, 3], [1, 0]] = [[-1, -2], [-3, -4]]
+    shown = model[1:].T
+    shown[0] = [1, 2, 3]
+    shown[::2, -1] = 9
+    shown[np.ix_([5, 3], [1, 0])] = [[-1, -2], [-3, -4]]
+    assert_same(z[...], model)
+    for key, value, words in (
+        (0, [1, 2], r"\(2,\) does not broadcast to the selection's shape \(3,\)"),
+        ([0, 6], 1, "index 6 is out of bounds for axis 0 of size 6"),
+    ):
+        with pytest.raises((ValueError, IndexError), match=words):
+            view[key] = value
+    with pytest.raises(ReadOnlyError, match="astype"):
+        z.astype("f4").lazy[0] = 1
+    z.read_only = True
+    with pytest.raises(ReadOnlyError, match="is read-only"):
+        view[0] = 1
+    assert_same(z[...], model)

@@ -112,3 +112,11 @@ def test_parts_of_large_local_chunks_are_planned_as_parts(tmp_path: Any) -> None
     assert plan.chunks == 1
     assert 40_000 <= plan.bytes_fetched < 100_000
     assert plan.amplification == 200
+
+
+def test_elements_without_a_size_are_planned_by_their_number() -> None:
+    z = zarr.create((10,), chunks=4, dtype=str, store=zarr.MemoryStore())
+    z[...] = "text"
+    plan = z.plan(slice(0, 3))
+    assert (plan.elements_used, plan.elements_touched, plan.bytes_used) == (3, 4, None)
+    assert str(plan).endswith("uses 3 elements of 4 elements of chunks (amplification 1.33).")

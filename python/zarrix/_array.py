@@ -264,7 +264,6 @@ class Array(Selecting):
 
     def _write(self, selection: Any, value: Any, fields: str | list[str] | None = None) -> None:
         """Write with all that the short path leaves out; the caller holds `_writing`."""
-        self._forbid_on_cast()
         self._refresh()
         if fields is None:
             fields, selection = self._split_fields(selection)

@@ -247,6 +247,8 @@ class ArrayState(ArrayTerms):
 
     def _writing(self) -> AbstractContextManager[Any]:
         """Refuse where writing is; else the lock to hold during it."""
+        if self._cast_to is not None:
+            raise ReadOnlyError("a view made by astype() converts on reading; it cannot be written")
         if self._read_only:
             raise ReadOnlyError(
                 f"{self._title()} is read-only; open it with mode='r+' to change it"

@@ -4,7 +4,8 @@ A `LazyArray` is, for each axis of the stored array, what is left of it (an inde
 array of indices), and the order in which the remaining axes are shown. Indexing it composes that
 with another key along each axis on its own, which no number of steps makes larger than one index
 array per axis; nothing is read. ``view[...]``, ``view.result()`` and ``np.asarray(view)`` read,
-with one call of the engine that writes elements straight to where the view's axes have them.
+with one call of the engine that writes elements straight to where the view's axes have them;
+assigning to a view is one call the other way.
 
 Points (several arrays in one key) are refused: what they select is no longer a product of axes.
 """
@@ -22,7 +23,7 @@ import numpy.typing as npt
 from zarrix._errors import ArrayIndexError
 from zarrix._fancy import Indices, Picked, pick_orthogonal
 from zarrix._selection import AxisSelection
-from zarrix._values import as_out
+from zarrix._values import as_out, as_value
 
 if TYPE_CHECKING:
     from zarrix._selecting import Selecting
@@ -109,8 +110,13 @@ class LazyArray:
         key : int, slice, integer or boolean array, Ellipsis, newaxis, or a tuple of these
             One array at most; more are taken one after the other, or by `oindex`.
         """
-        if key is Ellipsis:
-            return self.result()
+        return self.result() if key is Ellipsis else self._view(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write what ``view[key]`` shows; ``value`` broadcasts to it. An Ellipsis is all of it."""
+        (self if key is Ellipsis else self._view(key))._assign(value)
+
+    def _view(self, key: Any) -> LazyArray:
         items = key if type(key) is tuple else (key,)
         arrays = sum(isinstance(item, list | tuple | np.ndarray) for item in items)
         if arrays > 1:
@@ -119,6 +125,11 @@ class LazyArray:
                 "axis on its own, or z.vindex[...] to read points at once"
             )
         return self._compose(items)
+
+    @property
+    def lazy(self) -> LazyArray:
+        """This view: what takes a key of an array's ``lazy`` takes one of a view's too."""
+        return self
 
     @property
     def oindex(self) -> _LazyOIndex:
@@ -179,13 +190,23 @@ class LazyArray:
         -------
         ndarray, or NumPy scalar for a view without axes
         """
-        shape = tuple(_count(axis) for axis in self._axes if not isinstance(axis, int))
         buffer = np.empty(self.shape, self.dtype) if out is None else None
         target = as_out(out, self.dtype, self.shape) if buffer is None else buffer
-        self._array._read_into(Picked(self._axes, shape), self._in_stored_order(target))
+        self._array._read_into(self._picked(), self._in_stored_order(target))
         if buffer is None:
             return out
         return buffer if buffer.shape else buffer[()]
+
+    def _assign(self, value: Any) -> None:
+        array = self._array
+        with array._writing():
+            array._refresh()
+            values = as_value(value, self.dtype, self.shape)
+            self._picked().write(array._io, self._in_stored_order(values), array._fsync)
+
+    def _picked(self) -> Picked:
+        shape = tuple(_count(axis) for axis in self._axes if not isinstance(axis, int))
+        return Picked(self._axes, shape)
 
     def _in_stored_order(self, buffer: npt.NDArray[Any]) -> npt.NDArray[Any]:
         new = tuple(place for place, axis in enumerate(self._order) if axis is None)
@@ -207,6 +228,9 @@ class _LazyOIndex:
 
     def __getitem__(self, key: Any) -> LazyArray:
         return self._view._compose(key if type(key) is tuple else (key,))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self[key]._assign(value)
 
 
 def _count(axis: Axis) -> int:

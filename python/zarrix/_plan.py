@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zarrix._fancy import Picked
+from zarrix._objects import is_variable
 
 if TYPE_CHECKING:
     from zarrix._selecting import Selecting
@@ -35,10 +36,12 @@ class ReadPlan:
         Requests to the store, of whole values or of ranges of them.
     bytes_fetched : int
         Bytes that these requests return, as stored: mostly compressed.
-    bytes_touched : int
-        Bytes of the touched chunks once decoded.
-    bytes_used : int
-        Bytes of the result.
+    elements_touched : int
+        Elements of the touched chunks.
+    elements_used : int
+        Elements of the result.
+    itemsize : int or None
+        Bytes of an element; None for text and other elements without a size of their own.
     """
 
     chunks: int
@@ -46,17 +49,28 @@ class ReadPlan:
     missing: int
     requests: int
     bytes_fetched: int
-    bytes_touched: int
-    bytes_used: int
+    elements_touched: int
+    elements_used: int
+    itemsize: int | None
+
+    @property
+    def bytes_touched(self) -> int | None:
+        """Bytes of the touched chunks once decoded; None where elements have no size."""
+        return None if self.itemsize is None else self.elements_touched * self.itemsize
+
+    @property
+    def bytes_used(self) -> int | None:
+        """Bytes of the result; None where elements have no size."""
+        return None if self.itemsize is None else self.elements_used * self.itemsize
 
     @property
     def amplification(self) -> float:
-        """How many bytes of touched chunks there are to each byte of the result; 1 is best.
+        """How many elements of touched chunks there are to each of the result; 1 is best.
 
         Compression does not enter: it is about how the chunks lie under the selection. Below 1
         where elements are selected more than once; 0 where nothing is.
         """
-        return self.bytes_touched / self.bytes_used if self.bytes_used else 0.0
+        return self.elements_touched / self.elements_used if self.elements_used else 0.0
 
     def __str__(self) -> str:
         chunks = _counted(self.chunks, "chunk")
@@ -65,9 +79,15 @@ class ReadPlan:
         missing = f", {self.missing} of them not stored" if self.missing else ""
         return (
             f"Touches {chunks}{missing}; fetches {_bytes(self.bytes_fetched)} in "
-            f"{_counted(self.requests, 'request')} and uses {_bytes(self.bytes_used)} of "
-            f"{_bytes(self.bytes_touched)} of chunks (amplification {self.amplification:.3g})."
+            f"{_counted(self.requests, 'request')} and uses {self._amount(self.elements_used)} of "
+            f"{self._amount(self.elements_touched)} of chunks (amplification "
+            f"{self.amplification:.3g})."
         )
+
+    def _amount(self, elements: int) -> str:
+        if self.itemsize is None:
+            return _counted(elements, "element")
+        return _bytes(elements * self.itemsize)
 
 
 def plan(array: Selecting, picked: Picked) -> ReadPlan:
@@ -76,15 +96,16 @@ def plan(array: Selecting, picked: Picked) -> ReadPlan:
     axes: Any = picked.axes
     coords: Any = picked.coords
     chunks, values, stored, requests, fetched, elements = array._io.cost(axes, coords)
-    itemsize = metadata.dtype.itemsize
+    sized = not is_variable(metadata.dtype)
     return ReadPlan(
         chunks=chunks,
         shards=None if metadata.shard_codec is None else values,
         missing=values - stored,
         requests=requests,
         bytes_fetched=fetched,
-        bytes_touched=elements * itemsize,
-        bytes_used=math.prod(picked.shape) * itemsize,
+        elements_touched=elements,
+        elements_used=math.prod(picked.shape),
+        itemsize=metadata.dtype.itemsize if sized else None,
     )
 
 

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from zarrix import _windows
 from zarrix._array_state import ArrayState
-from zarrix._errors import ReadOnlyError
 from zarrix._fancy import Picked, pick, pick_blocks, pick_mask, pick_orthogonal, pick_points
 from zarrix._lazy import LazyArray
 from zarrix._plan import ReadPlan, plan
@@ -370,7 +369,6 @@ class Selecting(ArrayState):
 
     def _write_selection(self, selection: Any, value: Any, fields: Fields, rule: Rule) -> None:
         with self._writing():
-            self._forbid_on_cast()
             self._refresh()
             if fields is None:
                 fields, selection = self._split_fields(selection)
@@ -390,10 +388,6 @@ class Selecting(ArrayState):
         picked.read(self._io, elements)
         elements[fields] = new
         picked.write(self._io, elements, self._fsync)
-
-    def _forbid_on_cast(self) -> None:
-        if self._cast_to is not None:
-            raise ReadOnlyError("a view made by astype() converts on reading; it cannot be written")
 
     def _split_fields(self, selection: Any) -> tuple[Fields, Any]:
         if self._metadata.dtype.names is None:
