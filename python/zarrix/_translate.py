@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._chain import numcodecs_config, split_chain, stored_order
+from zarrix._chain import split_chain, stored_order
+from zarrix._chain_documents import numcodecs_config
 from zarrix._codecs import codec_config
 from zarrix._data_types import data_type_of, encode_fill, same_bytes
 from zarrix._dtypes import encode_dtype, encode_fill_value
