@@ -217,7 +217,7 @@ def cell(zarr_format: int, row: str, column: Column) -> str:
     if reason is not None:
         return reason
     made = create(zarr_format, row, column, {})
-    layout, slots = made._metadata.layout()
+    layout, slots, _ = made._metadata.layout()
     if "zarrix.foreign" in layout:
         return "numcodecs"
     return "python" if any(getattr(one, "kind", "") == "python" for one in slots) else "native"

@@ -71,7 +71,7 @@ def test_only_bytes_and_zstd_are_spelled_otherwise_than_zarr_2_18_does():
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_document_gives_a_layout(name):
     metadata = v2.parse_array(DOCUMENTS[name], WHERE)
-    layout, foreign = metadata.layout()
+    layout, foreign, _ = metadata.layout()
     members = json.loads(layout)
     assert members["item_bytes"] == metadata.dtype.itemsize
     assert members["shape"] == list(metadata.shape)

@@ -33,8 +33,11 @@ fuzz_target!(|input: &[u8]| {
     assert!(!key.contains(['\\', '\0']));
     let store = Arc::new(MemoryStore::new());
     store.put(key, b"7", Durability::Process).expect("an allowed key");
-    let io =
-        ArrayIO::new(store, "", Layout::parse(&layout(*flags), &[], None).expect("a layout of ours"));
+    let io = ArrayIO::new(
+        store,
+        "",
+        Layout::parse(&layout(*flags), &[], None).expect("a layout of ours"),
+    );
     let found = io.stored_chunks().expect("memory does not fail");
     assert!(found.len() <= 1);
     for (named, coords) in found {

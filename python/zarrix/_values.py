@@ -126,20 +126,13 @@ def _as_elements(
 
 def is_lazy(value: Any) -> bool:
     """Whether ``value`` is an array whose elements are elsewhere: stored, or yet to be computed."""
-    return (
-        not isinstance(value, np.ndarray | np.generic)
-        and _has_chunks(value)
-        and hasattr(value, "shape")
-        and hasattr(value, "dtype")
-    )
-
-
-def _has_chunks(value: Any) -> bool:
+    if isinstance(value, np.ndarray | np.generic):
+        return False
     try:
-        return hasattr(value, "chunks")
+        has_chunks = hasattr(value, "chunks")
     except NotImplementedError:
-        # They have several shapes.
-        return True
+        has_chunks = True  # of several shapes
+    return has_chunks and hasattr(value, "shape") and hasattr(value, "dtype")
 
 
 def slabs(
