@@ -90,13 +90,14 @@ def test_a_layout_says_everything_the_engine_needs():
         filters=[numcodecs.Delta(">i2"), numcodecs.AsType("<c8", ">i2")],
         compressor=numcodecs.BZ2(),
     )
-    layout, foreign = metadata.layout(write_empty_chunks=False)
+    layout, foreign, _ = metadata.layout(write_empty_chunks=False)
     assert json.loads(layout) == {
         "shape": [10, 20],
-        "chunk_shape": [5, 4],
+        "chunk_grid": [5, 4],
         "item_bytes": 2,
         "fill_value": "fffe",
         "chunk_key_encoding": {"name": "v2", "configuration": {"separator": "/"}},
+        "chunk_key_suffix": "",
         "codecs": [
             {"name": "transpose", "configuration": {"order": [1, 0]}},
             {"name": "bytes"},
