@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from numcodecs.abc import Codec
-from numcodecs.compat import ndarray_copy
+from numcodecs.compat import ensure_bytes, ndarray_copy
 from numcodecs.registry import register_codec
 from zarrix import _engine
 
@@ -190,7 +190,7 @@ class Inverted(Codec):
     codec_id = "zarrix-test-inverted"
 
     def encode(self, buf: Any) -> bytes:
-        return (~np.frombuffer(buf, "u1")).tobytes()
+        return (~np.frombuffer(ensure_bytes(buf), "u1")).tobytes()
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         return ndarray_copy(self.encode(buf), out)

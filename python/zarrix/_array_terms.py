@@ -6,7 +6,7 @@ codecs of format 2 are shown as numcodecs objects, those of format 3 as objects 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from zarrix import _engine, _nodes
 from zarrix._chain import split_chain
@@ -118,6 +118,19 @@ class ArrayTerms:
             tuple(codec_from_dict(one) for one in binary),
         )
 
+    if TYPE_CHECKING:
+        # What the class has that this is mixed into.
+        def __init__(self, *args: Any, **keywords: Any) -> None: ...
+        def __setstate__(self, state: Any) -> None: ...
+        @property
+        def attrs(self) -> Any: ...
+        @property
+        def info(self) -> Any: ...
+        @property
+        def path(self) -> str: ...
+        @property
+        def store(self) -> Any: ...
+
     @classmethod
     def open(cls, store: Any, *, zarr_format: int | None = None, config: Any = None) -> Self:
         """Open the array at a place; `ArrayNotFoundError` if there is none.
@@ -131,7 +144,7 @@ class ArrayTerms:
             As in `zarrix.create_array`.
         """
         place = StorePath.of(store)
-        return cls(place.store, place.path, zarr_version=zarr_format, **ArrayConfig.words(config))  # type: ignore[call-arg]
+        return cls(place.store, place.path, zarr_version=zarr_format, **ArrayConfig.words(config))
 
     @classmethod
     def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Self:
@@ -153,7 +166,7 @@ class ArrayTerms:
         document = json_dumps(dict(data))
         zarr_format = 2 if data.get("zarr_format") == 2 else 3
         node = _nodes.Node(zarr_format, "array", document)
-        return cls(place.store, place.path, zarr_version=zarr_format, _node=node)  # type: ignore[call-arg]
+        return cls(place.store, place.path, zarr_version=zarr_format, _node=node)
 
     @classmethod
     def create(cls, store: Any = None, *, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
@@ -179,7 +192,7 @@ class ArrayTerms:
         """The same array with methods that are awaited: an `AsyncArray`."""
         from zarrix._async import AsyncArray
 
-        return AsyncArray(self)  # type: ignore[arg-type]
+        return AsyncArray(cast(Any, self))
 
     _async_array = async_array
 
@@ -224,7 +237,7 @@ class ArrayTerms:
         """What the stored document says; it does not change with the array."""
         if self._metadata.zarr_format == 3:
             return self._metadata
-        return replace(self._metadata, zattrs=self.attrs.asdict())  # type: ignore[attr-defined]
+        return replace(self._metadata, zattrs=self.attrs.asdict())
 
     @property
     def config(self) -> ArrayConfig:
@@ -247,13 +260,13 @@ class ArrayTerms:
             "write_empty_chunks": wanted.write_empty_chunks,
             "read_missing_chunks": wanted.read_missing_chunks,
         }
-        new.__setstate__({**state, **changed})  # type: ignore[attr-defined]
+        new.__setstate__({**state, **changed})
         return new
 
     @property
     def store_path(self) -> StorePath:
         """The store, and the path in it."""
-        return StorePath(self.store, self.path)  # type: ignore[attr-defined]
+        return StorePath(self.store, self.path)
 
     @property
     def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
@@ -267,12 +280,12 @@ class ArrayTerms:
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
         """Set several attributes in one step; the others stay. Returns the array."""
-        self.attrs.update(new_attributes)  # type: ignore[attr-defined]
+        self.attrs.update(new_attributes)
         return self
 
     def info_complete(self) -> Any:
         """The same as `info`, which counts what is stored already."""
-        return self.info  # type: ignore[attr-defined]
+        return self.info
 
 
 def _sizes(shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> tuple[tuple[int, ...], ...]:

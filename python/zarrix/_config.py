@@ -28,7 +28,8 @@ def check_durability(value: Any) -> Literal["process", "fsync"]:
     """``value``, if it is one."""
     if value != "process" and value != "fsync":
         raise ValueError(f"durability must be 'process' or 'fsync', not {value!r}")
-    return value  # type: ignore[no-any-return]
+    durability: Literal["process", "fsync"] = value
+    return durability
 
 
 class Config:

@@ -357,7 +357,8 @@ def _partition_of(source: Any, dest: Any) -> tuple[Any, Any]:
 def _grid_of(array: Any) -> tuple[AxisGrid, ...]:
     """The chunks along each axis of any array; all of one that has none is one chunk."""
     if _is_ours(array):
-        return array._metadata.grid  # type: ignore[no-any-return]
+        grid: tuple[AxisGrid, ...] = array._metadata.grid
+        return grid
     return tuple(AxisGrid(even=max(n, 1)) for n in array.chunks or array.shape)
 
 

@@ -29,7 +29,7 @@ from zarrix._metadata import ArrayMetadata
 from zarrix._metadata.grids import has_lists
 from zarrix._objects import object_codec_of
 from zarrix._stores import KVStore, MemoryStore, Store, as_store
-from zarrix._values import is_lazy
+from zarrix._values import equal_chunks, is_lazy
 from zarrix.util import normalize_storage_path
 
 __all__ = [
@@ -567,11 +567,7 @@ def _chunks_of(a: Any) -> Any:
     """``chunks=`` of an array that is cut like ``a``; True if that cannot be said."""
     if isinstance(a, Array):
         return a._metadata.partition[0]
-    try:
-        chunks = getattr(a, "chunks", None)
-    except NotImplementedError:
-        # An array of zarr-python whose chunks have several shapes.
-        return True
+    chunks = equal_chunks(a)
     if isinstance(chunks, tuple) and len(chunks) == len(a.shape):
         if all(isinstance(length, int | np.integer) for length in chunks):
             return chunks

@@ -5,7 +5,6 @@ whole, and then the store is touched. They make format 3 unless the group around
 `new_metadata` is where the arguments of all creating functions become metadata of either format.
 """
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,7 +19,7 @@ from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._metadata.grids import has_lists
 from zarrix._metadata.keys import key_encoding_document
 from zarrix._stores import Store, as_store
-from zarrix._values import is_lazy
+from zarrix._values import equal_chunks, is_lazy
 from zarrix.util import normalize_storage_path
 
 __all__ = ["create_array", "from_array", "in_memory", "new_metadata"]
@@ -402,10 +401,7 @@ def _kept(source: Array | None, data: Any, zarr_format: int) -> dict[str, Any]:
         "serializer": "auto",
     }
     if source is None:
-        chunks = None
-        with contextlib.suppress(NotImplementedError):
-            # Arrays of zarr-python have none where these have several shapes.
-            chunks = getattr(data, "chunks", None)
+        chunks = equal_chunks(data)
         if isinstance(chunks, tuple) and all(isinstance(n, int) for n in chunks):
             kept["chunks"] = chunks
         return kept

@@ -5,7 +5,7 @@ Mixed into every `Group`, of either format.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -35,6 +35,23 @@ class GroupTerms:
     _synchronizer: Any
     _attrs: Attributes
 
+    if TYPE_CHECKING:
+        # What the class has that this is mixed into.
+        def __init__(self, *args: Any, **keywords: Any) -> None: ...
+        def __getitem__(self, item: str) -> Any: ...
+        def _item_path(self, item: str) -> str: ...
+        def _members(self) -> Any: ...
+        def _open_node(self, path: str, node: Any) -> Any: ...
+        def _writing(self) -> Any: ...
+        def arrays(self) -> Any: ...
+        def groups(self) -> Any: ...
+        @property
+        def attrs(self) -> Any: ...
+        @property
+        def info(self) -> Any: ...
+        @property
+        def name(self) -> str: ...
+
     @classmethod
     def from_store(
         cls,
@@ -57,22 +74,22 @@ class GroupTerms:
         opened = as_store(store)
         new = GroupMetadata(zarr_format=2) if zarr_format == 2 else v3.new_group(attributes)
         _nodes.create_group(opened, "", None, overwrite, new)
-        group = cls(opened, zarr_version=zarr_format)  # type: ignore[call-arg]
+        group = cls(opened, zarr_version=zarr_format)
         if attributes and zarr_format == 2:
-            group.attrs.put(dict(attributes))  # type: ignore[attr-defined]
+            group.attrs.put(dict(attributes))
         return group
 
     @classmethod
     def open(cls, store: Any, zarr_format: int | None = None) -> Self:
         """Open the group at the root of a store; `GroupNotFoundError` if there is none."""
-        return cls(store, zarr_version=zarr_format)  # type: ignore[call-arg]
+        return cls(store, zarr_version=zarr_format)
 
     @property
     def async_group(self) -> Any:
         """The same group with methods that are awaited: an `AsyncGroup`."""
         from zarrix._async import AsyncGroup
 
-        return AsyncGroup(self)  # type: ignore[arg-type]
+        return AsyncGroup(cast(Any, self))
 
     _async_group = async_group
 
@@ -113,7 +130,7 @@ class GroupTerms:
 
     def info_complete(self) -> Any:
         """The same as `info`, which counts all members already."""
-        return self.info  # type: ignore[attr-defined]
+        return self.info
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
         """Set several attributes in one step; the others stay. Returns the group."""
@@ -130,22 +147,22 @@ class GroupTerms:
         """The array of that name or path; `ArrayNotFoundError` if none is there."""
         found = self._get(path)
         if not isinstance(found, Array):
-            raise ArrayNotFoundError(f"no array {path!r} in the group {self.name!r}")  # type: ignore[attr-defined]
+            raise ArrayNotFoundError(f"no array {path!r} in the group {self.name!r}")
         return found
 
     def get_group(self, path: str) -> "Group":
         """The group of that name or path; `GroupNotFoundError` if none is there."""
         found = self._get(path)
         if isinstance(found, Array):
-            raise ContainsArrayError(f"{path!r} in the group {self.name!r} is an array")  # type: ignore[attr-defined]
+            raise ContainsArrayError(f"{path!r} in the group {self.name!r} is an array")
         if found is None:
-            raise GroupNotFoundError(f"no group {path!r} in the group {self.name!r}")  # type: ignore[attr-defined]
+            raise GroupNotFoundError(f"no group {path!r} in the group {self.name!r}")
         group: Group = found
         return group
 
     def _get(self, path: str) -> Any:
         try:
-            return self[path]  # type: ignore[index]
+            return self[path]
         except KeyError:
             return None
 
@@ -170,8 +187,8 @@ class GroupTerms:
         return tuple(self._walk("", max_depth))
 
     def _walk(self, prefix: str, depth: int | None) -> Iterator[tuple[str, Any]]:
-        for name, node in self._members():  # type: ignore[attr-defined]
-            member = self._open_node(_nodes.key_of(self._path, name), node)  # type: ignore[attr-defined]
+        for name, node in self._members():
+            member = self._open_node(_nodes.key_of(self._path, name), node)
             yield f"{prefix}{name}", member
             if isinstance(member, GroupTerms) and depth != 0:
                 below = None if depth is None else depth - 1
@@ -183,12 +200,12 @@ class GroupTerms:
 
     def array_values(self) -> Iterator[Array]:
         """The arrays directly below."""
-        for _, array in self.arrays():  # type: ignore[attr-defined]
+        for _, array in self.arrays():
             yield array
 
     def group_values(self) -> Iterator["Group"]:
         """The groups directly below."""
-        for _, group in self.groups():  # type: ignore[attr-defined]
+        for _, group in self.groups():
             yield group
 
     # Creating
@@ -215,8 +232,8 @@ class GroupTerms:
             "cache_attrs": self._attrs.cache,
             "chunk_store": self._chunk_store,
         }
-        with self._writing():  # type: ignore[attr-defined]
-            path = self._item_path(name)  # type: ignore[attr-defined]
+        with self._writing():
+            path = self._item_path(name)
             return _create_array.create_array(self._store, name=path, **{**options, **kwargs})
 
     def require_array(
@@ -270,10 +287,10 @@ class GroupTerms:
         (str, Array or Group)
             The path as in ``nodes``, and the object.
         """
-        below = {self._item_path(path): one for path, one in nodes.items()}  # type: ignore[attr-defined]
-        with self._writing():  # type: ignore[attr-defined]
+        below = {self._item_path(path): one for path, one in nodes.items()}
+        with self._writing():
             create_nodes(self._store, below, self._zarr_format, overwrite)
-        return iter([(path, self[path]) for path in nodes])  # type: ignore[index]
+        return iter([(path, self[path]) for path in nodes])
 
 
 def create_nodes(

@@ -7,6 +7,7 @@ of structured dtypes are taken from and put into whole elements, since those are
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -426,7 +427,7 @@ def _fields_of(elements: npt.NDArray[Any], fields: Fields) -> Any:
     return packed
 
 
-class _Index:
+class _Index(ABC):
     """What ``z.oindex``, ``z.vindex`` and ``z.blocks`` are: an array with another rule of keys."""
 
     __slots__ = ("array",)
@@ -434,8 +435,9 @@ class _Index:
     def __init__(self, array: Selecting) -> None:
         self.array = array
 
+    @abstractmethod
     def _rule(self, key: Any, shape: tuple[int, ...]) -> Picked:
-        raise NotImplementedError
+        """What ``key`` selects by this rule."""
 
     def __getitem__(self, selection: Any) -> Any:
         return self.array._read(selection, None, None, self._rule)

@@ -135,6 +135,14 @@ def is_lazy(value: Any) -> bool:
     return has_chunks and hasattr(value, "shape") and hasattr(value, "dtype")
 
 
+def equal_chunks(array: Any) -> Any:
+    """``array.chunks``; None where it has none, or chunks of several shapes."""
+    try:
+        return getattr(array, "chunks", None)
+    except NotImplementedError:
+        return None  # what an array of zarr-python or ours says where one shape is not enough
+
+
 def slabs(
     shape: tuple[int, ...], grid: Iterable[AxisGrid], itemsize: int
 ) -> Iterator[tuple[slice, ...]]:
