@@ -4,8 +4,10 @@ import subprocess
 import sys
 
 import pytest
+import zarrix as zarr
 from zarrix import _engine
 from zarrix._config import Config, config
+from zarrix._errors import MetadataError
 
 
 def test_a_setting_holds_inside_the_block_and_not_after():
@@ -72,3 +74,14 @@ def test_a_wrong_value_in_the_environment_is_named(monkeypatch):
     monkeypatch.setenv("ZARRIX_DURABILITY", "perhaps")
     with pytest.raises(ValueError, match=r"^environment variable ZARRIX_DURABILITY='perhaps': "):
         Config()
+
+
+def test_a_document_that_is_too_long_is_refused_by_the_name_of_the_limit(tmp_path):
+    root = zarr.open_group(tmp_path / "x.zarr", mode="w")
+    root.attrs["text"] = "x" * 5000
+    with config(max_document_bytes=5000):
+        with pytest.raises(MetadataError, match=r"\.zattrs: .* config.max_document_bytes"):
+            zarr.open_group(tmp_path / "x.zarr", mode="r").attrs.asdict()
+        with pytest.raises(MetadataError, match="max_document_bytes"):
+            root.attrs["more"] = 1
+    assert zarr.open_group(tmp_path / "x.zarr", mode="r").attrs.asdict() == {"text": "x" * 5000}

@@ -249,3 +249,43 @@ def test_a_folder_that_was_set_aside_to_be_deleted_is_a_leftover(root):
     assert zarr.verify(root.store, clean=True).removed == ["gone.4711-0.partial"]
     assert not os.path.exists(aside)
     assert zarr.verify(root.store).ok
+
+
+def test_digests_name_what_was_swapped_changed_lost_or_came(root):
+    def swap(a, b):
+        root.store[a], root.store[b] = root.store[b], root.store[a]
+
+    def told():
+        found = zarr.verify(root.store, digests=before)
+        return {problem.key: str(problem) for problem in found.problems}
+
+    before = zarr.digests(root)
+    assert list(before) == sorted(root.store)
+    assert told() == {}
+    swap("a/0.0", "a/1.2")
+    assert zarr.verify(root.store).ok
+    assert list(told()) == ["a/0.0", "a/1.2"]
+    swap("a/0.0", "a/1.2")
+    del root.store["a/3.1"]
+    root.attrs["title"] = "another"
+    root["b/c"].attrs.clear()
+    root.create_group("new")
+    assert told() == {
+        ".zattrs": "'.zattrs' is not what the digests say was stored",
+        "a/3.1": "'a/3.1' is gone; the digests have it",
+        "b/c/.zattrs": "'b/c/.zattrs' is not what the digests say was stored",
+        "new/.zgroup": "'new/.zgroup' is new; the digests do not have it",
+    }
+    inside = zarr.digests(root, path="a")
+    assert set(inside) == {key for key in root.store if key.startswith("a/")}
+    assert zarr.verify(root.store, path="a", digests=inside).ok
+
+
+def test_the_command_line_writes_digests_and_compares_with_them(root, tmp_path, capsys):
+    file = tmp_path / "digests.json"
+    assert main(["verify", root.store.path, "--write-digests", str(file)]) == 0
+    assert json.loads(file.read_text()) == zarr.digests(root)
+    assert main(["verify", root.store.path, "--digests", str(file)]) == 0
+    root["a"][0, 0] = -1
+    assert main(["verify", root.store.path, "--digests", str(file)]) == 3
+    assert "broken (digest): 'a/0.0' is not what the digests say" in capsys.readouterr().out

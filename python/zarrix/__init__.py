@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from zarrix._debug import set_log_level as set_log_level
     from zarrix.codecs import *  # noqa: F403
     from zarrix.operate import diff as diff
+    from zarrix.operate import digests as digests
     from zarrix.operate import repair as repair
     from zarrix.operate import verify as verify
 
@@ -137,6 +138,7 @@ _ON_DEMAND = {
     "AsyncArray": "zarrix._async",
     "AsyncGroup": "zarrix._async",
     "diff": "zarrix.operate",
+    "digests": "zarrix.operate",
     "print_debug_info": "zarrix._debug",
     "repair": "zarrix.operate",
     "set_format": "zarrix._debug",

@@ -184,15 +184,16 @@ class ArrayState(ArrayTerms):
         return with_frame_checksum(metadata) if self._checksum else metadata
 
     def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
-        layout = metadata.layout(
+        chunks = self._store if self._chunk_store is None else self._chunk_store
+        path = chunks.engine_path(self._path)
+        # The engine's array first: a thread that reads meanwhile may see it with the old shape.
+        self._io = metadata.engine_array(
+            chunks._engine,
+            path,
             write_empty_chunks=self._write_empty_chunks,
             allow_pickle=self._allow_pickle,
             read_missing_chunks=self._read_missing,
         )
-        chunks = self._store if self._chunk_store is None else self._chunk_store
-        path = chunks.engine_path(self._path)
-        # The engine's array first: a thread that reads meanwhile may see it with the old shape.
-        self._io = _engine.ArrayIO(chunks._engine, path, *layout)
         self._metadata = metadata
         self._document = document
         self._set_paths()

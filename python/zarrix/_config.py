@@ -64,6 +64,9 @@ class Config:
         Largest decoded chunk that is accepted from a metadata document or created
         (``ZARRIX_MAX_CHUNK_BYTES``); by default half the physical memory, at least 2 GiB.
         A document that claims more would otherwise make a read allocate it.
+    max_document_bytes : int
+        Longest metadata document that is read (``ZARRIX_MAX_DOCUMENT_BYTES``); by default 64 MiB.
+        Consolidated metadata of more than a hundred thousand nodes may need more.
 
     Examples
     --------
@@ -81,6 +84,7 @@ class Config:
         "_durability",
         "_ignored",
         "_max_chunk_bytes",
+        "_max_document_bytes",
         "_read_missing_chunks",
         "_write_empty_chunks",
         # Whether durability is "fsync", for writes: a property would be a frame of each.
@@ -96,6 +100,7 @@ class Config:
         self._allow_pickle = False
         self._ignored: dict[str, Any] = {}
         self._max_chunk_bytes = max(2 * _GIB, _physical_memory() // 2)
+        self._max_document_bytes = 64 << 20
         for name, parse in _VARIABLES.items():
             variable = f"ZARRIX_{name.upper()}"
             text = os.environ.get(variable, "").strip()
@@ -173,6 +178,14 @@ class Config:
     @max_chunk_bytes.setter
     def max_chunk_bytes(self, value: int) -> None:
         self._max_chunk_bytes = _whole_number("max_chunk_bytes", value, least=1)
+
+    @property
+    def max_document_bytes(self) -> int:
+        return self._max_document_bytes
+
+    @max_document_bytes.setter
+    def max_document_bytes(self, value: int) -> None:
+        self._max_document_bytes = _whole_number("max_document_bytes", value, least=1)
 
     def __call__(self, **settings: Any) -> _Restore:
         """Set several settings at once; use the result in ``with`` to put the old ones back.
@@ -313,6 +326,7 @@ _VARIABLES: dict[str, Callable[[str], Any]] = {
     "read_missing_chunks": _parse_bool,
     "allow_pickle": _parse_bool,
     "max_chunk_bytes": int,
+    "max_document_bytes": int,
 }
 
 

@@ -41,8 +41,11 @@ class Store:
     def id(self) -> str:
         """Equal for two handles on the same place."""
 
-    def get(self, key: str) -> bytes | None:
-        """The whole value of ``key``; None if absent."""
+    def get(self, key: str, *, most: int = ...) -> bytes | None:
+        """The whole value of ``key``; None if absent.
+
+        Of one that is longer than ``most`` bytes, the first ``most + 1`` or more.
+        """
 
     def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         """The whole values of ``keys`` in one call, at once where the store is far away."""
@@ -51,9 +54,16 @@ class Store:
         """Replace the value of ``key`` as a whole, under the lock of ``key``."""
 
     def update(
-        self, key: str, change: Callable[[bytes | None], bytes | None], *, fsync: bool = False
+        self,
+        key: str,
+        change: Callable[[bytes | None], bytes | None],
+        *,
+        fsync: bool = False,
+        most: int = ...,
     ) -> bytes | None:
         """Replace the value of ``key`` by ``change(old)`` while its lock is held; None deletes.
+
+        ``most`` is as for `get`.
 
         Returns what is stored afterwards. ``change`` runs with the GIL; no other writer of any
         thread or process of this machine gets between the read and the write.

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from zarrix import _engine, _nodes
+from zarrix import _nodes
 from zarrix._chain import split_chain, stored_order
 from zarrix._chain_documents import numcodecs_config
 from zarrix._codecs import codec_config
@@ -368,8 +368,7 @@ def _check_equal(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata
     shape = tuple(max(n, 1) for n in old.chunk_shape)
     sides = []
     for metadata in (old, new):
-        layout = metadata.layout()
-        io = _engine.ArrayIO(store._engine, store.engine_path(path), *layout)
+        io = metadata.engine_array(store._engine, store.engine_path(path))
         stored = io.stored_chunks()
         chunk: Any = np.empty(shape, metadata.dtype)
         if stored:

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from zarrix import _engine
 from zarrix._config import config
 from zarrix._consolidate import keep_true
 from zarrix._errors import ContainsArrayError, ContainsGroupError, InvalidKeyError, ZarrixError
@@ -212,9 +211,8 @@ def create_array(
     """
     document = array_document(metadata)
     # The engine refuses what it cannot execute here, while everything is still in place.
-    layout = metadata.layout(allow_pickle=allow_pickle)
     chunks = store if chunk_store is None else chunk_store
-    _engine.ArrayIO(chunks._engine, chunks.engine_path(path), *layout)
+    metadata.engine_array(chunks._engine, chunks.engine_path(path), allow_pickle=allow_pickle)
     _create(store, path, chunk_store, metadata.document_name, document, overwrite)
 
 

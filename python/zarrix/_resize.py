@@ -13,7 +13,7 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._length_lock import LengthLock
-from zarrix._metadata import ArrayMetadata, EngineLayout
+from zarrix._metadata import ArrayMetadata
 from zarrix._selection import AxisSelection
 from zarrix._values import as_value
 from zarrix.util import normalize_resize_args
@@ -102,10 +102,7 @@ def io_to_chunk_end(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> 
     """
     shape = list(metadata.shape)
     shape[axis] = metadata.grid[axis].chunk_end(shape[axis])
-    layout = metadata.with_shape(tuple(shape)).layout(
-        write_empty_chunks=array.write_empty_chunks, allow_pickle=array._allow_pickle
-    )
-    return _engine_array(array, layout)
+    return _engine_array(array, metadata.with_shape(tuple(shape)), array.write_empty_chunks)
 
 
 def erase_beyond(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> None:
@@ -116,9 +113,16 @@ def erase_beyond(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> Non
     _clear_outside(array, endless, metadata.shape)
 
 
-def _engine_array(array: "ArrayState", layout: EngineLayout) -> _engine.ArrayIO:
+def _engine_array(
+    array: "ArrayState", metadata: ArrayMetadata, write_empty_chunks: bool
+) -> _engine.ArrayIO:
     store = array.chunk_store
-    return _engine.ArrayIO(store._engine, store.engine_path(array.path), *layout)
+    return metadata.engine_array(
+        store._engine,
+        store.engine_path(array.path),
+        write_empty_chunks=write_empty_chunks,
+        allow_pickle=array._allow_pickle,
+    )
 
 
 def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> None:
@@ -137,8 +141,7 @@ def _clear_outside(array: "ArrayState", metadata: ArrayMetadata, new: tuple[int,
         return
     # Chunks that end up empty are removed, and absent ones stay absent, whatever the array's own
     # setting: clearing must not store chunks of fill.
-    layout = metadata.layout(write_empty_chunks=False, allow_pickle=array._allow_pickle)
-    io = _engine_array(array, layout)
+    io = _engine_array(array, metadata, write_empty_chunks=False)
     io.erase_outside(kept, array._fsync)
     fill: Any = np.zeros((), metadata.dtype)
     if metadata.fill_value is not None or metadata.dtype.kind == "O":

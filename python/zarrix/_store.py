@@ -23,6 +23,12 @@ from zarrix.util import normalize_storage_path
 __all__ = ["EngineStore", "Store", "as_buffer"]
 
 _NODE_DOCUMENTS = (".zarray", ".zgroup", "zarr.json")
+_DOCUMENTS = frozenset((*_NODE_DOCUMENTS, ".zattrs", ".zmetadata"))
+
+
+def _most_bytes(key: str) -> int:
+    """How much of a value is read: a document that is longer is refused, and costs no memory."""
+    return config.max_document_bytes if key.rpartition("/")[2] in _DOCUMENTS else 2**64 - 1
 
 
 class Store(MutableMapping[str, Any]):
@@ -131,7 +137,8 @@ class Store(MutableMapping[str, Any]):
         processes of this machine wait. Returns what is stored afterwards.
         """
         self._forbid_changes()
-        return self._engine.update(self.engine_path(key), change, fsync=self.syncs)
+        most = _most_bytes(key)
+        return self._engine.update(self.engine_path(key), change, fsync=self.syncs, most=most)
 
     def listdir(self, path: str | None = None) -> list[str]:
         """The names directly below ``path``, sorted; empty where nothing is."""
@@ -185,7 +192,7 @@ class EngineStore(Store):
     """The mapping methods of a store that the engine has itself."""
 
     def __getitem__(self, key: str) -> bytes:
-        value = self._engine.get(self.engine_path(_key(key)))
+        value = self._engine.get(self.engine_path(_key(key)), most=_most_bytes(key))
         if value is None:
             raise KeyError(key)
         return value

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._config import config
 from zarrix._dtypes import normalize_fill_value, require_supported
 from zarrix._errors import InvalidKeyError, MetadataError
 from zarrix._objects import object_codec_of
@@ -45,7 +46,6 @@ _CHUNK_BASE_BYTES = 256 * 1024
 _CHUNK_LEAST_BYTES = 128 * 1024
 _CHUNK_MOST_BYTES = 64 * 1024 * 1024
 _AXIS_LIMIT = 2**63 - 1
-_MAX_JSON_BYTES = 64 * 1024 * 1024
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKMGT]i?[bB]|[bB])")
 
 
@@ -386,11 +386,15 @@ def json_loads(text: Any, where: str = "JSON document") -> Any:
     Raises
     ------
     MetadataError
-        It is not JSON, nested too deep or over 64 MiB; the message starts with ``where``.
+        It is not JSON, nested too deep, or has more than ``config.max_document_bytes``; the
+        message starts with ``where``.
     """
     data = text if isinstance(text, (str, bytes, bytearray)) else bytes(text)
-    if len(data) > _MAX_JSON_BYTES:
-        raise MetadataError(f"{where}: {len(data)} bytes of JSON; at most {_MAX_JSON_BYTES}")
+    if len(data) > config.max_document_bytes:
+        raise MetadataError(
+            f"{where}: more than {config.max_document_bytes} bytes, which is "
+            "config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); raise it if this is no mistake"
+        )
     try:
         return json.loads(data)
     except RecursionError:

@@ -26,13 +26,15 @@ ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENTS = (
     "races",
     "kills",
+    "readers",
     "damage",
+    "lies",
     "bombs",
     "forks",
     "interrupts",
     "failures",
 )
-PEERS = ("races", "kills")
+PEERS = ("races", "kills", "readers")
 """Experiments that peers take part in; the others look at what only zarrix promises."""
 
 

@@ -6,7 +6,13 @@ import operator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-_BARS = {"=": operator.eq, "<=": operator.le, "<": operator.lt, ">=": operator.ge}
+_BARS = {
+    "=": operator.eq,
+    "<=": operator.le,
+    "<": operator.lt,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
 
 
 @dataclass(frozen=True)

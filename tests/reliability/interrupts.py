@@ -83,7 +83,7 @@ def run(library: Library, folder: Path, scale: float) -> list[Figure]:
         if scale >= 1 or kind.quick:
             values = noise[: kind.most_mib]
             figures += _measured(kind, folder / str(number), values, scale)
-    return figures + _exits(folder / "exit", 10 if scale >= 1 else 2)
+    return figures + _exits(folder / "exit", scale)
 
 
 def _measured(kind: _Kind, folder: Path, values: Any, scale: float) -> list[Figure]:
@@ -115,14 +115,8 @@ def _measured(kind: _Kind, folder: Path, values: Any, scale: float) -> list[Figu
             Figure(
                 f"{what}longest wait",
                 round(max(caught, default=0.0), 1),
-                # On a machine that is busy with other tests, one that is short tells as much.
-                "<= 100" if call in kind.barred and scale >= 1 else "",
-                "ms",
-            ),
-            Figure(
-                f"{what}shortest wait",
-                round(min(caught, default=0.0), 1),
-                "<= 100" if call in kind.barred else "",
+                # The quick form runs beside other tests, on a machine that may be busy with them.
+                ("<= 100" if scale >= 1 else "<= 1000") if call in kind.barred else "",
                 "ms",
             ),
         ]
@@ -154,12 +148,12 @@ while True:
 """
 
 
-def _exits(folder: Path, turns: int) -> list[Figure]:
+def _exits(folder: Path, scale: float) -> list[Figure]:
     """From SIGINT to the end of a process that is in the middle of a call and catches nothing."""
     figures = []
     for name, step in (("reads", "array[:]"), ("writes", "array[:] = values")):
         waits = []
-        for turn in range(turns):
+        for turn in range(10 if scale >= 1 else 2):
             command = [sys.executable, "-c", _ENDLESS.format(step), str(folder)]
             with subprocess.Popen(
                 command,
@@ -176,10 +170,8 @@ def _exits(folder: Path, turns: int) -> list[Figure]:
                 waits.append(time.perf_counter() - begun)
             shutil.rmtree(folder)
         what = f"Ctrl-C in a process that {name}: "
-        figures += [
-            Figure(f"{what}longest time to its end", round(max(waits), 3), unit="s"),
-            Figure(f"{what}shortest time to its end", round(min(waits), 3), "<= 0.3", "s"),
-        ]
+        bar = "<= 0.3" if scale >= 1 else "<= 5"
+        figures.append(Figure(f"{what}longest time to its end", round(max(waits), 3), bar, "s"))
     return figures
 
 

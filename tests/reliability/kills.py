@@ -27,8 +27,8 @@ from tests.reliability.figures import Figure
 from tests.reliability.libraries import Library, has_shards
 
 CHUNKS = 4
-_LENGTH = 1 << 18
-_PATTERN = np.random.default_rng(5).integers(0, 1 << 24, _LENGTH, dtype="<i4")
+CHUNK_LENGTH = 1 << 18
+PATTERN = np.random.default_rng(5).integers(0, 1 << 24, CHUNK_LENGTH, dtype="<i4")
 
 
 @dataclass
@@ -59,9 +59,9 @@ class Kind:
 def run(library: Library, folder: Path, scale: float) -> list[Figure]:
     """500 kills of writers of chunks, of shards, of attributes and of the shape."""
     kills = max(8, round(500 * scale))
-    kinds = [Kind("chunks", _write, _check_chunks)]
+    kinds = [Kind("chunks", write_chunks, _check_chunks)]
     if has_shards(library):
-        kinds.append(Kind("shards", _write, _check_chunks, inner=_LENGTH // 16))
+        kinds.append(Kind("shards", write_chunks, _check_chunks, inner=CHUNK_LENGTH // 16))
     if library.attributes is not None:
         kinds.append(Kind("attributes", _set_attribute, _check_attributes))
     if library.append is not None:
@@ -82,15 +82,16 @@ def run(library: Library, folder: Path, scale: float) -> list[Figure]:
 
 
 def _version(number: int) -> Any:
-    return _PATTERN ^ np.int32(number)
+    return PATTERN ^ np.int32(number)
 
 
-def _write(library: Library, folder: Path) -> Callable[[int], None]:
+def write_chunks(library: Library, folder: Path) -> Callable[[int], None]:
+    """A step that replaces the next of the chunks by its version of that number."""
     array = library.open(folder)
 
     def step(number: int) -> None:
         chunk = number % CHUNKS
-        array[chunk * _LENGTH : (chunk + 1) * _LENGTH] = _version(number)
+        array[chunk * CHUNK_LENGTH : (chunk + 1) * CHUNK_LENGTH] = _version(number)
 
     return step
 
@@ -109,9 +110,9 @@ def _append(library: Library, folder: Path) -> Callable[[int], None]:
 
 def _kill(library: Library, folder: Path, kills: int, kind: Kind) -> Damage:
     chance = random.Random(17)
-    call(lambda: library.make(folder, CHUNKS * _LENGTH, _LENGTH, kind.inner) and None)
+    call(lambda: library.make(folder, CHUNKS * CHUNK_LENGTH, CHUNK_LENGTH, kind.inner) and None)
     call(lambda: _writes(library, folder, kind, 0))
-    damage = Damage(done=CHUNKS - 1, length=CHUNKS * _LENGTH)
+    damage = Damage(done=CHUNKS - 1, length=CHUNKS * CHUNK_LENGTH)
     for _ in range(kills):
         damage.done = _one(library, folder, kind, damage.done + 1, chance.uniform(0, 0.03))
         strays = [path for path in folder.rglob("*") if _is_stray(path)]
@@ -169,7 +170,7 @@ def _check_chunks(library: Library, folder: Path, damage: Damage) -> None:
     array = library.open(folder)
     done = damage.done
     for chunk in range(CHUNKS):
-        found = np.asarray(array[chunk * _LENGTH : (chunk + 1) * _LENGTH]) ^ _PATTERN
+        found = np.asarray(array[chunk * CHUNK_LENGTH : (chunk + 1) * CHUNK_LENGTH]) ^ PATTERN
         number = int(found[0])
         if not (found == number).all() or number % CHUNKS != chunk:
             damage.torn += 1
@@ -190,7 +191,7 @@ def _check_attributes(library: Library, folder: Path, damage: Damage) -> None:
 def _check_length(library: Library, folder: Path, damage: Damage) -> None:
     """All acknowledged rows are there, in order; one that was begun may be there or be zero."""
     stored = np.asarray(library.open(folder)[:])
-    rows = stored[CHUNKS * _LENGTH :]
+    rows = stored[CHUNKS * CHUNK_LENGTH :]
     rows = rows[rows > 0]
     damage.torn += bool((np.diff(rows) <= 0).any()) + (stored.size < damage.length)
     damage.lost += bool(rows.size) and int(rows[-1]) < damage.done

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.reliability.__main__ import EXPERIMENTS
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -35,8 +37,16 @@ def test_a_killed_writer_leaves_complete_versions_and_no_visible_file() -> None:
     assert missed("kills") == []
 
 
+def test_readers_of_what_is_replaced_see_one_version() -> None:
+    assert missed("readers") == []
+
+
 def test_damage_is_an_error_that_names_the_chunk_and_never_a_crash() -> None:
     assert missed("damage") == []
+
+
+def test_documents_indexes_and_chunks_that_lie_are_refused_in_little_memory() -> None:
+    assert missed("lies") == []
 
 
 def test_a_bomb_is_refused_at_once_and_in_little_memory() -> None:
@@ -56,8 +66,6 @@ def test_refusals_of_the_system_and_hostile_names_touch_nothing() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "experiment", ["races", "kills", "damage", "bombs", "forks", "interrupts", "failures"]
-)
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_figures_of_the_documentation(experiment: str) -> None:
     assert missed(experiment, "--long") == []

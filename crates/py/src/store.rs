@@ -42,10 +42,16 @@ impl Store {
         self.0.id()
     }
 
-    fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    #[pyo3(signature = (key, *, most = u64::MAX))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        key: &str,
+        most: u64,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let found = detached(py, || {
             let mut value = Vec::new();
-            Ok(self.0.get_into(key, &mut value)?.map(|_| value))
+            Ok(self.0.get_at_most_into(key, most, &mut value)?.map(|_| value))
         })?;
         Ok(found.map(|value| PyBytes::new(py, &value)))
     }
@@ -70,16 +76,17 @@ impl Store {
         })
     }
 
-    #[pyo3(signature = (key, change, *, fsync = false))]
+    #[pyo3(signature = (key, change, *, fsync = false, most = u64::MAX))]
     fn update<'py>(
         &self,
         py: Python<'py>,
         key: &str,
         change: &Bound<'py, PyAny>,
         fsync: bool,
+        most: u64,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let change = change.clone().unbind();
-        let stored = py.detach(|| self.change(key, &change, fsync))?;
+        let stored = py.detach(|| self.change(key, &change, fsync, most))?;
         Ok(stored.map(|value| PyBytes::new(py, value.as_slice())))
     }
 
@@ -126,11 +133,17 @@ impl Store {
 
 impl Store {
     /// Replaces the value of `key` by `change(old)` under its lock.
-    fn change(&self, key: &str, change: &Py<PyAny>, fsync: bool) -> PyResult<Option<Bytes>> {
+    fn change(
+        &self,
+        key: &str,
+        change: &Py<PyAny>,
+        fsync: bool,
+        most: u64,
+    ) -> PyResult<Option<Bytes>> {
         let store_error = |error: StoreError| Python::attach(|py| from_store(py, &error));
         let _lock = self.0.lock(key, key).map_err(store_error)?;
         let mut value = Vec::new();
-        let found = self.0.get_into(key, &mut value).map_err(store_error)?;
+        let found = self.0.get_at_most_into(key, most, &mut value).map_err(store_error)?;
         let new: Option<Bytes> = Python::attach(|py| {
             let old = found.map(|_| PyBytes::new(py, &value));
             change.bind(py).call1((old,))?.extract()

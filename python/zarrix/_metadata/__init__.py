@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zarrix import _engine
 from zarrix._chain import bind_chain, inner_shape, shard_of, stored_order
 from zarrix._chunk_grid import AxisGrid
 from zarrix._codecs import ForeignCodecs, bind
@@ -284,6 +285,32 @@ class ArrayMetadata:
             return json.dumps(codecs), foreign
 
         return chain_of
+
+    def engine_array(
+        self,
+        store: _engine.Store,
+        path: str,
+        *,
+        write_empty_chunks: bool = True,
+        allow_pickle: bool = False,
+        read_missing_chunks: bool = True,
+    ) -> _engine.ArrayIO:
+        """What reads and writes this array at ``path`` of ``store``.
+
+        Raises
+        ------
+        UnknownCodecError, MetadataError
+            As from `layout`, or the engine refuses it; the message names the document.
+        """
+        layout = self.layout(
+            write_empty_chunks=write_empty_chunks,
+            allow_pickle=allow_pickle,
+            read_missing_chunks=read_missing_chunks,
+        )
+        try:
+            return _engine.ArrayIO(store, path, *layout)
+        except MetadataError as error:
+            raise MetadataError(f"{self.where}: {error}") from None
 
     def _elements(self, allow_pickle: bool) -> ElementCodec:
         """What knows the elements of this array, which have no size."""

@@ -10,6 +10,7 @@ extra, 3 something is broken (``verify``) or differs (``diff``), 130 interrupted
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,6 +89,18 @@ def _add_operations(commands: Any) -> None:
             operation.add_argument(
                 "--clean", action="store_true", help="remove what killed writers have left"
             )
+            operation.add_argument(
+                "--write-digests",
+                type=Path,
+                metavar="FILE",
+                help="write the SHA-256 of every stored value, if all is well",
+            )
+            operation.add_argument(
+                "--digests",
+                type=Path,
+                metavar="FILE",
+                help="name what has changed since this file was written",
+            )
         operation.add_argument("--json", action="store_true", help="print the result as JSON")
         operation.set_defaults(command=command)
 
@@ -161,7 +174,12 @@ def _tree(arguments: argparse.Namespace, _: Interrupts) -> int:
 
 
 def _verify(arguments: argparse.Namespace, _: Interrupts) -> int:
-    result = zarr.verify(arguments.path, clean=arguments.clean, progress=sys.stderr.isatty())
+    before = json.loads(arguments.digests.read_text()) if arguments.digests else None
+    result = zarr.verify(
+        arguments.path, clean=arguments.clean, digests=before, progress=sys.stderr.isatty()
+    )
+    if result.ok and arguments.write_digests:
+        arguments.write_digests.write_text(json.dumps(zarr.digests(arguments.path), indent=0))
     print(result.to_json() if arguments.json else result)
     return 0 if result.ok else 3
 

@@ -4,6 +4,7 @@ A leaf room: it uses arrays, groups and stores, and nothing else knows that it e
 """
 
 from zarrix.operate._diff import Comparison, Difference, diff
+from zarrix.operate._digests import digests
 from zarrix.operate._repair import Repair, repair
 from zarrix.operate._verify import Problem, Verification, verify
 
@@ -14,6 +15,7 @@ __all__ = [
     "Repair",
     "Verification",
     "diff",
+    "digests",
     "repair",
     "verify",
 ]

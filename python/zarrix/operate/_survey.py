@@ -35,8 +35,8 @@ class Problem:
 
     Attributes
     ----------
-    kind : {"chunk", "metadata", "consolidated"}
-        What does not decode, does not parse, or says what is no longer so.
+    kind : {"chunk", "metadata", "consolidated", "digest"}
+        What does not decode, does not parse, says what is no longer so, or is not what it was.
     key : str
         In the store.
     message : str

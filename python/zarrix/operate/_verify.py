@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from zarrix._array import Array
 from zarrix._checksum import is_checked
 from zarrix._errors import ZarrixError
+from zarrix.operate._digests import changes
 from zarrix.operate._leftovers import find_leftovers, remove_leftovers
 from zarrix.operate._survey import Problem, Survey, place_of, survey
 
@@ -94,6 +95,7 @@ def verify(
     *,
     path: str | None = None,
     clean: bool = False,
+    digests: Mapping[str, str] | None = None,
     progress: bool | Progress = False,
 ) -> Verification:
     """Check everything that is stored: documents, chunks, checksums, and keys that nobody reads.
@@ -108,6 +110,9 @@ def verify(
         Only what is at and below this path.
     clean : bool
         Remove what killed writers have left. A file that may be a living writer's is left alone.
+    digests : mapping, optional
+        What `zarrix.digests` gave: every value that has changed since is a problem, too, also a
+        chunk that lies in the place of another.
     progress : bool or callable
         True draws a bar on stderr; a callable is told how many chunks are done, and of how many.
 
@@ -139,6 +144,8 @@ def verify(
     result = Verification(groups=len(found.groups), arrays=len(found.arrays))
     result.problems = list(found.problems)
     _verify_chunks(found, result, progress)
+    if digests is not None:
+        result.problems += changes(opened, found.keys, digests)
     result.strangers = sorted(found.strangers())
     result.leftovers = find_leftovers(opened, where)
     if clean:
