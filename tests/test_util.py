@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from zarrix import indexing, meta, util
+from zarrix._config import config
 from zarrix._errors import InvalidKeyError, MetadataError
 
 
@@ -137,9 +138,11 @@ def test_lengths_of_buffers():
     assert util.buffer_size(np.zeros(2, "M8[ns]")) == 16
 
 
-def test_json_over_the_limit_is_refused_unparsed(monkeypatch):
-    monkeypatch.setattr(util, "_MAX_JSON_BYTES", 10)
-    with pytest.raises(MetadataError, match="11 bytes of JSON; at most 10"):
+def test_json_over_the_limit_is_refused_unparsed():
+    with (
+        config(max_document_bytes=10),
+        pytest.raises(MetadataError, match=r"x: more than 10 bytes, .* config.max_document_bytes"),
+    ):
         util.json_loads(b'"123456789"', "x")
 
 
