@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zipfile
 
 import pytest
 import zarrix as zarr
@@ -76,12 +77,41 @@ def test_a_wrong_value_in_the_environment_is_named(monkeypatch):
         Config()
 
 
-def test_a_document_that_is_too_long_is_refused_by_the_name_of_the_limit(tmp_path):
-    root = zarr.open_group(tmp_path / "x.zarr", mode="w")
-    root.attrs["text"] = "x" * 5000
+@pytest.fixture(params=["memory", "local", "stored", "deflated"])
+def written(request, tmp_path):
+    """Opens a store, all of one kind, that has an array with attributes of 5000 letters."""
+    memory = zarr.MemoryStore()
+    methods = {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED}
+
+    def open_store(mode):
+        if request.param == "memory":
+            return memory
+        if request.param == "local":
+            return zarr.DirectoryStore(tmp_path / "x.zarr")
+        return zarr.ZipStore(tmp_path / "x.zip", mode=mode, compression=methods[request.param])
+
+    with open_store("w") as store:
+        array = zarr.open_group(store, mode="w").create_dataset("a", shape=3, dtype="i4")
+        array.attrs["text"] = "x" * 5000
+    return open_store
+
+
+def test_a_document_that_is_too_long_is_refused_by_the_name_of_the_limit(written):
     with config(max_document_bytes=5000):
-        with pytest.raises(MetadataError, match=r"\.zattrs: .* config.max_document_bytes"):
-            zarr.open_group(tmp_path / "x.zarr", mode="r").attrs.asdict()
-        with pytest.raises(MetadataError, match="max_document_bytes"):
-            root.attrs["more"] = 1
-    assert zarr.open_group(tmp_path / "x.zarr", mode="r").attrs.asdict() == {"text": "x" * 5000}
+        with written("r") as store, pytest.raises(MetadataError, match=r"zattrs.+document_byt"):
+            zarr.open_group(store, mode="r")["a"].attrs.asdict()
+        with written("a") as store, pytest.raises(MetadataError, match=r"zattrs.+document_byt"):
+            zarr.open_group(store, mode="r+")["a"].attrs["more"] = 1
+    with written("r") as store:
+        assert zarr.open_group(store, mode="r")["a"].attrs.asdict() == {"text": "x" * 5000}
+
+
+def test_a_member_whose_document_is_too_long_is_no_reason_to_read_all_of_it(written):
+    with written("a") as store:
+        store["a/.zarray"] += b" " * 5000
+    with (
+        config(max_document_bytes=5000),
+        written("r") as store,
+        pytest.raises(MetadataError, match=r"a/\.zarray.*document_bytes"),
+    ):
+        list(zarr.open_group(store, mode="r").arrays())

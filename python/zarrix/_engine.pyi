@@ -47,8 +47,8 @@ class Store:
         Of one that is longer than ``most`` bytes, the first ``most + 1`` or more.
         """
 
-    def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
-        """The whole values of ``keys`` in one call, at once where the store is far away."""
+    def get_many(self, keys: Sequence[str], *, most: int = ...) -> list[bytes | None]:
+        """What `get` gives for each, in one call, and at once where the store is far away."""
 
     def put(self, key: str, value: Buffer, *, fsync: bool = False) -> None:
         """Replace the value of ``key`` as a whole, under the lock of ``key``."""

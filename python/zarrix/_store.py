@@ -200,7 +200,7 @@ class EngineStore(Store):
     def get(self, key: str, default: Any = None) -> Any:
         """The value of ``key``; ``default`` if it is not stored."""
         try:
-            value = self._engine.get(self.engine_path(_key(key)))
+            value = self._engine.get(self.engine_path(_key(key)), most=_most_bytes(key))
         except InvalidKeyError:
             return default
         return default if value is None else value
@@ -208,7 +208,8 @@ class EngineStore(Store):
     def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
         """The values of those ``keys`` that are stored, in one call of the engine."""
         names = list(keys)
-        values = self._engine.get_many([self.engine_path(_key(name)) for name in names])
+        most = max(map(_most_bytes, names), default=0)
+        values = self._engine.get_many([self.engine_path(_key(n)) for n in names], most=most)
         return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
     def __setitem__(self, key: str, value: Any) -> None:

@@ -29,6 +29,16 @@ pub(crate) fn most_stored_bytes(encoded_limit: usize) -> usize {
     encoded_limit.saturating_mul(2).saturating_add(SLACK_BYTES)
 }
 
+/// Refuses a stored chunk that is longer than any codec of its array makes it.
+pub(crate) fn check_stored_length(key: &str, stored_bytes: usize, most: usize) -> Result<()> {
+    if stored_bytes <= most {
+        return Ok(());
+    }
+    let reason =
+        format!("more bytes are stored than the {most} that a chunk of this array can have");
+    Err(corrupt(key, stored_bytes, CodecError::corrupt("chunk", reason)))
+}
+
 /// Stored bytes are handed on in pieces of about this length, not chunk by chunk.
 const PIECE_BYTES: usize = 1 << 20;
 
@@ -47,21 +57,14 @@ impl ArrayIO {
     /// Fetches the chunk that `s.key` names into `s.encoded`; false if it is not stored.
     pub(crate) fn fetch_stored(&self, chunk: &ChunkLayout, s: &mut Scratch) -> Result<bool> {
         let most = chunk.most_stored_bytes;
-        let found = match self.store.get_at_most_into(&s.key, most as u64, &mut s.encoded) {
-            Err(StoreError::Corrupt { reason, .. }) => {
-                return Err(corrupt(&s.key, 0, CodecError::corrupt("store", reason)));
+        let found = self.store.get_at_most_into(&s.key, most as u64, &mut s.encoded);
+        let found = found.map_err(|error| match error {
+            StoreError::Corrupt { reason, .. } => {
+                corrupt(&s.key, 0, CodecError::corrupt("store", reason))
             }
-            found => found?,
-        };
-        if found.is_some() && s.encoded.len() > most {
-            let source = CodecError::corrupt(
-                "chunk",
-                format!(
-                    "more bytes are stored than the {most} that a chunk of this array can have"
-                ),
-            );
-            return Err(corrupt(&s.key, s.encoded.len(), source));
-        }
+            error => error.into(),
+        })?;
+        check_stored_length(&s.key, s.encoded.len(), most)?;
         Ok(found.is_some())
     }
 
@@ -96,9 +99,10 @@ impl ArrayIO {
         } else {
             let most = self.layout.most_encoded_bytes.max(1);
             let together = (8 * PIECE_BYTES / most).clamp(1, 256);
+            let most = most_stored_bytes(most) as u64;
             for some in chunks.chunks(together) {
                 let keys: Vec<String> = some.iter().map(|(key, _)| key.clone()).collect();
-                for value in fetch_all(self.store.as_ref(), &keys)?.into_iter().flatten() {
+                for value in fetch_all(self.store.as_ref(), &keys, most)?.into_iter().flatten() {
                     piece.extend_from_slice(&value);
                 }
                 give(&mut piece, PIECE_BYTES)?;

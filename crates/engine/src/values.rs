@@ -10,17 +10,20 @@ use crate::{EngineError, Interrupt, Result, pool};
 const MANY: usize = 16;
 
 /// The values of `keys`, each `None` if it is not stored; the first failure is the one to tell.
+///
+/// A value makes no sense if it is longer than `most`, and may then be cut behind that.
 pub fn get_many(
     store: &dyn Store,
     keys: &[String],
+    most: u64,
     interrupt: Interrupt<'_>,
 ) -> Result<Vec<Option<Vec<u8>>>> {
     if !store.is_inline() {
-        return fetch_all(store, keys);
+        return fetch_all(store, keys, most);
     }
     let get = |key: &String| -> Result<Option<Vec<u8>>> {
         let mut value = Vec::new();
-        Ok(store.get_into(key, &mut value)?.map(|_| value))
+        Ok(store.get_at_most_into(key, most, &mut value)?.map(|_| value))
     };
     if keys.len() < MANY {
         return keys.iter().map(get).collect();
@@ -38,8 +41,12 @@ pub fn get_many(
 }
 
 /// [`get_many`] in one call of the store.
-pub(crate) fn fetch_all(store: &dyn Store, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
-    let requests: Vec<_> = keys.iter().map(|key| Request { key, ranges: None }).collect();
+pub(crate) fn fetch_all(
+    store: &dyn Store,
+    keys: &[String],
+    most: u64,
+) -> Result<Vec<Option<Vec<u8>>>> {
+    let requests: Vec<_> = keys.iter().map(|key| Request { key, ranges: None, most }).collect();
     let mut found: Vec<Option<zarrix_store::Result<Fetched>>> = Vec::new();
     found.resize_with(keys.len(), || None);
     store.fetch(&requests, &mut |position, answer| found[position] = Some(answer));

@@ -48,6 +48,13 @@ pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
         StoreError::InvalidKey { .. } => named(py, "InvalidKeyError", &error.to_string()),
         StoreError::ReadOnly { .. } => named(py, "ReadOnlyError", &error.to_string()),
         StoreError::Corrupt { .. } => named(py, "CorruptChunkError", &error.to_string()),
+        StoreError::TooLong { .. } => {
+            let message = format!(
+                "{error}, which is config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); raise it \
+                 if this is no mistake"
+            );
+            named(py, "MetadataError", &message)
+        }
         StoreError::Busy { .. } => named(py, "StoreBusyError", &error.to_string()),
         StoreError::Closed { .. } => PyValueError::new_err(error.to_string()),
         StoreError::Damaged { .. } => named(py, "CorruptStoreError", &error.to_string()),
@@ -75,6 +82,10 @@ fn from_chunk(py: Python<'_>, error: &EngineError, source: &CodecError, class: &
 
 pub fn from_engine(py: Python<'_>, error: &EngineError) -> PyErr {
     match error {
+        // What Python bounds are documents, what the engine bounds are chunks.
+        EngineError::Store(error @ StoreError::TooLong { .. }) => {
+            named(py, "CorruptChunkError", &error.to_string())
+        }
         EngineError::Store(error) => from_store(py, error),
         EngineError::CorruptChunk { source, .. } => {
             from_chunk(py, error, source, "CorruptChunkError")

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use zarrix_engine::get_many;
+use zarrix_engine::{EngineError, get_many};
 use zarrix_store::{StoreError, ZipMethod};
 
 use crate::array::{Signals, durability};
@@ -56,15 +56,20 @@ impl Store {
         Ok(found.map(|value| PyBytes::new(py, &value)))
     }
 
+    #[pyo3(signature = (keys, *, most = u64::MAX))]
     fn get_many<'py>(
         &self,
         py: Python<'py>,
         keys: Vec<String>,
+        most: u64,
     ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         let signals = Signals::default();
         let found = py
-            .detach(|| get_many(self.0.as_ref(), &keys, &|| signals.interrupt()))
-            .map_err(|error| signals.raise(py, &error))?;
+            .detach(|| get_many(self.0.as_ref(), &keys, most, &|| signals.interrupt()))
+            .map_err(|error| match &error {
+            EngineError::Store(error) => from_store(py, error),
+            error => signals.raise(py, error),
+        })?;
         Ok(found.into_iter().map(|value| value.map(|value| PyBytes::new(py, &value))).collect())
     }
 

@@ -115,7 +115,7 @@ fn fetching(store: &dyn Store, _: &dyn Store) -> Outcome {
     put(store, "fetch/a", b"abcdef")?;
     put(store, "fetch/b", b"")?;
     let ranges = [1..3, 4..5];
-    let request = |key, ranges| Request { key, ranges };
+    let request = |key, ranges| Request { key, ranges, most: u64::MAX };
     let requests = [
         request("fetch/a", None),
         request("fetch/none", None),

@@ -70,6 +70,16 @@ pub enum StoreError {
         /// What is wrong, with the figures.
         reason: String,
     },
+    /// A value is longer than it makes sense, and is not decoded to find out how it goes on.
+    #[error("key {key:?}: {bytes} bytes are declared, at most {most} can be")]
+    TooLong {
+        /// The key.
+        key: String,
+        /// How long it says that it is.
+        bytes: u64,
+        /// The most that was asked for.
+        most: u64,
+    },
     /// The container of all values is damaged, or none.
     #[error("{path:?}: {reason}")]
     Damaged {

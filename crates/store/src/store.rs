@@ -25,6 +25,8 @@ pub struct Request<'a> {
     pub key: &'a str,
     /// Ranges wanted; `None` for the whole value.
     pub ranges: Option<&'a [Range<u64>]>,
+    /// Of a whole value that is longer than this, the first `most + 1` bytes are enough.
+    pub most: u64,
 }
 
 /// One end of a value.
@@ -110,7 +112,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>>;
 
     /// [`get_into`](Store::get_into) for a value that makes no sense if it is longer than `most`
-    /// bytes: of one that is, the first `most + 1` are enough.
+    /// bytes: of one that is, the first `most + 1` are enough, or [`StoreError::TooLong`].
     ///
     /// Whoever made the store may have put anything there; the metadata says what a chunk can have.
     fn get_at_most_into(
@@ -175,7 +177,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         for (position, request) in requests.iter().enumerate() {
             let mut value = Vec::new();
             let found = match request.ranges {
-                None => self.get_into(request.key, &mut value),
+                None => self.get_at_most_into(request.key, request.most, &mut value),
                 Some(ranges) => self.get_ranges_into(request.key, ranges, &mut value),
             };
             sink(position, found.map(|generation| Fetched::of(generation, value)));

@@ -207,12 +207,13 @@ impl Store for ObjectStore {
             let client = Arc::clone(&client);
             let allowed = check_key(request.key);
             let (name, ranges) = (self.name(request.key), request.ranges.map(<[_]>::to_vec));
+            let most = request.most;
             async move {
                 let found = async {
                     allowed?;
                     Ok(match ranges {
                         None => client
-                            .get(&name, u64::MAX)
+                            .get(&name, most)
                             .await?
                             .map(|got| (got.bytes.into(), got.generation)),
                         Some(ranges) => client

@@ -140,7 +140,7 @@ impl Store for FaultyStore {
         for (position, request) in requests.iter().enumerate().rev() {
             let mut value = Vec::new();
             let found = match request.ranges {
-                None => self.get_into(request.key, &mut value),
+                None => self.get_at_most_into(request.key, request.most, &mut value),
                 Some(ranges) => self.get_ranges_into(request.key, ranges, &mut value),
             };
             let answer = found.map(|generation| match generation {

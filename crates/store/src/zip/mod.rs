@@ -166,10 +166,19 @@ impl ZipStore {
     }
 
     /// Reads whole values with one request each, and without any for what is not there.
-    fn fetch_whole(&self, wanted: &[(usize, &str)], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
+    fn fetch_whole(
+        &self,
+        wanted: &[(usize, &Request<'_>)],
+        sink: &mut dyn FnMut(usize, Result<Fetched>),
+    ) {
         let mut found = Vec::new();
-        for &(position, key) in wanted {
+        for &(position, &Request { key, most, .. }) in wanted {
             match self.find(key) {
+                Ok(Some((_, member))) if member.entry.bytes > most => {
+                    let mut value = Vec::new();
+                    let found = self.get_at_most_into(key, most, &mut value);
+                    sink(position, found.map(|found| Fetched::of(found, value)));
+                }
                 Ok(Some((source, member))) => found.push((position, key, source, member)),
                 Ok(None) => sink(position, Ok(Fetched::Absent)),
                 Err(error) => sink(position, Err(error)),
@@ -307,7 +316,7 @@ impl Store for ZipStore {
         let mut whole = Vec::new();
         for (position, request) in requests.iter().enumerate() {
             let Some(ranges) = request.ranges else {
-                whole.push((position, request.key));
+                whole.push((position, request));
                 continue;
             };
             let mut value = Vec::new();

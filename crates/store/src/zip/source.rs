@@ -211,7 +211,11 @@ impl Source for ValueSource {
 
     fn read_many(&self, ranges: &[(u64, u64)], sink: &mut dyn FnMut(usize, Result<Vec<u8>>)) {
         let ranges: Vec<_> = ranges.iter().map(|&(at, n)| at..at.saturating_add(n)).collect();
-        let request = |range| Request { key: &self.key, ranges: Some(std::slice::from_ref(range)) };
+        let request = |range| Request {
+            key: &self.key,
+            ranges: Some(std::slice::from_ref(range)),
+            most: u64::MAX,
+        };
         let requests: Vec<_> = ranges.iter().map(request).collect();
         self.store.fetch(&requests, &mut |position, found| {
             let bytes = match found {

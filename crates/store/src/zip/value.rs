@@ -148,12 +148,11 @@ impl Found {
         Ok((value, data))
     }
 
-    pub fn check_length(&self, key: &str, most: u64) -> Result<()> {
+    fn check_length(&self, key: &str, most: u64) -> Result<()> {
         if self.entry.bytes <= most {
             return Ok(());
         }
-        let bytes = self.entry.bytes;
-        Err(corrupt(key, format!("the zip archive declares {bytes} bytes, at most {most} can be")))
+        Err(StoreError::TooLong { key: key.to_owned(), bytes: self.entry.bytes, most })
     }
 
     fn decode(
