@@ -1,11 +1,22 @@
-"""What all tests share: the switch for long ones, and one fixture per kind of store."""
+"""What all tests share: the switch for long ones, and one fixture per kind of store.
 
+Hypothesis draws the same examples in every run, and others in each where ZARRIX_EXPLORE is set. It
+has no deadline: how long an example takes says more about the machine than about the code.
+"""
+
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zarrix as zarr
+from hypothesis import settings
+
+settings.register_profile(
+    "zarrix", derandomize="ZARRIX_EXPLORE" not in os.environ, deadline=None, database=None
+)
+settings.load_profile("zarrix")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

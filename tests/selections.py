@@ -4,13 +4,9 @@ from typing import Any
 
 import numpy as np
 import zarrix as zarr
-from hypothesis import settings
 from hypothesis import strategies as st
 
 Values = np.ndarray[Any, Any]
-
-# How long an example takes says more about the machine than about the code.
-unhurried = settings(deadline=None)
 
 FIELDS = np.dtype([("a", "<i2"), ("b", ">f8"), ("c", "S3"), ("d", "<f4", (2,))])
 DTYPES = [

@@ -33,7 +33,6 @@ from selections import (
     positions,
     slices,
     take_orthogonal,
-    unhurried,
     values_of,
 )
 from zarrix.errors import ArrayIndexError, BoundsCheckError, VindexInvalidSelectionError
@@ -60,7 +59,6 @@ def check(z: Any, model: Values, read: Any, write: Any, selected: Values, stride
     assert_same(z[...], model)
 
 
-@unhurried
 @given(st.data(), arrays(), STRIDES)
 def test_orthogonal_selections_are_numpys_axis_by_axis(
     data: st.DataObject, pair: tuple[Any, Values], strides: str
@@ -79,7 +77,6 @@ def test_orthogonal_selections_are_numpys_axis_by_axis(
     assert_same(z.oindex[key], model.reshape(-1)[selected])
 
 
-@unhurried
 @given(st.data(), arrays(), STRIDES)
 def test_coordinates_are_numpys(
     data: st.DataObject, pair: tuple[Any, Values], strides: str
@@ -98,7 +95,6 @@ def test_coordinates_are_numpys(
     assert_same(z.vindex[key], model.reshape(-1)[selected])
 
 
-@unhurried
 @given(st.data(), arrays(smallest=2))
 def test_points_with_slices_have_the_points_axes_first(
     data: st.DataObject, pair: tuple[Any, Values]
@@ -120,7 +116,6 @@ def test_points_with_slices_have_the_points_axes_first(
     assert_same(z[...], model)
 
 
-@unhurried
 @given(st.data(), arrays(), STRIDES)
 def test_masks_are_numpys(data: st.DataObject, pair: tuple[Any, Values], strides: str) -> None:
     z, model = pair
@@ -177,7 +172,6 @@ def is_zarrs_own(key: tuple[Any, ...]) -> bool:
     )
 
 
-@unhurried
 @given(st.data(), arrays())
 def test_a_plain_key_selects_what_numpy_selects(
     data: st.DataObject, pair: tuple[Any, Values]
@@ -204,7 +198,6 @@ def test_a_plain_key_selects_what_numpy_selects(
     assert_same(z[...], model)
 
 
-@unhurried
 @given(st.data(), arrays())
 def test_blocks_are_whole_chunks(data: st.DataObject, pair: tuple[Any, Values]) -> None:
     z, model = pair
@@ -558,7 +551,7 @@ def test_no_selection_of_a_trillion_chunks_takes_memory_for_them(tmp_path: Path)
     assert abs(peaks["trillion"] - peaks["few"]) < 4096
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**31))
 def test_a_hundred_thousand_points_in_any_order_are_the_right_ones(seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -16,7 +16,6 @@ from selections import (
     out_like,
     positions,
     slices,
-    unhurried,
     values_of,
 )
 from zarrix.errors import ArrayIndexError, BoundsCheckError, ReadOnlyError
@@ -62,7 +61,6 @@ def apply(model: Values, kind: str, what: Any) -> Values:
     return model
 
 
-@unhurried
 @given(st.data(), arrays(), st.integers(1, 4), st.sampled_from(("C", "F", "strided", "reversed")))
 def test_views_composed_at_random_read_as_numpy_views_do(
     data: st.DataObject, pair: tuple[Any, Values], count: int, strides: str

@@ -124,7 +124,7 @@ def keys(draw: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_reads_and_writes_are_those_of_numpy(kind: str, data: Any) -> None:
     strategy, arguments, fill = KINDS[kind]

@@ -8,7 +8,7 @@ import pytest
 import zarrix as zarr
 from hypothesis import given
 from hypothesis import strategies as st
-from selections import Values, arrays, orthogonal_keys, point_keys, unhurried
+from selections import Values, arrays, orthogonal_keys, point_keys
 
 
 class Counting(dict[str, bytes]):
@@ -81,7 +81,6 @@ def test_two_points_of_a_trillion_chunks_are_planned_as_two() -> None:
     assert (plan.chunks, plan.missing, plan.requests, plan.bytes_fetched) == (2, 2, 2, 0)
 
 
-@unhurried
 @given(st.data(), arrays(smallest=2))
 def test_the_chunks_of_a_plan_are_those_that_hold_what_is_selected(
     data: st.DataObject, pair: tuple[Any, Values]

@@ -13,7 +13,6 @@ import pytest
 import zarrix as zarr
 from hypothesis import given
 from hypothesis import strategies as st
-from selections import unhurried
 from zarrix._chunk_grid import AxisGrid, axis_of
 from zarrix._errors import MetadataError
 
@@ -208,7 +207,6 @@ def test_other_spellings_of_a_grid_that_did_not_change_are_kept() -> None:
 
 
 @given(st.data())
-@unhurried
 def test_appends_cuts_and_writers_leave_what_an_array_in_memory_has(data: st.DataObject) -> None:
     lengths = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     sharded = data.draw(st.booleans())

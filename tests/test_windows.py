@@ -14,7 +14,7 @@ import pytest
 import zarrix as zarr
 from hypothesis import given
 from hypothesis import strategies as st
-from selections import Values, arrays, assert_same, out_like, unhurried, values_of
+from selections import Values, arrays, assert_same, out_like, values_of
 from zarrix.errors import ArrayIndexError, BoundsCheckError
 
 
@@ -37,7 +37,6 @@ def windows_of(model: Values, starts: Values, shape: tuple[int, ...], pad: Any) 
     return result
 
 
-@unhurried
 @given(st.data(), arrays(), st.sampled_from(("C", "F", "strided", "reversed")))
 def test_windows_are_numpys_crops(
     data: st.DataObject, pair: tuple[Any, Values], strides: str
@@ -60,7 +59,6 @@ def test_windows_are_numpys_crops(
     assert_same(out, want)
 
 
-@unhurried
 @given(st.data(), arrays())
 def test_windows_that_leave_the_array_are_padded_or_refused(
     data: st.DataObject, pair: tuple[Any, Values]

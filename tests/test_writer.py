@@ -22,7 +22,7 @@ import pytest
 import zarrix as zarr
 from hypothesis import given
 from hypothesis import strategies as st
-from selections import assert_same, unhurried
+from selections import assert_same
 from zarrix.errors import CodecError, ReadOnlyError, WriterError
 
 KILLS = int(os.environ.get("ZARRIX_WRITER_KILLS", "20"))
@@ -36,7 +36,6 @@ def make(store: Any, shape: tuple[int, ...], layout: str = "v2", **options: Any)
     return zarr.create_array(store, shape=shape, shards=shards, **options)
 
 
-@unhurried
 @given(st.data())
 def test_a_stream_stores_what_was_appended_in_order(data: st.DataObject) -> None:
     axis = data.draw(st.integers(-3, 2))
