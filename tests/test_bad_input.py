@@ -17,6 +17,7 @@ import numcodecs
 import numpy as np
 import pytest
 import zarrix as zarr
+from numcodecs.registry import codec_registry
 
 NUMBERS = np.arange(60, dtype="<i4").reshape(6, 10)
 
@@ -451,8 +452,9 @@ UNKNOWN = {
 @pytest.mark.parametrize("codec", UNKNOWN)
 @pytest.mark.parametrize("place", ["compressor", "filters"])
 def test_an_unknown_codec_is_named_with_the_package_that_has_it(
-    folder: Path, codec: str, place: str
+    folder: Path, codec: str, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delitem(codec_registry, codec, raising=False)
     config: Any = {"id": codec, "level": 3}
     changes = {place: [config] if place == "filters" else config}
     Path(at(folder, "a/.zarray")).write_text(document(**changes))

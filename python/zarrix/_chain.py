@@ -8,6 +8,7 @@ its slots for those of numcodecs. `zarrix._chain_documents` makes chains of what
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from zarrix import _engine
 from zarrix._codecs import ForeignCodecs, Run, number_slots
 from zarrix._errors import MetadataError, UnknownCodecError, shorten
 from zarrix._extensions import ELEMENTWISE, EXTENSIONS, Bound, words_of
 from zarrix._numcodecs_links import link_codec
 from zarrix._objects import SERIALIZERS, data_type_name, is_variable
+from zarrix._zfp import Zfp
 
 __all__ = [
     "ARRAY_TO_ARRAY",
@@ -68,6 +71,7 @@ ARRAY_TO_BYTES = frozenset(
         "numcodecs.vlen-bytes",
         "numcodecs.pcodec",
         "numcodecs.zfpy",
+        "zfp",
     )
 )
 _NATIVE = ("blosc", "crc32c", "gzip", "zstd")
@@ -260,19 +264,28 @@ class _Walk:
             self._shard(configuration)
         elif name == "n5_default":
             self._n5(configuration)
+        elif name == "zfp":
+            self._zfp(configuration)
         elif name in _VARIABLE:
             self._variable(name.removeprefix("numcodecs."))
         elif name in EXTENSIONS:
             bound = _bound(name, configuration, self.dtype, self.size, self.where)
-            self.steps.append({"name": name, "configuration": bound.configuration})
+            self._native(name, bound.configuration)
             self._becomes(bound.dtype, bound.size)
             self.is_bytes = EXTENSIONS[name].gives == "bytes"
         elif name in _NATIVE:
-            self.steps.append({"name": name, "configuration": configuration})
+            self._native(name, configuration)
             self.size = self.size + 4 if name == "crc32c" and self.size is not None else None
         else:
             self._numcodecs(name.removeprefix("numcodecs."), configuration)
             self.is_bytes = self.is_bytes or name in ARRAY_TO_BYTES
+
+    def _native(self, name: str, configuration: dict[str, Any]) -> None:
+        """A codec that the engine has, if it takes the configuration."""
+        fault = _engine.codec_fault(name, json.dumps(configuration), self.dtype.itemsize)
+        if fault is not None:
+            raise MetadataError(f"{self.where}: {fault}")
+        self.steps.append({"name": name, "configuration": configuration})
 
     def _becomes(self, dtype: np.dtype[Any], size: int | None) -> None:
         """Behind a codec, elements are of ``dtype``, and what is encoded has ``size`` bytes."""
@@ -394,6 +407,19 @@ class _Walk:
         fill = list(self.fill or bytes(self.dtype.itemsize))
         block = {"shape": shape, "fill_value": fill, "codecs": inside.steps}
         self.steps.append({"name": "n5_default", "configuration": block})
+        self.is_bytes, self.size = True, None
+
+    def _zfp(self, configuration: Config) -> None:
+        try:
+            codec = Zfp(configuration, self.dtype, self.shape, self.where)
+        except ValueError as error:
+            if isinstance(error, UnknownCodecError):
+                raise
+            raise MetadataError(
+                f"{self.where}: codec 'zfp' has the configuration {shorten(dict(configuration))}, "
+                f"and {error}"
+            ) from None
+        self._run().add(codec, None)
         self.is_bytes, self.size = True, None
 
     def _check_n5(self, codecs: list[Config]) -> None:

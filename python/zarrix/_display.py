@@ -112,8 +112,8 @@ def _store_rows(node: Any) -> InfoItems:
 def _not_native(array: Any) -> tuple[str, str] | None:
     """Which codecs the engine has to call Python for: reading them costs much more."""
     foreign = set(array._metadata.foreign_codecs)
-    codecs = [*(array.filters or ()), *array.compressors]
-    names = [type(codec).__name__ for codec in codecs if _codec_id(codec) in foreign]
+    codecs = [*(array.filters or ()), array.serializer, *array.compressors]
+    names = [type(codec).__name__ for codec in codecs if codec and _codec_id(codec) in foreign]
     how = "in Python" if is_variable(array._metadata.dtype) else "through numcodecs"
     return ("Not native", f"{', '.join(names)} ({how})") if names else None
 

@@ -27,6 +27,8 @@ pub(crate) fn config(level: usize, mode: ModeSpec, delta: DeltaSpec, page: usize
         .with_mode_spec(mode)
         .with_delta_spec(delta)
         .with_paging_spec(PagingSpec::EqualPagesUpTo(page))
+        // Off in pco, which doubts that bytes are numbers; an array of int8 says that they are.
+        .with_enable_8_bit(true)
 }
 
 impl Pcodec {

@@ -147,7 +147,8 @@ class ArrayMetadata:
         if shard is None:
             return self.chunk_shape
         order = stored_order(self.codecs, len(self.shape), self.where)
-        stored = inner_shape(shard, tuple(self.chunk_shape[axis] for axis in order), self.where)
+        whole = tuple(self.chunk_shape[axis] for axis in order)
+        stored = inner_shape(shard, whole, f"{self.where}: key 'codecs'")
         lengths = dict(zip(order, stored, strict=True))
         return tuple(lengths[axis] for axis in range(len(order)))
 

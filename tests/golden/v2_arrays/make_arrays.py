@@ -29,6 +29,9 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+from packs import pack  # noqa: E402
+
 BLOSC = {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}
 
 PLAIN = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
@@ -318,15 +321,6 @@ def make_cases() -> None:
         np.save(file, values)
         packed[f"{name}.npy"] = file.getvalue()
     pack(HERE / "expected.tar.xz", packed)
-
-
-def pack(path: Path, files: dict[str, bytes]) -> None:
-    with tarfile.open(path, "w:xz", preset=9, format=tarfile.USTAR_FORMAT) as archive:
-        for name in sorted(files):
-            entry = tarfile.TarInfo(name)
-            entry.size = len(files[name])
-            archive.addfile(entry, io.BytesIO(files[name]))
-    print(f"{path.name}: {len(files)} files, {path.stat().st_size} bytes")
 
 
 def expected_values() -> dict[str, np.ndarray[Any, Any]]:

@@ -30,6 +30,9 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+from packs import pack  # noqa: E402
+
 Case = tuple[np.ndarray[Any, Any], dict[str, Any]]
 
 NUMBERS = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
@@ -276,15 +279,6 @@ def store_case(zarr: Any, root: Path, values: Any, keywords: dict[str, Any]) -> 
     z = zarr.create_array(str(root), shape=values.shape, dtype=values.dtype, **keywords)
     z[...] = values
     return zarr.open_array(str(root), mode="r")
-
-
-def pack(path: Path, files: dict[str, bytes]) -> None:
-    with tarfile.open(path, "w:xz", preset=9, format=tarfile.USTAR_FORMAT) as archive:
-        for name in sorted(files):
-            entry = tarfile.TarInfo(name)
-            entry.size = len(files[name])
-            archive.addfile(entry, io.BytesIO(files[name]))
-    print(f"{path.name}: {len(files)} files, {path.stat().st_size} bytes")
 
 
 def unpack(name: str) -> dict[str, dict[str, bytes]]:
