@@ -92,6 +92,11 @@ class StorePath:
         start = f"file://{root}" if isinstance(root, str) else f"memory://{id(self.store)}"
         return f"{start}/{self.path}".rstrip("/")
 
+    @property
+    def read_only(self) -> bool:
+        """Whether changes are refused."""
+        return bool(getattr(self.store, "read_only", False))
+
     def __truediv__(self, other: str) -> "StorePath":
         return StorePath(self.store, f"{self.path}/{other}".strip("/"))
 

@@ -264,6 +264,19 @@ class Config:
         self._ignored = {**self._ignored, **ignored}
         return restore
 
+    def reset(self) -> None:
+        """Give every setting the value that it had when the package was imported."""
+        _engine.set_threads(0)
+        defaults = type(self)()
+        for name in _VARIABLES:
+            if name != "threads":
+                setattr(self, name, getattr(defaults, name))
+        self._ignored = {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """All settings by name: ours, and those of zarr-python that were set and do nothing."""
+        return {**{name: getattr(self, name) for name in _VARIABLES}, **self._ignored}
+
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in _VARIABLES)
         return f"zarrix.config({values})"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from zarrix import _engine
 from zarrix._errors import PathNotFoundError
@@ -151,6 +151,21 @@ class ConsolidatedMetadata:
     """
 
     metadata: dict[str, Any]
+    kind: ClassVar[str] = "inline"
+    must_understand: ClassVar[bool] = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is in the document of a group of format 3."""
+        members = {path: one.to_dict() for path, one in self.flattened_metadata.items()}
+        return {"kind": self.kind, "must_understand": self.must_understand, "metadata": members}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ConsolidatedMetadata:
+        """What `to_dict` gives, as an object; `MetadataError` if ``data`` is something else."""
+        root = {"zarr_format": 3, "node_type": "group", "consolidated_metadata": dict(data)}
+        documents = consolidated.parse_v3(json_dumps(root), "consolidated_metadata")
+        assert documents is not None
+        return _as_objects(documents, 3)
 
     @property
     def flattened_metadata(self) -> dict[str, Any]:

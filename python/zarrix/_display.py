@@ -7,6 +7,7 @@ The HTML carries its own style, in ``currentColor`` with opacities: one drawing 
 import textwrap
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import islice
 from typing import Any
 
 from zarrix._chunk_grid import AxisGrid
@@ -154,12 +155,22 @@ def info_table(items: InfoItems) -> str:
 
 
 class TreeViewer:
-    """A hierarchy drawn as a tree; ``level`` limits its depth, ``expand`` opens it in HTML."""
+    """A hierarchy drawn as a tree; ``level`` limits its depth, ``expand`` opens it in HTML.
 
-    def __init__(self, group: Any, expand: bool | int = False, level: int | None = None) -> None:
+    ``max_nodes`` limits how many arrays and groups the text shows.
+    """
+
+    def __init__(
+        self,
+        group: Any,
+        expand: bool | int | None = False,
+        level: int | None = None,
+        max_nodes: int | None = None,
+    ) -> None:
         self.group = group
-        self.expand = expand
+        self.expand = expand or False
         self.level = level
+        self.max_nodes = max_nodes
 
     def __repr__(self) -> str:
         return self._text(branch="├── ", last="└── ", bar="│   ")
@@ -175,13 +186,19 @@ class TreeViewer:
                 yield indent + (last if is_last else branch) + _label(child)
                 yield from lines(child, depth + 1, indent + ("    " if is_last else bar))
 
-        return "\n".join([_label(self.group), *lines(self.group, 0, " ")])
+        found = lines(self.group, 0, " ")
+        shown = list(islice(found, self.max_nodes))
+        if self.max_nodes is not None and next(found, None) is not None:
+            shown.append(f" ... and more: max_nodes is {self.max_nodes}")
+        return "\n".join([_label(self.group), *shown])
 
     def _children(self, node: Any, depth: int) -> list[Any]:
         is_leaf = hasattr(node, "shape") or not hasattr(node, "keys")
         if is_leaf or (self.level is not None and depth >= self.level):
             return []
-        return [node[name] for name in node]
+        members = getattr(node, "members", None)
+        # One look at all of them, where a group offers that.
+        return [one for _, one in members()] if callable(members) else [node[n] for n in node]
 
     def _repr_html_(self) -> str:
         return f'<div class="zarrix-tree">{self._html(self.group, 0)}</div>'

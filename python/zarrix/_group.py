@@ -173,7 +173,14 @@ class Group(GroupTerms, MutableMapping[str, Any]):
         """The rows of `info`."""
         return _display.group_items(self)
 
-    def tree(self, expand: bool | int = False, level: int | None = None) -> _display.TreeViewer:
+    def tree(
+        self,
+        expand: bool | int | None = False,
+        level: int | None = None,
+        *,
+        max_nodes: int | None = None,
+        plain: bool = False,
+    ) -> _display.TreeViewer:
         """The hierarchy, drawn as a tree.
 
         Parameters
@@ -182,13 +189,17 @@ class Group(GroupTerms, MutableMapping[str, Any]):
             How many levels are open in the HTML form; True for all.
         level : int, optional
             How deep to go.
+        max_nodes : int, optional
+            How many arrays and groups the text shows; all by default.
+        plain : bool
+            Accepted for zarr-python 3; the text has no colours.
 
         Returns
         -------
         TreeViewer
             Prints as text; notebooks show it as HTML.
         """
-        return _display.TreeViewer(self, expand=expand, level=level)
+        return _display.TreeViewer(self, expand=expand, level=level, max_nodes=max_nodes)
 
     def __repr__(self) -> str:
         read_only = " read-only" if self._read_only else ""

@@ -10,6 +10,7 @@ these are for code that was written for zarr-python.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -96,6 +97,22 @@ class ZDType:
             name = encode_dtype(self.dtype) if objects is None else "|O"
             return {"name": name, "object_codec_id": codec_id}
         return data_type_of(self.dtype)
+
+    @property
+    def dtype_cls(self) -> type[np.dtype[Any]]:
+        """The class of the NumPy dtype."""
+        return type(self.dtype)
+
+    @property
+    def endianness(self) -> str | None:
+        """Byte order in memory, the machine's; None where there is none to speak of."""
+        return None if self.dtype.byteorder == "|" else sys.byteorder
+
+    @property
+    def object_codec_id(self) -> str | None:
+        """The object codec that format 2 stores elements with that have no size."""
+        found: str | None = self.to_json(2)["object_codec_id"]
+        return found
 
     @property
     def item_size(self) -> int:

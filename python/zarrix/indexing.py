@@ -13,12 +13,16 @@ from zarrix._errors import (
     NegativeStepError,
     VindexInvalidSelectionError,
 )
+from zarrix._selecting import BlockIndex, OIndex, VIndex
 from zarrix._selection import parse_basic, split_fields
 
 __all__ = [
     "ArrayIndexError",
+    "BlockIndex",
     "BoundsCheckError",
     "NegativeStepError",
+    "OIndex",
+    "VIndex",
     "VindexInvalidSelectionError",
     "ceildiv",
     "check_fields",

@@ -13,7 +13,7 @@ from zarrix._codec_objects import codec_from_dict
 __all__ = ["get_codec", "get_codec_class", "register_codec"]
 
 
-def register_codec(key: str, codec_cls: type[Any]) -> None:
+def register_codec(key: str, codec_cls: type[Any], *, qualname: str | None = None) -> None:
     """Make a numcodecs class available under the id ``key``.
 
     Parameters
@@ -22,6 +22,8 @@ def register_codec(key: str, codec_cls: type[Any]) -> None:
         Without ``numcodecs.``, or with it.
     codec_cls : type
         With ``encode``, ``decode``, ``get_config`` and ``from_config``.
+    qualname : str, optional
+        Accepted for zarr-python; there is one class for an id.
     """
     import numcodecs  # type: ignore[import-untyped, unused-ignore]
 
@@ -33,7 +35,7 @@ def get_codec(config: dict[str, Any]) -> Any:
     return codec_from_dict(config)
 
 
-def get_codec_class(key: str) -> type[Any]:
+def get_codec_class(key: str, reload_config: bool = False) -> type[Any]:
     """The class of the codec that format 3 calls ``key``."""
     from zarrix._codec_objects import CODEC_CLASSES
     from zarrix.codecs import numcodecs as classes

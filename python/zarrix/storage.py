@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob as _glob
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from zarrix import _nodes
@@ -38,6 +38,7 @@ __all__ = [
     "NestedDirectoryStore",
     "RemoteStore",
     "Store",
+    "StoreLike",
     "StorePath",
     "TempStore",
     "ZipStore",
@@ -58,6 +59,9 @@ __all__ = [
     "rename",
     "rmdir",
 ]
+
+StoreLike = Store | StorePath | MutableMapping[str, Any] | str | os.PathLike[str]
+"""What an argument named ``store`` takes."""
 
 array_meta_key = ".zarray"
 group_meta_key = ".zgroup"

@@ -30,7 +30,8 @@ from model.two_handles import TwoHandles
 LONG = "ZARRIX_MODEL_EXAMPLES" in os.environ
 EXAMPLES = int(os.environ.get("ZARRIX_MODEL_EXAMPLES", "150"))
 STEPS = int(os.environ.get("ZARRIX_MODEL_STEPS", "30"))
-NUMBERS = st.integers(0, 2**32 - 1)
+# Not st.integers, which prefers small ones and so would draw the same examples again and again.
+NUMBERS = st.binary(min_size=4, max_size=4).map(int.from_bytes)
 
 
 def explore(machine: type[StoredArray]) -> None:
