@@ -2,8 +2,8 @@
 
     python tests/peer_names/record.py > tests/peer_names/zarr-3.4.2.json
 
-By module, every public name; of functions and methods their parameters, of classes their members.
-`tests/test_peer_names.py` holds zarrix against what was recorded.
+By its whole name, every public name with the names of its parameters; of classes that users hold
+the members, too. `tests/test_peer_names.py` holds zarrix against what was recorded.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
-import sys
 import types
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 MODULES = {
@@ -29,99 +29,85 @@ MODULES = {
         "zarr.storage zarr.types"
     ),
 }
-# Methods whose parameters users pass by name; of other classes their presence is what counts.
-OPERATORS = {
-    "__array__",
-    "__bool__",
-    "__complex__",
-    "__contains__",
-    "__delitem__",
-    "__enter__",
-    "__eq__",
-    "__exit__",
-    "__float__",
-    "__getitem__",
-    "__index__",
-    "__int__",
-    "__iter__",
-    "__len__",
-    "__setitem__",
-}
+HELD = (
+    *("zarr.Array", "zarr.Group", "zarr.AsyncArray", "zarr.AsyncGroup", "zarr.attrs.Attributes"),
+    *("zarr.storage.DirectoryStore", "zarr.storage.ZipStore", "zarr.sync.ThreadSynchronizer"),
+    *("zarr.storage.LocalStore", "zarr.storage.MemoryStore", "zarr.storage.StorePath"),
+    *("zarr.core.group.ConsolidatedMetadata", "zarr.core.metadata.ArrayV3Metadata"),
+)
+"""Classes whose members are recorded, too."""
+
+Parameters = list[str] | None
 
 
-def parameters(thing: Any) -> list[str] | None:
+def parameters(thing: Any) -> Parameters:
     """Names of parameters without self; None where there is no signature."""
     try:
         named = inspect.signature(thing).parameters.values()
     except (TypeError, ValueError):
         return None
-    marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    return [marks.get(p.kind, "") + p.name for p in named if p.name not in ("self", "cls")]
+    many = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in named if p.name not in ("self", "cls") and p.kind not in many]
 
 
-def members(cls: type) -> dict[str, list[str] | None]:
+def members(cls: type) -> Iterator[tuple[str, Parameters]]:
     """Public members that the class or its bases in the package define."""
-    found: dict[str, list[str] | None] = {}
+    found: dict[str, Parameters] = {}
     for base in reversed(cls.__mro__):
-        if base.__module__.split(".")[0] not in ("zarr", "numcodecs"):
-            continue
-        for name, member in vars(base).items():
-            if name.startswith("_") and name not in OPERATORS:
-                continue
-            inner = getattr(member, "__func__", member)
-            function = isinstance(inner, types.FunctionType)
-            found[name] = parameters(inner) if function else None
-    return dict(sorted(found.items()))
+        if base.__module__.split(".")[0] == "zarr":
+            for name, member in vars(base).items():
+                if not name.startswith("_"):
+                    inner = getattr(member, "__func__", member)
+                    function = isinstance(inner, types.FunctionType)
+                    found[name] = parameters(inner) if function else None
+    yield from found.items()
 
 
 def public(module: Any) -> list[str]:
     """The names that a module says are public; else what it defines, not what it imports."""
     names = getattr(module, "__all__", None)
     if names is not None:
-        return sorted(name for name in names if not name.startswith("_") or name == "__version__")
+        return [name for name in names if not name.startswith("_") or name == "__version__"]
     here = (module.__name__, module.__name__.replace(".", "._", 1) + ".")
-    return sorted(
+    return [
         name
         for name, thing in vars(module).items()
         if not name.startswith("_")
         and callable(thing)
         and str(getattr(thing, "__module__", "")).startswith(here)
-    )
+    ]
 
 
-def settings(config: Any, prefix: str = "") -> list[str]:
+def settings(config: Any, prefix: str = "") -> Iterator[str]:
     """Dotted names of settings."""
-    found: list[str] = []
     for name, value in config.items():
         whole = f"{prefix}{name}"
-        found += settings(value, f"{whole}.") if isinstance(value, dict) and value else [whole]
-    return found
+        if isinstance(value, dict) and value:
+            yield from settings(value, f"{whole}.")
+        else:
+            yield whole
 
 
-def record() -> dict[str, Any]:
+def record() -> dict[str, Parameters]:
     """All of it."""
     package = importlib.import_module("zarr")
-    version = str(package.__version__)
-    found: dict[str, Any] = {"version": version, "modules": {}}
-    for name in MODULES[version[0]].split():
-        module = importlib.import_module(name)
-        things: dict[str, Any] = {}
-        for public_name in public(module):
+    version = str(package.__version__)[0]
+    found: dict[str, Parameters] = {}
+    for module_name in MODULES[version].split():
+        module = importlib.import_module(module_name)
+        for name in public(module):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                thing = getattr(module, public_name, None)
-            if inspect.isclass(thing):
-                things[public_name] = {"parameters": parameters(thing), "members": members(thing)}
-            elif callable(thing):
-                things[public_name] = {"parameters": parameters(thing)}
-            else:
-                things[public_name] = {}
-        found["modules"][name.partition(".")[2]] = things
-    if version[0] == "3":
-        found["config"] = sorted(settings(package.config.to_dict()))
+                thing = getattr(module, name, None)
+            whole = f"{module_name}.{name}"
+            found[whole] = parameters(thing) if callable(thing) else None
+            if whole in HELD:
+                found.update((f"{whole}.{member}", given) for member, given in members(thing))
+    if version == "3":
+        found.update((f"zarr.config:{name}", None) for name in settings(package.config.to_dict()))
     return found
 
 
 if __name__ == "__main__":
-    json.dump(record(), sys.stdout, indent=1)
-    print()
+    lines = [f"{json.dumps(name)}: {json.dumps(given)}" for name, given in sorted(record().items())]
+    print("{", ",\n".join(lines), "}", sep="\n")

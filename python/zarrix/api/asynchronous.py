@@ -9,37 +9,8 @@ from typing import Any
 from zarrix._async import as_async, iterate, twin
 from zarrix.api import synchronous
 
-__all__ = [
-    "array",
-    "consolidate_metadata",
-    "copy",
-    "copy_all",
-    "copy_store",
-    "create",
-    "create_array",
-    "create_group",
-    "create_hierarchy",
-    "empty",
-    "empty_like",
-    "from_array",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "open_like",
-    "save",
-    "save_array",
-    "save_group",
-    "tree",
-    "zeros",
-    "zeros_like",
-]
+__all__: list[str] = []
+__all__ += synchronous.__all__
 
 
 async def create_hierarchy(

@@ -1,0 +1,76 @@
+"""Which public names of zarr-python are not here, by patterns of their whole names, and why."""
+
+_DATABASES = "any mapping over a database is taken as a store; drivers of one are not part of this"
+_ASYNC_STORES = "stores are mappings of keys to bytes: store[key], del store[key], key in store"
+_CODEC_CLASSES = "codecs of one's own are numcodecs classes; the engine has no chain in Python"
+_AROUND = "a mapping of one's own around a store, with a cache say, is taken as a store"
+_BUFFERS = "reads fill NumPy arrays or any writable buffer given as out="
+_INTERNAL = "a part of how zarr-python works inside, which no array or group is needed for"
+_MADE_BY_US = "objects are opened or created; none is made from parts"
+_DOCUMENTS = "types of JSON documents, for checkers of types only"
+
+ABSENT: dict[str, dict[str, str]] = {
+    "2.18.7": {
+        "zarr.*DBMStore": _DATABASES,
+        "zarr.*LMDBStore": _DATABASES,
+        "zarr.*MongoDBStore": _DATABASES,
+        "zarr.*RedisStore": _DATABASES,
+        "zarr.*SQLiteStore": _DATABASES,
+        "zarr.*ABSStore": "RemoteStore and URLs open object stores; a mapping of fsspec does, too",
+        "zarr.storage.FSStore": "a mapping of fsspec, or a URL, is taken as a store",
+        "zarr.*LRUStoreCache": _AROUND,
+        "zarr.N5*Store": "blocks of N5 are read as format 3 by the codec n5_default",
+        "zarr.storage.BaseStore": "the base of stores is zarr.storage.Store",
+        "zarr.storage.ConsolidatedMetadataStore": "open_consolidated gives the group",
+        "zarr.storage.migrate_1to2": "format 1 is not read",
+        "zarr.storage.ZipStore.keylist": "list(store) is the same",
+        "zarr.errors.err_too_many_indices": "ArrayIndexError is raised where it is met",
+        "zarr.indexing.*": "selections are resolved in the engine",
+        "zarr.meta.Metadata?": "zarr.meta has the functions",
+        "zarr.meta.get_extended_dtype_info": "of the draft of format 3",
+        "zarr.util.*": _INTERNAL,
+    },
+    "3.4.2": {
+        "zarr.AsyncGroup.from_dict": _MADE_BY_US,
+        "zarr.abc.buffer.*": _BUFFERS,
+        "zarr.buffer.*": _BUFFERS,
+        "zarr.abc.codec.*": _CODEC_CLASSES,
+        "zarr.abc.metadata.*": _INTERNAL,
+        "zarr.abc.numcodec.*": _CODEC_CLASSES,
+        "zarr.abc.store.*": _ASYNC_STORES,
+        "zarr.codecs.SubchunkWriteOrder": "inner chunks are stored in C order",
+        "zarr.config:*": "set() remembers it, and it has no effect",
+        "zarr.core.config.*": "zarr.config is the one object",
+        "zarr.core.group.AsyncGroup": "zarr.AsyncGroup",
+        "zarr.core.group.*": _INTERNAL,
+        "zarr.core.metadata.*": "ArrayMetadata describes arrays of both formats",
+        "zarr.dtype.*JSON_V?": _DOCUMENTS,
+        "zarr.dtype.DTypeSpec_V2": _DOCUMENTS,
+        "zarr.dtype.check_dtype_spec*": _INTERNAL,
+        "zarr.dtype.data_type_registry": "data types are those that are registered for format 3",
+        "zarr.types.*": _DOCUMENTS,
+        "zarr.experimental.cache_store.*": _AROUND,
+        "zarr.metadata.migrate_v3.*": "zarr.migrate, which goes both ways and removes what is old",
+        "zarr.registry.*": "codecs are all that is registered, in numcodecs",
+        "zarr.storage.FsspecStore": "a mapping of fsspec, or a URL, is taken as a store",
+        "zarr.storage.ObjectStore": "RemoteStore and URLs open object stores",
+        "zarr.storage.GpuMemoryStore": _BUFFERS,
+        "zarr.storage.LoggingStore": _AROUND,
+        "zarr.storage.WrapperStore": _AROUND,
+        "zarr.storage.ManagedMemoryStore": "MemoryStore",
+        "zarr.storage.*Store.*": _ASYNC_STORES,
+        "zarr.storage.StorePath.*": _ASYNC_STORES,
+    },
+}
+
+OTHER_PARAMETERS: dict[str, str] = {
+    "zarr.Array": _MADE_BY_US,
+    "zarr.Group": _MADE_BY_US,
+    "zarr.AsyncArray": _MADE_BY_US,
+    "zarr.AsyncGroup": _MADE_BY_US,
+    "zarr.Group.get": "2.18 calls what is looked for item",
+    "zarr.core.group.ConsolidatedMetadata.from_dict": "it is the root's",
+    "zarr.storage.*.get": _ASYNC_STORES,
+    "zarr.storage.*.getsize": "2.18 gives the size of all that is below a path",
+}
+"""Functions that lack a parameter of zarr-python's, of the same patterns."""
