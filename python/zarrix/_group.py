@@ -24,6 +24,7 @@ from zarrix._errors import (
     ReadOnlyError,
 )
 from zarrix._group_terms import GroupTerms
+from zarrix._group_visits import Visiting
 from zarrix._metadata import GroupMetadata
 from zarrix._stores import MemoryStore, Store, as_store
 from zarrix.util import normalize_shape, normalize_storage_path
@@ -31,7 +32,7 @@ from zarrix.util import normalize_shape, normalize_storage_path
 __all__ = ["Group"]
 
 
-class Group(GroupTerms, MutableMapping[str, Any]):
+class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
     """A group that exists in a store.
 
     Use `zarrix.open_group` or `zarrix.group` rather than this class.
@@ -371,48 +372,14 @@ class Group(GroupTerms, MutableMapping[str, Any]):
 
         As in zarr 2.18 these are last parts of names, not paths.
         """
-        for path, _ in self._array_nodes(self._path, recurse):
+        for path, _ in _nodes.arrays_below(self._store, self._path, self._zarr_format, recurse):
             yield path.split("/")[-1]
 
     def arrays(self, recurse: bool = False) -> Iterator[tuple[str, Array]]:
         """Names and objects of the arrays directly below; with ``recurse`` of all below."""
-        for path, node in self._array_nodes(self._path, recurse):
+        below = _nodes.arrays_below(self._store, self._path, self._zarr_format, recurse)
+        for path, node in below:
             yield path.split("/")[-1], self._open_node(path, node)
-
-    def _array_nodes(self, path: str, recurse: bool) -> Iterator[tuple[str, _nodes.Node]]:
-        for name, node in _nodes.members(self._store, path, self._zarr_format):
-            below = _nodes.key_of(path, name)
-            if node.kind == "array":
-                yield below, node
-            elif recurse:
-                yield from self._array_nodes(below, recurse)
-
-    def visitvalues(self, func: Callable[[Any], Any]) -> Any:
-        """Call ``func(object)`` on everything below, parents first.
-
-        Stops at the first call that returns something else than None, and returns that.
-        """
-        for name in self:
-            member = self[name]
-            result = func(member)
-            if result is None and isinstance(member, Group):
-                result = member.visitvalues(func)
-            if result is not None:
-                return result
-        return None
-
-    def visititems(self, func: Callable[[str, Any], Any]) -> Any:
-        """As `visitvalues`, calling ``func(path relative to this group, object)``."""
-        start = len(self._path) + 1 if self._path else 0
-        return self.visitvalues(lambda member: func(member.path[start:], member))
-
-    def visit(self, func: Callable[[str], Any]) -> Any:
-        """As `visitvalues`, calling ``func(path relative to this group)``."""
-        return self.visititems(lambda path, _: func(path))
-
-    def visitkeys(self, func: Callable[[str], Any]) -> Any:
-        """The same as `visit`."""
-        return self.visit(func)
 
     # Changing the hierarchy
 

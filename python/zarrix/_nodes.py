@@ -22,6 +22,7 @@ from zarrix._store import Store
 __all__ = [
     "Node",
     "array_document",
+    "arrays_below",
     "check_format",
     "choose_format",
     "clear",
@@ -95,6 +96,18 @@ def members(store: Store, path: str, zarr_format: int) -> Iterator[tuple[str, No
             for key, document in _values(store, keys).items():
                 found[keys[key]] = _node(store, key, mark, document)
         yield from ((name, found[name]) for name in part if name in found)
+
+
+def arrays_below(
+    store: Store, path: str, zarr_format: int, recurse: bool
+) -> Iterator[tuple[str, Node]]:
+    """Paths of the arrays in a group; with ``recurse`` of those in its groups, too."""
+    for name, node in members(store, path, zarr_format):
+        below = key_of(path, name)
+        if node.kind == "array":
+            yield below, node
+        elif recurse:
+            yield from arrays_below(store, below, zarr_format, recurse)
 
 
 def _values(store: Store, keys: Iterable[str]) -> Mapping[str, Any]:

@@ -1,17 +1,13 @@
 """Public names of ``zarr.convenience``."""
 
 from zarrix._api import (
-    LazyLoader,
     consolidate_metadata,
-    load,
     open,  # noqa: A004
     open_consolidated,
-    save,
-    save_array,
-    save_group,
     tree,
 )
 from zarrix._copy import copy, copy_all, copy_store
+from zarrix._save import LazyLoader, load, save, save_array, save_group
 
 __all__ = [
     "LazyLoader",
