@@ -26,6 +26,9 @@ from zarrix.util import json_dumps
 __all__ = ["parsed", "same_fill", "to_2", "to_3", "zattrs"]
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
+_TYPES = ("dtype", "astype", "encode_dtype", "decode_dtype")
+"""What filters call the data types of elements that they take and give."""
+
 _EMPTY = {"vlen-utf8": "", "vlen-bytes": b""}
 
 
@@ -156,7 +159,7 @@ def _filter_of_3(
     """A filter of format 2 as a codec of format 3, and the dtype that it gives."""
     given = {key: value for key, value in config.items() if key != "id"}
     after = dtype
-    for key in ("dtype", "astype", "encode_dtype", "decode_dtype"):
+    for key in _TYPES:
         if given.get(key) is not None:
             after = np.dtype(given[key]) if key in ("dtype", "astype", "encode_dtype") else after
             given[key] = np.dtype(given[key]).newbyteorder("=").str
@@ -213,14 +216,12 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
     if any(codec["name"] != "transpose" for codec in arrays[: len(arrays) - len(chain)]):
         raise MetadataError("a transposition follows a filter, which format 2 does not have")
     big = middle[0].get("configuration", {}).get("endian") == "big"
-    if big and chain:
-        raise MetadataError("filters of elements that are stored in big-endian order")
     dtype = array.dtype.newbyteorder(">") if big else array.dtype
     fill = encode_fill_value(array.fill_value, array.dtype) if objects is None else None
     if objects is not None:
         dtype, fill = OBJECT, encode_object_fill(array.fill_value, objects)
         chain.insert(0, {"name": f"numcodecs.{objects}", "configuration": {}})
-    configs = [_config_of_2(codec) for codec in (*chain, *binary)]
+    configs = [_config_of_2(codec, big) for codec in (*chain, *binary)]
     compressor = configs.pop() if binary else None
     attributes = array.attributes
     if array.dimension_names is not None:
@@ -247,8 +248,15 @@ def _before_shard(array: ArrayMetadata) -> Iterator[Mapping[str, Any]]:
         yield codec
 
 
-def _config_of_2(codec: Mapping[str, Any]) -> dict[str, Any]:
+def _config_of_2(codec: Mapping[str, Any], big: bool) -> dict[str, Any]:
+    """A codec of format 3 as a filter of format 2, where elements say in which order they lie."""
     config = numcodecs_config(codec)
     if config is None:
         raise MetadataError(f"format 2 has no codec {codec['name']!r}")
+    if big:
+        given = {key: config[key] for key in _TYPES if config.get(key) is not None}
+        config = {
+            **config,
+            **{key: np.dtype(one).newbyteorder(">").str for key, one in given.items()},
+        }
     return codec_config(config, "codec")

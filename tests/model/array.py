@@ -29,7 +29,7 @@ class StoredArray:
         *("read", "read", "read", "read_into", "read_into", "write", "write", "write", "write"),
         *("write_all", "write_the_fill_value"),
         *("resize", "append", "stream", "reopen", "read_by_a_second_handle", "iterate"),
-        *("refuse_what_does_not_fit", "start_again"),
+        *("refuse_what_does_not_fit", "migrate", "start_again"),
     )
 
     def __init__(self) -> None:
@@ -329,6 +329,23 @@ class StoredArray:
             self.use(self.do(lambda z: pickle.loads(pickle.dumps(z))))
         assert self.do(lambda z: z.shape) == self.model.shape
         assert self.do(lambda z: z.dtype) == self.dtype
+
+    def migrate(self, random: Random) -> None:
+        """To the other format and back, where the other one has words for the array."""
+        formats = [5 - self.layout.zarr_format, self.layout.zarr_format]
+        for to in formats:
+            there = zarr.migrate(self.store, to=to, rewrite=True, dry_run=True)
+            if there.obstacles:
+                assert to == formats[0], there
+                return
+            zarr.migrate(self.store, to=to, rewrite=True)
+            found = self.open("r+")
+            assert found.zarr_format == to
+            assert_same_elements(found[...].astype(self.dtype), self.model, self.dtype)
+        count(step="migrate")
+        assert found.dtype == self.dtype
+        self.use(found)
+        self.second = None
 
     def refuse_what_does_not_fit(self, random: Random) -> None:
         """What fails leaves everything as it was, as `check` sees."""
