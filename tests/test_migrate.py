@@ -107,7 +107,9 @@ def test_there_and_back_everything_reads_the_same_and_chunks_stay(name: str) -> 
     assert not [key for key in again if key.endswith("zarr.json")]
     z = zarr.open(store)["g/z"]
     assert z.zarr_format == 2
-    assert z.dtype == values.dtype
+    # Delta gives little-endian bytes there, and in format 3 that is all that is said of order.
+    stays = name != "big-endian delta"
+    assert z.dtype == (values.dtype if stays else values.dtype.newbyteorder("<"))
     assert same(z[...], values)
     assert z.attrs.asdict() == {"_ARRAY_DIMENSIONS": ["y", "x"], "unit": "mm"}
 
