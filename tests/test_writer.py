@@ -134,6 +134,33 @@ def test_a_failure_in_the_background_is_raised_to_the_caller_and_the_prefix_stay
         produce()
     assert z.shape == (12, 3, 5)
     assert z[:, 0, 0].tolist() == list(range(12))
+    # Blocks after the one that failed were stored at the same time; they do not show up later.
+    z.resize(60, 3, 5)
+    assert not z[12:].any()
+
+
+def test_a_block_is_shown_when_all_before_it_are() -> None:
+    class FirstIsSlow(dict[str, bytes]):
+        """Holds the first chunk back until a later one is stored."""
+
+        later = threading.Event()
+
+        def __setitem__(self, key: str, value: bytes) -> None:
+            if key == "0.0.0":
+                assert self.later.wait(30)
+                shapes.append(zarr.open(self, mode="r").shape)
+            super().__setitem__(key, value)
+            if key == "1.0.0":
+                self.later.set()
+
+    shapes: list[tuple[int, ...]] = []
+    store = FirstIsSlow()
+    z = make(store, (0, 3, 5))
+    with z.writer(buffer_bytes=1) as stream:
+        for number in range(40):
+            stream.append(np.full((3, 5), number))
+    assert shapes == [(0, 3, 5)]
+    assert z[:, 0, 0].tolist() == list(range(40))
 
 
 def test_what_was_appended_before_an_error_of_the_caller_is_kept() -> None:
@@ -469,9 +496,9 @@ def test_memory_is_three_blocks_however_long_the_stream(tmp_path: Path) -> None:
     for frames in ("60", "400"):
         done = run(MEMORY, frames)
         assert done.returncode == 0, done.stderr
-        # Three blocks of 8 MiB, and for each of two threads a chunk of 2 MiB: encoded, on its way
-        # to the store, and as the bytes that the mapping gets.
-        assert int(done.stdout) < (3 * 8 + 2 * 3 * 2 + 4) * 2**20
+        # Three blocks of 8 MiB; two of them are stored at a time, by two threads each, which have a
+        # chunk of 2 MiB: encoded, on its way to the store, and as the bytes that the mapping gets.
+        assert int(done.stdout) < (3 * 8 + 2 * 2 * 3 * 2 + 4) * 2**20
 
 
 PROGRAM = """
