@@ -5,7 +5,6 @@ import gc
 import inspect
 import pickle
 import threading
-import time
 import warnings
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -23,21 +22,21 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(coroutine, debug=True)
 
 
-class Slow(dict[str, Any]):
-    """A mapping whose values take a while, and that knows how many are on their way."""
+class Gated(dict[str, Any]):
+    """A mapping that gives no chunk before its gate is open, and knows how many wait there."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.seconds = seconds
-        self.inside = self.most = 0
+        self.gate = threading.Event()
+        self.gate.set()
+        self.inside = 0
         self._lock = threading.Lock()
 
     def __getitem__(self, key: str) -> Any:
         with self._lock:
             self.inside += 1
-            self.most = max(self.most, self.inside)
         try:
-            time.sleep(self.seconds)
+            assert self.gate.wait(60)
             return super().__getitem__(key)
         finally:
             with self._lock:
@@ -150,24 +149,33 @@ def test_functions_take_and_give_twins(tmp_path: Any) -> None:
 
 
 def test_calls_overlap() -> None:
-    store = Slow(0.02)
+    class Meeting(dict[str, Any]):
+        together = threading.Barrier(1)
+
+        def __getitem__(self, key: str) -> Any:
+            self.together.wait(60)
+            return super().__getitem__(key)
+
+    store = Meeting()
     z = zarr.create_array(store, shape=8, chunks=1, dtype="i4")
     z[:] = np.arange(8)
-    store.most = 0
+    # From here on no call goes on before another one is there, too.
+    store.together = threading.Barrier(2)
 
     async def all_of_it() -> list[Any]:
         return await asyncio.gather(*(z.async_array.getitem(i) for i in range(8)))
 
     assert run(all_of_it()) == list(range(8))
-    assert store.most > 1
 
 
 def test_a_cancelled_call_has_ended_when_its_caller_goes_on() -> None:
-    store = Slow(0.3)
+    store = Gated()
     z = zarr.create_array(store, shape=4, chunks=4, dtype="i4")
     out = np.zeros(4, "i4")
 
     async def all_of_it() -> None:
+        loop = asyncio.get_running_loop()
+        store.gate.clear()
         task = asyncio.create_task(z.async_array.get_basic_selection(..., out=out))
         while not store.inside:
             await asyncio.sleep(0.005)
@@ -175,9 +183,13 @@ def test_a_cancelled_call_has_ended_when_its_caller_goes_on() -> None:
         # A second time, while it waits for the call to end.
         await asyncio.sleep(0.02)
         task.cancel()
+        loop.call_later(0.05, store.gate.set)
         with pytest.raises(asyncio.CancelledError):
             await task
         assert store.inside == 0
+        store.gate.clear()
+        # Timers of one loop run in the order of their times, however late it is.
+        loop.call_later(0.2, store.gate.set)
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(z.async_array.setitem(slice(0, 2), 7), 0.05)
         assert store.inside == 0
@@ -188,7 +200,7 @@ def test_a_cancelled_call_has_ended_when_its_caller_goes_on() -> None:
 
 
 def test_a_call_that_has_not_begun_when_it_is_cancelled_never_begins() -> None:
-    store = Slow(0.0)
+    store = Gated()
     z = zarr.create_array(store, shape=4, chunks=4, dtype="i4")
 
     async def all_of_it() -> None:
@@ -212,21 +224,24 @@ def test_a_call_that_has_not_begun_when_it_is_cancelled_never_begins() -> None:
 
 
 def test_an_error_after_a_cancellation_is_not_reported_as_lost() -> None:
-    class Failing(Slow):
+    class Failing(Gated):
         def __getitem__(self, key: str) -> Any:
             value = super().__getitem__(key)
             if key == "c/0":
                 raise OSError("gone")
             return value
 
-    store = Failing(0.05)
+    store = Failing()
     z = zarr.create_array(store, shape=4, chunks=4, dtype="i4")
     z[:] = 1
 
     async def all_of_it() -> None:
+        store.gate.clear()
         task = asyncio.create_task(z.async_array.getitem(...))
-        await asyncio.sleep(0.01)
+        while not store.inside:
+            await asyncio.sleep(0.005)
         task.cancel()
+        asyncio.get_running_loop().call_later(0.02, store.gate.set)
         with pytest.raises(asyncio.CancelledError):
             await task
         gc.collect()

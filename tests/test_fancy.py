@@ -4,7 +4,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
@@ -487,15 +486,12 @@ def test_two_points_of_a_trillion_chunks_cost_two_fetches_and_no_memory(
     z.vindex[[5, 1_999_999], [7, 123_456]] = [3, 4]
     store.fetched.clear()
     tracemalloc.start()
-    began = time.perf_counter()
     got = z.vindex[[5, 1_999_999], [7, 123_456]]
-    took = time.perf_counter() - began
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert got.tolist() == [3, 4]
     assert sorted(store.fetched.values()) == [1, 1]
     assert peak < 100_000
-    assert took < 0.1
     assert z.oindex[[5, 1_999_999], [7, 123_456]].tolist() == [[3, 0], [0, 4]]
 
 
