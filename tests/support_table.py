@@ -12,8 +12,8 @@ array for every cell.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,10 @@ from zarrix._data_types import ML_TYPES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "support.md"
 SHAPE, CHUNKS, SHARDS = (6, 7), (2, 4), (4, 8)
-ROUNDING = ("bitround", "quantize", "fixedscaleoffset", "astype", "delta")
+ROUNDING = (
+    *("bitround", "quantize", "fixedscaleoffset", "astype", "delta"),
+    *("cast_value", "scale_offset", "zfpy"),
+)
 """Codecs that round: their cells are exercised with values that survive it."""
 
 NUMBERS = {
@@ -55,9 +58,36 @@ class Column:
     configuration: tuple[tuple[str, Any], ...] = ()
 
 
-def _columns(zarr_format: int) -> tuple[Column, ...]:
-    both = (
+def _named(name: str, where: str = "compressors", **configuration: Any) -> Column:
+    return Column(name, where, tuple(configuration.items()))
+
+
+def _columns_3() -> tuple[Column, ...]:
+    """The codecs of the specification, and those of the registry but for numcodecs'."""
+    n5 = [_object("transpose", order=[1, 0]), _object("bytes", endian="big"), _object("gzip")]
+    return (
         Column("none"),
+        Column("blosc"),
+        Column("zstd"),
+        Column("gzip"),
+        Column("crc32c"),
+        _named("transpose", "filters", order=[1, 0]),
+        Column("sharding_indexed"),
+        Column("vlen-utf8", "serializer"),
+        Column("vlen-bytes", "serializer"),
+        _named("reshape", "filters", shape=[-1]),
+        _named("bitround", "filters", keepbits=5),
+        _named("cast_value", "filters", data_type="float64"),
+        _named("scale_offset", "filters", offset=0),
+        Column("packbits", "serializer"),
+        Column("pcodec", "serializer"),
+        _named("zfp", "serializer", mode="reversible"),
+        _named("n5_default", "serializer", codecs=n5),
+    )
+
+
+def _columns_of_numcodecs() -> tuple[Column, ...]:
+    return (
         Column("blosc"),
         Column("zstd"),
         Column("gzip"),
@@ -78,13 +108,25 @@ def _columns(zarr_format: int) -> tuple[Column, ...]:
         Column("quantize", "filters", (("digits", 3),)),
         Column("packbits", "filters"),
         Column("categorize", "filters"),
+        Column("pcodec"),
+        Column("zfpy"),
     )
-    if zarr_format == 2:
-        return both
-    return (*both, Column("crc32c"), Column("transpose", "filters"), Column("sharding_indexed"))
 
 
-COLUMNS = {zarr_format: _columns(zarr_format) for zarr_format in (2, 3)}
+def _object(name: str, **configuration: Any) -> dict[str, Any]:
+    """A codec as documents of format 3 have it."""
+    return {"name": name, "configuration": configuration}
+
+
+def _in_format_3(column: Column) -> Column:
+    where = "serializer" if column.name in ("pcodec", "zfpy") else column.where
+    return replace(column, name=f"numcodecs.{column.name}", where=where)
+
+
+COLUMNS = {
+    2: (Column("none"), *_columns_of_numcodecs()),
+    3: (*_columns_3(), *map(_in_format_3, _columns_of_numcodecs())),
+}
 
 REASONS = {
     "a": "Format 2 has no such data type: its data types are those of NumPy.",
@@ -96,6 +138,14 @@ REASONS = {
     "g": "Elements without a size are bytes before this codec sees them, and it is defined on "
     "elements.",
     "h": "The codec's configuration names data types by NumPy's type strings, and these have none.",
+    "i": "The codec is for this one data type.",
+    "j": "The codec is defined on numbers, and for times on their whole numbers.",
+    "k": "The codec is defined on truth values and numbers.",
+    "l": "The codec computes with real numbers; its specification names no others.",
+    "m": "zfp has int32, int64, float32 and float64; that others be converted is left open to "
+    "implementations, and this one does not.",
+    "n": "N5 has integers, float32 and float64.",
+    "o": "pco has integers and floating-point numbers.",
 }
 
 
@@ -105,11 +155,20 @@ def forbidden(zarr_format: int, row: str, column: str) -> str | None:
         return "a"
     if zarr_format == 3 and row in ("structured, with a sub-array", "ragged arrays", "objects"):
         return "b"
+    if zarr_format == 3 and column in _REGISTERED:
+        reason, fits = _REGISTERED[column]
+        if fits(row):
+            return None
+        return "g" if row in UNSIZED and reason != "i" else reason
+    column = column.removeprefix("numcodecs.")
     defined_on = {
         "c": (("delta", "fixedscaleoffset"), _is_number),
         "d": (("bitround", "quantize"), lambda row: row in NUMBERS and row.startswith("float")),
         "e": (("packbits",), lambda row: row == "bool"),
         "f": (("categorize",), lambda row: row in _TEXT[zarr_format]),
+        "m": (("zfpy",), lambda row: row in _OF_ZFP),
+        # Behind elements without a size, format 2 gives it their bytes, which are numbers.
+        "o": (("pcodec",), lambda row: _is_real(row) or (zarr_format == 2 and row in UNSIZED)),
     }
     if column == "astype" and (row in ML_TYPES or row.startswith("structured")):
         return "h"
@@ -124,8 +183,29 @@ def forbidden(zarr_format: int, row: str, column: str) -> str | None:
 _TEXT = {2: ("text of fixed length", "text", "objects"), 3: ("text of fixed length",)}
 
 
+_OF_ZFP = ("int32", "int64", "float32", "float64")
+
+
 def _is_number(row: str) -> bool:
     return row in NUMBERS and row != "bool"
+
+
+def _is_real(row: str) -> bool:
+    return _is_number(row) and not row.startswith("complex")
+
+
+_REGISTERED: dict[str, tuple[str, Callable[[str], bool]]] = {
+    "vlen-utf8": ("i", lambda row: row == "text"),
+    "vlen-bytes": ("i", lambda row: row == "bytes"),
+    "bitround": ("j", lambda r: _is_number(r) or r in ("datetime64", "timedelta64", "bfloat16")),
+    "packbits": ("k", lambda row: row in NUMBERS or row in ML_TYPES),
+    "cast_value": ("l", _is_real),
+    "scale_offset": ("l", _is_real),
+    "pcodec": ("o", _is_real),
+    "zfp": ("m", lambda row: row in _OF_ZFP),
+    "n5_default": ("n", lambda row: _is_real(row) and row != "float16"),
+}
+"""What the registered codecs that are not for all data types are for, and the reason of a no."""
 
 
 def has_ml_types() -> bool:
@@ -146,13 +226,12 @@ def dtype_of(zarr_format: int, row: str) -> Any:
     return np.dtype(SIZED[row])
 
 
-def _codec(row: str, column: Column, dtype: Any) -> Any:
-    name = column.name
-    if name == "transpose":
-        return {"name": name, "configuration": {"order": [1, 0]}}
-    if name == "crc32c":
-        return {"name": name}
+def _codec(zarr_format: int, row: str, column: Column, dtype: Any) -> Any:
+    """A codec as documents of the format have it."""
+    name = column.name.removeprefix("numcodecs.")
     configuration = dict(column.configuration)
+    if name == column.name and zarr_format == 3:
+        return _object(name, **configuration)
     code = dtype.str if isinstance(dtype, np.dtype) else "<f4"
     if name in ("delta", "fixedscaleoffset", "quantize"):
         configuration["dtype"] = code
@@ -163,6 +242,10 @@ def _codec(row: str, column: Column, dtype: Any) -> Any:
     elif name == "categorize":
         kind = "<U3" if row == "text of fixed length" else "|O"
         configuration.update(labels=["a", "b"], dtype=kind, astype="u1")
+    elif name == "zfpy":
+        configuration.update(mode=4, tolerance=-1)
+    if zarr_format == 3:
+        return _object(column.name, **configuration)
     return {"id": name, **configuration}
 
 
@@ -173,7 +256,8 @@ def create(zarr_format: int, row: str, column: Column, store: Any) -> Any:
     if column.name == "sharding_indexed":
         how = {"shards": SHARDS}
     elif column.name != "none":
-        how[column.where] = [_codec(row, column, dtype)]
+        codec = _codec(zarr_format, row, column, dtype)
+        how[column.where] = codec if column.where == "serializer" else [codec]
     if zarr_format == 2 and row in ("ragged arrays", "objects"):
         compressor = how["compressors"][0] if how["compressors"] else None
         how = {"filters": how["filters"], "compressor": compressor}
@@ -190,6 +274,7 @@ def create(zarr_format: int, row: str, column: Column, store: Any) -> Any:
 def values_of(row: str, column: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """What is written to an array of a cell."""
     count = SHAPE[0] * SHAPE[1]
+    column = column.removeprefix("numcodecs.")
     if row in UNSIZED and column != "categorize":
         elements: dict[str, list[Any]] = {
             "text": ["", "a", "漢字", "words " * 5],
@@ -234,17 +319,17 @@ def cells() -> Iterator[tuple[int, str, Column]]:
 INTRODUCTION = """\
 # What is read and written
 
-One table for each format, data types down and codecs across. **yes** means that arrays are created,
-read and written, by native code; **nc** that they are, and that chunks go through numcodecs; **py**
-that all codecs are native and the elements themselves are made in Python; a letter that the
-specification of the format or of the codec rules it out, for the reason below: then making the
-array is an error. (Arrays that others made with a codec outside of what it is defined on open all
-the same, and read as they read there.) A codec stands alone in its cell; chains are codecs one
-after the other.
+One table for each format, data types down and codecs across; those of numcodecs have a table of
+their own in format 3. **yes** means that arrays are created, read and written, by native code;
+**nc** that they are, and that chunks go through numcodecs (zfp: through zfpy); **py** that all
+codecs are native and the elements themselves are made in Python; a letter that the specification of
+the format or of the codec rules it out, for the reason below: then making the array is an error.
+(Arrays that others made with a codec outside of what it is defined on open all the same, and read
+as they read there.) A codec stands alone in its cell; chains are codecs one after the other.
 
 This page is what `python tests/support_table.py` prints. `tests/test_support.py` writes and reads
 an array for every cell, and fails where this page is not what the code does. The last rows need
-ml_dtypes.
+ml_dtypes, the columns of zfp need zfpy (`pip install "zarrix[zfp]"`).
 """
 
 
@@ -253,14 +338,19 @@ def lines(ml_types: bool = True) -> Iterator[str]:
     yield from INTRODUCTION.splitlines()
     words = {"native": "yes", "numcodecs": "nc", "python": "py"}
     for zarr_format, columns in COLUMNS.items():
-        yield from ("", f"## Format {zarr_format}", "")
-        yield "| data type | " + " | ".join(column.name for column in columns) + " |"
-        yield "|---|" + ":-:|" * len(columns)
-        for row in ROWS:
-            if row in ML_TYPES and not ml_types:
+        own = [column for column in columns if not column.name.startswith("numcodecs.")]
+        others = [column for column in columns if column.name.startswith("numcodecs.")]
+        for some, title in ((own, f"Format {zarr_format}"), (others, "Format 3, numcodecs")):
+            if not some:
                 continue
-            found = [cell(zarr_format, row, column) for column in columns]
-            yield f"| {row} | " + " | ".join(words.get(one, one) for one in found) + " |"
+            yield from ("", f"## {title}", "")
+            yield "| data type | " + " | ".join(column.name for column in some) + " |"
+            yield "|---|" + ":-:|" * len(some)
+            for row in ROWS:
+                if row in ML_TYPES and not ml_types:
+                    continue
+                found = [cell(zarr_format, row, column) for column in some]
+                yield f"| {row} | " + " | ".join(words.get(one, one) for one in found) + " |"
     yield from ("", "## Why not", "")
     for key, reason in REASONS.items():
         yield f"- **{key}**: {reason}"

@@ -41,8 +41,18 @@ def _type_string(dtype: DType) -> str:
     return dtype.str
 
 
+def _bits_name(dtype: DType, kinds: str, what: str) -> str:
+    """What the engine calls a dtype whose bits it works on: those of ml_dtypes have a name only."""
+    if dtype.isbuiltin == 2:
+        return dtype.name
+    if dtype.kind not in kinds:
+        raise ValueError(f"is for {what}, not for {dtype}")
+    return dtype.str
+
+
 def _bitround(config: Config, dtype: DType, size: int | None) -> Bound:
-    return Bound({**config, "dtype": _type_string(dtype)}, dtype, size)
+    name = _bits_name(dtype, "iufcmM", "numbers and times")
+    return Bound({**config, "dtype": name}, dtype, size)
 
 
 def _cast_value(config: Config, dtype: DType, size: int | None) -> Bound:
@@ -77,12 +87,7 @@ def _scale_offset(config: Config, dtype: DType, size: int | None) -> Bound:
 
 def _packbits(config: Config, dtype: DType, size: int | None) -> Bound:
     given = {key: value for key, value in config.items() if value is not None}
-    if dtype.isbuiltin == 2 and dtype.name in ("int2", "int4", "uint2", "uint4"):
-        # One to a byte in memory, of which the lowest bits are stored.
-        given.setdefault("last_bit", int(dtype.name[-1]) - 1)
-        given["dtype"] = "|i1" if dtype.name.startswith("int") else "|u1"
-    else:
-        given["dtype"] = _type_string(dtype)
+    given["dtype"] = _bits_name(dtype, "biufc", "truth values and numbers")
     return Bound(given, np.dtype("u1"), None)
 
 
