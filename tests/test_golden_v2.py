@@ -7,10 +7,8 @@ engine, so bytes that no peer has seen (another zstd than the recorded one) are 
 """
 
 import base64
-import hashlib
 import io
 import json
-import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,37 +18,19 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from documents import as_written
+from golden.packs import digest, place, stored_files, unpack
 
 GOLDEN = Path(__file__).parent / "golden" / "v2_arrays"
 WRITERS = ("zarr-python-2.18.7", "zarr-python-3.4.2")
 
 
-def unpack(name: str) -> dict[str, dict[str, bytes]]:
-    """The files of a pack, by case and key."""
-    cases: dict[str, dict[str, bytes]] = {}
-    with tarfile.open(GOLDEN / f"{name}.tar.xz") as archive:
-        for entry in archive:
-            case, _, key = entry.name.partition("/")
-            file = archive.extractfile(entry)
-            assert file is not None
-            cases.setdefault(case, {})[key] = file.read()
-    return cases
-
-
 CASES: dict[str, dict[str, Any]] = json.loads((GOLDEN / "cases.json").read_text())
 OURS: dict[str, dict[str, Any]] = json.loads((GOLDEN / "ours.json").read_text())
-PEERS = {writer: unpack(writer) for writer in WRITERS}
+PEERS = {writer: unpack(GOLDEN / f"{writer}.tar.xz") for writer in WRITERS}
 EXPECTED = {
     name.removesuffix(".npy"): np.load(io.BytesIO(files[""]))
-    for name, files in unpack("expected").items()
+    for name, files in unpack(GOLDEN / "expected.tar.xz").items()
 }
-
-
-def place(files: Mapping[str, bytes], root: Path) -> None:
-    for key, value in files.items():
-        path = root / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(value)
 
 
 def assert_identical(got: Any, want: np.ndarray[Any, Any]) -> None:
@@ -90,8 +70,7 @@ def ours(request: pytest.FixtureRequest, folder: Path) -> dict[str, bytes]:
     root = folder / "ours" / name
     if not root.exists():
         write(name, root)
-    found = (path for path in root.rglob("*") if path.is_file())
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+    return stored_files(root)
 
 
 def write(name: str, root: Path) -> None:
@@ -189,10 +168,7 @@ UNCOMPRESSED = [name for name, case in CASES.items() if case["compressor"] is No
 def test_bytes_that_no_compressor_touches_are_the_ones_that_peers_read(
     name: str, ours: dict[str, bytes]
 ) -> None:
-    total = hashlib.sha256()
-    for key, value in sorted(ours.items()):
-        total.update(f"{key}\0{len(value)}\0".encode() + value)
-    assert total.hexdigest() == OURS[name]["digest"]
+    assert digest(ours) == OURS[name]["digest"]
 
 
 def test_every_case_was_read_equal_by_a_peer_and_nearly_all_by_three() -> None:

@@ -5,16 +5,15 @@ zarrix share; beside it are the files that zarr-python made of them, the values 
 record of which peers read what zarrix writes. No peer is needed here.
 """
 
-import hashlib
 import importlib.util
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import zarrix as zarr
+from golden.packs import digest, place, stored_files, unpack
 
 GOLDEN = Path(__file__).parent / "golden" / "v3_arrays"
 WRITER = "zarr-python-3.4.2"
@@ -31,16 +30,9 @@ def load_maker() -> Any:
 
 MAKER = load_maker()
 CASES = MAKER.cases(zarr)
-PEER = MAKER.unpack(WRITER)
+PEER = unpack(GOLDEN / f"{WRITER}.tar.xz")
 EXPECTED = MAKER.expected_values()
 OURS: dict[str, dict[str, Any]] = json.loads((GOLDEN / "ours.json").read_text())
-
-
-def place(files: Mapping[str, bytes], root: Path) -> None:
-    for key, value in files.items():
-        path = root / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(value)
 
 
 def assert_identical(got: Any, want: np.ndarray[Any, Any]) -> None:
@@ -106,10 +98,7 @@ def test_what_zarrix_writes_reads_back_whole_and_in_parts(name: str, folder: Pat
         z[part] = values[part]
         assert_identical(z[...], want)
     if keywords.get("compressors", 0) is None:
-        total = hashlib.sha256()
-        for key, value in sorted(MAKER.stored_files(root).items()):
-            total.update(f"{key}\0{len(value)}\0".encode() + value)
-        assert total.hexdigest() == OURS[name]["digest"]
+        assert digest(stored_files(root)) == OURS[name]["digest"]
 
 
 def test_nearly_every_case_was_read_equal_by_zarr_python_3_and_tensorstore() -> None:

@@ -30,3 +30,25 @@ def test_small_integers_are_packed(name: str, size: int) -> None:
     z = zarr.create_array({}, data=values, serializer="packbits", compressors=None)
     assert len(z.store["c/0"]) == size
     assert z[...].tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("document", "bits"), [(0.0, 0x00), (2.0**-127, 0x00), (1.0, 0x7F), ("NaN", 0xFF)]
+)
+def test_a_fill_value_of_zero_is_the_smallest_where_there_is_no_zero(
+    document: float | str, bits: int
+) -> None:
+    """TensorStore writes so of the smallest float8_e8m0fnu; read as NaN, whole chunks were."""
+    z = zarr.create_array({}, shape=2, dtype="float8_e8m0fnu")
+    stored = json.loads(z.store["zarr.json"])
+    z.store["zarr.json"] = json.dumps({**stored, "fill_value": document}).encode()
+    assert zarr.open_array(z.store, mode="r")[...].tobytes() == bytes([bits, bits])
+
+
+@pytest.mark.parametrize("document", [-1.0, 1e-60, 1e40])
+def test_a_fill_value_that_would_become_not_a_number_is_refused(document: float) -> None:
+    z = zarr.create_array({}, shape=2, dtype="float8_e8m0fnu")
+    stored = json.loads(z.store["zarr.json"])
+    z.store["zarr.json"] = json.dumps({**stored, "fill_value": document}).encode()
+    with pytest.raises(zarr.errors.MetadataError, match=r"key 'fill_value'.*float8_e8m0fnu"):
+        zarr.open_array(z.store, mode="r")

@@ -425,6 +425,11 @@ def _decode_number(document: Any, dtype: DType) -> Any:
         raise TypeError("not a number")
     value = np.array(float(document)).astype(dtype)
     number = float(value)
+    if math.isnan(number) and not math.isnan(document):
+        if document != 0:
+            raise ValueError("not representable")
+        # A type without a zero, whose smallest value TensorStore spells so.
+        return _element(bytes(dtype.itemsize), dtype)
     if math.isinf(number) and not math.isinf(document):
         raise OverflowError("too large")
     if dtype.name.startswith(("int", "uint")) and number != document:

@@ -1,8 +1,9 @@
 """The arrays that are exchanged with other implementations: data type x codec chain x layout.
 
 A case is named ``<layout>/<data type>/<chain>``. The layouts are format 2, format 3 with a chunk to
-a key, with shards, and with shards in shards. Values are random bits, and the first chunk holds
-nothing but the fill value, so that every array has a chunk, or an inner chunk, that is not stored.
+a key, with shards, with shards in shards, and with chunks of several lengths along an axis. Values
+are random bits, and the first chunk holds nothing but the fill value, so that every array has a
+chunk, or an inner chunk, that is not stored.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import numcodecs
 import numpy as np
 import zarrix as zarr
+from numcodecs.checksum32 import JenkinsLookup3
 from zarrix.codecs import BytesCodec, ShardingCodec, VLenBytesCodec, VLenUTF8Codec
 
 SHAPE, CHUNKS, SHARDS = (9, 10), (3, 4), (6, 8)
@@ -145,12 +147,32 @@ def _chains_2(dtype: np.dtype[Any] | None) -> Iterator[tuple[str, dict[str, Any]
         "adler32": numcodecs.Adler32(),
         "fletcher32": numcodecs.Fletcher32(),
     }
-    if dtype.kind in "iu" and dtype.isbuiltin == 1:
-        filters["delta"] = numcodecs.Delta(dtype.str)
-    if dtype.kind == "b":
-        filters["packbits"] = numcodecs.PackBits()
+    filters.update(_typed_filters(dtype))
+    if dtype.str in ("<i4", "<f8"):
+        filters["base64"] = numcodecs.Base64()
+        filters["jenkins"] = JenkinsLookup3(3)
     for name, one in filters.items():
         yield f"{name}-zlib", {"filters": [one], "compressors": zlib}
+
+
+def _typed_filters(dtype: np.dtype[Any]) -> dict[str, Any]:
+    """Filters of numcodecs that keep every bit of what they are given."""
+    filters: dict[str, Any] = {}
+    if dtype.isbuiltin == 2:
+        return filters
+    if dtype.kind in "iu":
+        filters["delta"] = numcodecs.Delta(dtype.str)
+        if dtype.itemsize < 4:
+            wide = np.dtype(f"{dtype.kind}{2 * dtype.itemsize}").newbyteorder(dtype.byteorder)
+            filters["astype"] = numcodecs.AsType(wide.str, dtype.str)
+            filters["fixedscaleoffset"] = numcodecs.FixedScaleOffset(0, 1, dtype.str, wide.str)
+    if dtype.kind == "b":
+        filters["packbits"] = numcodecs.PackBits()
+    if dtype.kind == "U":
+        filters["categorize"] = numcodecs.Categorize(TEXT, dtype.str)
+    if dtype.str in ("<f4", "<f8"):
+        filters["bitround"] = numcodecs.BitRound({4: 23, 8: 52}[dtype.itemsize])
+    return filters
 
 
 def _format_2() -> Iterator[Case]:
@@ -193,10 +215,18 @@ def _chains_3(dtype: np.dtype[Any] | None, basic: bool) -> Iterator[tuple[str, A
         return
     if dtype.itemsize > 1 and dtype.kind not in "SV":
         yield "big-gzip", ([], BytesCodec(endian="big"), compressors["gzip"])
+    yield "reshape-zstd", ([_named("reshape", shape=[1, -1])], little, zstd)
     if dtype.kind == "b":
         yield "packbits", ([_document(numcodecs.PackBits())], little, [])
+        yield "registered-packbits", ([], _named("packbits"), [])
+    if dtype.kind in "iuf" and dtype.isbuiltin == 1:
+        yield "pcodec", ([], _named("numcodecs.pcodec"), [])
     if not basic:
         return
+    yield "n5", ([], _n5(), [])
+    yield "bitround", ([_named("bitround", keepbits=64)], little, zstd)
+    yield "scale-offset", ([_named("scale_offset", offset=0)], little, zstd)
+    yield "cast", ([_named("cast_value", data_type=f"{_name(dtype)}64")], little, zstd)
     for name, codec in {
         "zlib": numcodecs.Zlib(2),
         "lz4": numcodecs.LZ4(),
@@ -206,10 +236,25 @@ def _chains_3(dtype: np.dtype[Any] | None, basic: bool) -> Iterator[tuple[str, A
         "crc32": numcodecs.CRC32(),
         "adler32": numcodecs.Adler32(),
         "fletcher32": numcodecs.Fletcher32(),
+        "jenkins": JenkinsLookup3(3),
     }.items():
         yield f"numcodecs-{name}", ([], little, [_document(codec)])
-    if dtype.kind in "iu":
-        yield "numcodecs-delta", ([_document(numcodecs.Delta(dtype.str))], little, zstd)
+    for name, codec in _typed_filters(dtype).items():
+        yield f"numcodecs-{name}", ([_document(codec)], little, zstd)
+
+
+def _named(name: str, **configuration: Any) -> dict[str, Any]:
+    return {"name": name, "configuration": configuration}
+
+
+def _name(dtype: np.dtype[Any]) -> str:
+    return {"i": "int", "f": "float"}[dtype.kind]
+
+
+def _n5() -> dict[str, Any]:
+    gzip = _named("gzip", level=2)
+    chain = [_named("transpose", order=[1, 0]), _named("bytes", endian="big"), gzip]
+    return _named("n5_default", codecs=chain)
 
 
 def _document(codec: Any) -> dict[str, Any]:
@@ -242,11 +287,60 @@ def _format_3() -> Iterator[Case]:
         shards = {"shape": SHARDS, "index_location": location}
         how = {"chunks": CHUNKS, "shards": shards, "compressors": zstd}
         yield Case(f"3-sharded/f4/index-{location}", values, {"dtype": "f4", **how})
+    yield from _shards(values)
     for encoding, separator in itertools.product(("default", "v2"), "./"):
         how = {"chunks": CHUNKS, "compressors": zstd}
         how["chunk_key_encoding"] = {"name": encoding, "separator": separator}
         word = "dot" if separator == "." else "slash"
         yield Case(f"3/f4/keys-{encoding}-{word}", values, {"dtype": "f4", **how})
+    yield from _rectilinear()
+
+
+def _shards(values: np.ndarray[Any, Any]) -> Iterator[Case]:
+    """What may stand before a shard, and what its index may be."""
+    codecs = zarr.codecs
+    little, big = BytesCodec(endian="little"), BytesCodec(endian="big")
+    crc32c, turn = codecs.Crc32cCodec(), codecs.TransposeCodec(order=(1, 0))
+    turned = codecs.TransposeCodec(order=(1, 0, 2))
+    chains: dict[str, tuple[list[Any], dict[str, Any]]] = {
+        "before-transpose": ([turn], {"chunk_shape": CHUNKS[::-1]}),
+        "before-delta": ([_document(numcodecs.Delta("<i4"))], {}),
+        "before-reshape": ([_named("reshape", shape=[-1])], {"chunk_shape": (12,)}),
+        "index-big": ([], {"index_codecs": [big, crc32c]}),
+        "index-without-checksum": ([], {"index_codecs": [little]}),
+        "index-crc32": ([], {"index_codecs": [little, _document(numcodecs.CRC32())]}),
+        "index-transposed": ([], {"index_codecs": [turned, little]}),
+    }
+    for name, (filters, changes) in chains.items():
+        chain = [little, codecs.BloscCodec()]
+        shard = ShardingCodec(**{"chunk_shape": CHUNKS, "codecs": chain, **changes})
+        how = {"chunks": SHARDS, "filters": filters, "serializer": shard, "compressors": None}
+        data = values.view("i4")
+        yield Case(f"3-sharded/i4/{name}", data, {"zarr_format": 3, "dtype": "i4", **how})
+
+
+def _rectilinear() -> Iterator[Case]:
+    """Chunks, and shards, of several lengths along an axis."""
+    codecs = zarr.codecs
+    gzip = {"compressors": [codecs.GzipCodec(level=2)]}
+    turn = {"filters": [codecs.TransposeCodec(order=(1, 0))], **gzip}
+    shards = {"chunks": (3, 2), "shards": [[3, 6], [4, 6]], **gzip}
+    layouts: dict[str, dict[str, Any]] = {
+        "both": {"chunks": [[3, 2, 4], [4, 1, 5]], **gzip},
+        "one": {"chunks": [[3, 6], 4], **gzip},
+        "runs": {"chunks": [[(3, 2), 3], [4, (1, 6)]], **gzip},
+        "transpose": {"chunks": [[3, 2, 4], [4, 6]], **turn},
+        "shards": shards,
+    }
+    for code, (name, how) in itertools.product(("i4", "f8", "S5", "?"), layouts.items()):
+        dtype = np.dtype(code)
+        full = f"3-rectilinear/{_word(code)}/{name}"
+        yield Case(full, random_values(dtype, full), {"zarr_format": 3, "dtype": dtype, **how})
+    values = _objects(TEXT, "")
+    chunks = [[3, 2, 4], [4, 6]]
+    yield Case(
+        "3-rectilinear/text/both", values, {"zarr_format": 3, "dtype": str, "chunks": chunks}
+    )
 
 
 def _layout(layout: str, filters: Any, serializer: Any, compressors: Any) -> dict[str, Any]:

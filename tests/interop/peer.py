@@ -162,6 +162,9 @@ def main() -> None:
     if name in ("zarr-python-3", "zarrs"):
         # Registers the data types of ml_dtypes with NumPy.
         import ml_dtypes  # noqa: F401
+        import zarr
+
+        zarr.config.set({"array.rectilinear_chunks": True})
     with open(report, "a") as file:
         print(json.dumps({"version": versions(name)}), file=file, flush=True)
         run(name, json.loads(Path(jobs).read_text()), file)

@@ -1,7 +1,7 @@
 """The other implementations: where each is, and all of the cases run through it at once.
 
 A peer is one process for all of its cases; where it dies, the case that it died of is noted and
-another process goes on with the rest. `LIMITS` says what a peer cannot do, with the reason.
+another process goes on with the rest. limits.toml says what a peer cannot do, with the reason.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -177,57 +178,15 @@ def _difference(data: bytes, want: np.ndarray[Any, Any]) -> str | None:
     return f"{int(differ.sum())} of {want.size} elements differ, the first at {differ.argmax()}"
 
 
-# What peers cannot do: the peer, a pattern found in "<way> <case>: <what went wrong>", the reason.
-# zarr-python 2 is asked for format 2 only.
-LIMITS = (
-    ("zarr-python", r"write 2/nested/.*cannot include dtype 'M'", "numcodecs buffers no times"),
-    (
-        "zarr-python-2",
-        r"write 2/binary/.*expected byte string, found ''",
-        "fills what is not written of a chunk of bytes with text, which its codec refuses",
-    ),
-    ("tensorstore", r"filters are not supported", "no filters in format 2"),
-    ("tensorstore", r"\"compressor\".*(not registered|extra members)", "not among its codecs"),
-    ("tensorstore", r"Unsupported zarr dtype", "not among its data types"),
-    ("tensorstore", r"data type is not one of the supported", "not among its data types"),
-    ("tensorstore", r"3.*/(numcodecs|packbits)", "no codecs of numcodecs in format 3"),
-    ("tensorstore", r" (2|3.*)/(fields|nested)/", "structures are read a field at a time"),
-    ("tensorstore", r" .*/V[17]/", "raw bits are an axis of bytes more"),
-    ("tensorstore", r" 2/S.*base64-encoded", "wants all bytes of a fill value"),
-    ("zarrista", r"Array(Create)?Error:.*(not supported|unsupported)", "says so"),
-    ("zarrista", r" 2/(fields|nested)/", "no structures in format 2"),
-    ("zarrista", r"read .*TypeError: data type '.*' not understood", "no NumPy dtype for them"),
-    (
-        "zarrista",
-        r"write .*fixed length array bytes with a variable",
-        "no text of its own to write",
-    ),
-    ("zarrista", r"read 3.*/(text|binary)/transpose", "no transposed elements without a size"),
-    ("zarrista", r"read 2/binary", "takes them for text"),
-    ("zarrista", r"read .*bytes instead of elements", "gives elements without a size as bytes"),
-    ("zarrita", r"Unknown codec|Unsupported|unsupported", "says so"),
-    ("zarrita", r"write .*Failed to encode chunk via codec", "reads with these codecs only"),
-    ("zarrita", r"match is not a function", "no data types with a configuration"),
-    ("zarrita", r" 2/(c|f2|M8|m8|V).*NotFoundError", "not among its data types"),
-    ("zarrita", r"write 2/(S|U).*not iterable", "no text of fixed length to write"),
-    ("zarrita", r"read 2/S.*other elements", "takes bytes for UTF-8"),
-    ("zarrita", r"write 2/binary/.*(process ended|vlen)", "not among its data types"),
-    ("zarrita", r"read 3-sharded/f4/index-start", "takes the index for being at the end"),
-    ("zarrs", r"Unsupported(Metadata|DataType)Error", "left to the pipeline of zarr-python"),
-    ("zarrs", r" 2/.*-big/.*Non-native byte order", "no other byte order in format 2"),
-    (
-        "zarrs",
-        r"read 3.*/c(8|16)/big-gzip: .*elements differ",
-        "misreads big-endian complex numbers in chunks that the edge of the array cuts",
-    ),
-    ("zarrs", r"F-zlib.*C contiguous", "no other order of elements in format 2"),
-)
+LIMITS: dict[str, dict[str, str]] = tomllib.loads((HERE / "limits.toml").read_text())
+"""What peers cannot do: patterns of what is said of a case, and reasons, by peer."""
 
 
 def limit_of(peer: str, way: str, case: str, fault: str) -> str | None:
     """The reason why a peer cannot do a case; None if it should."""
     what = f"{way} {case}: {fault}"
-    found = (why for who, how, why in LIMITS if peer.startswith(who) and re.search(how, what))
+    limits = (rows.items() for who, rows in LIMITS.items() if peer.startswith(who))
+    found = (why for rows in limits for how, why in rows if re.search(how, what))
     return next(found, None)
 
 

@@ -15,7 +15,6 @@ The packs hold ``<case>/<key>`` and are the same bytes for the same input: no ti
 test never runs this script and needs no peer.
 """
 
-import hashlib
 import io
 import itertools
 import json
@@ -30,7 +29,7 @@ import numpy as np
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
-from packs import pack  # noqa: E402
+from packs import digest, pack, stored_files  # noqa: E402
 
 BLOSC = {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}
 
@@ -331,11 +330,6 @@ def expected_values() -> dict[str, np.ndarray[Any, Any]]:
         }
 
 
-def stored_files(root: Path) -> dict[str, bytes]:
-    found = (path for path in root.rglob("*") if path.is_file())
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
-
-
 def store_case(zarr: Any, root: Path, case: dict[str, Any], values: Any, **keywords: Any) -> None:
     """Write one case with any of the three libraries, which share this API of zarr 2."""
     import numcodecs
@@ -431,14 +425,6 @@ def read_with_peer(store: str) -> None:
                 verdict = f"cannot: {type(error).__name__}: {str(error)[:100]}"
             verdicts.setdefault(name, {})[reader] = verdict
     print(json.dumps(verdicts))
-
-
-def digest(files: dict[str, bytes]) -> str:
-    """One hash over the keys and bytes of an array."""
-    total = hashlib.sha256()
-    for key in sorted(files):
-        total.update(f"{key}\0{len(files[key])}\0".encode() + files[key])
-    return total.hexdigest()
 
 
 def record(peers: list[str]) -> None:

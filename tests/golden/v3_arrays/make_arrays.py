@@ -15,13 +15,11 @@ the arrays of both. The packs hold ``<case>/<key>`` and are the same bytes for t
 test runs `cases` and reads the packs; it needs no peer.
 """
 
-import hashlib
 import io
 import itertools
 import json
 import subprocess
 import sys
-import tarfile
 import tempfile
 import warnings
 from pathlib import Path
@@ -31,7 +29,7 @@ import numpy as np
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
-from packs import pack  # noqa: E402
+from packs import digest, pack, stored_files, unpack  # noqa: E402
 
 Case = tuple[np.ndarray[Any, Any], dict[str, Any]]
 
@@ -281,26 +279,9 @@ def store_case(zarr: Any, root: Path, values: Any, keywords: dict[str, Any]) -> 
     return zarr.open_array(str(root), mode="r")
 
 
-def unpack(name: str) -> dict[str, dict[str, bytes]]:
-    """The files of a pack, by case and key."""
-    found: dict[str, dict[str, bytes]] = {}
-    with tarfile.open(HERE / f"{name}.tar.xz") as archive:
-        for entry in archive:
-            case, _, key = entry.name.partition("/")
-            file = archive.extractfile(entry)
-            assert file is not None
-            found.setdefault(case, {})[key] = file.read()
-    return found
-
-
 def expected_values() -> dict[str, np.ndarray[Any, Any]]:
-    found = {name: files[""] for name, files in unpack("expected").items()}
+    found = {name: files[""] for name, files in unpack(HERE / "expected.tar.xz").items()}
     return {name.removesuffix(".npy"): np.load(io.BytesIO(data)) for name, data in found.items()}
-
-
-def stored_files(root: Path) -> dict[str, bytes]:
-    found = (path for path in root.rglob("*") if path.is_file())
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 def write_with_peer() -> None:
@@ -385,10 +366,7 @@ def record(peers: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, (values, keywords) in table.items():
             store_case(zarrix, Path(folder) / name, values, keywords)
-            total = hashlib.sha256()
-            for key, value in sorted(stored_files(Path(folder) / name).items()):
-                total.update(f"{key}\0{len(value)}\0".encode() + value)
-            rows[name] = {"digest": total.hexdigest(), "read_equal_by": []}
+            rows[name] = {"digest": digest(stored_files(Path(folder) / name)), "read_equal_by": []}
         for peer in peers:
             command = [peer, __file__, "read", folder]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
