@@ -1,7 +1,7 @@
 """What all tests share: the switch for long ones, and one fixture per kind of store.
 
-Hypothesis draws the same examples in every run, and others in each where ZARRIX_EXPLORE is set. It
-has no deadline: how long an example takes says more about the machine than about the code.
+Hypothesis draws the same examples in every run; where ZARRIX_EXPLORE is set, as many others. It has
+no deadline: how long an example takes says more about the machine than about the code.
 """
 
 import os
@@ -13,8 +13,14 @@ import pytest
 import zarrix as zarr
 from hypothesis import settings
 
+EXPLORE = os.environ.get("ZARRIX_EXPLORE")
+
 settings.register_profile(
-    "zarrix", derandomize="ZARRIX_EXPLORE" not in os.environ, deadline=None, database=None
+    "zarrix",
+    derandomize=EXPLORE is None,
+    max_examples=int(EXPLORE or 100),
+    deadline=None,
+    database=None,
 )
 settings.load_profile("zarrix")
 
