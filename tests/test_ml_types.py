@@ -52,3 +52,12 @@ def test_a_fill_value_that_would_become_not_a_number_is_refused(document: float)
     z.store["zarr.json"] = json.dumps({**stored, "fill_value": document}).encode()
     with pytest.raises(zarr.errors.MetadataError, match=r"key 'fill_value'.*float8_e8m0fnu"):
         zarr.open_array(z.store, mode="r")
+
+
+@pytest.mark.parametrize("given", [{}, {"fill_value": 0}, {"fill_value": 0.0}])
+def test_the_smallest_stands_for_zero_where_a_type_has_none(given: dict[str, float]) -> None:
+    z = zarr.create(3, dtype="float8_e8m0fnu", zarr_format=3, **given)
+    assert z[...].tobytes() == bytes(3)
+    assert zarr.open_array(z.store)[...].tobytes() == bytes(3)
+    z = zarr.create_array(shape=3, dtype="float8_e8m0fnu", fill_value=float("nan"))
+    assert np.isnan(z[...].astype("f4")).all()

@@ -191,7 +191,9 @@ def _new_fill(value: Any, dtype: np.dtype[Any]) -> Any:
         return default_fill(dtype)
     if dtype.isbuiltin == 2 or (dtype.kind in "fc" and not isinstance(value, str)):
         # By NumPy's cast alone: the sign of a zero is kept.
-        return np.asarray(value).astype(dtype)[()]
+        cast = np.asarray(value).astype(dtype)[()]
+        # A type that has no zero casts it to NaN; its smallest stands for it, as in documents.
+        return default_fill(dtype) if cast != cast and value == 0 else cast
     if dtype.names is not None and isinstance(value, Mapping):
         return decode_fill(dict(value), dtype, "fill_value")
     return normalize_fill_value(value, dtype)
