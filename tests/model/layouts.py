@@ -79,7 +79,7 @@ GRIDS = (
     *("regular", "big-endian", "shards", "index first", "nested"),
     *("lists", "lists of shards"),
 )
-STORES = ("directory", "nested", "in a group", "memory", "dict")
+STORES = ("directory", "nested", "in a group", "memory", "dict", "zip")
 
 
 def elements_for(codec: str) -> list[str]:
@@ -121,6 +121,8 @@ class Layout:
             store = zarr.MemoryStore()
         elif self.store == "dict":
             store = {}
+        elif self.store == "zip":
+            store = zarr.ZipStore(folder.with_suffix(".zip"), mode="w")
         array = zarr.create(
             store=store,
             path=path,
