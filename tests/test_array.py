@@ -267,6 +267,27 @@ def test_shrinking_stores_no_chunk_that_was_not_there() -> None:
     assert z.nchunks_initialized == 1
 
 
+def test_cutting_an_array_looks_only_at_the_chunks_that_are_stored() -> None:
+    """Odd cuts of an array of 10^12 chunks took half a minute: every chunk of the cut was asked."""
+
+    class Counting(dict[str, Any]):
+        calls = 0
+
+        def __getitem__(self, key: str) -> Any:
+            self.calls += 1
+            return super().__getitem__(key)
+
+    store = Counting()
+    z = zarr.zeros((3 * 10**6, 3 * 10**6), chunks=(3, 3), dtype="i1", store=store)
+    z[0, 0] = z[5, 10**6] = z[3 * 10**6 - 1, 3 * 10**6 - 1] = 7
+    store.calls = 0
+    z.resize(2 * 10**6 - 1, 10**6 - 1)
+    assert store.calls < 20
+    assert z.nchunks_initialized == 1
+    z.resize(3 * 10**6, 3 * 10**6)
+    assert [z[0, 0], z[5, 10**6], z[-1, -1]] == [7, 0, 0]
+
+
 def test_resize_takes_what_zarr_2_takes() -> None:
     z = zarr.zeros((4, 6))
     z.resize(8, None)

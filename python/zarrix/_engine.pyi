@@ -292,8 +292,11 @@ class ArrayIO:
         broken. ``watcher`` is told now and then how many are done.
         """
 
-    def erase_outside(self, shape: tuple[int, ...], fsync: bool = False) -> int:
-        """Delete the stored chunks that lie wholly outside ``shape``; how many."""
+    def clear_outside(self, shape: tuple[int, ...], fill: Buffer, fsync: bool = False) -> None:
+        """Delete the stored chunks wholly outside ``shape``, and put ``fill`` into what it cuts.
+
+        ``fill`` is one element, without axes. Only stored chunks are looked at.
+        """
 
 def codec_fault(name: str, configuration: str, item_bytes: int) -> str | None:
     """Why the engine takes no codec of this name and JSON configuration; None if it does."""

@@ -15,7 +15,7 @@ from zarrix import _engine
 from zarrix._length_lock import LengthLock
 from zarrix._metadata import ArrayMetadata
 from zarrix._selection import AxisSelection
-from zarrix._values import as_value
+from zarrix._values import as_value, fill_element
 from zarrix.util import normalize_resize_args
 
 if TYPE_CHECKING:
@@ -142,20 +142,5 @@ def _clear_outside(array: "ArrayState", metadata: ArrayMetadata, new: tuple[int,
     # Chunks that end up empty are removed, and absent ones stay absent, whatever the array's own
     # setting: clearing must not store chunks of fill.
     io = _engine_array(array, metadata, write_empty_chunks=False)
-    io.erase_outside(kept, array._fsync)
-    fill: Any = np.zeros((), metadata.dtype)
-    if metadata.fill_value is not None or metadata.dtype.kind == "O":
-        fill.fill(metadata.fill_value)
-    # Axes reach to the end of their last kept chunk: what lies beyond is erased above.
-    stops = [
-        min(size, axis.chunk_end(n))
-        for size, n, axis in zip(metadata.shape, kept, metadata.grid, strict=True)
-    ]
-    for axis, size in enumerate(kept):
-        if size >= stops[axis]:
-            continue
-        ranges = [(0, 1, stop) for stop in stops]
-        ranges[axis] = (size, 1, stops[axis] - size)
-        shape = tuple(count for _, _, count in ranges)
-        cut: Any = np.broadcast_to(fill, shape)
-        io.write(tuple(ranges), cut, array._fsync)
+    fill: Any = fill_element(metadata.dtype, metadata.fill_value)
+    io.clear_outside(kept, fill, array._fsync)

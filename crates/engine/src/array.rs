@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use zarrix_store::{Durability, Store};
+use zarrix_store::Store;
 
 use crate::chunks::{parse_key, write_key};
 use crate::grid::AxisGrid;
@@ -141,28 +141,5 @@ impl ArrayIO {
             s.encoded = encoded;
             placed.map(|()| true)
         })
-    }
-
-    /// Deletes the stored chunks that lie wholly outside `shape`, each under its lock; how many.
-    pub fn erase_outside(&self, shape: &[u64], durability: Durability) -> Result<u64> {
-        let layout = &self.layout;
-        if shape.len() != layout.shape.len() {
-            return Err(EngineError::Selection(format!(
-                "a shape of {} axes for an array of {}",
-                shape.len(),
-                layout.shape.len()
-            )));
-        }
-        let mut erased = 0;
-        for (key, coords) in self.stored_chunks()? {
-            let begin = layout.begin_of(&coords);
-            let outside = begin
-                .is_none_or(|begin| begin.iter().zip(shape).any(|(begin, size)| begin >= size));
-            if outside {
-                let _lock = self.store.lock(&self.anchor, &key)?;
-                erased += u64::from(self.store.delete_with(&key, durability)?);
-            }
-        }
-        Ok(erased)
     }
 }

@@ -12,6 +12,7 @@ mod array;
 mod blobs;
 mod boxes;
 mod chunks;
+mod clear;
 mod copy;
 mod cost;
 mod encoding;

@@ -217,7 +217,9 @@ fn chunks_cut_off_by_a_resize_do_not_come_back_with_the_power() {
     store.put(".zarray", b"{}", Durability::Fsync).unwrap();
     let io = array(Arc::clone(&store) as Arc<dyn Store>, PLAIN);
     Write { start: 0, count: LENGTH, value: 7 }.apply(&io, Durability::Fsync).unwrap();
-    io.erase_outside(&[CHUNK as u64], Durability::Fsync).unwrap();
+    // SAFETY: one element, which outlives the call.
+    let fill = unsafe { Source::new([0u8; 8].as_ptr(), &[], &[]) };
+    io.clear_outside(&[CHUNK as u64], fill, Durability::Fsync, &|| false).unwrap();
     let left = store.after_loss(store.changes(), &mut |_| 0).unwrap();
     let mut wanted = vec![0; LENGTH];
     wanted[..CHUNK].fill(7);

@@ -480,9 +480,34 @@ fn shrinking_erases_the_chunks_outside_and_no_others() {
     let all = [const { AxisSelection::Range { start: 0, step: 1, count: 10 } }; 2];
     write(&io, &all, &[1; 100], 1);
     assert_eq!(io.stored_chunks().unwrap().len(), 12);
-    assert_eq!(io.erase_outside(&[4, 8], Durability::Process).unwrap(), 8);
+    // SAFETY: one element, which outlives the call.
+    let fill = unsafe { Source::new([9u8].as_ptr(), &[], &[]) };
+    assert_eq!(io.clear_outside(&[4, 8], fill, Durability::Process, &|| false).unwrap(), 8);
     let keys: Vec<String> = io.stored_chunks().unwrap().into_iter().map(|(key, _)| key).collect();
     assert_eq!(keys, ["0.0", "0.1", "1.0", "1.1"]);
+    let kept = [
+        AxisSelection::Range { start: 0, step: 1, count: 6 },
+        AxisSelection::Range { start: 0, step: 1, count: 8 },
+    ];
+    let mut wanted = [1; 48];
+    wanted[32..].fill(9);
+    assert_eq!(read(&io, &kept, 1).unwrap(), wanted);
+}
+
+#[test]
+fn cutting_an_array_looks_only_at_chunks_that_are_stored() {
+    let store = Arc::new(CountingStore::new(Arc::new(MemoryStore::new()), true));
+    let huge = layout(&[1 << 40, 1 << 40], &[3, 3], 1, r#"{"name": "bytes"}"#, true);
+    let io = ArrayIO::new(Arc::clone(&store) as Arc<dyn Store>, "", huge);
+    let one = [AxisSelection::Index(1), AxisSelection::Index(100)];
+    write(&io, &one, &[7], 1);
+    store.take();
+    // SAFETY: one element, which outlives the call.
+    let fill = unsafe { Source::new([0u8].as_ptr(), &[], &[]) };
+    assert_eq!(io.clear_outside(&[2, 1 << 39], fill, Durability::Process, &|| false).unwrap(), 0);
+    // The one chunk, read and stored.
+    assert_eq!(store.take().len(), 2);
+    assert_eq!(read(&io, &one, 1).unwrap(), [7]);
 }
 
 #[test]

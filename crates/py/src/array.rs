@@ -317,10 +317,18 @@ impl ArrayIO {
         Ok((verified.chunks, verified.stored_bytes, broken.collect()))
     }
 
-    #[pyo3(signature = (shape, fsync = false))]
-    fn erase_outside(&self, py: Python<'_>, shape: Vec<u64>, fsync: bool) -> PyResult<u64> {
-        py.detach(|| self.inner.erase_outside(&shape, durability(fsync)))
-            .map_err(|error| from_engine(py, &error))
+    #[pyo3(signature = (shape, fill, fsync = false))]
+    fn clear_outside(
+        &self,
+        py: Python<'_>,
+        shape: Vec<u64>,
+        fill: Readable,
+        fsync: bool,
+    ) -> PyResult<()> {
+        let durability = durability(fsync);
+        self.writing(py, &fill, |source, go_on| {
+            self.inner.clear_outside(&shape, source, durability, go_on).map(drop)
+        })
     }
 }
 
