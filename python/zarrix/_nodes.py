@@ -10,6 +10,7 @@ created under its lock, so of two processes that create the same node one gets i
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -250,6 +251,7 @@ def _create(
     document: bytes,
     overwrite: bool,
 ) -> None:
+    _check_name(path.rpartition("/")[2], path)
     if overwrite:
         clear(store, path)
         if chunk_store is not None and chunk_store is not store:
@@ -272,6 +274,22 @@ def _create(
 
     store.update_value(key, create)
     keep_true(store, path, zarr_format)
+
+
+def _check_name(name: str, path: str) -> None:
+    """Refuse a name that no new node may have, and warn of one that is for Zarr's own use."""
+    if name in _DOCUMENTS or (name and not name.strip(".")):
+        raise InvalidKeyError(
+            f"path {path!r} has the segment {name!r}; names of periods only, and of documents such "
+            "as 'zarr.json', are not allowed for arrays and groups"
+        )
+    if name.startswith("__"):
+        warnings.warn(
+            f"path {path!r} has the segment {name!r}; names that begin with '__' are reserved by "
+            "the specification of format 3, and other programs may refuse them",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def require_free(store: Store, path: str) -> None:
@@ -304,6 +322,7 @@ def _require_parents(
             if chunk_store is not None and chunk_store is not store:
                 clear(chunk_store, parent)
         if not has_group(store, parent, zarr_format):
+            _check_name(parent.rpartition("/")[2], parent)
             new = GroupMetadata(zarr_format=zarr_format)
             document = group_document(new)
             store.update_value(key_of(parent, new.document_name), _keep_or(document))
