@@ -1,6 +1,7 @@
 """Copies between zarrix groups, h5py files and stores."""
 
 import io
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +158,64 @@ def test_parts_of_a_store_are_copied_to_other_paths(source: zarr.Group) -> None:
     assert counts[:2] == (3, 0)
     assert lines[0] == "copy foo/bar/.zgroup -> x/.zgroup"
     assert zarr.copy_store(source.store, {}, dry_run=True)[2] == 0
+
+
+def test_a_copy_that_was_stopped_has_no_array_that_lacks_chunks_and_goes_on(
+    source: zarr.Group,
+) -> None:
+    class Full(dict[str, bytes]):
+        room = 3
+
+        def __setitem__(self, key: str, value: bytes) -> None:
+            if len(self) == self.room:
+                raise OSError("no space left")
+            super().__setitem__(key, value)
+
+    dest = Full()
+    with pytest.raises(OSError, match="no space left"):
+        zarr.copy_store(source.store, dest, workers=2)
+    assert len(dest) == 3
+    assert not [key for key in dest if key.rpartition("/")[2].startswith(".z")]
+    dest.room = 10**6
+    n_copied, n_skipped, _ = zarr.copy_store(source.store, dest, if_exists="skip")
+    assert (n_copied, n_skipped) == (len(source.store) - 3, 3)
+    assert dest == dict(source.store)
+
+
+def test_nothing_is_copied_where_a_key_is_in_the_way(source: zarr.Group) -> None:
+    dest = {"foo/bar/baz/1": b"mine"}
+    with pytest.raises(CopyError, match=r"key 'foo/bar/baz/1' exists"):
+        zarr.copy_store(source.store, dest)
+    assert dest == {"foo/bar/baz/1": b"mine"}
+
+
+def test_as_many_values_are_on_their_way_as_there_are_workers(source: zarr.Group) -> None:
+    together = threading.Barrier(4)
+
+    class Slow(dict[str, bytes]):
+        def __getitem__(self, key: str) -> bytes:
+            if key.startswith("foo/bar/baz/") and key[-1].isdecimal():
+                together.wait(60)
+            return super().__getitem__(key)
+
+    slow, dest = Slow(dict(source.store)), {}
+    told: list[tuple[int, int]] = []
+    zarr.copy_store(
+        slow,
+        dest,
+        source_path="foo/bar/baz",
+        workers=4,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert sorted(dest) == [".zarray", ".zattrs", "0", "1", "2", "3"]
+    assert told == [(done, 6) for done in range(1, 7)]
+    with pytest.raises(ValueError, match="workers is a positive number"):
+        zarr.copy_store(slow, {}, workers=0)
+
+
+def test_the_progress_of_a_copy_is_a_bar(
+    source: zarr.Group, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zarr.copy_store(source.store, {}, progress=True)
+    count = len(source.store)
+    assert capsys.readouterr().err.endswith(f"] {count} of {count} keys\n")

@@ -1,153 +1,22 @@
-"""Copying arrays and groups: between zarrix, zarr-python and h5py, or store to store as bytes.
+"""Copying arrays and groups between zarrix, zarr-python and h5py.
 
 Sources and destinations are duck-typed by what all three libraries share (``shape``, ``keys``,
 ``attrs``, ``create_dataset``). Data move in slabs of whole chunks of the destination, so that
-memory holds 64 MiB or one chunk; `copy_store` moves encoded bytes and decodes nothing.
+memory holds 64 MiB or one chunk.
 """
 
-import builtins
 import contextlib
-import os
-import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from zarrix._chunk_grid import AxisGrid
+from zarrix._copy_log import Counts, Log, check_choice, log_to
 from zarrix._create import ARRAY_KEYWORDS
 from zarrix._errors import CopyError, check_keywords
 from zarrix._metadata.grids import has_lists
-from zarrix._stores import as_store
 from zarrix._values import slabs
 
-__all__ = ["copy", "copy_all", "copy_store"]
-
-
-class Counts(NamedTuple):
-    """What a copy did: items copied, items left alone, bytes of data moved."""
-
-    n_copied: int
-    n_skipped: int
-    n_bytes_copied: int
-
-    def as_tuple(self) -> tuple[int, int, int]:
-        return self.n_copied, self.n_skipped, self.n_bytes_copied
-
-    def plus(self, other: tuple[int, int, int]) -> "Counts":
-        return Counts(*(a + b for a, b in zip(self, other, strict=True)))
-
-
-class _Log:
-    """Wherever the caller wants progress: a function, an open file, or nowhere."""
-
-    def __init__(self, log: Any) -> None:
-        self._write: Callable[[str], object] = lambda _: None
-        self._file = log
-        if callable(log):
-            self._write = log
-        elif hasattr(log, "write"):
-            self._write = self._print
-        elif log is not None:
-            raise TypeError(f"log is a function, a path or a file with write(), not {log!r}")
-
-    def _print(self, line: str) -> None:
-        print(line, file=self._file, flush=hasattr(self._file, "flush"))
-
-    def __call__(self, line: str) -> None:
-        self._write(line)
-
-    def summary(self, dry_run: bool, counts: Counts) -> None:
-        line = f"{counts.n_copied:,} copied, {counts.n_skipped:,} skipped"
-        if dry_run:
-            self(f"dry run: {line}")
-        else:
-            self(f"all done: {line}, {counts.n_bytes_copied:,} bytes copied")
-
-
-@contextmanager
-def _log_to(log: Any) -> Iterator[_Log]:
-    if isinstance(log, str | os.PathLike):
-        with builtins.open(log, mode="w", encoding="utf-8") as file:
-            yield _Log(file)
-    else:
-        yield _Log(log)
-
-
-def copy_store(
-    source: Any,
-    dest: Any,
-    source_path: str = "",
-    dest_path: str = "",
-    excludes: str | Iterable[str] | None = None,
-    includes: str | Iterable[str] | None = None,
-    flags: int = 0,
-    if_exists: str = "raise",
-    dry_run: bool = False,
-    log: Any = None,
-) -> tuple[int, int, int]:
-    """Copy keys and values from one store to another, encoded as they are.
-
-    The fastest copy, and the exact one: nothing is decoded.
-
-    Parameters
-    ----------
-    source, dest : Store, mapping, str or Path
-    source_path, dest_path : str
-        Copy what lies below ``source_path``, to below ``dest_path``.
-    excludes, includes : str or iterable of str, optional
-        Regular expressions searched in source keys; one that matches ``excludes`` is left out,
-        unless it matches ``includes`` too.
-    flags : int
-        Flags of ``re`` for these expressions.
-    if_exists : {'raise', 'replace', 'skip'}
-        What to do about a key that ``dest`` has already.
-    dry_run : bool
-        Log what would be done, and change nothing.
-    log : function, path or file, optional
-        Gets one line per key.
-
-    Returns
-    -------
-    n_copied, n_skipped, n_bytes_copied : int
-
-    Raises
-    ------
-    CopyError
-        A key exists in ``dest`` and ``if_exists`` is ``'raise'``.
-    """
-    _check_choice("if_exists", if_exists, ("raise", "replace", "skip"))
-    source, dest = as_store(source), as_store(dest)
-    source_prefix = _prefix(source_path)
-    dest_prefix = _prefix(dest_path)
-    leave_out = _patterns(excludes, flags)
-    keep = _patterns(includes, flags)
-    counts = Counts(0, 0, 0)
-    with _log_to(log) as logged:
-        for key in sorted(source.keys()):
-            if not key.startswith(source_prefix):
-                continue
-            if _any_match(leave_out, key) and not _any_match(keep, key):
-                continue
-            target = dest_prefix + key[len(source_prefix) :]
-            described = key if target == key else f"{key} -> {target}"
-            if if_exists != "replace" and target in dest:
-                if if_exists == "raise":
-                    raise CopyError(
-                        f"key {target!r} exists in destination; pass if_exists='replace' or 'skip'"
-                    )
-                logged(f"skip {described}")
-                counts = counts.plus((0, 1, 0))
-                continue
-            logged(f"copy {described}")
-            copied = 0
-            if not dry_run:
-                value = source[key]
-                dest[target] = value
-                copied = memoryview(value).nbytes
-            counts = counts.plus((1, 0, copied))
-        logged.summary(dry_run, counts)
-    return counts.as_tuple()
+__all__ = ["copy", "copy_all"]
 
 
 def copy(
@@ -193,7 +62,7 @@ def copy(
         Something is in the way in ``dest`` and ``if_exists`` is ``'raise'``.
     """
     _check_group(dest)
-    with _log_to(log) as logged:
+    with log_to(log) as logged:
         job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
         counts = job.copy(source, dest, name, is_root=True)
         logged.summary(dry_run, counts)
@@ -213,7 +82,7 @@ def copy_all(
     """Copy all children of a group into another group; parameters and results as for `copy`."""
     _check_group(dest)
     counts = Counts(0, 0, 0)
-    with _log_to(log) as logged:
+    with log_to(log) as logged:
         job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
         for name in source:
             counts = counts.plus(job.copy(source[name], dest, name, is_root=False))
@@ -227,7 +96,7 @@ def copy_all(
 class _Job:
     """The choices of one `copy` or `copy_all`, shared by everything below it."""
 
-    log: _Log
+    log: Log
     shallow: bool
     without_attrs: bool
     if_exists: str
@@ -235,7 +104,7 @@ class _Job:
     create_kws: dict[str, Any]
 
     def __post_init__(self) -> None:
-        _check_choice("if_exists", self.if_exists, ("raise", "replace", "skip", "skip_initialized"))
+        check_choice("if_exists", self.if_exists, ("raise", "replace", "skip", "skip_initialized"))
 
     def copy(self, source: Any, dest: Any, name: str | None, *, is_root: bool) -> Counts:
         """Copy ``source`` to ``name`` in ``dest``, which is None below a group not yet made."""
@@ -378,22 +247,3 @@ def _is_h5py(obj: Any) -> bool:
 def _check_group(dest: Any) -> None:
     if not hasattr(dest, "create_dataset") and not hasattr(dest, "create_array"):
         raise ValueError(f"dest is a group to copy into, not {dest!r}")
-
-
-def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} is one of {', '.join(map(repr, allowed))}, not {value!r}")
-
-
-def _prefix(path: str) -> str:
-    joined = "/".join(part for part in str(path).split("/") if part)
-    return f"{joined}/" if joined else ""
-
-
-def _patterns(patterns: str | Iterable[str] | None, flags: int) -> list[re.Pattern[str]]:
-    listed = [patterns] if isinstance(patterns, str) else patterns or ()
-    return [re.compile(pattern, flags) for pattern in listed]
-
-
-def _any_match(patterns: list[re.Pattern[str]], key: str) -> bool:
-    return any(pattern.search(key) for pattern in patterns)

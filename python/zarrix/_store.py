@@ -20,15 +20,20 @@ from zarrix._config import check_durability, config
 from zarrix._errors import InvalidKeyError, ReadOnlyError
 from zarrix.util import normalize_storage_path
 
-__all__ = ["EngineStore", "Store", "as_buffer"]
+__all__ = ["EngineStore", "Store", "as_buffer", "is_document"]
 
 _NODE_DOCUMENTS = (".zarray", ".zgroup", "zarr.json")
 _DOCUMENTS = frozenset((*_NODE_DOCUMENTS, ".zattrs", ".zmetadata"))
 
 
+def is_document(key: str) -> bool:
+    """Whether the value of ``key`` says what a node is."""
+    return key.rpartition("/")[2] in _DOCUMENTS
+
+
 def _most_bytes(key: str) -> int:
     """How much of a value is read: a document that is longer is refused, and costs no memory."""
-    return config.max_document_bytes if key.rpartition("/")[2] in _DOCUMENTS else 2**64 - 1
+    return config.max_document_bytes if is_document(key) else 2**64 - 1
 
 
 class Store(MutableMapping[str, Any]):

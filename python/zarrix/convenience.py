@@ -6,7 +6,8 @@ from zarrix._api import (
     open_consolidated,
     tree,
 )
-from zarrix._copy import copy, copy_all, copy_store
+from zarrix._copy import copy, copy_all
+from zarrix._copy_store import copy_store
 from zarrix._save import LazyLoader, load, save, save_array, save_group
 
 __all__ = [

@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from zarrix._array import Array
+from zarrix._progress import Progress
 from zarrix._store import Store
 from zarrix.operate._survey import Problem, place_of
-from zarrix.operate._verify import Progress, Verification, verify
+from zarrix.operate._verify import Verification, verify
 
 __all__ = ["Repair", "repair"]
 

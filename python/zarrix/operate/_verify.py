@@ -8,15 +8,15 @@ says how many chunks have one.
 from __future__ import annotations
 
 import json
-import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from zarrix._array import Array
 from zarrix._checksum import is_checked
 from zarrix._errors import ZarrixError
+from zarrix._progress import Progress, bar_of
 from zarrix.operate._digests import changes
 from zarrix.operate._leftovers import find_leftovers, remove_leftovers
 from zarrix.operate._survey import Problem, Survey, place_of, survey
@@ -87,9 +87,6 @@ class Verification:
         return "\n".join(rows)
 
 
-Progress = Callable[[int, int], object]
-
-
 def verify(
     store: Any,
     *,
@@ -157,7 +154,7 @@ def verify(
 
 
 def _verify_chunks(found: Survey, result: Verification, progress: bool | Progress) -> None:
-    tell = _bar if progress is True else progress or None
+    tell = bar_of("chunks") if progress is True else progress or None
     arrays = list(found.arrays.values())
     total = sum(len(array._io.stored_chunks()) for array in arrays) if tell else 0
     for array in arrays:
@@ -171,8 +168,6 @@ def _verify_chunks(found: Survey, result: Verification, progress: bool | Progres
         result.problems += _verify_objects(array, {key for key, _ in broken})
         if tell is not None:
             tell(result.chunks, total)
-    if tell is _bar:
-        print(file=sys.stderr)
 
 
 def _verify_objects(array: Array, broken: set[str]) -> list[Problem]:
@@ -188,14 +183,6 @@ def _verify_objects(array: Array, broken: set[str]) -> list[Problem]:
         except ZarrixError as error:
             problems.append(Problem("chunk", key, str(error)))
     return problems
-
-
-def _bar(done: int, total: int) -> None:
-    part = done / total if total else 1.0
-    width = 30
-    full = round(part * width)
-    bar = "#" * full + "-" * (width - full)
-    print(f"\r[{bar}] {done:,} of {total:,} chunks", end="", file=sys.stderr, flush=True)
 
 
 def _count(number: int, noun: str) -> str:
