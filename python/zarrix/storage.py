@@ -13,6 +13,7 @@ from typing import Any
 
 from zarrix import _nodes
 from zarrix._array_terms import StorePath
+from zarrix._fsspec_store import FsspecStore, FSStore
 from zarrix._metadata import v2 as _v2
 from zarrix._remote import RemoteStore
 from zarrix._store import Store
@@ -32,6 +33,8 @@ from zarrix.util import normalize_storage_path
 __all__ = [
     "DictStore",
     "DirectoryStore",
+    "FSStore",
+    "FsspecStore",
     "KVStore",
     "LocalStore",
     "MemoryStore",

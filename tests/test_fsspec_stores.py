@@ -1,0 +1,146 @@
+"""`FSStore` and `FsspecStore`: any file system of fsspec."""
+
+import pickle
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix import storage
+from zarrix._errors import InvalidKeyError, ReadOnlyError
+
+fsspec = pytest.importorskip("fsspec")
+
+KINDS = ["2.18 memory", "2.18 local", "2.18 fs", "3 memory", "3 local", "3 from_url", "3 mapper"]
+
+
+@pytest.fixture(params=KINDS)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    memory, local = fsspec.filesystem("memory"), fsspec.filesystem("file")
+    made = {
+        "2.18 memory": lambda: storage.FSStore("memory://zarrix-fs/s"),
+        "2.18 local": lambda: storage.FSStore(str(tmp_path / "s")),
+        "2.18 fs": lambda: storage.FSStore("/zarrix-fs/s", fs=memory),
+        "3 memory": lambda: storage.FsspecStore(memory, path="/zarrix-fs/s"),
+        "3 local": lambda: storage.FsspecStore(local, path=str(tmp_path / "s")),
+        "3 from_url": lambda: storage.FsspecStore.from_url("memory://zarrix-fs/s"),
+        "3 mapper": lambda: storage.FsspecStore.from_mapper(memory.get_mapper("/zarrix-fs/s")),
+    }[request.param]()
+    yield made
+    if memory.exists("/zarrix-fs"):
+        memory.rm("/zarrix-fs", recursive=True)
+
+
+def test_it_is_a_mapping_with_the_methods_of_a_store(store: Any) -> None:
+    for key, value in {"a": b"aaa", "c/d": b"ddd", "c/e/f": b"fff", "c/e/g": b"gggg"}.items():
+        store[key] = value
+    assert sorted(store) == ["a", "c/d", "c/e/f", "c/e/g"]
+    assert (store["c/e/f"], "c/d" in store, "c" in store, "x" in store) == (
+        b"fff",
+        True,
+        False,
+        False,
+    )
+    assert store.getitems(["a", "x", "c/d"]) == {"a": b"aaa", "c/d": b"ddd"}
+    assert store.listdir() == ["a", "c"]
+    assert store.listdir("c") == ["d", "e"]
+    assert store.listdir("a") == store.listdir("x") == []
+    assert store.child_names("c") == ["e"]
+    assert (store.getsize("a"), store.getsize("c/e"), store.getsize("x")) == (3, 7, 0)
+    store.rename("c/e", "moved")
+    store.rmdir("c")
+    assert sorted(store) == ["a", "moved/f", "moved/g"]
+    store.setitems({"n/1": b"1", "n/2": b"2"})
+    store.delitems(["n/1", "n/3"])
+    assert store.listdir("n") == ["2"]
+    with pytest.raises(KeyError):
+        del store["n/1"]
+    with pytest.raises(InvalidKeyError):
+        store["../a"] = b"1"
+
+
+def test_arrays_and_groups_of_both_formats(store: Any) -> None:
+    root = zarr.open_group(store, mode="a")
+    z = root.create_dataset("x", shape=(10, 10), chunks=(4, 4), dtype="i4", fill_value=7)
+    z[2:5, 3:9] = np.arange(18).reshape(3, 6)
+    expected = np.full((10, 10), 7, "i4")
+    expected[2:5, 3:9] = np.arange(18).reshape(3, 6)
+    assert np.array_equal(zarr.open_group(store, mode="r")["x"][:], expected)
+    twin = pickle.loads(pickle.dumps(store))
+    assert twin == store
+    assert np.array_equal(zarr.open_group(twin, mode="r")["x"][:], expected)
+
+
+def test_shards_are_read_and_written_in_part(store: Any) -> None:
+    shards = zarr.create_array(store, name="y", shape=64, chunks=4, shards=16, dtype="u2")
+    shards[5:50] = 3
+    assert np.array_equal(zarr.open_array(store, path="y")[:], [0] * 5 + [3] * 45 + [0] * 14)
+
+
+def test_what_may_only_be_read_refuses_changes(store: Any) -> None:
+    store["a"] = b"1"
+    if isinstance(store, storage.FSStore):
+        closed: Any = storage.FSStore(store.path, fs=store.fs, mode="r")
+    else:
+        closed = storage.FsspecStore(store.fs, read_only=True, path=store.path)
+    assert closed["a"] == b"1"
+    for change in (
+        lambda: closed.__setitem__("b", b"2"),
+        lambda: closed.__delitem__("a"),
+        lambda: closed.rmdir(),
+    ):
+        with pytest.raises(ReadOnlyError):
+            change()
+    assert sorted(store) == ["a"]
+
+
+def test_the_separator_and_case_of_keys_are_the_stores(tmp_path: Path) -> None:
+    store = storage.FSStore(str(tmp_path), key_separator="/", normalize_keys=True)
+    zarr.zeros((4, 4), chunks=(2, 2), store=store, path="FOO")[:] = 1
+    assert (tmp_path / "foo/0/1").is_file()
+    assert store.dir_path("FOO") == f"{tmp_path}/foo"
+    assert store.key_separator == "/"
+
+
+def test_only_a_missing_file_is_a_missing_value() -> None:
+    memory = fsspec.filesystem("memory")
+
+    class Refusing(type(memory)):  # type: ignore[misc]
+        protocol = "refusing"
+
+        def cat_file(self, path: str, *arguments: Any, **options: Any) -> Any:
+            if path.endswith(".zarray"):
+                return memory.cat_file(path)
+            raise PermissionError(f"403 for {path}")
+
+    z = zarr.full(8, 5, chunks=2, store=storage.FsspecStore(memory, path="/zarrix-refused"))
+    z[:] = 6
+    with pytest.raises(PermissionError, match="403"):
+        zarr.open(storage.FsspecStore(Refusing(), path="/zarrix-refused"), mode="r")[:]
+    memory.rm("/zarrix-refused/1")
+    assert z[:].tolist() == [6, 6, 5, 5, 6, 6, 6, 6]
+    memory.rm("/zarrix-refused", recursive=True)
+    store = storage.FsspecStore(Refusing(), path="/zarrix-refused")
+    with pytest.raises(PermissionError, match="403"):
+        store["a"]
+    lenient = storage.FSStore("/zarrix-refused", fs=Refusing(), exceptions=(PermissionError,))
+    with pytest.raises(KeyError):
+        lenient["a"]
+
+
+def test_arguments_that_contradict_each_other_are_refused() -> None:
+    memory = fsspec.filesystem("memory")
+    with pytest.raises(ValueError, match="fs= or storage_options, not both"):
+        storage.FSStore("/x", fs=memory, anon=True)
+    with pytest.raises(ValueError, match="mode is 'w' or 'r'"):
+        storage.FSStore("memory://x", mode="q")
+
+
+def test_without_fsspec_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(ImportError, match="pip install fsspec"):
+        storage.FSStore("memory://x")
