@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use zarrix_codec::{Scratch, vlen};
-use zarrix_fuzz::codec;
+use zarrix_fuzz::{COMPRESSORS, codec};
 
 fn save(target: &str, name: &str, bytes: &[u8]) {
     let folder = Path::new("corpus").join(target);
@@ -58,23 +58,7 @@ fn main() {
         }
         save("lz4", &length.to_string(), &with(&declared, &encoded("numcodecs.lz4", "{}", &data)));
         let numbers = (length as u16 / 8).to_le_bytes();
-        for (which, (name, configuration)) in [
-            ("gzip", "{}"),
-            ("numcodecs.zlib", "{}"),
-            ("numcodecs.bz2", "{}"),
-            ("numcodecs.lzma", r#"{"preset": 1}"#),
-            ("numcodecs.lzma", r#"{"format": 2, "preset": 1}"#),
-            (
-                "numcodecs.lzma",
-                r#"{"format": 3, "filters": [{"id": 3, "dist": 4}, {"id": 33, "preset": 1}]}"#,
-            ),
-            ("pcodec", r#"{"dtype": "<i4"}"#),
-            ("pcodec", r#"{"dtype": "<f8"}"#),
-            ("pcodec", r#"{"dtype": "<u2"}"#),
-        ]
-        .into_iter()
-        .enumerate()
-        {
+        for (which, (name, configuration)) in COMPRESSORS.into_iter().enumerate() {
             let head = with(&[which as u8], &numbers);
             let bytes = encoded(name, configuration, &data);
             save("compressors", &format!("{which}-{length}"), &with(&head, &bytes));

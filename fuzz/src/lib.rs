@@ -11,6 +11,22 @@ use zarrix_codec::{Codec, Input, Scratch, from_config};
 use zarrix_engine::{ArrayIO, AxisSelection, EngineError, Layout, Source, Target};
 use zarrix_store::{Durability, Store};
 
+/// What the target `compressors` decodes, by the first byte of its input: names and configurations.
+pub const COMPRESSORS: [(&str, &str); 9] = [
+    ("gzip", "{}"),
+    ("numcodecs.zlib", "{}"),
+    ("numcodecs.bz2", "{}"),
+    ("numcodecs.lzma", r#"{"preset": 1}"#),
+    ("numcodecs.lzma", r#"{"format": 2, "preset": 1}"#),
+    (
+        "numcodecs.lzma",
+        r#"{"format": 3, "filters": [{"id": 3, "dist": 4}, {"id": 33, "preset": 1}]}"#,
+    ),
+    ("pcodec", r#"{"dtype": "<i4"}"#),
+    ("pcodec", r#"{"dtype": "<f8"}"#),
+    ("pcodec", r#"{"dtype": "<u2"}"#),
+];
+
 /// Where each promise is looked at: bytes behind a destination that nobody may write.
 const GUARD: [u8; 32] = [0xC3; 32];
 
