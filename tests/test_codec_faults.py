@@ -139,3 +139,42 @@ def test_a_document_that_contradicts_itself_names_the_key(
         opened(document(**{"codecs": codecs, **changes}))
     assert str(caught.value).startswith("zarr.json: ")
     assert what in str(caught.value)
+
+
+FAULTS_2: list[tuple[dict[str, Any], str]] = [
+    ({"compressor": {"id": "zlib", "level": 99}}, "key 'compressor': codec \"zlib\": level 99"),
+    ({"compressor": {"id": "nope"}}, "key 'compressor': codec 'nope' is neither native nor"),
+    ({"compressor": {"id": "blosc", "cname": "lz5"}}, "key 'compressor': codec 'blosc'"),
+    ({"filters": [{"id": "delta"}]}, "key 'filters': codec 'delta'"),
+    ({"filters": [{"id": "nope"}]}, "key 'filters': codec 'nope' is neither native nor"),
+    ({"filters": [{"id": "nope"}], "compressor": None}, "key 'filters': codec 'nope'"),
+]
+
+
+@pytest.mark.parametrize(("changes", "words"), FAULTS_2)
+def test_a_document_of_format_2_says_whether_its_filters_or_its_compressor_are_wrong(
+    changes: dict[str, Any], words: str
+) -> None:
+    store: dict[str, Any] = {}
+    zarr.create(store=store, shape=4, chunks=2, dtype="f4")
+    changed = {**json.loads(bytes(store[".zarray"])), **changes}
+    with pytest.raises((MetadataError, UnknownCodecError)) as caught:
+        zarr.open_array({".zarray": json.dumps(changed).encode()}, mode="r")
+    assert str(caught.value).startswith(f".zarray: {words}")
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_members_that_are_not_known_are_kept_when_others_change(zarr_format: int) -> None:
+    store: dict[str, Any] = {}
+    zarr.create(store=store, shape=4, chunks=2, dtype="f4", zarr_format=zarr_format)
+    key = ".zarray" if zarr_format == 2 else "zarr.json"
+    mine = {"must_understand": False, "x": [1, None]}
+    store[key] = json.dumps({**json.loads(bytes(store[key])), "mine": mine}).encode()
+    z = zarr.open_array(store, mode="r+")
+    z.attrs["k"] = 1
+    z.attrs.update(m=[2])
+    z.resize(6)
+    z.append([1.0, 2.0])
+    stored = json.loads(bytes(store[key]))
+    assert (stored["mine"], stored["shape"]) == (mine, [8])
+    assert dict(zarr.open_array(store, mode="r").attrs) == {"k": 1, "m": [2]}

@@ -290,7 +290,7 @@ def test_a_foreign_codec_sees_the_chunk_as_an_array_of_its_shape(order):
 def test_a_codec_that_cannot_be_used_names_the_document(config, error, words):
     with pytest.raises(error) as caught:
         chain(config)
-    assert str(caught.value).startswith("x/.zarray: codec")
+    assert str(caught.value).startswith("x/.zarray: key 'filters': codec")
     assert words in str(caught.value)
 
 

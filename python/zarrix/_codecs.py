@@ -289,7 +289,11 @@ def _as_bytes(value: Any) -> memoryview:
 
 
 def bind(
-    codecs: Iterable[Config], dtype: np.dtype[Any], chunk_shape: tuple[int, ...], where: str
+    codecs: Iterable[Config],
+    dtype: np.dtype[Any],
+    chunk_shape: tuple[int, ...],
+    where: str,
+    has_compressor: bool = False,
 ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
     """The engine's chain for chunks of a dtype and shape, and what its foreign slots call.
 
@@ -301,6 +305,8 @@ def bind(
         Of a decoded chunk.
     where : str
         The metadata document, for messages.
+    has_compressor : bool
+        Whether the last codec is what the document calls its compressor, and not a filter.
 
     Raises
     ------
@@ -313,7 +319,10 @@ def bind(
     order = "C"
     shape: tuple[int, ...] | None = chunk_shape
     size: int | None = math.prod(chunk_shape) * dtype.itemsize
-    for codec in codecs:
+    chain = list(codecs)
+    for position, codec in enumerate(chain):
+        is_compressor = has_compressor and position == len(chain) - 1
+        key = f"{where}: key '{'compressor' if is_compressor else 'filters'}'"
         name = codec["name"]
         if name == "transpose":
             order = "F"
@@ -330,7 +339,7 @@ def bind(
             # Elements without a size are turned into bytes apart from the chain.
             dtype, size, shape = BYTES, None, None
             continue
-        link = link_codec(config, dtype, size, where)
+        link = link_codec(config, dtype, size, key)
         if link.configuration is not None:
             steps.append({"name": link.name, "configuration": link.configuration})
         else:
@@ -338,7 +347,7 @@ def bind(
             if not isinstance(run, Run):
                 run = Run(dtype, shape)
                 steps.append(run)
-            run.add(config, link.encoded_bytes)
+            run.add(codec_object(config, key), link.encoded_bytes)
         dtype, size, shape = link.dtype, link.encoded_bytes, None
     foreign: list[ForeignCodecs] = []
     return number_slots(steps, order, where, foreign), foreign

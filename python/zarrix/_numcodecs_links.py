@@ -65,13 +65,13 @@ def link_codec(config: dict[str, Any], dtype: DType, size: int | None, where: st
         raise MetadataError(
             f"{where}: codec {codec_id!r} has the configuration {config!r}, which {reason}"
         ) from None
-    if codec_id in _ASKED and link.configuration is not None:
-        fault = _engine.codec_fault(link.name, json.dumps(link.configuration), dtype.itemsize)
-        if fault is not None and codec_id == "lzma":
-            # All filters of Python's module are native: what is refused here, that refuses too.
-            raise MetadataError(f"{where}: {fault}")
-        if fault is not None:
-            link.configuration = None
+    if link.configuration is None:
+        return link
+    fault = _engine.codec_fault(link.name, json.dumps(link.configuration), dtype.itemsize)
+    if fault is not None and codec_id in _LEFT_TO_NUMCODECS:
+        link.configuration = None
+    elif fault is not None:
+        raise MetadataError(f"{where}: {fault}")
     return link
 
 
@@ -299,10 +299,10 @@ _LINKS: dict[str, Callable[[Config, DType, int | None], Link]] = {
     "jenkins_lookup3": _jenkins,
 }
 
-_ASKED = frozenset(
-    (
-        *("astype", "bitround", "categorize", "delta", "fixedscaleoffset", "quantize"),
-        *("lzma", "pcodec"),
-    )
+_LEFT_TO_NUMCODECS = frozenset(
+    ("astype", "bitround", "categorize", "delta", "fixedscaleoffset", "quantize", "pcodec")
 )
-"""Codecs of which numcodecs takes configurations that the engine does not."""
+"""Codecs of which numcodecs takes configurations that the engine does not.
+
+Of lzma, all filters of Python's module are native: what the engine refuses, that refuses too.
+"""

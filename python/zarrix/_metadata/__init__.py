@@ -267,7 +267,7 @@ class ArrayMetadata:
     ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
         described = (self.codecs, self.dtype, chunk_shape, self.where)
         if self.zarr_format == 2:
-            return bind(*described)
+            return bind(*described, self.has_compressor)
         return bind_chain(*described, fill_value_bytes(self.fill_value, self.dtype))
 
     def _chain_by_shape(
