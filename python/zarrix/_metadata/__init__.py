@@ -102,6 +102,11 @@ class ArrayMetadata:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    def __post_init__(self) -> None:
+        # Cached properties give an instance a dict, and CPython remembers where an entry of it lies
+        # only where its keys are not shared between instances: every read looks up two of them.
+        object.__setattr__(self, "__dict__", dict(vars(self)))
+
     @property
     def ndim(self) -> int:
         """Number of axes."""
