@@ -151,15 +151,30 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
         zarr.Blosk  # noqa: B018
 
 
-def test_importing_the_package_does_not_import_numcodecs() -> None:
-    program = (
-        "import sys, tempfile, zarrix as zarr, numpy as np\n"
-        "path = tempfile.mkdtemp()\n"
-        "zarr.save(path + '/x.zarr', np.arange(10))\n"
-        "assert zarr.load(path + '/x.zarr')[3] == 3\n"
-        "print('numcodecs' in sys.modules)\n"
-    )
+def modules_of(program: str) -> set[str]:
+    """What a Python that ran the program has imported."""
+    program += "\nimport sys\nprint(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout == "False\n"
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    names = modules_of("import zarrix")
+    assert "numpy" not in names
+    assert {name for name in names if name.startswith("zarrix")} == {
+        *("zarrix", "zarrix._config", "zarrix._engine", "zarrix._errors")
+    }
+
+
+def test_reading_and_writing_import_only_what_they_need() -> None:
+    names = modules_of(
+        "import tempfile, zarrix as zarr, numpy as np\n"
+        "path = tempfile.mkdtemp()\n"
+        "zarr.save(path + '/x.zarr', np.arange(10))\n"
+        "assert zarr.load(path + '/x.zarr')[3] == 3\n"
+    )
+    assert "zarrix.core" not in names
+    for name in ("numcodecs", "asyncio", "difflib", "zarrix._codec_objects", "zarrix._migrate"):
+        assert name not in names

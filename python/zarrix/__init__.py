@@ -12,64 +12,13 @@ Code written for zarr-python 2.18 runs unchanged, and so does code for zarr-pyth
 is first named.
 """
 
+from __future__ import annotations
+
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from zarrix import (  # noqa: F401  reachable as in zarr-python
-    abc,
-    api,
-    codecs,
-    dtype,
-    indexing,
-    meta,
-    registry,
-    util,
-)
 from zarrix._config import config
 from zarrix._engine import __version__
-from zarrix._migrate import migrate
-from zarrix.api.synchronous import create_array, create_group, create_hierarchy, from_array
-from zarrix.attrs import Attributes
-from zarrix.convenience import (
-    consolidate_metadata,
-    copy,
-    copy_all,
-    copy_store,
-    load,
-    open,  # noqa: A004
-    open_consolidated,
-    save,
-    save_array,
-    save_group,
-    tree,
-)
-from zarrix.core import Array
-from zarrix.creation import (
-    array,
-    create,
-    empty,
-    empty_like,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    open_array,
-    open_like,
-    zeros,
-    zeros_like,
-)
-from zarrix.errors import CopyError, MetadataError
-from zarrix.hierarchy import Group, group, open_group
-from zarrix.storage import (
-    DictStore,
-    DirectoryStore,
-    KVStore,
-    MemoryStore,
-    NestedDirectoryStore,
-    TempStore,
-    ZipStore,
-)
-from zarrix.sync import ProcessSynchronizer, ThreadSynchronizer
 
 if TYPE_CHECKING:
     from zarrix._async import AsyncArray as AsyncArray
@@ -77,11 +26,59 @@ if TYPE_CHECKING:
     from zarrix._debug import print_debug_info as print_debug_info
     from zarrix._debug import set_format as set_format
     from zarrix._debug import set_log_level as set_log_level
+    from zarrix._migrate import migrate
+    from zarrix.api.synchronous import (
+        create_array,
+        create_group,
+        create_hierarchy,
+        from_array,
+    )
+    from zarrix.attrs import Attributes
     from zarrix.codecs import *  # noqa: F403
+    from zarrix.convenience import (
+        consolidate_metadata,
+        copy,
+        copy_all,
+        copy_store,
+        load,
+        open,  # noqa: A004
+        open_consolidated,
+        save,
+        save_array,
+        save_group,
+        tree,
+    )
+    from zarrix.core import Array
+    from zarrix.creation import (
+        array,
+        create,
+        empty,
+        empty_like,
+        full,
+        full_like,
+        ones,
+        ones_like,
+        open_array,
+        open_like,
+        zeros,
+        zeros_like,
+    )
+    from zarrix.errors import CopyError, MetadataError
+    from zarrix.hierarchy import Group, group, open_group
     from zarrix.operate import diff as diff
     from zarrix.operate import digests as digests
     from zarrix.operate import repair as repair
     from zarrix.operate import verify as verify
+    from zarrix.storage import (
+        DictStore,
+        DirectoryStore,
+        KVStore,
+        MemoryStore,
+        NestedDirectoryStore,
+        TempStore,
+        ZipStore,
+    )
+    from zarrix.sync import ProcessSynchronizer, ThreadSynchronizer
 
 __all__ = [
     "Array",
@@ -133,27 +130,46 @@ __all__ = [
 ]
 
 
-# What few programs need, and who does not should not pay for when it imports the package.
-_ON_DEMAND = {
-    "AsyncArray": "zarrix._async",
-    "AsyncGroup": "zarrix._async",
-    "diff": "zarrix.operate",
-    "digests": "zarrix.operate",
-    "print_debug_info": "zarrix._debug",
-    "repair": "zarrix.operate",
-    "set_format": "zarrix._debug",
-    "set_log_level": "zarrix._debug",
-    "verify": "zarrix.operate",
+# Everything is imported when it is first named: a program pays for what it uses.
+_HOMES = {
+    "_async": "AsyncArray AsyncGroup",
+    "_debug": "print_debug_info set_format set_log_level",
+    "_migrate": "migrate",
+    "api.synchronous": "create_array create_group create_hierarchy from_array",
+    "attrs": "Attributes",
+    "convenience": "consolidate_metadata copy copy_all copy_store load open open_consolidated save "
+    "save_array save_group tree",
+    "core": "Array",
+    "creation": "array create empty empty_like full full_like ones ones_like open_array open_like "
+    "zeros zeros_like",
+    "errors": "CopyError MetadataError",
+    "hierarchy": "Group group open_group",
+    "operate": "diff digests repair verify",
+    "storage": "DictStore DirectoryStore KVStore MemoryStore NestedDirectoryStore TempStore "
+    "ZipStore",
+    "sync": "ProcessSynchronizer ThreadSynchronizer",
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_MODULES = (
+    *("abc", "api", "attrs", "codecs", "convenience", "core", "creation", "dtype", "errors"),
+    *("hierarchy", "indexing", "meta", "operate", "registry", "storage", "sync", "types", "util"),
+)
 
 
 def __getattr__(name: str) -> Any:
-    if name in codecs.__all__:
-        return getattr(codecs, name)
-    if name in _ON_DEMAND:
-        return getattr(importlib.import_module(_ON_DEMAND[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"zarrix.{name}")
+    if name in _HOME_OF:
+        found = getattr(importlib.import_module(f"zarrix.{_HOME_OF[name]}"), name)
+        globals()[name] = found
+        return found
+    if not name.startswith("_"):
+        codecs = importlib.import_module("zarrix.codecs")
+        if name in codecs.__all__:
+            return getattr(codecs, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *codecs.__all__, *_ON_DEMAND})
+    codecs = importlib.import_module("zarrix.codecs")
+    return sorted({*globals(), *_HOME_OF, *_MODULES, *codecs.__all__})

@@ -3,6 +3,8 @@
 What zarr 2.18 calls ``zarr.convenience``, with ``group`` and ``open_group`` of ``zarr.hierarchy``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -5,13 +5,13 @@ is rarer (fields of structured dtypes, ``out=``, views, a synchronizer, metadata
 leaves that path at one flag, which is decided when the array is opened.
 """
 
-import hashlib
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from zarrix import _display, _engine, _resize
 from zarrix._config import config
@@ -22,8 +22,12 @@ from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._selecting import Selecting
 from zarrix._selection import AxisSelection, parse_basic
 from zarrix._values import as_out, as_value, is_lazy, slabs
-from zarrix._writer import Writer
 from zarrix.util import normalize_fill_value, normalize_shape
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from zarrix._writer import Writer
 
 __all__ = ["Array"]
 
@@ -363,6 +367,8 @@ class Array(Selecting):
         >>> z.shape
         (5, 3)
         """
+        from zarrix._writer import Writer
+
         with self._writing():
             return Writer(self, axis, buffer_bytes)
 
@@ -377,7 +383,7 @@ class Array(Selecting):
         filters: list[Any] | None = None,
         read_only: bool | None = None,
         synchronizer: Any = None,
-    ) -> "Array":
+    ) -> Array:
         """The same chunks under other metadata; nothing is stored.
 
         Parameters
@@ -446,7 +452,7 @@ class Array(Selecting):
         except MetadataError:
             return None
 
-    def astype(self, dtype: npt.DTypeLike) -> "Array":
+    def astype(self, dtype: npt.DTypeLike) -> Array:
         """A read-only view whose elements are converted to ``dtype`` as they are read.
 
         Parameters
@@ -463,7 +469,7 @@ class Array(Selecting):
         new.read_only = True
         return new
 
-    def _clone(self) -> "Array":
+    def _clone(self) -> Array:
         new = Array.__new__(type(self))
         new.__setstate__(self.__getstate__())
         return new
@@ -497,6 +503,8 @@ class Array(Selecting):
         bytes
         """
         self._refresh()
+        import hashlib
+
         digest = hashlib.new(hashname)
         self._io.each_stored(digest.update)
         for name in (self._name, ".zattrs"):

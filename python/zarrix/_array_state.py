@@ -6,6 +6,8 @@ remembers, always from what is stored, under the store's lock: that is what lets
 append to one array.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 import os
@@ -14,10 +16,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from zarrix import _display, _engine, _nodes, _resize
 from zarrix._array_terms import ArrayTerms
@@ -31,6 +32,9 @@ from zarrix._errors import ArrayNotFoundError, ReadOnlyError
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._stores import Store, as_store
 from zarrix.util import normalize_fill_value, normalize_storage_path
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["ArrayState"]
 

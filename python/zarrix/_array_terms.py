@@ -4,6 +4,8 @@ These are views of the one `ArrayMetadata` that every array has, for arrays of e
 codecs of format 2 are shown as numcodecs objects, those of format 3 as objects of `zarrix.codecs`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -11,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from zarrix import _engine, _nodes
 from zarrix._chain import split_chain
 from zarrix._chunk_grid import AxisGrid
-from zarrix._codec_objects import codec_from_dict
 from zarrix._codecs import codec_object
 from zarrix._errors import suggestion
 from zarrix._metadata import ArrayMetadata
@@ -39,7 +40,7 @@ class ArrayConfig:
     read_missing_chunks: bool = True
 
     @classmethod
-    def of(cls, value: Any, base: "ArrayConfig") -> "ArrayConfig":
+    def of(cls, value: Any, base: ArrayConfig) -> ArrayConfig:
         """``base`` with the settings that ``config=`` names: a mapping, or another's config."""
         return replace(base, **cls.given(value))
 
@@ -83,7 +84,7 @@ class StorePath:
     path: str = ""
 
     @classmethod
-    def of(cls, value: Any) -> "StorePath":
+    def of(cls, value: Any) -> StorePath:
         """``value``, which is a place, or a store whose root it is."""
         return value if isinstance(value, cls) else cls(value)
 
@@ -97,7 +98,7 @@ class StorePath:
         """Whether changes are refused."""
         return bool(getattr(self.store, "read_only", False))
 
-    def __truediv__(self, other: str) -> "StorePath":
+    def __truediv__(self, other: str) -> StorePath:
         return StorePath(self.store, f"{self.path}/{other}".strip("/"))
 
 
@@ -113,6 +114,8 @@ class ArrayTerms:
 
     def _codecs_by_kind(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
         """Filters, serializer and compressors of format 3; those of its shards, if it has them."""
+        from zarrix._codec_objects import codec_from_dict
+
         metadata = self._metadata
         shard = metadata.shard_codec
         chain = metadata.codecs if shard is None else shard["codecs"]

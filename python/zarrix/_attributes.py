@@ -5,6 +5,8 @@ both keep theirs, from any threads and processes of a machine. What was written 
 before it is remembered: an attribute reads the same before and after reopening (a tuple is a list).
 """
 
+from __future__ import annotations
+
 import numbers
 import warnings
 from collections.abc import Callable, Iterator, KeysView, MutableMapping

@@ -22,11 +22,11 @@ from zarrix._errors import MetadataError, UnknownCodecError, shorten
 from zarrix._extensions import ELEMENTWISE, EXTENSIONS, Bound, words_of
 from zarrix._numcodecs_links import link_codec
 from zarrix._objects import SERIALIZERS, data_type_name, is_variable
-from zarrix._zfp import Zfp
 
 __all__ = [
     "ARRAY_TO_ARRAY",
     "ARRAY_TO_BYTES",
+    "INDEX_CODECS",
     "bind_chain",
     "check_codecs",
     "dtype_after",
@@ -38,6 +38,12 @@ __all__ = [
 ]
 
 Config = Mapping[str, Any]
+
+INDEX_CODECS: list[dict[str, Any]] = [
+    {"name": "bytes", "configuration": {"endian": "little"}},
+    {"name": "crc32c"},
+]
+"""The codecs of a shard's index where none are named."""
 
 ARRAY_TO_ARRAY = frozenset(
     (
@@ -410,6 +416,8 @@ class _Walk:
         self.is_bytes, self.size = True, None
 
     def _zfp(self, configuration: Config) -> None:
+        from zarrix._zfp import Zfp
+
         try:
             codec = Zfp(configuration, self.dtype, self.shape, self.where)
         except ValueError as error:

@@ -11,12 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._chain import ARRAY_TO_ARRAY, dtype_after, has_order, split_chain
-from zarrix._codec_objects import INDEX_CODECS, as_codec_document
+from zarrix._chain import ARRAY_TO_ARRAY, INDEX_CODECS, dtype_after, has_order, split_chain
+from zarrix._codecs import codec_config
 from zarrix._errors import BadCompressorError
 from zarrix._objects import SERIALIZERS, data_type_name, is_variable
 
-__all__ = ["chain_documents", "codec_document", "complete_chain", "numcodecs_config"]
+__all__ = [
+    "as_codec_document",
+    "chain_documents",
+    "codec_document",
+    "complete_chain",
+    "numcodecs_config",
+]
 
 _INDEX: np.dtype[Any] = np.dtype("u8")
 _TAKE_DTYPE = {
@@ -26,6 +32,46 @@ _TAKE_DTYPE = {
     "numcodecs.astype": "decode_dtype",
 }
 """Filters that are made for a data type, and the key that names it."""
+
+
+def as_codec_document(codec: Any) -> dict[str, Any]:
+    """The document of a codec in any form that users pass, those of numcodecs included.
+
+    Raises
+    ------
+    BadCompressorError, UnknownCodecError
+        It is no codec, or not available.
+    """
+    if isinstance(codec, str):
+        return {"name": codec}
+    if hasattr(codec, "get_config") or (isinstance(codec, Mapping) and "id" in codec):
+        return _from_numcodecs(codec_config(codec, "codec"))
+    if isinstance(codec, Mapping) and isinstance(codec.get("name"), str):
+        return dict(codec)
+    to_dict = getattr(codec, "to_dict", None)
+    if to_dict is not None and not isinstance(codec, type):
+        document = dict(to_dict())
+        if isinstance(document.get("name"), str):
+            return document
+    raise BadCompressorError(
+        f"{codec!r} ({type(codec).__name__}) is no codec of format 3; expected for example "
+        "zarrix.codecs.ZstdCodec(), or a dict with 'name' and 'configuration'"
+    )
+
+
+def _from_numcodecs(config: dict[str, Any]) -> dict[str, Any]:
+    codec_id = config.pop("id")
+    if codec_id == "blosc":
+        # Its -1 is what format 3 does where no shuffle is named.
+        shuffle = config.pop("shuffle")
+        if shuffle != -1:
+            config["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
+        return {"name": "blosc", "configuration": config}
+    if codec_id in ("zstd", "gzip"):
+        return {"name": codec_id, "configuration": config}
+    if codec_id == "crc32c" and config.get("location") in (None, "end"):
+        return {"name": "crc32c"}
+    return {"name": f"numcodecs.{codec_id}", "configuration": config}
 
 
 def codec_document(codec: Any, dtype: np.dtype[Any]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from zarrix._codecs import codec_config
-from zarrix._errors import BadCompressorError, MetadataError
+from zarrix._chain_documents import as_codec_document
+from zarrix._errors import MetadataError
 
 __all__ = [
     "BloscCodec",
@@ -21,7 +21,6 @@ __all__ = [
     "Codec",
     "Crc32cCodec",
     "GzipCodec",
-    "INDEX_CODECS",
     "OtherCodec",
     "ScaleOffset",
     "ShardingCodec",
@@ -30,7 +29,6 @@ __all__ = [
     "VLenUTF8Codec",
     "ZstdCodec",
     "codec_from_dict",
-    "as_codec_document",
 ]
 
 Document = dict[str, Any]
@@ -238,13 +236,6 @@ class VLenBytesCodec(Codec):
     name: ClassVar[str] = "vlen-bytes"
 
 
-INDEX_CODECS: list[Document] = [
-    {"name": "bytes", "configuration": {"endian": "little"}},
-    {"name": "crc32c"},
-]
-"""The codecs of a shard's index where none are named."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ShardingCodec(Codec):
     """A chunk as a shard: inner chunks of ``chunk_shape``, each through ``codecs``, and an index.
@@ -345,43 +336,3 @@ def codec_from_dict(document: Mapping[str, Any]) -> Codec:
         return BytesCodec(endian=None)
     codec: Codec = kind.from_dict(document)
     return codec
-
-
-def as_codec_document(codec: Any) -> Document:
-    """The document of a codec in any form that users pass, those of numcodecs included.
-
-    Raises
-    ------
-    BadCompressorError, UnknownCodecError
-        It is no codec, or not available.
-    """
-    if isinstance(codec, str):
-        return {"name": codec}
-    if hasattr(codec, "get_config") or (isinstance(codec, Mapping) and "id" in codec):
-        return _from_numcodecs(codec_config(codec, "codec"))
-    if isinstance(codec, Mapping) and isinstance(codec.get("name"), str):
-        return dict(codec)
-    to_dict = getattr(codec, "to_dict", None)
-    if to_dict is not None and not isinstance(codec, type):
-        document = dict(to_dict())
-        if isinstance(document.get("name"), str):
-            return document
-    raise BadCompressorError(
-        f"{codec!r} ({type(codec).__name__}) is no codec of format 3; expected for example "
-        "zarrix.codecs.ZstdCodec(), or a dict with 'name' and 'configuration'"
-    )
-
-
-def _from_numcodecs(config: dict[str, Any]) -> Document:
-    codec_id = config.pop("id")
-    if codec_id == "blosc":
-        # Its -1 is what format 3 does where no shuffle is named.
-        shuffle = config.pop("shuffle")
-        if shuffle != -1:
-            config["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
-        return {"name": "blosc", "configuration": config}
-    if codec_id in ("zstd", "gzip"):
-        return {"name": codec_id, "configuration": config}
-    if codec_id == "crc32c" and config.get("location") in (None, "end"):
-        return {"name": "crc32c"}
-    return {"name": f"numcodecs.{codec_id}", "configuration": config}

@@ -5,6 +5,8 @@ Sources and destinations are duck-typed by what all three libraries share (``sha
 memory holds 64 MiB or one chunk.
 """
 
+from __future__ import annotations
+
 import contextlib
 from dataclasses import dataclass
 from typing import Any

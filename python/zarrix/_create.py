@@ -5,6 +5,8 @@ only then the store is touched. h5py's words (``compression=``, ``fillvalue=``) 
 the door; a keyword that nobody knows is an error that suggests the right one.
 """
 
+from __future__ import annotations
+
 import inspect
 import os
 import warnings

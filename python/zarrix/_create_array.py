@@ -5,6 +5,8 @@ whole, and then the store is touched. They make format 3 unless the group around
 `new_metadata` is where the arguments of all creating functions become metadata of either format.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

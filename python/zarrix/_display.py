@@ -4,6 +4,8 @@ Everything here is text made from public properties, so it shows h5py and zarr-p
 The HTML carries its own style, in ``currentColor`` with opacities: one drawing for light and dark.
 """
 
+from __future__ import annotations
+
 import textwrap
 from collections.abc import Iterator, Sequence
 from html import escape

@@ -34,7 +34,6 @@ The engine raises by name from this module, with the message as the only argumen
 
 from __future__ import annotations
 
-import difflib
 import reprlib
 from collections.abc import Collection, Iterable
 from typing import ClassVar
@@ -238,6 +237,8 @@ def shorten(value: object) -> str:
 
 def suggestion(name: str, allowed: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the closest allowed name, or an empty string."""
+    import difflib
+
     close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
 

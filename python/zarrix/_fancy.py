@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from zarrix import _engine
 from zarrix._chunk_grid import AxisGrid
@@ -31,9 +30,12 @@ from zarrix._errors import (
 )
 from zarrix._selection import AxisSelection, parse_basic
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 __all__ = ["Picked", "pick", "pick_blocks", "pick_mask", "pick_orthogonal", "pick_points"]
 
-Indices = npt.NDArray[np.int64]
+Indices: TypeAlias = "npt.NDArray[np.int64]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +238,7 @@ def pick_blocks(key: Any, shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) ->
 
 # From items to entries: one per axis, and None for each new axis
 
-Entry = int | slice | Indices | None
+Entry: TypeAlias = "int | slice | Indices | None"
 
 
 def _entries(items: tuple[Any, ...], shape: tuple[int, ...]) -> list[Entry]:

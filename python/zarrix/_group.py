@@ -4,14 +4,15 @@ A group holds no list of its members: they are what is stored below it, looked u
 that what other processes create is seen at once. Names may be paths; groups in between are made.
 """
 
+from __future__ import annotations
+
 import keyword
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from zarrix import _create, _display, _nodes
 from zarrix._array import Array
@@ -28,6 +29,9 @@ from zarrix._group_visits import Visiting
 from zarrix._metadata import GroupMetadata
 from zarrix._stores import MemoryStore, Store, as_store
 from zarrix.util import normalize_shape, normalize_storage_path
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["Group"]
 
@@ -217,7 +221,7 @@ class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
             and self._path == other._path
         )
 
-    def __enter__(self) -> "Group":
+    def __enter__(self) -> Group:
         return self
 
     def __exit__(
@@ -257,7 +261,7 @@ class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
         options = {**self.__getstate__(), "path": path, **changes}
         return (Array if node.kind == "array" else Group)(**options, _node=node)
 
-    def _open_group(self, path: str) -> "Group":
+    def _open_group(self, path: str) -> Group:
         return Group(**{**self.__getstate__(), "path": path})
 
     def __getitem__(self, item: str) -> Any:
@@ -361,7 +365,7 @@ class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
             if node.kind == "group":
                 yield name
 
-    def groups(self) -> Iterator[tuple[str, "Group"]]:
+    def groups(self) -> Iterator[tuple[str, Group]]:
         """Names and objects of the groups directly below."""
         for name, node in self._members():
             if node.kind == "group":
@@ -400,7 +404,7 @@ class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
 
     def create_group(
         self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
-    ) -> "Group":
+    ) -> Group:
         """Make a group, and those above it.
 
         Parameters
@@ -425,13 +429,13 @@ class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
             made.attrs.put(dict(attributes))
         return made
 
-    def create_groups(self, *names: str, **kwargs: Any) -> tuple["Group", ...]:
+    def create_groups(self, *names: str, **kwargs: Any) -> tuple[Group, ...]:
         """`create_group` for several names."""
         return tuple(self.create_group(name, **kwargs) for name in names)
 
     def require_group(
         self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
-    ) -> "Group":
+    ) -> Group:
         """The group of that name, made if it does not exist.
 
         Parameters
@@ -448,7 +452,7 @@ class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
         with self._writing():
             return self._open_group(path)
 
-    def require_groups(self, *names: str) -> tuple["Group", ...]:
+    def require_groups(self, *names: str) -> tuple[Group, ...]:
         """`require_group` for several names."""
         return tuple(self.require_group(name) for name in names)
 

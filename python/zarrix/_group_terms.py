@@ -3,6 +3,8 @@
 Mixed into every `Group`, of either format.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -150,7 +152,7 @@ class GroupTerms:
             raise ArrayNotFoundError(f"no array {path!r} in the group {self.name!r}")
         return found
 
-    def get_group(self, path: str) -> "Group":
+    def get_group(self, path: str) -> Group:
         """The group of that name or path; `GroupNotFoundError` if none is there."""
         found = self._get(path)
         if isinstance(found, Array):
@@ -203,7 +205,7 @@ class GroupTerms:
         for _, array in self.arrays():
             yield array
 
-    def group_values(self) -> Iterator["Group"]:
+    def group_values(self) -> Iterator[Group]:
         """The groups directly below."""
         for _, group in self.groups():
             yield group

@@ -1,5 +1,7 @@
 """Calling a function on everything below a group; mixed into every `Group`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 

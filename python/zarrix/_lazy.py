@@ -18,7 +18,6 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from zarrix._errors import ArrayIndexError
 from zarrix._fancy import Indices, Picked, pick_orthogonal
@@ -26,6 +25,8 @@ from zarrix._selection import AxisSelection
 from zarrix._values import as_out, as_value
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from zarrix._selecting import Selecting
 
 __all__ = ["LazyArray"]

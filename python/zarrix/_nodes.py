@@ -9,6 +9,8 @@ Zarr: a folder that holds anything else is refused with the name of the first su
 created under its lock, so of two processes that create the same node one gets it and one an error.
 """
 
+from __future__ import annotations
+
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping

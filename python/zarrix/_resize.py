@@ -7,6 +7,8 @@ be a chunk that somebody else appended. Killed in between, the array has its old
 where it was to be cut.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,14 +31,14 @@ class _ShapeChangedError(Exception):
     """Somebody else changed the shape between our look at it and the lock."""
 
 
-def resize(array: "ArrayState", args: tuple[Any, ...]) -> None:
+def resize(array: ArrayState, args: tuple[Any, ...]) -> None:
     """Give ``array`` the shape that ``Array.resize(*args)`` asks for."""
     array._forbid_on_view()
     with LengthLock(array, alone=False):
         _resize(array, args)
 
 
-def _resize(array: "ArrayState", args: tuple[Any, ...]) -> None:
+def _resize(array: ArrayState, args: tuple[Any, ...]) -> None:
     while True:
         metadata = array._load()
         old = metadata.shape
@@ -57,7 +59,7 @@ def _resize(array: "ArrayState", args: tuple[Any, ...]) -> None:
         return
 
 
-def append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
+def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
     """Grow ``array`` along ``axis`` by ``data``; returns the new shape."""
     array._forbid_on_view()
     metadata = array._load()
@@ -75,7 +77,7 @@ def append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
         return _append(array, data, axis)
 
 
-def _append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
+def _append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
     grown_from = 0
 
     def change(metadata: ArrayMetadata) -> ArrayMetadata:
@@ -94,7 +96,7 @@ def _append(array: "Array", data: Any, axis: int) -> tuple[int, ...]:
     return metadata.shape
 
 
-def io_to_chunk_end(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:
+def io_to_chunk_end(array: ArrayState, metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:
     """An engine array in which the last chunk along ``axis`` lies inside as a whole.
 
     The engine replaces a chunk without reading it where a write covers all of it that is inside. By
@@ -105,7 +107,7 @@ def io_to_chunk_end(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> 
     return _engine_array(array, metadata.with_shape(tuple(shape)), array.write_empty_chunks)
 
 
-def erase_beyond(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> None:
+def erase_beyond(array: ArrayState, metadata: ArrayMetadata, axis: int) -> None:
     """Delete what lies behind the end of ``axis``: what a killed `Writer` left there."""
     shape = list(metadata.shape)
     shape[axis] = 2**62
@@ -114,7 +116,7 @@ def erase_beyond(array: "ArrayState", metadata: ArrayMetadata, axis: int) -> Non
 
 
 def _engine_array(
-    array: "ArrayState", metadata: ArrayMetadata, write_empty_chunks: bool
+    array: ArrayState, metadata: ArrayMetadata, write_empty_chunks: bool
 ) -> _engine.ArrayIO:
     store = array.chunk_store
     return metadata.engine_array(
@@ -134,7 +136,7 @@ def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> No
         )
 
 
-def _clear_outside(array: "ArrayState", metadata: ArrayMetadata, new: tuple[int, ...]) -> None:
+def _clear_outside(array: ArrayState, metadata: ArrayMetadata, new: tuple[int, ...]) -> None:
     """Delete the chunks outside ``new`` and put fill into those that it cuts."""
     kept = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
     if kept == metadata.shape:

@@ -3,16 +3,19 @@
 Part of what zarr 2.18 calls ``zarr.convenience``.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from __future__ import annotations
 
-import numpy.typing as npt
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from zarrix import _create
 from zarrix._api import group, open  # noqa: A004
 from zarrix._array import Array
 from zarrix._group import Group
 from zarrix._stores import Store, as_store
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["LazyLoader", "load", "save", "save_array", "save_group"]
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from zarrix import _windows
 from zarrix._array_state import ArrayState
 from zarrix._fancy import Picked, pick, pick_blocks, pick_mask, pick_orthogonal, pick_points
-from zarrix._lazy import LazyArray
-from zarrix._plan import ReadPlan, plan
 from zarrix._selection import split_fields
 from zarrix._values import as_out, as_value, fill_element
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from zarrix._lazy import LazyArray
+    from zarrix._plan import ReadPlan
 
 __all__ = ["BlockIndex", "OIndex", "Selecting", "VIndex"]
 
@@ -54,6 +57,8 @@ class Selecting(ArrayState):
     @property
     def lazy(self) -> LazyArray:
         """The array as a lazy view: ``z.lazy[10:20].T[::2]`` composes, and ``[...]`` reads."""
+        from zarrix._lazy import LazyArray
+
         return LazyArray.of(self)
 
     def get_orthogonal_selection(
@@ -314,6 +319,8 @@ class Selecting(ArrayState):
         return self._plan(selection, pick)
 
     def _plan(self, selection: Any, rule: Rule) -> ReadPlan:
+        from zarrix._plan import plan
+
         self._refresh()
         fields, selection = self._split_fields(selection)
         self._check_fields(fields)

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
-import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zarrix import _engine
 from zarrix._errors import FSPathExistNotDir
 from zarrix._store import EngineStore, Store
 from zarrix.util import normalize_dimension_separator, normalize_storage_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "DictStore",
@@ -122,6 +122,8 @@ class LocalStore(DirectoryStore):
     @property
     def root(self) -> Path:
         """The directory."""
+        from pathlib import Path
+
         return Path(self.path)
 
 
@@ -168,6 +170,8 @@ class TempStore(DirectoryStore):
         normalize_keys: bool = False,
         dimension_separator: str | None = None,
     ) -> None:
+        import tempfile
+
         path = tempfile.mkdtemp(suffix=suffix, prefix=prefix, dir=dir)
         atexit.register(_remove_own_tree, path, os.getpid())
         super().__init__(path, normalize_keys, dimension_separator)
@@ -403,6 +407,8 @@ def _flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 def _remove_own_tree(path: str, owner: int) -> None:
     # A forked child runs this too, if it ends normally; the directory is still its parent's.
     if os.getpid() == owner:
+        import shutil
+
         shutil.rmtree(path, ignore_errors=True)
 
 

@@ -5,16 +5,20 @@ one axis per range of the selection. Everything is checked here, before the engi
 What goes to the engine is typed as Any: NumPy's stubs have no buffer protocol before Python 3.12.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from zarrix._chunk_grid import AxisGrid
 from zarrix._objects import as_elements
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["as_out", "as_value", "fill_element", "is_lazy", "slabs"]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from zarrix._errors import ArrayIndexError, BoundsCheckError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["check", "leaving"]
 

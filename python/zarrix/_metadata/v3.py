@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._chain import check_codecs
+from zarrix._chain import INDEX_CODECS, check_codecs
 from zarrix._chain_documents import chain_documents, complete_chain
-from zarrix._codec_objects import INDEX_CODECS
 from zarrix._config import config
 from zarrix._data_types import (
     as_dtype,

@@ -1,5 +1,7 @@
 """The functions of zarr-python 3's ``zarr.api``: `synchronous`, and `asynchronous` on demand."""
 
+from __future__ import annotations
+
 import importlib
 from typing import Any
 

@@ -3,6 +3,8 @@
 Where those give arrays and groups, these give `AsyncArray` and `AsyncGroup`.
 """
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
