@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Picked", "pick", "pick_blocks", "pick_mask", "pick_orthogonal", "pick_points"]
 
-Indices: TypeAlias = "npt.NDArray[np.int64]"
+Indices = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ def pick_blocks(key: Any, shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) ->
 
 # From items to entries: one per axis, and None for each new axis
 
-Entry: TypeAlias = "int | slice | Indices | None"
+Entry = int | slice | Indices | None
 
 
 def _entries(items: tuple[Any, ...], shape: tuple[int, ...]) -> list[Entry]:
