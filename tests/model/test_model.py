@@ -66,8 +66,8 @@ def test_a_stored_array_behaves_as_the_numpy_array_beside_it(
             machine().run([random.getrandbits(32) for _ in range(STEPS + 1)])
     with capsys.disabled():
         print(f"\n{table(f'{EXAMPLES} examples of {STEPS} steps; drawn:')}")
-    if LONG and EXAMPLES < 500:
-        return  # Too few to have drawn everything.
+    if LONG:
+        return  # What is drawn is chance; the table is there to be read.
     assert drawn["selection"].keys() == set(SELECTIONS)
     assert {"read fields", "write fields", "stream", "resize"} < drawn["step"].keys()
     assert drawn["order"].keys() == {"C", "F"}
