@@ -20,7 +20,14 @@ from zarrix._config import check_durability, config
 from zarrix._errors import InvalidKeyError, ReadOnlyError
 from zarrix.util import normalize_storage_path
 
-__all__ = ["EngineStore", "Store", "as_buffer", "is_document"]
+__all__ = ["EngineStore", "LostUpdateWarning", "Store", "as_buffer", "is_document"]
+
+
+class LostUpdateWarning(UserWarning):
+    """A place cannot keep the changes of two processes that are made to one chunk at one time."""
+
+    __module__ = "zarrix.errors"
+
 
 _NODE_DOCUMENTS = (".zarray", ".zgroup", "zarr.json")
 _DOCUMENTS = frozenset((*_NODE_DOCUMENTS, ".zattrs", ".zmetadata"))

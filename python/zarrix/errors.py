@@ -30,6 +30,7 @@ from zarrix._errors import (
     WriterError,
     ZarrixError,
 )
+from zarrix._store import LostUpdateWarning
 
 BaseZarrError = ZarrixError
 ContainsArrayAndGroupError = ContainsArrayError
@@ -62,6 +63,7 @@ __all__ = [
     "FSPathExistNotDir",
     "GroupNotFoundError",
     "InvalidKeyError",
+    "LostUpdateWarning",
     "MetadataError",
     "MetadataValidationError",
     "NegativeStepError",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from servers import SERVERS, Running, new_bucket, running
+from servers.faulty import FaultyServer
 
 _numbers = itertools.count()
 
@@ -24,7 +25,10 @@ def serve() -> Iterator[Callable[[str], Running]]:
                 missing = SERVERS[name].missing
                 if missing:
                     pytest.skip(f"{name} is not installed: {missing}")
-                started[name] = stack.enter_context(running(SERVERS[name]))
+                found = stack.enter_context(running(SERVERS[name]))
+                # One for all tests: a bucket costs some servers more than all that is in it.
+                found.bucket = new_bucket(found, f"zarrix-{os.getpid()}")
+                started[name] = found
             return started[name]
 
         yield start
@@ -43,7 +47,7 @@ def _no_credentials_around(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class Bucket:
-    """An empty bucket: its URL, what opens it, and the server."""
+    """An empty place in a bucket: its URL, what opens it, and the server."""
 
     url: str
     options: dict[str, Any]
@@ -52,7 +56,13 @@ class Bucket:
 
 @pytest.fixture(params=["moto", "seaweedfs"])
 def bucket(request: pytest.FixtureRequest, serve: Callable[[str], Running]) -> Bucket:
-    """A new bucket on each server that speaks S3."""
+    """A new place on each server that speaks S3."""
     found = serve(request.param)
-    url = new_bucket(found, f"zarrix-{os.getpid()}-{next(_numbers)}")
-    return Bucket(url, found.options, found)
+    return Bucket(f"{found.bucket}/{next(_numbers)}", found.options, found)
+
+
+@pytest.fixture
+def faulty() -> Iterator[FaultyServer]:
+    """A server of our own that goes wrong as it is told."""
+    with FaultyServer() as server:
+        yield server

@@ -38,6 +38,7 @@ class Running:
     name: str
     endpoint: str
     folder: Path
+    bucket: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     scheme: str = "s3"
 
@@ -109,7 +110,7 @@ def running(server: Server) -> Iterator[Running]:
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(3)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(20)
@@ -186,7 +187,7 @@ def _beside_python(name: str) -> str | None:
 
 
 def _moto(binary: str, folder: Path, ports: list[int]) -> list[str]:
-    return [binary, "-H", "127.0.0.1", "-p", str(ports[0])]
+    return [sys.executable, str(Path(__file__).with_name("moto_in_turn.py")), str(ports[0])]
 
 
 def _seaweedfs(binary: str, folder: Path, ports: list[int]) -> list[str]:

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use zarrix_store::Store;
 
+use crate::batches::Indexes;
 use crate::chunks::{parse_key, write_key};
 use crate::grid::AxisGrid;
 use crate::layout::Layout;
@@ -13,7 +14,7 @@ use crate::scratch;
 use crate::selection::{AxisPlan, AxisSelection, PerAxis, plan_range};
 use crate::view::{Target, check_shape};
 use crate::wanted::Wanted;
-use crate::{EngineError, Result};
+use crate::{EngineError, Interrupt, Result, pool};
 
 /// Moves elements between one stored array and buffers; any number of threads may use it at once.
 pub struct ArrayIO {
@@ -23,6 +24,8 @@ pub struct ArrayIO {
     /// Key of the metadata document, whose byte ranges stand for the chunks' locks.
     pub(crate) anchor: String,
     pub(crate) layout: Layout,
+    /// Of shards on remote stores.
+    pub(crate) indexes: Indexes,
 }
 
 impl fmt::Debug for ArrayIO {
@@ -36,7 +39,20 @@ impl ArrayIO {
     pub fn new(store: Arc<dyn Store>, path: &str, layout: Layout) -> Self {
         let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
         let anchor = format!("{prefix}{}", layout.metadata_key);
-        Self { store, prefix, anchor, layout }
+        Self { store, prefix, anchor, layout, indexes: Indexes::default() }
+    }
+
+    /// [`pool::run`] for tasks that each make calls of the store.
+    pub(crate) fn run(
+        &self,
+        total: usize,
+        interrupt: Interrupt<'_>,
+        task: pool::Task<'_>,
+    ) -> Result<()> {
+        match self.store.is_remote() {
+            true => pool::run_waiting(total, interrupt, task),
+            false => pool::run(total, interrupt, task),
+        }
     }
 
     pub(crate) fn check_axes(&self, selection: &[AxisSelection]) -> Result<()> {

@@ -220,7 +220,7 @@ pub(crate) fn update_blob(
 ) -> CodecResult<bool> {
     let objects = spring.objects.ok_or_else(unprepared)?;
     let picks = Picks::new(chunk, wanted, &blob.strides);
-    let keep_empty = spring.layout.write_empty_chunks;
+    let keep_empty = spring.keep_empty;
     let mut new = Vec::new();
     let updated = match old.map(|old| blob.decode(old, &mut s.chunk, &mut s.chain)) {
         None => objects.update(None, &picks, keep_empty, &mut new),

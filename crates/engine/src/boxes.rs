@@ -10,7 +10,6 @@ use zarrix_store::Durability;
 
 use crate::array::ArrayIO;
 use crate::cost::Cost;
-use crate::pool;
 use crate::read::Job;
 use crate::scratch;
 use crate::selection::{
@@ -143,7 +142,7 @@ impl ArrayIO {
         let boxes = self.boxes(along, source.shape(), source.strides())?;
         let pieces = self.pieces(&boxes)?;
         let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
-        pool::run(runs.len(), interrupt, &|run| {
+        self.run(runs.len(), interrupt, &|run| {
             let (coords, wanted) = self.job(&boxes, runs[run]);
             scratch::with(|s| self.write_job(&coords, &wanted, source, durability, s))
         })

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zarrix_store::Durability;
 
 use crate::array::ArrayIO;
-use crate::pool;
 use crate::scratch;
 use crate::selection::{Part, PerAxis};
 use crate::view::Source;
@@ -35,7 +34,7 @@ impl ArrayIO {
         }
         let chunks = self.stored_chunks()?;
         let deleted = AtomicU64::new(0);
-        pool::run(chunks.len(), interrupt, &|index| {
+        self.run(chunks.len(), interrupt, &|index| {
             let (key, coords) = &chunks[index];
             let kept = self.kept(coords, shape);
             if kept.contains(&0) {

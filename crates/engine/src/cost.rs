@@ -12,7 +12,6 @@ use crate::chunks::write_key;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
 use crate::partial::is_worth_it;
 use crate::place::CodecResult;
-use crate::pool;
 use crate::read::{Job, corrupt};
 use crate::scratch::{self, Scratch};
 use crate::selection::{AxisSelection, Plan};
@@ -68,7 +67,7 @@ impl ArrayIO {
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
     ) -> Result<Cost> {
         let total = Mutex::new(Cost::default());
-        pool::run(count, interrupt, &|index| {
+        self.run(count, interrupt, &|index| {
             let (coords, wanted) = job(index);
             let chunk = &*self.layout.chunk(&coords)?;
             let mut cost = scratch::with(|s| self.cost_of_job(chunk, &coords, &wanted, s))?;
@@ -109,7 +108,8 @@ impl ArrayIO {
         };
         let cut = Cut::new(shard, &chunk.shape, wanted);
         let whole = matches!(wanted, [only] if only.covers(&self.limits(coords)));
-        if whole || !shard.outer.is_empty() || !self.store.is_inline() {
+        let in_parts = self.store.is_inline() || self.store.is_remote();
+        if whole || !shard.outer.is_empty() || !in_parts {
             return self.cost_of_value(cut.entries().count() as u64, s);
         }
         self.cost_of_shard(shard, &cut, s)
@@ -139,7 +139,7 @@ impl ArrayIO {
         let mut ranges: Vec<(u64, u64)> =
             ranges.collect::<CodecResult<_>>().map_err(|source| corrupt(&s.key, 0, source))?;
         ranges.sort_unstable();
-        for run in ranges.chunk_by(|a, b| is_near(a.1, b.0)) {
+        for run in ranges.chunk_by(|a, b| is_near(a.1, b.0, self.store.gap())) {
             cost.requests += 1;
             cost.fetched_bytes += run.iter().map(|(_, end)| *end).max().unwrap_or(0) - run[0].0;
         }

@@ -9,6 +9,7 @@
 //! rebuilt in a forked child.
 
 mod array;
+mod batches;
 mod blobs;
 mod boxes;
 mod chunks;

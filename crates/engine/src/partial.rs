@@ -69,7 +69,9 @@ impl ArrayIO {
         let Some(reader) = self.store.reader(&s.key)? else { return Ok(None) };
         let item = self.layout.item_bytes;
         let found = if elements.chain.is_identity() {
-            pages(chunk, elements, wanted, item).map(|runs| (0, 0, runs)).map_err(Failed::Codec)
+            wanted_pages(chunk, elements, wanted, item)
+                .map(|runs| (0, 0, runs))
+                .map_err(Failed::Codec)
         } else {
             blocks(chunk, elements, wanted, &*reader, item, s).map(|found| {
                 found.map_or((0, 0, Vec::new()), |found| (2, found.prefix, found.runs))
@@ -121,7 +123,7 @@ fn plain(
         return Ok(reader.read_at(0, straight)?);
     }
     let sparse = sparse_of(&mut s.sparse, reader, chunk.bytes)?;
-    for run in pages(chunk, elements, wanted, sink.layout.item_bytes)? {
+    for run in wanted_pages(chunk, elements, wanted, sink.layout.item_bytes)? {
         reader.read_at(run.start as u64, &mut sparse[run])?;
     }
     place_plain(sparse, chunk, elements, wanted, sink);
@@ -129,7 +131,7 @@ fn plain(
 }
 
 /// Runs of pages of a chunk without a codec that hold something wanted.
-fn pages(
+pub(crate) fn wanted_pages(
     chunk: &ChunkLayout,
     elements: &Elements,
     wanted: &[Wanted<'_>],

@@ -8,7 +8,6 @@ use zarrix_store::Durability;
 
 use crate::array::ArrayIO;
 use crate::grid::{AxisGrid, Cuts};
-use crate::pool;
 use crate::scratch;
 use crate::selection::PerAxis;
 use crate::view::{Source, Target, check_shape};
@@ -85,7 +84,7 @@ impl ArrayIO {
         let grouped = self.by_chunk(coords, count)?;
         let coords = &grouped.coords(coords);
         let points = Points { coords, shape: source.shape(), strides: source.strides() };
-        pool::run(grouped.runs.len(), interrupt, &|run| {
+        self.run(grouped.runs.len(), interrupt, &|run| {
             let (id, begin, end) = grouped.runs[run];
             let wanted = [Wanted::Points { points: &points, which: &grouped.order[begin..end] }];
             scratch::with(|s| self.write_job(&self.coords_of(id), &wanted, source, durability, s))

@@ -11,10 +11,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use zarrix_store::interrupt as waits;
 use zarrix_store::process::PerProcess;
 
 use crate::patience::{POLL, Patience};
 use crate::{EngineError, Interrupt, Result};
+
+/// Threads of a job whose tasks wait more than they work.
+const WAITING: usize = 32;
 
 static POOL: PerProcess<Pool> = PerProcess::new(Pool::new);
 /// 0: as many as this process has CPUs.
@@ -54,14 +58,23 @@ pub fn on_worker_start(adopt: fn()) {
     ADOPT.get_or_init(|| adopt);
 }
 
-type Task<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
+pub(crate) type Task<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
 
 /// Runs `task` for 0, 1, ... `total - 1`, on this thread and the workers, in any order.
 ///
 /// The first error, and the interrupt, end the job; what is in work at that time sees it between
 /// its steps, or is finished first.
 pub(crate) fn run(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
-    let helpers = threads().min(total).saturating_sub(1);
+    run_on(threads(), total, interrupt, task)
+}
+
+/// [`run`] for tasks that mostly wait for somebody far away: on many more threads than CPUs.
+pub(crate) fn run_waiting(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
+    run_on(threads().max(WAITING), total, interrupt, task)
+}
+
+fn run_on(width: usize, total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
+    let helpers = width.min(total).saturating_sub(1);
     if helpers == 0 {
         return run_alone(total, interrupt, task);
     }
@@ -72,13 +85,14 @@ pub(crate) fn run(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Res
     let job = Arc::new(Job {
         task,
         total,
+        helpers,
         next: AtomicUsize::new(0),
-        stop: AtomicBool::new(false),
+        stop: Arc::default(),
         state: Mutex::new(JobState { workers: 0, error: None }),
         idle: Condvar::new(),
     });
     pool.offer(&job, helpers);
-    let interrupted = job.work(Some(interrupt));
+    let interrupted = waits::beside(&job.stop, || job.work(Some(interrupt)));
     pool.finish(&job, interrupt, interrupted)
 }
 
@@ -117,8 +131,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Job {
     task: Task<'static>,
     total: usize,
+    /// How many workers may be in it.
+    helpers: usize,
     next: AtomicUsize,
-    stop: AtomicBool,
+    /// Ends the waits of its threads for stores, too.
+    stop: Arc<AtomicBool>,
     state: Mutex<JobState>,
     idle: Condvar,
 }
@@ -234,7 +251,9 @@ impl Shared {
             while queue.jobs.front().is_some_and(|job| !job.is_open()) {
                 queue.jobs.pop_front();
             }
-            let Some(job) = queue.jobs.front().cloned() else {
+            let takes_more =
+                |job: &&Arc<Job>| job.is_open() && lock(&job.state).workers < job.helpers;
+            let Some(job) = queue.jobs.iter().find(takes_more).cloned() else {
                 queue.sleeping += 1;
                 queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
                 queue.sleeping -= 1;
@@ -244,7 +263,7 @@ impl Shared {
             // can join it any more.
             lock(&job.state).workers += 1;
             drop(queue);
-            job.work(None);
+            waits::on_behalf(&job.stop, || job.work(None));
             let mut state = lock(&job.state);
             state.workers -= 1;
             if state.workers == 0 {

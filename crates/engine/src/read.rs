@@ -15,17 +15,12 @@ use crate::place::{PlaceScratch, Sink, place};
 use crate::pool;
 use crate::scratch::{self, Scratch};
 use crate::selection::{AxisSelection, PerAxis, Plan, buffer_shape};
-use crate::stored::{check_stored_length, most_stored_bytes};
-use crate::values::get_many;
 use crate::view::{Target, check_shape};
 use crate::wanted::Wanted;
 use crate::{EngineError, Interrupt, Result};
 
 /// Up to this many bytes, and for one chunk, the hand-over to the pool costs more than it gives.
-const ALONE_BYTES: usize = 64 << 10;
-
-/// How many chunks are asked of a store in one call, where that is not made chunk by chunk.
-const BATCH: usize = 256;
+pub(crate) const ALONE_BYTES: usize = 64 << 10;
 
 /// A chunk's coordinates and what is wanted of it.
 pub(crate) type Job<'a> = (PerAxis<u64>, SmallVec<[Wanted<'a>; 1]>);
@@ -130,32 +125,6 @@ impl ArrayIO {
         let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
         place(chunk, encoded, wanted, sink, scratch)
             .map_err(|source| corrupt(&s.key, encoded.map_or(0, <[u8]>::len), source))
-    }
-
-    fn read_batches<'a>(
-        &self,
-        count: usize,
-        target: Target<'_>,
-        interrupt: Interrupt<'_>,
-        job: &(dyn Fn(usize) -> Job<'a> + Sync),
-    ) -> Result<()> {
-        let most = most_stored_bytes(self.layout.most_encoded_bytes);
-        for begin in (0..count).step_by(BATCH) {
-            let jobs: Vec<Job<'_>> = (begin..(begin + BATCH).min(count)).map(job).collect();
-            let keys: Vec<String> = jobs.iter().map(|(coords, _)| self.key_of(coords)).collect();
-            let values = get_many(self.store.as_ref(), &keys, most as u64, interrupt)?;
-            pool::run(jobs.len(), interrupt, &|index| {
-                scratch::with(|s| {
-                    s.key.clone_from(&keys[index]);
-                    let sink = Sink::new(target, &self.layout);
-                    let encoded = values[index].as_deref();
-                    check_stored_length(&s.key, encoded.map_or(0, <[u8]>::len), most)?;
-                    let (coords, wanted) = &jobs[index];
-                    self.place_whole(&*self.layout.chunk(coords)?, encoded, wanted, sink, s)
-                })
-            })?;
-        }
-        Ok(())
     }
 }
 

@@ -64,6 +64,19 @@ impl Index {
         Ok(Self { entries, begin: 0, stored_bytes })
     }
 
+    /// The index from that end of a stored shard of `total` bytes at which it lies.
+    pub fn from_edge(
+        shard: &Shard,
+        edge: &[u8],
+        total: u64,
+        chain: &mut ChainScratch,
+    ) -> CodecResult<Self> {
+        if edge.len() < shard.index_bytes {
+            return Err(too_short(shard, total));
+        }
+        Self::decode(shard, edge, total, chain)
+    }
+
     /// Where in the stored value the inner chunk of `entry` lies; `None` if it is not stored.
     pub fn range(&self, entry: usize) -> CodecResult<Option<(u64, u64)>> {
         let number = |at: usize| {
@@ -86,6 +99,28 @@ impl Index {
         }
     }
 
+    /// Where the inner chunk of `entry` lies, if it has no more bytes than it can have.
+    pub fn bounded_range(&self, shard: &Shard, entry: usize) -> CodecResult<Option<(u64, u64)>> {
+        let most = shard.inner.most_stored_bytes as u64;
+        match self.range(entry)? {
+            Some((begin, end)) if end - begin > most => {
+                let reason = format!("inner chunk {entry} has {} bytes", end - begin);
+                Err(damaged(format!("{reason}, at most {most} can be right")))
+            }
+            range => Ok(range),
+        }
+    }
+
+    /// Bytes that keeping the index takes.
+    pub fn bytes(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Length of the stored shard.
+    pub fn stored_bytes(&self) -> usize {
+        self.stored_bytes as usize
+    }
+
     /// The encoded inner chunk of `entry` in a whole stored shard.
     pub fn slice<'a>(&self, entry: usize, encoded: &'a [u8]) -> CodecResult<Option<&'a [u8]>> {
         Ok(self.range(entry)?.map(|(begin, end)| &encoded[begin as usize..end as usize]))
@@ -93,8 +128,8 @@ impl Index {
 }
 
 /// Whether two inner chunks are read at once: where one ends, and where the next begins.
-pub(crate) fn is_near(end: u64, begin: u64) -> bool {
-    begin <= end.saturating_add(GAP)
+pub(crate) fn is_near(end: u64, begin: u64, gap: Option<u64>) -> bool {
+    begin <= end.saturating_add(gap.unwrap_or(GAP))
 }
 
 fn too_short(shard: &Shard, stored_bytes: u64) -> CodecError {
@@ -102,8 +137,8 @@ fn too_short(shard: &Shard, stored_bytes: u64) -> CodecError {
 }
 
 impl Shard {
-    /// Where in a stored shard its index lies.
-    fn index_edge(&self) -> Edge {
+    /// The end of a stored shard at which its index lies.
+    pub fn index_edge(&self) -> Edge {
         let bytes = self.index_bytes as u64;
         if self.index_at_end { Edge::Last(bytes) } else { Edge::First(bytes) }
     }
@@ -165,12 +200,8 @@ impl ArrayIO {
     ) -> Result<Option<(Index, Generation)>> {
         let found = self.store.get_edge_into(&s.key, shard.index_edge(), &mut s.encoded)?;
         let Some((generation, total)) = found else { return Ok(None) };
-        let index = if s.encoded.len() < shard.index_bytes {
-            Err(too_short(shard, total))
-        } else {
-            Index::decode(shard, &s.encoded, total, &mut s.chain)
-        };
-        let index = index.map_err(|source| corrupt(&s.key, total as usize, source))?;
+        let index = Index::from_edge(shard, &s.encoded, total, &mut s.chain)
+            .map_err(|source| corrupt(&s.key, total as usize, source))?;
         Ok(Some((index, generation)))
     }
 
@@ -206,15 +237,10 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<bool> {
         let stored_bytes = index.stored_bytes as usize;
-        let most = shard.inner.most_stored_bytes as u64;
         let (mut found, mut apart) = (Vec::new(), Vec::new());
         for (entry, wanted) in cut.entries() {
-            match index.range(entry).map_err(|source| corrupt(&s.key, stored_bytes, source))? {
-                Some((begin, end)) if end - begin > most => {
-                    let reason = format!("inner chunk {entry} has {} bytes", end - begin);
-                    let source = damaged(format!("{reason}, at most {most} can be right"));
-                    return Err(corrupt(&s.key, stored_bytes, source));
-                }
+            let range = index.bounded_range(shard, entry);
+            match range.map_err(|source| corrupt(&s.key, stored_bytes, source))? {
                 Some((begin, end)) => match nested(&shard.inner, end - begin, &wanted) {
                     None => found.push((begin, end, wanted)),
                     Some(shard) => apart.push((shard, begin..end, wanted)),
@@ -223,7 +249,7 @@ impl ArrayIO {
             }
         }
         found.sort_by_key(|(begin, end, _)| (*begin, *end));
-        for run in found.chunk_by(|a, b| is_near(a.1, b.0)) {
+        for run in found.chunk_by(|a, b| is_near(a.1, b.0, None)) {
             let begin = run[0].0;
             let end = run.iter().map(|(_, end, _)| *end).max().unwrap_or(begin);
             if !self.fetch_range(version, &(begin..end), s)? {

@@ -14,7 +14,6 @@ use zarrix_store::StoreError;
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
 use crate::place::{CodecResult, check_length};
-use crate::pool;
 use crate::read::corrupt;
 use crate::scratch::{self, Scratch};
 use crate::shard::Index;
@@ -29,18 +28,26 @@ pub(crate) fn most_stored_bytes(encoded_limit: usize) -> usize {
     encoded_limit.saturating_mul(2).saturating_add(SLACK_BYTES)
 }
 
-/// Refuses a stored chunk that is longer than any codec of its array makes it.
-pub(crate) fn check_stored_length(key: &str, stored_bytes: usize, most: usize) -> Result<()> {
-    if stored_bytes <= most {
-        return Ok(());
+/// Stored bytes are handed on in pieces of about this length, not chunk by chunk.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// The bytes of a stored chunk, if they are not more than `most`.
+pub(crate) fn check_most<'a>(key: &str, stored: &'a [u8], most: usize) -> Result<&'a [u8]> {
+    if stored.len() <= most {
+        return Ok(stored);
     }
     let reason =
         format!("more bytes are stored than the {most} that a chunk of this array can have");
-    Err(corrupt(key, stored_bytes, CodecError::corrupt("chunk", reason)))
+    Err(corrupt(key, stored.len(), CodecError::corrupt("chunk", reason)))
 }
 
-/// Stored bytes are handed on in pieces of about this length, not chunk by chunk.
-const PIECE_BYTES: usize = 1 << 20;
+/// The error of a store that was asked for a chunk, or to change one.
+pub(crate) fn from_store(key: &str, error: StoreError) -> EngineError {
+    match error {
+        StoreError::Corrupt { reason, .. } => corrupt(key, 0, CodecError::corrupt("store", reason)),
+        error => error.into(),
+    }
+}
 
 /// What [`ArrayIO::verify`] found.
 #[derive(Debug, Default)]
@@ -58,13 +65,8 @@ impl ArrayIO {
     pub(crate) fn fetch_stored(&self, chunk: &ChunkLayout, s: &mut Scratch) -> Result<bool> {
         let most = chunk.most_stored_bytes;
         let found = self.store.get_at_most_into(&s.key, most as u64, &mut s.encoded);
-        let found = found.map_err(|error| match error {
-            StoreError::Corrupt { reason, .. } => {
-                corrupt(&s.key, 0, CodecError::corrupt("store", reason))
-            }
-            error => error.into(),
-        })?;
-        check_stored_length(&s.key, s.encoded.len(), most)?;
+        let found = found.map_err(|error| from_store(&s.key, error))?;
+        check_most(&s.key, &s.encoded, most)?;
         Ok(found.is_some())
     }
 
@@ -118,7 +120,7 @@ impl ArrayIO {
     pub fn verify(&self, done: &AtomicUsize, interrupt: Interrupt<'_>) -> Result<Verified> {
         let keys = self.stored_chunks()?;
         let (bytes, broken) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-        pool::run(keys.len(), interrupt, &|index| {
+        self.run(keys.len(), interrupt, &|index| {
             let (key, coords) = &keys[index];
             let outcome = scratch::with(|s| {
                 s.key.clone_from(key);

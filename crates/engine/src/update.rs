@@ -24,6 +24,8 @@ pub(crate) struct Spring<'a> {
     pub from: *const u8,
     pub objects: Option<&'a dyn ObjectSource>,
     pub layout: &'a Layout,
+    /// Whether a chunk that holds nothing but fill is stored.
+    pub keep_empty: bool,
 }
 
 /// Replaces `out` by the chunk's new encoded bytes; false if it is not to be stored.
@@ -69,7 +71,7 @@ fn update_elements(
     let layout = spring.layout;
     let Scratch { chunk: memory, chain, .. } = s;
     if let Some(straight) = contiguous(chunk, elements, wanted, spring) {
-        return encode(elements, straight, layout, chain, out);
+        return encode(elements, straight, spring, chain, out);
     }
     let memory = Scratch::chunk_of(memory, chunk.bytes);
     let decoded = old.map(|old| {
@@ -89,7 +91,7 @@ fn update_elements(
     for wanted in wanted {
         insert(memory, chunk, elements, wanted, spring);
     }
-    encode(elements, memory, layout, chain, out)
+    encode(elements, memory, spring, chain, out)
 }
 
 /// The bytes of a whole chunk, if they lie in the buffer as they do in the decoded chunk.
@@ -113,12 +115,12 @@ fn contiguous<'a>(
 fn encode(
     elements: &Elements,
     decoded: &[u8],
-    layout: &Layout,
+    spring: Spring<'_>,
     chain: &mut ChainScratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
     out.clear();
-    if !layout.write_empty_chunks && copy::is_filled(decoded, &layout.fill) {
+    if !spring.keep_empty && copy::is_filled(decoded, &spring.layout.fill) {
         return Ok(false);
     }
     out.extend_from_slice(elements.chain.encode(decoded, chain)?);
@@ -182,6 +184,7 @@ fn update_shard(
     let mut touched = cut.entries().peekable();
     let mut body = Assembly::new(shard);
     let mut inner = Vec::new();
+    let within = Spring { keep_empty: spring.layout.write_empty_chunks, ..spring };
     for entry in 0..shard.count {
         match touched.next_if(|(next, _)| *next == entry) {
             None => body.push(stored(entry)?),
@@ -189,12 +192,12 @@ fn update_shard(
                 s.chain.codec.poll_after(shard.inner.bytes)?;
                 let limits = inner_limits(chunk, shard, entry, limits);
                 let old = stored(entry)?;
-                let keep = update(&shard.inner, old, &wanted, &limits, spring, s, &mut inner)?;
+                let keep = update(&shard.inner, old, &wanted, &limits, within, s, &mut inner)?;
                 body.push(keep.then_some(inner.as_slice()));
             }
         }
     }
-    body.finish(shard, spring.layout, s, out)
+    body.finish(shard, spring.keep_empty, s, out)
 }
 
 /// A stored shard, unpacked, with its index.
@@ -261,12 +264,12 @@ impl Assembly {
     fn finish(
         mut self,
         shard: &Shard,
-        layout: &Layout,
+        keep_empty: bool,
         s: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> CodecResult<bool> {
         out.clear();
-        if self.empty && !layout.write_empty_chunks {
+        if self.empty && !keep_empty {
             return Ok(false);
         }
         let index = shard.index.encode(&self.index, &mut s.chain)?;

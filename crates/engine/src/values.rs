@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use zarrix_store::{Fetched, Request, Store};
+use zarrix_store::{Fetched, Part, Request, Store};
 
 use crate::{EngineError, Interrupt, Result, pool};
 
@@ -46,7 +46,8 @@ pub(crate) fn fetch_all(
     keys: &[String],
     most: u64,
 ) -> Result<Vec<Option<Vec<u8>>>> {
-    let requests: Vec<_> = keys.iter().map(|key| Request { key, ranges: None, most }).collect();
+    let part = Part::AtMost(most);
+    let requests: Vec<_> = keys.iter().map(|key| Request { key, part }).collect();
     let mut found: Vec<Option<zarrix_store::Result<Fetched>>> = Vec::new();
     found.resize_with(keys.len(), || None);
     store.fetch(&requests, &mut |position, answer| found[position] = Some(answer));
@@ -59,7 +60,7 @@ pub(crate) fn fetch_all(
     let answers = found.into_iter().zip(keys);
     answers
         .map(|(answer, key)| match answer {
-            Some(Ok(Fetched::Bytes(value, _))) => Ok(Some(value)),
+            Some(Ok(Fetched::Bytes(value, ..))) => Ok(Some(value)),
             Some(Ok(Fetched::Absent)) => Ok(None),
             _ => Err(EngineError::Panicked(format!("the store gave no answer for {key:?}"))),
         })

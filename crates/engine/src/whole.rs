@@ -92,7 +92,12 @@ impl Codec for WholeShard {
     ) -> std::result::Result<(), CodecError> {
         self.check_decoded(src.len())?;
         let chunk = &*self.chunk;
-        let spring = Spring { from: src.as_ptr(), objects: None, layout: &self.layout };
+        let spring = Spring {
+            from: src.as_ptr(),
+            objects: None,
+            layout: &self.layout,
+            keep_empty: self.layout.write_empty_chunks,
+        };
         scratch::with(|s| update(chunk, None, &[self.wanted()], &chunk.shape, spring, s, dst))?;
         Ok(())
     }

@@ -6,7 +6,7 @@
 //! of the second kind even when all of it that this handle knows is written: another handle may
 //! have grown the array.
 
-use zarrix_store::Durability;
+use zarrix_store::{Change, Durability, StoreError, Update};
 
 use crate::array::ArrayIO;
 use crate::chunks::write_key;
@@ -15,10 +15,11 @@ use crate::pool;
 use crate::read::{corrupt, failed};
 use crate::scratch::{self, Scratch};
 use crate::selection::{AxisSelection, PerAxis, Plan, buffer_shape};
+use crate::stored::{check_most, from_store};
 use crate::update::{Spring, covered, update};
 use crate::view::{Source, check_shape};
 use crate::wanted::Wanted;
-use crate::{EngineError, Interrupt, Result};
+use crate::{Interrupt, Result};
 
 impl ArrayIO {
     /// Stores the elements of `source` at `selection`.
@@ -48,7 +49,7 @@ impl ArrayIO {
         match plan.tasks {
             0 => Ok(()),
             1 => pool::run_alone(1, interrupt, &task),
-            tasks => pool::run(tasks, interrupt, &task),
+            tasks => self.run(tasks, interrupt, &task),
         }
     }
 
@@ -80,23 +81,69 @@ impl ArrayIO {
         s: &mut Scratch,
         new: &mut Vec<u8>,
     ) -> Result<()> {
-        let spring = Spring { from: source.base(), objects: source.source(), layout: &self.layout };
-        if covered(wanted, &chunk.shape) {
-            let keep = update(chunk, None, wanted, limits, spring, s, new)
-                .map_err(|source| failed(&s.key, source))?;
-            let _lock = self.store.lock(&self.anchor, &s.key)?;
-            return self.replace(&s.key, keep.then_some(new.as_slice()), durability);
-        }
-        let _lock = self.store.lock(&self.anchor, &s.key)?;
-        let found = match self.fetch_stored(chunk, s) {
-            Err(EngineError::CorruptChunk { .. }) if covered(wanted, limits) => false,
-            found => found?,
+        let spring = Spring {
+            from: source.base(),
+            objects: source.source(),
+            layout: &self.layout,
+            keep_empty: self.layout.write_empty_chunks,
         };
-        let old = found.then(|| std::mem::take(&mut s.encoded));
-        let keep = update(chunk, old.as_deref(), wanted, limits, spring, s, new);
-        let stored_bytes = old.as_ref().map_or(0, Vec::len);
-        s.encoded = old.unwrap_or_default();
-        let keep = keep.map_err(|source| corrupt(&s.key, stored_bytes, source))?;
+        if covered(wanted, &chunk.shape) {
+            return self.write_anew(chunk, (wanted, limits), spring, durability, s, new);
+        }
+        let key = std::mem::take(&mut s.key);
+        let mut old = std::mem::take(&mut s.encoded);
+        let most = chunk.most_stored_bytes;
+        let mut refused = None;
+        let mut change = |old: Option<&[u8]>, new: &mut Vec<u8>| {
+            let old = match old.map(|old| check_most(&key, old, most)).transpose() {
+                Err(_) if covered(wanted, limits) => None,
+                Err(error) => {
+                    refused = Some(error);
+                    return Change::Keep;
+                }
+                Ok(old) => old,
+            };
+            // A chunk of nothing but fill says the same as none.
+            let deletes = old.is_none() || self.store.updates_by_deleting();
+            let spring = Spring { keep_empty: spring.keep_empty || !deletes, ..spring };
+            match update(chunk, old, wanted, limits, spring, s, new) {
+                Ok(true) => Change::Put,
+                Ok(false) => Change::Delete,
+                Err(source) => {
+                    refused = Some(corrupt(&key, old.map_or(0, <[u8]>::len), source));
+                    Change::Keep
+                }
+            }
+        };
+        let to_update = Update { anchor: &self.anchor, key: &key, most: most as u64, durability };
+        let done = self.store.update(to_update, &mut old, new, &mut change);
+        (s.key, s.encoded) = (key, old);
+        match done {
+            // What is lost of the old chunk lies outside of the array.
+            Err(StoreError::Corrupt { .. } | StoreError::TooLong { .. })
+                if covered(wanted, limits) =>
+            {
+                self.write_anew(chunk, (wanted, limits), spring, durability, s, new)
+            }
+            done => {
+                done.map_err(|error| from_store(&s.key, error)).and(refused.map_or(Ok(()), Err))
+            }
+        }
+    }
+
+    /// Stores a chunk whatever is there.
+    fn write_anew(
+        &self,
+        chunk: &ChunkLayout,
+        (wanted, limits): (&[Wanted<'_>], &[usize]),
+        spring: Spring<'_>,
+        durability: Durability,
+        s: &mut Scratch,
+        new: &mut Vec<u8>,
+    ) -> Result<()> {
+        let keep = update(chunk, None, wanted, limits, spring, s, new)
+            .map_err(|source| failed(&s.key, source))?;
+        let _lock = self.store.lock(&self.anchor, &s.key)?;
         self.replace(&s.key, keep.then_some(new.as_slice()), durability)
     }
 

@@ -254,7 +254,7 @@ fn what_is_not_stored_costs_no_request() {
 }
 
 #[test]
-fn stores_that_are_asked_in_batches_give_each_shard_once() {
+fn far_stores_are_asked_for_all_indexes_and_then_for_all_inner_chunks() {
     let z = Sharded::new(256, 64, &shard(8, "end", MARKED), false);
     let values = some(256);
     z.write(0, &values);
@@ -262,16 +262,11 @@ fn stores_that_are_asked_in_batches_give_each_shard_once() {
     let some_of_all = [AxisSelection::Range { start: 3, step: 16, count: 16 }];
     let wanted: Vec<u8> = values.iter().skip(3).step_by(16).copied().collect();
     assert_eq!(z.read(&some_of_all, 16), wanted);
-    let keys: Vec<String> = z
-        .store
-        .take()
-        .into_iter()
-        .map(|call| match call {
-            Call::Get(key) => key,
-            other => format!("{other:?}"),
-        })
-        .collect();
-    assert_eq!(keys, ["0", "1", "2", "3"]);
+    let index = |shard: usize| Call::Edge(shard.to_string(), Edge::Last(8 * 16 + 4));
+    let inner = [0..9, 18..27, 36..45, 54..63];
+    let ranges = |shard: usize| Call::Ranges(shard.to_string(), inner.to_vec());
+    let calls: Vec<Call> = (0..4).map(index).chain((0..4).map(ranges)).collect();
+    assert_eq!(z.store.take(), calls);
     assert_eq!(z.codec.take(), (0, 16));
 }
 

@@ -15,6 +15,7 @@ use zarrix_store::Durability;
 use crate::buffer::{Indices, Readable, Writable};
 use crate::error::from_engine;
 use crate::foreign::{ForeignChain, codecs_of};
+use crate::notices;
 use crate::objects::ObjectCodec;
 use crate::store::Store;
 
@@ -153,7 +154,8 @@ impl ArrayIO {
         let source =
             made.as_ref().map_or_else(|| value.source(self.item_bytes), |s| Ok(s.source()))?;
         py.detach(|| write(source, &|| signals.interrupt()))
-            .map_err(|error| signals.raise(py, &error))
+            .map_err(|error| signals.raise(py, &error))?;
+        notices::warn(py)
     }
 }
 

@@ -9,6 +9,7 @@ mod error;
 mod foreign;
 mod interrupt;
 mod mapping;
+mod notices;
 mod npystring;
 mod objects;
 mod remote;

@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyBaseException, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use zarrix_store::{
-    Durability, Fetched, Generation, KeyLock, Listing, Request, Result, Store, StoreError,
+    Durability, Fetched, Generation, KeyLock, Listing, Part, Request, Result, Store, StoreError,
     cut_ranges,
 };
 
@@ -92,7 +92,7 @@ impl PythonMapping {
                 Err(foreign(request.key, PyErr::from_value(value)))
             } else {
                 let bytes: Bytes = value.extract()?;
-                whole_or_ranges(request, bytes.as_slice())
+                part_of(request, bytes.as_slice())
             };
             sink(position, answer);
         }
@@ -101,13 +101,17 @@ impl PythonMapping {
 }
 
 /// What `request` wants of a value.
-fn whole_or_ranges(request: &Request<'_>, value: &[u8]) -> Result<Fetched> {
-    let mut bytes = Vec::new();
-    match request.ranges {
-        None => bytes.extend_from_slice(value),
-        Some(ranges) => cut_ranges(request.key, value, ranges, &mut bytes)?,
+fn part_of(request: &Request<'_>, value: &[u8]) -> Result<Fetched> {
+    let (mut bytes, total) = (Vec::new(), value.len() as u64);
+    match request.part {
+        Part::AtMost(_) => bytes.extend_from_slice(value),
+        Part::Ranges(ranges) => cut_ranges(request.key, value, ranges, &mut bytes)?,
+        Part::Edge(edge) => {
+            let end = edge.range(total);
+            bytes.extend_from_slice(&value[end.start as usize..end.end as usize]);
+        }
     }
-    Ok(Fetched::Bytes(bytes, Generation::default()))
+    Ok(Fetched::Bytes(bytes, Generation::default(), total))
 }
 
 impl Store for PythonMapping {
@@ -159,7 +163,7 @@ impl Store for PythonMapping {
             for (position, request) in requests.iter().enumerate() {
                 let answer = match Self::value(mapping, request.key) {
                     Ok(None) => Ok(Fetched::Absent),
-                    Ok(Some(value)) => whole_or_ranges(request, value.as_slice()),
+                    Ok(Some(value)) => part_of(request, value.as_slice()),
                     Err(error) => Err(foreign(request.key, error)),
                 };
                 sink(position, answer);

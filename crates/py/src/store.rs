@@ -7,19 +7,22 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zarrix_engine::{EngineError, get_many};
-use zarrix_store::{StoreError, ZipMethod};
+use zarrix_store::{Change, StoreError, Update, ZipMethod};
 
 use crate::array::{Signals, durability};
 use crate::buffer::Bytes;
 use crate::error::from_store;
 use crate::mapping::PythonMapping;
+use crate::notices;
 
 /// Runs a store call detached.
 pub fn detached<T: Send>(
     py: Python<'_>,
     call: impl FnOnce() -> Result<T, StoreError> + Send,
 ) -> PyResult<T> {
-    py.detach(call).map_err(|error| from_store(py, &error))
+    let done = py.detach(call).map_err(|error| from_store(py, &error))?;
+    notices::warn(py)?;
+    Ok(done)
 }
 
 #[pyclass(frozen, subclass, module = "zarrix._engine")]
@@ -92,6 +95,7 @@ impl Store {
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let change = change.clone().unbind();
         let stored = py.detach(|| self.change(key, &change, fsync, most))?;
+        notices::warn(py)?;
         Ok(stored.map(|value| PyBytes::new(py, value.as_slice())))
     }
 
@@ -137,7 +141,7 @@ impl Store {
 }
 
 impl Store {
-    /// Replaces the value of `key` by `change(old)` under its lock.
+    /// Replaces the value of `key` by what `change(old)` gives; what it gave last is stored then.
     fn change(
         &self,
         key: &str,
@@ -145,20 +149,25 @@ impl Store {
         fsync: bool,
         most: u64,
     ) -> PyResult<Option<Bytes>> {
-        let store_error = |error: StoreError| Python::attach(|py| from_store(py, &error));
-        let _lock = self.0.lock(key, key).map_err(store_error)?;
-        let mut value = Vec::new();
-        let found = self.0.get_at_most_into(key, most, &mut value).map_err(store_error)?;
-        let new: Option<Bytes> = Python::attach(|py| {
-            let old = found.map(|_| PyBytes::new(py, &value));
-            change.bind(py).call1((old,))?.extract()
-        })?;
-        match &new {
-            Some(value) => self.0.put(key, value.as_slice(), durability(fsync)),
-            None => self.0.delete_with(key, durability(fsync)).map(|_| ()),
-        }
-        .map_err(store_error)?;
-        Ok(new)
+        let mut given: PyResult<Option<Bytes>> = Ok(None);
+        let update = Update { anchor: key, key, most, durability: durability(fsync) };
+        let mut call = |old: Option<&[u8]>, new: &mut Vec<u8>| {
+            given = Python::attach(|py| {
+                change.bind(py).call1((old.map(|old| PyBytes::new(py, old)),))?.extract()
+            });
+            match &given {
+                Ok(Some(value)) => {
+                    new.clear();
+                    new.extend_from_slice(value.as_slice());
+                    Change::Put
+                }
+                Ok(None) => Change::Delete,
+                Err(_) => Change::Keep,
+            }
+        };
+        let done = self.0.update(update, &mut Vec::new(), &mut Vec::new(), &mut call);
+        done.map_err(|error| Python::attach(|py| from_store(py, &error)))?;
+        given
     }
 }
 

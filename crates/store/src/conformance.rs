@@ -8,17 +8,18 @@ use std::error::Error;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::{Durability, Fetched, Request, Store, StoreError};
+use crate::{Change, Durability, Edge, Fetched, Part, Request, Store, StoreError, Update};
 
 type Outcome = std::result::Result<(), Box<dyn Error + Send + Sync>>;
 type Check = fn(&dyn Store, &dyn Store) -> Outcome;
 
 /// Names are what a failure is reported under.
-const CHECKS: [(&str, Check); 12] = [
+const CHECKS: [(&str, Check); 13] = [
     ("handles on one place have one id", ids),
     ("what is absent is no error", absence),
     ("what is put is got, whole and by ranges", values),
     ("fetch answers every request once", fetching),
+    ("changes made at the same time are all kept", updating),
     ("deleting removes what was asked for and nothing else", deletion),
     ("listings are sorted, complete and by name", listings),
     ("renaming moves a part of the store", renaming),
@@ -115,25 +116,65 @@ fn fetching(store: &dyn Store, _: &dyn Store) -> Outcome {
     put(store, "fetch/a", b"abcdef")?;
     put(store, "fetch/b", b"")?;
     let ranges = [1..3, 4..5];
-    let request = |key, ranges| Request { key, ranges, most: u64::MAX };
-    let requests = [
-        request("fetch/a", None),
-        request("fetch/none", None),
-        request("fetch/b", None),
-        request("fetch/a", Some(&ranges[..])),
-        request("fetch/../a", None),
+    let beyond = [0..1, 4..7];
+    let expected = [
+        ("fetch/a", Part::WHOLE, "abcdef of 6"),
+        ("fetch/none", Part::WHOLE, "absent"),
+        ("fetch/b", Part::WHOLE, " of 0"),
+        ("fetch/a", Part::Ranges(&ranges), "bce of 6"),
+        ("fetch/../a", Part::WHOLE, "error"),
+        ("fetch/a", Part::Edge(Edge::First(2)), "ab of 6"),
+        ("fetch/a", Part::Edge(Edge::Last(2)), "ef of 6"),
+        ("fetch/a", Part::Edge(Edge::Last(9)), "abcdef of 6"),
+        ("fetch/b", Part::Edge(Edge::Last(9)), " of 0"),
+        ("fetch/none", Part::Edge(Edge::First(1)), "absent"),
+        ("fetch/none", Part::Ranges(&ranges), "absent"),
+        ("fetch/a", Part::Ranges(&beyond), "error"),
     ];
+    let requests = expected.map(|(key, part, _)| Request { key, part });
     let mut answers: Vec<Vec<String>> = vec![Vec::new(); requests.len()];
     store.fetch(&requests, &mut |position, found| {
         answers[position].push(match found {
             Ok(Fetched::Absent) => "absent".to_owned(),
-            Ok(Fetched::Bytes(bytes, _)) => String::from_utf8_lossy(&bytes).into_owned(),
+            Ok(Fetched::Bytes(bytes, _, total)) => {
+                format!("{} of {total}", String::from_utf8_lossy(&bytes))
+            }
             Err(_) => "error".to_owned(),
         });
     });
-    let expected = ["abcdef", "absent", "", "bce", "error"].map(|answer| vec![answer.to_owned()]);
+    let expected = expected.map(|(_, _, answer)| vec![answer.to_owned()]);
     equal("answers", &answers[..], &expected[..])?;
     equal("cleared", &store.delete_prefix("fetch")?, &2)
+}
+
+/// A change that adds one, and is called again where somebody was faster.
+fn updating(store: &dyn Store, twin: &dyn Store) -> Outcome {
+    put(store, "up/.zarray", b"{}")?;
+    let update = Update {
+        anchor: "up/.zarray",
+        key: "up/0.0",
+        most: 1 << 20,
+        durability: Durability::Process,
+    };
+    let add_one = |old: Option<&[u8]>, new: &mut Vec<u8>| {
+        let number = old.and_then(|old| std::str::from_utf8(old).ok()?.parse::<u64>().ok());
+        new.clear();
+        new.extend_from_slice((number.unwrap_or(0) + 1).to_string().as_bytes());
+        Change::Put
+    };
+    on_threads(4, |thread| {
+        let handle = if thread % 2 == 0 { store } else { twin };
+        for _ in 0..25 {
+            handle.update(update, &mut Vec::new(), &mut Vec::new(), &mut { add_one })?;
+        }
+        Ok(())
+    })?;
+    equal("changes kept", &get(store, "up/0.0")?, &Some(b"100".to_vec()))?;
+    for (change, left) in [(Change::Keep, Some(b"100".to_vec())), (Change::Delete, None)] {
+        store.update(update, &mut Vec::new(), &mut Vec::new(), &mut |_, _| change)?;
+        equal(&format!("{change:?}"), &get(store, "up/0.0")?, &left)?;
+    }
+    equal("cleared", &store.delete_prefix("up")?, &1)
 }
 
 fn deletion(store: &dyn Store, _: &dyn Store) -> Outcome {

@@ -12,7 +12,14 @@ use std::sync::{Arc, OnceLock};
 static HOOK: OnceLock<fn() -> bool> = OnceLock::new();
 
 thread_local! {
-    static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+    static FLAG: RefCell<Option<Flag>> = const { RefCell::new(None) };
+}
+
+/// What ends this thread's waits.
+struct Flag {
+    raised: Arc<AtomicBool>,
+    /// Whether the program may end them, too.
+    is_own_thread: bool,
 }
 
 /// Installs what tells a waiting thread of the program's own to stop; the first one stays.
@@ -20,9 +27,19 @@ pub fn install(hook: fn() -> bool) {
     let _ = HOOK.set(hook);
 }
 
-/// Runs `work` on behalf of another thread, which raises `flag` to have its waits ended.
+/// Runs `work` on behalf of another thread; a `flag` that is raised ends its waits.
 pub fn on_behalf<R>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> R) -> R {
-    let outer = FLAG.replace(Some(Arc::clone(flag)));
+    with(Flag { raised: Arc::clone(flag), is_own_thread: false }, work)
+}
+
+/// Runs `work` with others who raise `flag` when it has become pointless; the program still ends
+/// its waits, too.
+pub fn beside<R>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> R) -> R {
+    with(Flag { raised: Arc::clone(flag), is_own_thread: true }, work)
+}
+
+fn with<R>(flag: Flag, work: impl FnOnce() -> R) -> R {
+    let outer = FLAG.replace(Some(flag));
     let result = work();
     FLAG.set(outer);
     result
@@ -31,6 +48,9 @@ pub fn on_behalf<R>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> R) -> R {
 /// Whether this thread is to stop waiting.
 #[must_use]
 pub fn is_raised() -> bool {
-    let flag = FLAG.with_borrow(|flag| flag.as_ref().map(|flag| flag.load(Ordering::Relaxed)));
-    flag.unwrap_or_else(|| HOOK.get().is_some_and(|hook| hook()))
+    let (raised, asks) = FLAG.with_borrow(|flag| {
+        flag.as_ref()
+            .map_or((false, true), |flag| (flag.raised.load(Ordering::Relaxed), flag.is_own_thread))
+    });
+    raised || (asks && HOOK.get().is_some_and(|hook| hook()))
 }

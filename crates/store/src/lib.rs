@@ -14,6 +14,7 @@ mod key;
 mod local;
 mod lock;
 mod memory;
+pub mod notice;
 mod object;
 pub mod process;
 mod replace;
@@ -32,7 +33,8 @@ pub use lock::KeyLock;
 pub use memory::MemoryStore;
 pub use object::{ObjectStore, Place, Service, concurrent_requests, set_concurrent_requests};
 pub use store::{
-    Durability, Edge, Fetched, Generation, Listing, Reader, Request, Store, cut_ranges,
+    Change, Changing, Durability, Edge, Fetched, Generation, Listing, Part, Reader, Request, Store,
+    Update, cut_ranges,
 };
 pub use zarrix_codec::member::Method as ZipMethod;
 pub use zip::{ZipNotes, ZipStart, ZipStore};

@@ -18,15 +18,29 @@ pub enum Durability {
     Fsync,
 }
 
-/// One value wanted from a store: all of it, or some byte ranges in ascending order.
+/// One value wanted from a store.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// The key.
     pub key: &'a str,
-    /// Ranges wanted; `None` for the whole value.
-    pub ranges: Option<&'a [Range<u64>]>,
-    /// Of a whole value that is longer than this, the first `most + 1` bytes are enough.
-    pub most: u64,
+    /// What of its value.
+    pub part: Part<'a>,
+}
+
+/// What is wanted of a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'a> {
+    /// All of it; of one that is longer than this, one byte more is enough.
+    AtMost(u64),
+    /// Byte ranges in ascending order.
+    Ranges(&'a [Range<u64>]),
+    /// One end, or all of a shorter one.
+    Edge(Edge),
+}
+
+impl Part<'_> {
+    /// All of a value, however long.
+    pub const WHOLE: Self = Self::AtMost(u64::MAX);
 }
 
 /// One end of a value.
@@ -63,18 +77,8 @@ pub trait Reader: Send + Sync {
 pub enum Fetched {
     /// Nothing is stored under this key.
     Absent,
-    /// The value, or the wanted ranges one after the other.
-    Bytes(Vec<u8>, Generation),
-}
-
-impl Fetched {
-    /// What `found` says of `value`.
-    pub(crate) fn of(found: Option<Generation>, value: Vec<u8>) -> Self {
-        match found {
-            Some(generation) => Self::Bytes(value, generation),
-            None => Self::Absent,
-        }
-    }
+    /// What was wanted, ranges one after the other; and the length of the whole value.
+    Bytes(Vec<u8>, Generation, u64),
 }
 
 /// Replaces the content of `dst` by the wanted ranges of a value, one after the other.
@@ -89,6 +93,33 @@ pub fn cut_ranges(key: &str, value: &[u8], ranges: &[Range<u64>], dst: &mut Vec<
         dst.extend_from_slice(part);
     }
     Ok(())
+}
+
+/// A value that is to be changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Update<'a> {
+    /// The metadata key of the array that `key` belongs to, as for [`Store::lock`].
+    pub anchor: &'a str,
+    /// The key.
+    pub key: &'a str,
+    /// Of a value longer than this, `most + 1` bytes are enough to be refused.
+    pub most: u64,
+    /// What the change survives.
+    pub durability: Durability,
+}
+
+/// Makes of a value, or of none, the new one.
+pub type Changing<'a> = dyn FnMut(Option<&[u8]>, &mut Vec<u8>) -> Change + 'a;
+
+/// What becomes of a value that is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It stays as it is.
+    Keep,
+    /// It is replaced.
+    Put,
+    /// It is removed.
+    Delete,
 }
 
 /// The names directly below a prefix, sorted.
@@ -172,16 +203,46 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Delivers every request's answer to `sink` with the request's position, in any order.
     ///
-    /// Inline stores need not override it; others fetch concurrently, or in one call.
+    /// Inline stores need not override it; others fetch concurrently, or in one call. After an error
+    /// that others would have, too, the rest may be left out.
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
         for (position, request) in requests.iter().enumerate() {
-            let mut value = Vec::new();
-            let found = match request.ranges {
-                None => self.get_at_most_into(request.key, request.most, &mut value),
-                Some(ranges) => self.get_ranges_into(request.key, ranges, &mut value),
-            };
-            sink(position, found.map(|generation| Fetched::of(generation, value)));
+            sink(position, self.fetch_one(request));
         }
+    }
+
+    /// The answer to one request.
+    fn fetch_one(&self, request: &Request<'_>) -> Result<Fetched> {
+        let mut value = Vec::new();
+        let found = match request.part {
+            Part::AtMost(most) => {
+                let found = self.get_at_most_into(request.key, most, &mut value)?;
+                found.map(|generation| (generation, value.len() as u64))
+            }
+            Part::Ranges(ranges) => match self.get_ranges_into(request.key, ranges, &mut value)? {
+                Some(generation) => Some((generation, self.size(request.key)?.unwrap_or(0))),
+                None => None,
+            },
+            Part::Edge(edge) => self.get_edge_into(request.key, edge, &mut value)?,
+        };
+        Ok(match found {
+            Some((generation, total)) => Fetched::Bytes(value, generation, total),
+            None => Fetched::Absent,
+        })
+    }
+
+    /// Whether values are far away, so that parts of one are asked for rather than all of it.
+    ///
+    /// `fetch` then calls its sink on a thread that holds nothing, while other answers are on their
+    /// way; the sink may take its time.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
+    /// Bytes between two ranges that are cheaper read over than asked for apart, where the store
+    /// knows better than its caller.
+    fn gap(&self) -> Option<u64> {
+        None
     }
 
     /// Length of the value of `key` in bytes.
@@ -189,6 +250,33 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Replaces the value of `key` as a whole.
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()>;
+
+    /// Replaces the value of a key by what `change` makes of it, with no other writer in between.
+    ///
+    /// `change` gets the value in `old`, or `None`, and puts the new one into `new`. It may be called
+    /// again with a newer value; what it said last is what is done. The provided method holds the
+    /// key's lock from before the value is read until it is replaced.
+    fn update(
+        &self,
+        update: Update<'_>,
+        old: &mut Vec<u8>,
+        new: &mut Vec<u8>,
+        change: &mut Changing<'_>,
+    ) -> Result<()> {
+        let _lock = self.lock(update.anchor, update.key)?;
+        let found = self.get_at_most_into(update.key, update.most, old)?;
+        match change(found.map(|_| old.as_slice()), new) {
+            Change::Keep => Ok(()),
+            Change::Put => self.put(update.key, new, update.durability),
+            Change::Delete => self.delete_with(update.key, update.durability).map(|_| ()),
+        }
+    }
+
+    /// Whether a value that an [`update`](Store::update) removes is removed with nobody in between,
+    /// too. Where not, a value that says the same as none is better kept.
+    fn updates_by_deleting(&self) -> bool {
+        true
+    }
 
     /// Removes `key`; whether it was there.
     fn delete(&self, key: &str) -> Result<bool>;

@@ -28,6 +28,18 @@ pub(crate) fn drop_leaked<T>(pointer: *mut T) {
     drop(unsafe { Box::from_raw(pointer) });
 }
 
+/// Fills `bytes` with numbers that nobody else gets, from the system.
+pub(crate) fn random(bytes: &mut [u8]) {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        let rest = &mut bytes[filled..];
+        // SAFETY: the pointer and length are those of one live slice.
+        let got = unsafe { libc::getrandom(rest.as_mut_ptr().cast(), rest.len(), 0) };
+        // Interrupted before there was anything; nothing else can fail here.
+        filled += usize::try_from(got).unwrap_or(0);
+    }
+}
+
 /// What `fstat` and `stat` say.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {

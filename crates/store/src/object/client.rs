@@ -9,11 +9,12 @@ use futures_util::future::try_join_all;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
 
+use super::conditions::Conditions;
 use super::failure::{is_missing_bucket, status_of};
 use super::pace::Pace;
 use super::place::{Place, Service};
 use super::transport::Most;
-use crate::{Edge, Generation, Result, StoreError};
+use crate::{Edge, Fetched, Generation, Part, Result, StoreError};
 
 /// How often a value that is replaced while its ranges are read is begun again.
 const ATTEMPTS: usize = 20;
@@ -23,6 +24,7 @@ pub(super) struct Client {
     pub place: Place,
     pub store: Arc<dyn ObjectStore>,
     pub secrets: Vec<String>,
+    pub conditions: Conditions,
     pace: Arc<Pace>,
 }
 
@@ -32,6 +34,23 @@ pub(super) struct Got {
     pub generation: Generation,
     /// Length of the whole value.
     pub total: u64,
+}
+
+/// A [`Part`] that lives as long as its request.
+pub(super) enum Wanted {
+    AtMost(u64),
+    Ranges(Vec<Range<u64>>),
+    Edge(Edge),
+}
+
+impl Wanted {
+    pub(super) fn of(part: Part<'_>) -> Self {
+        match part {
+            Part::AtMost(most) => Self::AtMost(most),
+            Part::Ranges(ranges) => Self::Ranges(ranges.to_vec()),
+            Part::Edge(edge) => Self::Edge(edge),
+        }
+    }
 }
 
 impl std::fmt::Debug for Client {
@@ -44,7 +63,8 @@ impl Client {
     pub(super) fn new(place: &Place) -> Result<Self> {
         let pace = Arc::new(Pace::default());
         let store = place.connect(&pace)?;
-        Ok(Self { place: place.clone(), store, secrets: place.secrets(), pace })
+        let (place, secrets) = (place.clone(), place.secrets());
+        Ok(Self { place, store, secrets, conditions: Conditions::default(), pace })
     }
 
     pub(super) fn path(&self, name: &str) -> Result<Path> {
@@ -139,6 +159,29 @@ impl Client {
         })
     }
 
+    /// What is wanted of the value of `name`.
+    pub(super) async fn fetch(&self, name: &str, wanted: Wanted) -> Result<Fetched> {
+        let found = match wanted {
+            Wanted::AtMost(most) => self.get(name, most).await?,
+            Wanted::Edge(edge) => self.get_edge(name, edge).await?,
+            Wanted::Ranges(ranges) => {
+                return Ok(match self.get_ranges(name, &ranges).await? {
+                    Some((bytes, generation, total)) => Fetched::Bytes(bytes, generation, total),
+                    None => Fetched::Absent,
+                });
+            }
+        };
+        Ok(match found {
+            Some(got) => Fetched::Bytes(Vec::from(got.bytes), got.generation, got.total),
+            None => Fetched::Absent,
+        })
+    }
+
+    /// Bytes between two wanted ranges that are cheaper read over than asked for apart.
+    pub(super) fn gap(&self) -> u64 {
+        self.pace.gap()
+    }
+
     async fn get_run(&self, name: &str, run: &Range<u64>) -> Result<Option<Got>> {
         let range = Some(GetRange::Bounded(run.clone()));
         let options = GetOptions { range, ..GetOptions::default() };
@@ -176,7 +219,7 @@ impl Client {
 }
 
 /// Whether an error says that nothing is stored, which is an answer.
-fn is_absent(error: &object_store::Error) -> bool {
+pub(super) fn is_absent(error: &object_store::Error) -> bool {
     match error {
         object_store::Error::NotFound { .. } => !is_missing_bucket(error),
         // Gone for good, says a web server.

@@ -49,6 +49,14 @@ pub(super) fn status_of(error: &Error) -> Option<u16> {
     error.to_string().split_once("status code: ")?.1.get(..3)?.parse().ok()
 }
 
+/// Whether an operation failed for reasons that have nothing to do with it, and may work later.
+pub(super) fn is_passing(error: &Error) -> bool {
+    match status_of(error) {
+        Some(status) => status >= 500 || matches!(status, 408 | 409 | 429),
+        None => transport_kind(error).is_some(),
+    }
+}
+
 fn transport_kind(error: &Error) -> Option<HttpErrorKind> {
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {

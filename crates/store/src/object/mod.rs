@@ -1,11 +1,12 @@
 //! Stores behind HTTP: S3, Google Cloud Storage, Azure, and any web server.
 //!
 //! The `object_store` crate speaks the services' protocols. Around it stand one exchange made
-//! whole ([`transport`]), one runtime and budget for the process ([`remote`]), and errors without
-//! credentials ([`failure`]). The store itself holds no connection: it names a [`Place`], and every
+//! whole ([`transport`]), one runtime and budget for the process ([`remote`]), changes with nobody in
+//! between ([`conditions`]), and errors without credentials ([`failure`]). The store itself holds no connection: it names a [`Place`], and every
 //! process that uses it, a forked child too, has its own client for that place.
 
 mod client;
+mod conditions;
 mod failure;
 mod pace;
 mod place;
@@ -15,23 +16,29 @@ mod transport;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
+use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
 
-use self::client::Client;
+use self::client::{Client, Wanted};
+use self::conditions::{Outcome, change_name, pause};
 pub use self::place::{Place, Service};
 pub use self::remote::{concurrent_requests, set_concurrent_requests};
 use crate::key::{PARTIAL, check_key, check_prefix};
 use crate::{
-    Durability, Edge, Fetched, Generation, KeyLock, Listing, Request, Result, Store, StoreError,
+    Change, Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, Refusal, Request,
+    Result, Store, StoreError, Update,
 };
 
 /// Answers of one call that are on their way or in memory; requests beyond the budget wait.
 const WIDTH: usize = 128;
 /// Values of one call that are copied or deleted at one time.
 const CHANGES: usize = 32;
+/// How often a change is made again for a writer that was faster, which is progress, too.
+const TURNS: u32 = 10_000;
 
 /// A path in a bucket.
 #[derive(Clone)]
@@ -204,44 +211,33 @@ impl Store for ObjectStore {
             Err(error) => return sink(0, Err(error)),
         };
         let begin = |(position, request): (usize, &Request<'_>)| {
-            let client = Arc::clone(&client);
-            let allowed = check_key(request.key);
-            let (name, ranges) = (self.name(request.key), request.ranges.map(<[_]>::to_vec));
-            let most = request.most;
+            let (client, name) = (Arc::clone(&client), self.name(request.key));
+            let (allowed, part) = (check_key(request.key), Wanted::of(request.part));
             async move {
-                let found = async {
-                    allowed?;
-                    Ok(match ranges {
-                        None => client
-                            .get(&name, most)
-                            .await?
-                            .map(|got| (got.bytes.into(), got.generation)),
-                        Some(ranges) => client
-                            .get_ranges(&name, &ranges)
-                            .await?
-                            .map(|(bytes, generation, _)| (bytes, generation)),
-                    })
+                let found = match allowed {
+                    Ok(()) => client.fetch(&name, part).await,
+                    Err(error) => Err(error),
                 };
-                let found: Result<Option<(Vec<u8>, Generation)>> = found.await;
                 (position, found)
             }
         };
-        let answered = remote::wait_for_all(
-            requests.iter().enumerate().map(begin),
-            WIDTH,
-            &mut |(position, found)| {
-                sink(
-                    position,
-                    found.map(|found| match found {
-                        Some((bytes, generation)) => Fetched::Bytes(bytes, generation),
-                        None => Fetched::Absent,
-                    }),
-                );
-            },
-        );
+        let requests = requests.iter().enumerate().map(begin);
+        let answered = remote::wait_for_all(requests, WIDTH, &mut |(position, found)| {
+            let is_over = matches!(found, Err(StoreError::Remote { .. }));
+            sink(position, found);
+            is_over
+        });
         if let Err(error) = answered {
             sink(0, Err(error));
         }
+    }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
+
+    fn gap(&self) -> Option<u64> {
+        self.client().ok().map(|client| client.gap())
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
@@ -256,6 +252,62 @@ impl Store for ObjectStore {
             let put = client.store.put(&client.path(&name)?, payload).await;
             put.map(|_| ()).map_err(|error| client.failed("write", &name, &error))
         })
+    }
+
+    /// Threads of this process take turns; writers elsewhere are noticed by the version they leave.
+    fn update(
+        &self,
+        update: Update<'_>,
+        old: &mut Vec<u8>,
+        new: &mut Vec<u8>,
+        change: &mut Changing<'_>,
+    ) -> Result<()> {
+        let Update { anchor, key, most, .. } = update;
+        self.writable(key)?;
+        let _lock = self.lock(anchor, key)?;
+        let mut tried = Vec::new();
+        let mut last = None;
+        let until = Instant::now() + self.place.timeout()?;
+        for turn in 0..TURNS {
+            let (value, version) =
+                self.ask(
+                    key,
+                    move |client, name| async move { client.get_version(&name, most).await },
+                )?;
+            if version.has_any(&tried) {
+                return Ok(());
+            }
+            let is_there = value.is_some();
+            *old = value.map(Vec::from).unwrap_or_default();
+            match change(is_there.then_some(old.as_slice()), new) {
+                Change::Keep => return Ok(()),
+                Change::Delete if !is_there => return Ok(()),
+                Change::Delete => return self.delete(key).map(|_| ()),
+                Change::Put => {}
+            }
+            let (value, own) = (Bytes::copy_from_slice(new), change_name());
+            tried.push(own.clone());
+            let put = self.ask(key, |client, name| async move {
+                client.put_if(&name, value, &version, &own).await
+            })?;
+            match put {
+                Outcome::Done => return Ok(()),
+                Outcome::Unclear(error) if Instant::now() > until => return Err(error),
+                Outcome::Unclear(error) => last = Some(error),
+                Outcome::Beaten => {}
+            }
+            remote::wait(async move { tokio::time::sleep(pause(turn)).await })?;
+        }
+        Err(last.unwrap_or_else(|| StoreError::Remote {
+            operation: "write",
+            path: self.place.url(&self.name(key)),
+            refusal: Refusal::Failed,
+            reason: format!("other writers were faster {TURNS} times"),
+        }))
+    }
+
+    fn updates_by_deleting(&self) -> bool {
+        false
     }
 
     fn delete(&self, key: &str) -> Result<bool> {

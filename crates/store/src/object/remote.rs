@@ -10,7 +10,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use tokio::runtime::{Builder, Runtime};
@@ -104,17 +104,18 @@ pub(super) fn wait<T: Send + 'static>(
 ) -> Result<T> {
     let (send, answers) = sync_channel(1);
     let task = runtime()?.spawn(answering(request, send));
-    next(&answers).inspect_err(|_| task.abort())
+    next(&answers, &mut Instant::now()).inspect_err(|_| task.abort())
 }
 
-/// Runs every request of `requests`, `width` at a time; `sink` gets each answer as it comes.
+/// Runs every request of `requests`, `width` at a time; `sink` gets each answer as it comes, and
+/// says whether that was the last that it wants.
 ///
 /// A request is begun when the answer of an earlier one has been taken, so that no more than
 /// `width` answers are in memory.
 pub(super) fn wait_for_all<F, T: Send + 'static>(
     requests: impl Iterator<Item = F>,
     width: usize,
-    sink: &mut dyn FnMut(T),
+    sink: &mut dyn FnMut(T) -> bool,
 ) -> Result<()>
 where
     F: Future<Output = T> + Send + 'static,
@@ -127,7 +128,7 @@ where
         tasks.0.push(runtime.spawn(answering(request, send.clone())));
     };
     let mut requests = requests.fuse();
-    let mut under_way = 0_usize;
+    let (mut under_way, mut looked_up) = (0_usize, Instant::now());
     loop {
         while under_way < width
             && let Some(request) = requests.next()
@@ -135,10 +136,9 @@ where
             begin(request);
             under_way += 1;
         }
-        if under_way == 0 {
+        if under_way == 0 || sink(next(&answers, &mut looked_up)?) {
             return Ok(());
         }
-        sink(next(&answers)?);
         under_way -= 1;
     }
 }
@@ -159,14 +159,18 @@ async fn answering<T>(request: impl Future<Output = T>, send: SyncSender<Option<
     let _ = send.send(answer);
 }
 
-fn next<T>(answers: &Receiver<Option<T>>) -> Result<T> {
+/// Waits for the next answer; an error when it is time to stop, also while answers keep coming.
+fn next<T>(answers: &Receiver<Option<T>>, looked_up: &mut Instant) -> Result<T> {
     loop {
+        if looked_up.elapsed() >= POLL {
+            *looked_up = Instant::now();
+            if interrupt::is_raised() {
+                return Err(StoreError::Interrupted);
+            }
+        }
         match answers.recv_timeout(POLL) {
             Ok(answer) => return answer.ok_or_else(gone),
             Err(RecvTimeoutError::Disconnected) => return Err(gone()),
-            Err(RecvTimeoutError::Timeout) if interrupt::is_raised() => {
-                return Err(StoreError::Interrupted);
-            }
             Err(RecvTimeoutError::Timeout) => {}
         }
     }

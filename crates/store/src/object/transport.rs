@@ -89,7 +89,8 @@ impl Transport {
         let patience = self.patience + Duration::from_secs(sent / LEAST_BYTES_PER_S);
         let begun = Instant::now();
         let answer = timeout(patience, self.inner.execute(request)).await;
-        let (mut parts, body) = answer.map_err(|_| late("no answer", patience))??.into_parts();
+        let answer = answer.map_err(|_| late("no answer", patience))?;
+        let (mut parts, body) = answer.map_err(perhaps_passing)?.into_parts();
         if is_get && parts.status.is_success() {
             self.pace.answered(begun.elapsed());
         }
@@ -186,6 +187,16 @@ fn late(what: &str, waited: Duration) -> HttpError {
 fn interrupted(problem: String) -> HttpError {
     let error = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, problem);
     HttpError::new(HttpErrorKind::Interrupted, error)
+}
+
+/// What is no answer at all is no more final than none: the client would not ask again.
+fn perhaps_passing(error: HttpError) -> HttpError {
+    match error.kind() {
+        HttpErrorKind::Unknown | HttpErrorKind::Decode => {
+            HttpError::new(HttpErrorKind::Interrupted, error)
+        }
+        _ => error,
+    }
 }
 
 fn declared(headers: &HeaderMap) -> Option<u64> {

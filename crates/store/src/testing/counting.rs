@@ -53,6 +53,10 @@ impl Store for CountingStore {
         self.inline
     }
 
+    fn is_remote(&self) -> bool {
+        !self.inline
+    }
+
     fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
         self.note(Call::Get(key.to_owned()));
         self.inner.get_into(key, dst)

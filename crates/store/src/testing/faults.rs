@@ -138,17 +138,12 @@ impl Store for FaultyStore {
 
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
         for (position, request) in requests.iter().enumerate().rev() {
-            let mut value = Vec::new();
-            let found = match request.ranges {
-                None => self.get_at_most_into(request.key, request.most, &mut value),
-                Some(ranges) => self.get_ranges_into(request.key, ranges, &mut value),
-            };
-            let answer = found.map(|generation| match generation {
-                Some(generation) => Fetched::Bytes(value, generation),
-                None => Fetched::Absent,
-            });
-            sink(position, answer);
+            sink(position, self.fetch_one(request));
         }
+    }
+
+    fn is_remote(&self) -> bool {
+        !self.inline
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {

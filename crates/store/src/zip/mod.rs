@@ -39,7 +39,7 @@ use zarrix_codec::member::Method;
 use crate::key::{check_key, check_prefix};
 use crate::store::cut_ranges;
 use crate::{
-    Durability, Edge, Fetched, Generation, KeyLock, Listing, Reader, Request, Result, Store,
+    Durability, Edge, Fetched, Generation, KeyLock, Listing, Part, Reader, Request, Result, Store,
     StoreError, sorted, sys,
 };
 
@@ -168,16 +168,14 @@ impl ZipStore {
     /// Reads whole values with one request each, and without any for what is not there.
     fn fetch_whole(
         &self,
-        wanted: &[(usize, &Request<'_>)],
+        wanted: &[(usize, &str, u64)],
         sink: &mut dyn FnMut(usize, Result<Fetched>),
     ) {
         let mut found = Vec::new();
-        for &(position, &Request { key, most, .. }) in wanted {
+        for &(position, key, most) in wanted {
             match self.find(key) {
                 Ok(Some((_, member))) if member.entry.bytes > most => {
-                    let mut value = Vec::new();
-                    let found = self.get_at_most_into(key, most, &mut value);
-                    sink(position, found.map(|found| Fetched::of(found, value)));
+                    sink(position, self.fetch_one(&Request { key, part: Part::AtMost(most) }));
                 }
                 Ok(Some((source, member))) => found.push((position, key, source, member)),
                 Ok(None) => sink(position, Ok(Fetched::Absent)),
@@ -201,7 +199,8 @@ impl ZipStore {
                 *position,
                 answer.map(|(value, data)| {
                     self.archive.remember(key, member, data);
-                    Fetched::Bytes(value, generation(&**source, &member.entry))
+                    let total = value.len() as u64;
+                    Fetched::Bytes(value, generation(&**source, &member.entry), total)
                 }),
             );
         });
@@ -315,13 +314,10 @@ impl Store for ZipStore {
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
         let mut whole = Vec::new();
         for (position, request) in requests.iter().enumerate() {
-            let Some(ranges) = request.ranges else {
-                whole.push((position, request));
-                continue;
-            };
-            let mut value = Vec::new();
-            let found = self.get_ranges_into(request.key, ranges, &mut value);
-            sink(position, found.map(|found| Fetched::of(found, value)));
+            match request.part {
+                Part::AtMost(most) => whole.push((position, request.key, most)),
+                _ => sink(position, self.fetch_one(request)),
+            }
         }
         self.fetch_whole(&whole, sink);
     }

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 
 use crate::store::Request;
 use crate::sys::{self, Status};
-use crate::{Edge, Fetched, Generation, Result, Store, StoreError};
+use crate::{Edge, Fetched, Generation, Part, Result, Store, StoreError};
 
 /// Bytes that are read by their place; all methods may be called from any thread at once.
 pub(super) trait Source: Send + Sync + std::fmt::Debug {
@@ -211,15 +211,12 @@ impl Source for ValueSource {
 
     fn read_many(&self, ranges: &[(u64, u64)], sink: &mut dyn FnMut(usize, Result<Vec<u8>>)) {
         let ranges: Vec<_> = ranges.iter().map(|&(at, n)| at..at.saturating_add(n)).collect();
-        let request = |range| Request {
-            key: &self.key,
-            ranges: Some(std::slice::from_ref(range)),
-            most: u64::MAX,
-        };
+        let part = |range| Part::Ranges(std::slice::from_ref(range));
+        let request = |range| Request { key: &self.key, part: part(range) };
         let requests: Vec<_> = ranges.iter().map(request).collect();
         self.store.fetch(&requests, &mut |position, found| {
             let bytes = match found {
-                Ok(Fetched::Bytes(bytes, generation)) => {
+                Ok(Fetched::Bytes(bytes, generation, _)) => {
                     self.check(Some(generation)).map(|()| bytes)
                 }
                 Ok(Fetched::Absent) => self.check(None).map(|()| Vec::new()),

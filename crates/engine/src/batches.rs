@@ -1,0 +1,402 @@
+//! Reading from stores that are asked for many values at once, and answer in any order.
+//!
+//! A round asks for something of every chunk: all of it, some of its bytes whose place is known, or
+//! the index of a shard; an index makes the next round ask for inner chunks. Far stores are asked
+//! for no more than is wanted, and their answers are decoded while others are on their way. Stores
+//! that call Python answer while they hold the GIL, so theirs are kept until all are there.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zarrix_store::process::unforked;
+use zarrix_store::{Edge, Fetched, Generation, Part, Request, StoreError};
+
+use crate::array::ArrayIO;
+use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
+use crate::partial::{is_worth_it, wanted_pages};
+use crate::place::{CodecResult, PlaceScratch, Sink, check_length, place, place_plain};
+use crate::pool;
+use crate::read::{ALONE_BYTES, Job, corrupt};
+use crate::scratch::{self, Scratch};
+use crate::shapes::ChunkRef;
+use crate::shard::Index;
+use crate::stored::{check_most, from_store};
+use crate::view::Target;
+use crate::wanted::{Cut, Wanted};
+use crate::{EngineError, Interrupt, Result};
+
+/// How many chunks one round is about.
+const BATCH: usize = 256;
+/// How often chunks that are replaced while they are read are begun again.
+const ATTEMPTS: usize = 100;
+/// Indexes that an array keeps; all are given up when there are more.
+const KEPT_INDEX_BYTES: usize = 32 << 20;
+
+/// What is asked of the store for one chunk.
+enum Step {
+    Whole,
+    Index,
+    /// Inner chunks of a shard, ascending: entry of the index, and where its bytes lie.
+    Inner {
+        index: Arc<Index>,
+        generation: Generation,
+        found: Vec<(usize, Range<u64>)>,
+    },
+    /// Some bytes of a chunk without a codec.
+    Pages(Vec<Range<usize>>),
+}
+
+impl Step {
+    fn ranges(&self) -> Vec<Range<u64>> {
+        match self {
+            Self::Whole | Self::Index => Vec::new(),
+            Self::Inner { found, .. } => found.iter().map(|(_, range)| range.clone()).collect(),
+            Self::Pages(runs) => runs.iter().map(|run| run.start as u64..run.end as u64).collect(),
+        }
+    }
+}
+
+/// Indexes of shards as they were when last read, by the shard's key.
+#[derive(Default)]
+pub(crate) struct Indexes(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    by_key: HashMap<String, (Arc<Index>, Generation)>,
+    bytes: usize,
+}
+
+impl Indexes {
+    /// A fork waits for the section, so that a child never finds the lock held.
+    fn with<R>(&self, section: impl FnOnce(&mut Kept) -> R) -> R {
+        unforked(|| section(&mut locked(&self.0)))
+    }
+
+    fn get(&self, key: &str) -> Option<(Arc<Index>, Generation)> {
+        self.with(|kept| kept.by_key.get(key).cloned())
+    }
+
+    /// Keeps an index; not that of a value without a version, which nobody would notice to be old.
+    fn keep(&self, key: &str, index: &Arc<Index>, generation: Generation) {
+        if generation == Generation::default() {
+            return;
+        }
+        let (key, index) = (key.to_owned(), Arc::clone(index));
+        self.with(|kept| {
+            if kept.bytes + index.bytes() > KEPT_INDEX_BYTES {
+                *kept = Kept::default();
+            }
+            kept.bytes += index.bytes();
+            if let Some((old, _)) = kept.by_key.insert(key, (index, generation)) {
+                kept.bytes -= old.bytes();
+            }
+        });
+    }
+
+    fn forget(&self, key: &str) {
+        self.with(|kept| {
+            if let Some((old, _)) = kept.by_key.remove(key) {
+                kept.bytes -= old.bytes();
+            }
+        });
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One round's questions, and where their answers go.
+struct Round<'a, 'j> {
+    jobs: &'a [Job<'j>],
+    chunks: &'a [ChunkRef<'a>],
+    keys: &'a [String],
+    steps: Vec<(usize, Step)>,
+    target: Target<'a>,
+}
+
+impl ArrayIO {
+    /// Reads `count` chunks; `job` tells which, and what is wanted of each.
+    pub(crate) fn read_batches<'a>(
+        &self,
+        count: usize,
+        target: Target<'_>,
+        interrupt: Interrupt<'_>,
+        job: &(dyn Fn(usize) -> Job<'a> + Sync),
+    ) -> Result<()> {
+        for begin in (0..count).step_by(BATCH) {
+            let jobs: Vec<Job<'a>> = (begin..(begin + BATCH).min(count)).map(job).collect();
+            let chunks = jobs.iter().map(|(coords, _)| self.layout.chunk(coords));
+            let chunks: Vec<ChunkRef<'_>> = chunks.collect::<Result<_>>()?;
+            let keys: Vec<String> = jobs.iter().map(|(coords, _)| self.key_of(coords)).collect();
+            let sink = Sink::new(target, &self.layout);
+            let mut steps = Vec::with_capacity(jobs.len());
+            for (index, (job, key)) in jobs.iter().zip(&keys).enumerate() {
+                let chunk = &chunks[index];
+                let first = scratch::with(|s| self.first_step(chunk, job, key, sink, s))?;
+                steps.extend(first.map(|step| (index, step)));
+            }
+            for _ in 0..ATTEMPTS {
+                if steps.is_empty() {
+                    break;
+                }
+                let round = Round { jobs: &jobs, chunks: &chunks, keys: &keys, steps, target };
+                steps = self.ask(&round, interrupt)?;
+            }
+            if let Some((index, _)) = steps.first() {
+                return Err(EngineError::Selection(format!(
+                    "{:?} was replaced {ATTEMPTS} times while it was read",
+                    keys[*index]
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// What to ask for first; nothing where that is known already.
+    fn first_step(
+        &self,
+        chunk: &ChunkLayout,
+        (coords, wanted): &Job<'_>,
+        key: &str,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<Option<Step>> {
+        let covers = || matches!(&wanted[..], [only] if only.covers(&self.limits(coords)));
+        if !self.store.is_remote() || covers() {
+            return Ok(Some(Step::Whole));
+        }
+        match &chunk.encoding {
+            Encoding::Shard(shard) if shard.outer.is_empty() => match self.indexes.get(key) {
+                None => Ok(Some(Step::Index)),
+                Some((index, generation)) => {
+                    s.key.clear();
+                    s.key.push_str(key);
+                    self.inner_step(chunk, shard, wanted, index, generation, sink, s)
+                }
+            },
+            Encoding::Elements(elements)
+                if elements.chain.is_identity() && is_worth_it(chunk, elements, wanted) =>
+            {
+                let pages = wanted_pages(chunk, elements, wanted, self.layout.item_bytes);
+                Ok(Some(Step::Pages(pages.map_err(|source| corrupt(key, 0, source))?)))
+            }
+            _ => Ok(Some(Step::Whole)),
+        }
+    }
+
+    /// Asks for all of a round, and places the answers; what is to be asked next.
+    fn ask(&self, round: &Round<'_, '_>, interrupt: Interrupt<'_>) -> Result<Vec<(usize, Step)>> {
+        let ranges: Vec<_> = round.steps.iter().map(|(_, step)| step.ranges()).collect();
+        let requests: Vec<Request<'_>> = round
+            .steps
+            .iter()
+            .zip(&ranges)
+            .map(|((job, step), ranges)| Request {
+                key: &round.keys[*job],
+                part: match step {
+                    Step::Whole => Part::AtMost(round.chunks[*job].most_stored_bytes as u64),
+                    Step::Index => Part::Edge(round.chunks[*job].index_edge()),
+                    Step::Inner { .. } | Step::Pages(_) => Part::Ranges(ranges),
+                },
+            })
+            .collect();
+        let is_small = round.chunks.iter().all(|chunk| chunk.bytes <= ALONE_BYTES);
+        let together = if is_small { 1 } else { pool::threads() };
+        let next = Mutex::new(Vec::new());
+        let (mut ready, mut failed, mut answered) = (Vec::new(), None, 0);
+        self.store.fetch(&requests, &mut |position, answer| {
+            answered += 1;
+            let (job, step) = &round.steps[position];
+            match answer {
+                // What the ranges were made for is no longer there.
+                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::UnexpectedEof => {
+                    self.indexes.forget(&round.keys[*job]);
+                    let again = if let Step::Pages(_) = step { Step::Whole } else { Step::Index };
+                    locked(&next).push((*job, again));
+                }
+                // The first failure is the one to tell.
+                Err(error) if failed.is_none() => {
+                    failed = Some(from_store(&round.keys[*job], error));
+                }
+                Ok(fetched) if failed.is_none() => ready.push((position, fetched)),
+                _ => {}
+            }
+            if self.store.is_remote() && failed.is_none() && ready.len() >= together {
+                let answers = std::mem::take(&mut ready);
+                failed = self.place_answers(round, &answers, &next, interrupt).err();
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if answered < requests.len() {
+            let (all, key) = (requests.len(), requests[0].key);
+            let problem = format!("the store gave {answered} answers of {all}, from {key:?} on");
+            return Err(EngineError::Panicked(problem));
+        }
+        self.place_answers(round, &ready, &next, interrupt)?;
+        Ok(next.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn place_answers(
+        &self,
+        round: &Round<'_, '_>,
+        answers: &[(usize, Fetched)],
+        next: &Mutex<Vec<(usize, Step)>>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        pool::run(answers.len(), interrupt, &|index| {
+            let (position, answer) = &answers[index];
+            let (job, step) = &round.steps[*position];
+            let after = scratch::with(|s| {
+                s.key.clone_from(&round.keys[*job]);
+                let sink = Sink::new(round.target, &self.layout);
+                let (chunk, wanted) = (&round.chunks[*job], &round.jobs[*job].1);
+                self.place_answer(chunk, step, answer, wanted, sink, s)
+            })?;
+            if let Some(after) = after {
+                locked(next).push((*job, after));
+            }
+            Ok(())
+        })
+    }
+
+    /// Places what came for the chunk `s.key`; what to ask for next, if that is not all.
+    fn place_answer(
+        &self,
+        chunk: &ChunkLayout,
+        step: &Step,
+        answer: &Fetched,
+        wanted: &[Wanted<'_>],
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<Option<Step>> {
+        match (step, answer, &chunk.encoding) {
+            (Step::Inner { .. }, Fetched::Absent, _) => {
+                self.indexes.forget(&s.key);
+                Ok(Some(Step::Index))
+            }
+            (_, Fetched::Absent, _) => {
+                self.place_whole(chunk, None, wanted, sink, s).map(|()| None)
+            }
+            (Step::Index, Fetched::Bytes(stored, generation, total), Encoding::Shard(shard)) => {
+                let index = Index::from_edge(shard, stored, *total, &mut s.chain)
+                    .map_err(|source| corrupt(&s.key, *total as usize, source))?;
+                let index = Arc::new(index);
+                self.indexes.keep(&s.key, &index, *generation);
+                self.inner_step(chunk, shard, wanted, index, *generation, sink, s)
+            }
+            (
+                Step::Inner { index, generation, found },
+                Fetched::Bytes(bytes, now, _),
+                Encoding::Shard(shard),
+            ) => {
+                if now != generation {
+                    self.indexes.forget(&s.key);
+                    return Ok(Some(Step::Index));
+                }
+                place_inner(chunk, shard, wanted, found, bytes, sink, s)
+                    .map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
+                Ok(None)
+            }
+            (Step::Pages(runs), Fetched::Bytes(bytes, _, total), Encoding::Elements(elements)) => {
+                place_pages(chunk, elements, wanted, (runs, bytes, *total), sink, s)
+                    .map_err(|source| corrupt(&s.key, *total as usize, source))?;
+                Ok(None)
+            }
+            (_, Fetched::Bytes(bytes, ..), _) => {
+                check_most(&s.key, bytes, chunk.most_stored_bytes)?;
+                self.place_whole(chunk, Some(bytes), wanted, sink, s).map(|()| None)
+            }
+        }
+    }
+
+    /// What to ask of a shard whose index is known; inner chunks that are not stored are placed.
+    #[expect(clippy::too_many_arguments, reason = "a shard, its index, and what is wanted of it")]
+    fn inner_step(
+        &self,
+        chunk: &ChunkLayout,
+        shard: &Shard,
+        wanted: &[Wanted<'_>],
+        index: Arc<Index>,
+        generation: Generation,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<Option<Step>> {
+        let mut found = Vec::new();
+        for (entry, wanted) in Cut::new(shard, &chunk.shape, wanted).entries() {
+            let range = index.bounded_range(shard, entry);
+            match range.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
+                Some((begin, end)) => found.push((entry, begin..end)),
+                None => self.place_whole(&shard.inner, None, &wanted, sink, s)?,
+            }
+        }
+        found.sort_by_key(|(_, range)| range.start);
+        Ok((!found.is_empty()).then_some(Step::Inner { index, generation, found }))
+    }
+}
+
+/// Places inner chunks whose bytes lie one after the other as in `found`.
+fn place_inner(
+    chunk: &ChunkLayout,
+    shard: &Shard,
+    wanted: &[Wanted<'_>],
+    found: &[(usize, Range<u64>)],
+    bytes: &[u8],
+    sink: Sink<'_>,
+    s: &mut Scratch,
+) -> CodecResult<()> {
+    let mut begin = 0;
+    let encoded: HashMap<usize, Range<usize>> = found
+        .iter()
+        .map(|(entry, range)| {
+            let own = begin..begin + (range.end - range.start) as usize;
+            begin = own.end;
+            (*entry, own)
+        })
+        .collect();
+    check_length(bytes.len(), begin)?;
+    for (entry, wanted) in Cut::new(shard, &chunk.shape, wanted).entries() {
+        if let Some(own) = encoded.get(&entry) {
+            s.chain.codec.poll_after(shard.inner.bytes)?;
+            let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+            place(&shard.inner, Some(&bytes[own.clone()]), &wanted, sink, scratch)?;
+        }
+    }
+    Ok(())
+}
+
+/// Places the wanted parts of a chunk without a codec, of which `runs` came.
+fn place_pages(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    (runs, bytes, total): (&[Range<usize>], &[u8], u64),
+    sink: Sink<'_>,
+    s: &mut Scratch,
+) -> CodecResult<()> {
+    check_length(usize::try_from(total).unwrap_or(usize::MAX), chunk.bytes)?;
+    check_length(bytes.len(), runs.iter().map(Range::len).sum())?;
+    let sparse = Scratch::chunk_of(&mut s.sparse, chunk.bytes);
+    let mut rest = bytes;
+    for run in runs {
+        let (own, after) = rest.split_at(run.len());
+        sparse[run.clone()].copy_from_slice(own);
+        rest = after;
+    }
+    place_plain(sparse, chunk, elements, wanted, sink);
+    Ok(())
+}
+
+impl ChunkLayout {
+    /// Where the index of a shard lies; of what is no shard, nothing.
+    fn index_edge(&self) -> Edge {
+        match &self.encoding {
+            Encoding::Shard(shard) => shard.index_edge(),
+            _ => Edge::First(0),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Changing a value with nobody in between: put it only if it is still the version that was read.
+//!
+//! Servers compare tags (`If-Match`, `If-None-Match: *`), and of two writers that read one version
+//! the second is told to read again. An answer can get lost, though, and the request may then be
+//! found to contradict itself: so every such put carries a name of its own, and the last names a
+//! value was changed under stay with it. A writer that finds its own name knows that it is done;
+//! without, it would make its change twice, and an append would leave a hole.
+//!
+//! Some servers ignore conditions and accept every put. That is found out once, with a value that
+//! is nobody's, before the first change relies on it.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use object_store::{
+    Attribute, Attributes, Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
+    PutPayload, UpdateVersion,
+};
+
+use super::client::{Client, is_absent};
+use super::failure::{is_passing, status_of};
+use super::transport::Most;
+use crate::key::PARTIAL;
+use crate::{Result, notice, sys};
+
+/// Where the names of a value's last changes are kept; a name that every service allows.
+const CHANGES: &str = "zarrixchanges";
+/// How many writers may come between a change and the question whether it was made.
+const KEPT_CHANGES: usize = 16;
+
+const UNKNOWN: u8 = 0;
+const KEPT: u8 = 1;
+const IGNORED: u8 = 2;
+
+/// Whether a server keeps the conditions of a put.
+#[derive(Debug, Default)]
+pub(super) struct Conditions(AtomicU8);
+
+/// A version of a value, or that there is none.
+#[derive(Debug, Default)]
+pub(super) struct Version {
+    tag: Option<UpdateVersion>,
+    changes: Vec<String>,
+}
+
+impl Version {
+    /// Whether a change called one of `names` is part of this version.
+    pub(super) fn has_any(&self, names: &[String]) -> bool {
+        names.iter().any(|name| self.changes.contains(name))
+    }
+}
+
+/// What became of a conditional put.
+pub(super) enum Outcome {
+    Done,
+    /// Somebody was faster.
+    Beaten,
+    /// Nobody knows; the error is what will be told if this is the last attempt.
+    Unclear(crate::StoreError),
+}
+
+impl Client {
+    /// The value of `name` with its version; of one longer than `most`, one byte more than that.
+    pub(super) async fn get_version(
+        &self,
+        name: &str,
+        most: u64,
+    ) -> Result<(Option<Bytes>, Version)> {
+        let mut options = GetOptions::default();
+        options.extensions.insert(Most(most));
+        let path = self.path(name)?;
+        let found = async {
+            let result = self.store.get_opts(&path, options).await?;
+            let tag = UpdateVersion {
+                e_tag: result.meta.e_tag.clone(),
+                version: result.meta.version.clone(),
+            };
+            let changes = result.attributes.get(&Attribute::Metadata(CHANGES.into()));
+            let changes = changes.map_or_else(Vec::new, |names| {
+                names.split_whitespace().map(ToOwned::to_owned).collect()
+            });
+            Ok((Some(result.bytes().await?), Version { tag: Some(tag), changes }))
+        };
+        match found.await {
+            Ok(found) => Ok(found),
+            Err(error) if is_absent(&error) => Ok((None, Version::default())),
+            Err(error) => Err(self.failed("read", name, &error)),
+        }
+    }
+
+    /// Puts the value of `name` if it is still `version`, as the change called `change`.
+    pub(super) async fn put_if(
+        &self,
+        name: &str,
+        value: Bytes,
+        version: &Version,
+        change: &str,
+    ) -> Result<Outcome> {
+        let mode = match &version.tag {
+            _ if !self.keeps_conditions(name).await? => PutMode::Overwrite,
+            None => PutMode::Create,
+            Some(tag) => PutMode::Update(tag.clone()),
+        };
+        let kept = version.changes.len().saturating_sub(KEPT_CHANGES - 1);
+        let names: Vec<&str> =
+            version.changes[kept..].iter().map(String::as_str).chain([change]).collect();
+        let mut attributes = Attributes::new();
+        attributes.insert(Attribute::Metadata(CHANGES.into()), names.join(" ").into());
+        let options = PutOptions { mode, attributes, ..PutOptions::default() };
+        let path = self.path(name)?;
+        match self.store.put_opts(&path, PutPayload::from_bytes(value), options).await {
+            Ok(_) => Ok(Outcome::Done),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(Outcome::Beaten),
+            Err(error) if is_passing(&error) => {
+                Ok(Outcome::Unclear(self.failed("write", name, &error)))
+            }
+            Err(error) => Err(self.failed("write", name, &error)),
+        }
+    }
+
+    /// Whether this server keeps conditions; found out beside `name` when first asked.
+    async fn keeps_conditions(&self, name: &str) -> Result<bool> {
+        match self.conditions.0.load(Ordering::Relaxed) {
+            UNKNOWN => {}
+            known => return Ok(known == KEPT),
+        }
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let slash = if folder.is_empty() { "" } else { "/" };
+        let probe = format!("{folder}{slash}.zarrix-{}{PARTIAL}", change_name());
+        let kept = self.try_conditions(&probe).await?;
+        let new = if kept { KEPT } else { IGNORED };
+        if self.conditions.0.swap(new, Ordering::Relaxed) == UNKNOWN && !kept {
+            notice::keep(format!(
+                "the server of {} ignores conditional writes: of two processes that change parts of \
+                 one chunk, or one document, at the same moment, one can lose its change. Threads of \
+                 one process cannot",
+                self.place.url("")
+            ));
+        }
+        Ok(kept)
+    }
+
+    async fn try_conditions(&self, probe: &str) -> Result<bool> {
+        let path = self.path(probe)?;
+        let put = |mode| {
+            let options = PutOptions { mode, ..PutOptions::default() };
+            self.store.put_opts(&path, PutPayload::from_static(b"zarrix"), options)
+        };
+        let refused = |put: &object_store::Result<_>| match put {
+            Ok(_) => Some(false),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Some(true),
+            // A server that has never heard of conditions, and says so.
+            Err(error) if matches!(status_of(error), Some(400 | 501)) => Some(false),
+            Err(_) => None,
+        };
+        let made = put(PutMode::Create).await;
+        let mut kept = match &made {
+            Ok(_) => true,
+            Err(error) if matches!(status_of(error), Some(400 | 501)) => false,
+            Err(error) => return Err(self.failed("write", probe, error)),
+        };
+        if kept {
+            let other = UpdateVersion {
+                e_tag: Some("\"zarrix\"".to_owned()),
+                version: Some("1".to_owned()),
+            };
+            for again in [PutMode::Create, PutMode::Update(other)] {
+                let answer = put(again).await;
+                kept &= match (refused(&answer), answer) {
+                    (Some(refused), _) => refused,
+                    (None, Err(error)) => return Err(self.failed("write", probe, &error)),
+                    (None, Ok(_)) => false,
+                };
+            }
+        }
+        match self.store.delete(&path).await {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(kept),
+            Err(error) => Err(self.failed("delete", probe, &error)),
+        }
+    }
+}
+
+/// A name that no other change of any process has.
+pub(super) fn change_name() -> String {
+    format!("{:016x}", random())
+}
+
+/// From the system each time: what a generator remembers, forked children would share.
+fn random() -> u64 {
+    let mut bytes = [0; 8];
+    sys::random(&mut bytes);
+    u64::from_le_bytes(bytes)
+}
+
+/// How long to stay away after having been beaten `times` times: longer each time, and by chance.
+pub(super) fn pause(times: u32) -> Duration {
+    let most_us = 4_000_u64 << times.min(7);
+    Duration::from_micros(random() % most_us)
+}

@@ -1,0 +1,259 @@
+"""A small server that speaks enough of S3, in memory, and goes wrong as it is told.
+
+`FaultyServer.mode` says how, `count` how many requests more (None: all), and `only` which methods.
+Signatures are not checked. Every request is written down in `requests`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import socket
+import struct
+import threading
+import time
+import urllib.parse
+from dataclasses import dataclass, field
+from typing import Any
+
+OPTIONS = {"key": "faulty-key", "secret": "faulty-secret", "timeout": 6}
+
+# How a request can go wrong, by what is sent instead of the answer.
+MODES = (
+    "500",
+    "503",
+    "503 slow down",
+    "429",
+    "reset",
+    "reset in the body",
+    "short body",
+    "short body, wrong length",
+    "no answer",
+    "endless trickle",
+    "delay",
+    "ranges ignored",
+    "wrong etag",
+    "403",
+    "garbage",
+    "error in a 200",
+)
+
+
+@dataclass
+class FaultyServer:
+    """What is stored, what goes wrong, and what was asked."""
+
+    url: str = "s3://bucket"
+    options: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, tuple[bytes, dict[str, str]]] = field(default_factory=dict)
+    requests: list[tuple[str, str]] = field(default_factory=list)
+    mode: str = ""
+    count: int | None = None
+    only: tuple[str, ...] = ("GET", "HEAD", "PUT", "DELETE", "POST")
+    delay_s: float = 0.0
+
+    def __enter__(self) -> FaultyServer:
+        handler = type("Handler", (_Handler,), {"faulty": self})
+        self._server = _Quiet(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self._lock = threading.Lock()
+        host, port = self._server.server_address[:2]
+        self.options = {**OPTIONS, "endpoint_url": f"http://{host!s}:{port}"}
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def fault(self, method: str) -> str:
+        """The mode for this request."""
+        with self._lock:
+            if not self.mode or method not in self.only or self.count == 0:
+                return ""
+            if self.count is not None:
+                self.count -= 1
+            return self.mode
+
+
+class _Quiet(http.server.ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients give up on what goes wrong here; that is what is tested, and no news."""
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    faulty: FaultyServer
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self._serve()
+
+    do_HEAD = do_PUT = do_DELETE = do_POST = do_GET  # noqa: N815
+
+    def _serve(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        url = urllib.parse.urlsplit(self.path)
+        key = urllib.parse.unquote(url.path).removeprefix("/bucket").strip("/")
+        self.faulty.requests.append((self.command, key))
+        if self.faulty.delay_s:
+            time.sleep(self.faulty.delay_s)
+        fault = self.faulty.fault(self.command)
+        if fault == "delay":
+            time.sleep(0.3)
+        if fault in ("500", "503", "429", "403"):
+            return self._error(int(fault), "Fault")
+        if fault == "503 slow down":
+            return self._error(503, "SlowDown", {"Retry-After": "1"})
+        if fault == "reset":
+            return self._reset()
+        if fault == "no answer":
+            time.sleep(30)
+            return None
+        if fault == "garbage":
+            self.wfile.write(b"\x00\x01 this is no HTTP\r\n\r\n")
+            self.close_connection = True
+            return None
+        self._fault = fault
+        query = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True))
+        if self.command == "PUT":
+            return self._put(key, body)
+        if self.command == "DELETE":
+            self.faulty.values.pop(key, None)
+            return self._send(204, b"")
+        if self.command == "POST":
+            return self._delete_many(body)
+        if "list-type" in query:
+            return self._list(query)
+        return self._get(key)
+
+    def _etag(self, value: bytes) -> str:
+        return f'"{hashlib.md5(value).hexdigest()}"'
+
+    def _put(self, key: str, body: bytes) -> None:
+        with self.faulty._lock:
+            stored = self.faulty.values.get(key)
+            if self._fault != "ignore conditions":
+                wanted = self.headers.get("If-Match")
+                if wanted and (stored is None or self._etag(stored[0]) != wanted):
+                    return self._error(412, "PreconditionFailed")
+                if self.headers.get("If-None-Match") and stored is not None:
+                    return self._error(412, "PreconditionFailed")
+            kept = {
+                name: value
+                for name, value in self.headers.items()
+                if name.lower().startswith("x-amz-meta-")
+            }
+            self.faulty.values[key] = (body, kept)
+        if self._fault == "answer to a put":
+            return self._error(500, "InternalError")
+        if self._fault == "connection after a put":
+            return self._reset()
+        self._send(200, b"", {"ETag": self._etag(body)})
+        return None
+
+    def _get(self, key: str) -> None:
+        stored = self.faulty.values.get(key)
+        if stored is None:
+            return self._error(404, "NoSuchKey")
+        value, kept = stored
+        etag = self._etag(value)
+        if self._fault == "wrong etag":
+            etag = f'"{time.monotonic_ns()}"'
+        headers = {"ETag": etag, "Last-Modified": "Sat, 21 Nov 2026 12:00:00 GMT", **kept}
+        asked = self.headers.get("Range")
+        if asked is None or self._fault == "ranges ignored":
+            return self._send(200, value, headers)
+        first, _, last = asked.removeprefix("bytes=").partition("-")
+        total = len(value)
+        begin = int(first) if first else max(0, total - int(last))
+        end = min(int(last) + 1, total) if first and last else total
+        if begin >= end:
+            return self._error(416, "InvalidRange")
+        headers["Content-Range"] = f"bytes {begin}-{end - 1}/{total}"
+        return self._send(206, value[begin:end], headers)
+
+    def _list(self, query: dict[str, str]) -> None:
+        prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
+        keys, prefixes = [], set()
+        for key in sorted(self.faulty.values):
+            if not key.startswith(prefix):
+                continue
+            rest = key[len(prefix) :]
+            if delimiter and delimiter in rest:
+                prefixes.add(prefix + rest.split(delimiter)[0] + delimiter)
+            else:
+                keys.append(key)
+        contents = "".join(
+            f"<Contents><Key>{key}</Key><LastModified>2026-11-21T12:00:00.000Z</LastModified>"
+            f"<ETag>{self._etag(self.faulty.values[key][0])}</ETag>"
+            f"<Size>{len(self.faulty.values[key][0])}</Size></Contents>"
+            for key in keys
+        )
+        common = "".join(
+            f"<CommonPrefixes><Prefix>{one}</Prefix></CommonPrefixes>" for one in sorted(prefixes)
+        )
+        self._send(200, f"<ListBucketResult>{contents}{common}</ListBucketResult>".encode())
+
+    def _delete_many(self, body: bytes) -> None:
+        keys = [part.split("</Key>")[0] for part in body.decode().split("<Key>")[1:]]
+        for key in keys:
+            self.faulty.values.pop(key, None)
+        found = "".join(f"<Deleted><Key>{key}</Key></Deleted>" for key in keys)
+        self._send(200, f"<DeleteResult>{found}</DeleteResult>".encode())
+
+    def _error(self, status: int, code: str, headers: dict[str, str] | None = None) -> None:
+        text = f"<Error><Code>{code}</Code><Message>as told</Message></Error>".encode()
+        self._fault = ""
+        self._send(status, text, headers)
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        fault = self._fault
+        if fault == "error in a 200" and self.command == "GET":
+            body = b"<Error><Code>InternalError</Code></Error>"
+        self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        sent = body
+        length = len(body)
+        if fault == "short body, wrong length" and self.command == "GET":
+            sent = body[: len(body) // 2]
+            length = len(sent)
+        elif fault in ("short body", "reset in the body") and self.command == "GET":
+            sent = body[: len(body) // 2]
+        if status != 204:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        if fault == "endless trickle":
+            for index in range(len(body)):
+                self.wfile.write(body[index : index + 1])
+                self.wfile.flush()
+                time.sleep(1)
+            return
+        self.wfile.write(sent)
+        if len(sent) < length:
+            self.wfile.flush()
+            if fault == "reset in the body":
+                self._reset()
+            self.close_connection = True
+
+    def _reset(self) -> None:
+        # Closing with this option sends a reset instead of an end.
+        linger = struct.pack("ii", 1, 0)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.close_connection = True
+        self.connection.close()
+        self.wfile = self.rfile = _Closed()  # type: ignore[assignment]
+
+
+class _Closed:
+    closed = True
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: b""
