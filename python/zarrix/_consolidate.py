@@ -45,24 +45,37 @@ def _join(path: str, name: str) -> str:
 
 
 def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -> Documents:
-    """The documents of the node at ``path``, and of all below, by key relative to ``root``."""
+    """The documents of the node at ``path``, and of all below, by key relative to ``root``.
+
+    Level by level, so that a store that is far away is asked for all of a level at once.
+    """
     found: Documents = {}
-    is_array = False
     start = len(root) + 1 if root else 0
-    for name in _NAMES[zarr_format]:
-        key = _join(path, name)
-        document = store.get(key)
-        if document is None:
-            continue
-        members = json_loads(document, key)
-        is_array = is_array or name == ".zarray" or members.get("node_type") == "array"
-        if isinstance(members, Mapping):
-            members = {k: v for k, v in members.items() if k != "consolidated_metadata"}
-        found[key[start:]] = members
-    if found and deep and not is_array:
-        for name in store.child_names(path):
-            found.update(_collect(store, root, _join(path, name), zarr_format, deep))
+    level = [path]
+    while level:
+        names = _NAMES[zarr_format]
+        stored = store.getitems([_join(one, name) for one in level for name in names])
+        groups = []
+        for one in level:
+            own = [_join(one, name) for name in names if _join(one, name) in stored]
+            documents = {key: json_loads(stored[key], key) for key in own}
+            found.update((key[start:], _without_members(own)) for key, own in documents.items())
+            is_array = any(
+                key.endswith(".zarray") or document.get("node_type") == "array"
+                for key, document in documents.items()
+            )
+            if own and not is_array:
+                groups.append(one)
+        below = store.child_names_of(groups) if deep else []
+        pairs = zip(groups, below, strict=deep)
+        level = [_join(group, name) for group, children in pairs for name in children]
     return found
+
+
+def _without_members(document: Any) -> Any:
+    if not isinstance(document, Mapping):
+        return document
+    return {k: v for k, v in document.items() if k != "consolidated_metadata"}
 
 
 def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
@@ -107,13 +120,15 @@ def keep_true(store: Store, path: str, zarr_format: int, *, deep: bool = False) 
         Everything below it changed too, as when it is moved.
     """
     names = path.split("/") if path else []
-    for depth in range(len(names) + 1):
-        root = "/".join(names[:depth])
-        if zarr_format == 3 and root == path:
-            # A group's own document does not hold itself.
-            continue
-        place = _join(root, ".zmetadata" if zarr_format == 2 else "zarr.json")
-        document = store.get(place)
+    roots = ["/".join(names[:depth]) for depth in range(len(names) + 1)]
+    if zarr_format == 3:
+        # A group's own document does not hold itself.
+        roots.pop()
+    name = ".zmetadata" if zarr_format == 2 else "zarr.json"
+    documents = store.getitems([_join(root, name) for root in roots])
+    for root in roots:
+        place = _join(root, name)
+        document = documents.get(place)
         if document is None or (zarr_format == 3 and b'"consolidated_metadata"' not in document):
             continue
         store.update_value(place, _resynced(store, root, path, zarr_format, deep, place))

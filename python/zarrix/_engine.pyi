@@ -87,6 +87,9 @@ class Store:
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         """The names directly below ``prefix``: with a value, and with others below them."""
 
+    def list_dirs(self, prefixes: Sequence[str]) -> list[tuple[list[str], list[str]]]:
+        """`list_dir` of each of ``prefixes``, asked for at once."""
+
     def rename_prefix(self, source: str, target: str, *, fsync: bool = False) -> None:
         """Move everything at and below ``source`` to ``target``, which must not exist."""
 

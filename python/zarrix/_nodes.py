@@ -33,6 +33,7 @@ __all__ = [
     "create_group",
     "describe",
     "find",
+    "find_all",
     "group_document",
     "has_array",
     "has_group",
@@ -74,6 +75,8 @@ def _node(store: Store, key: str, mark: str, document: Any) -> Node:
 
 def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None:
     """What is stored at ``path``, in one format or in either; None if nothing is."""
+    if store.is_remote:
+        return find_all(store, [path], zarr_format)[path]
     for mark, its_format in _MARKS:
         if zarr_format is None or zarr_format == its_format:
             key = key_of(path, mark)
@@ -81,6 +84,25 @@ def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None
             if document is not None:
                 return _node(store, key, mark, document)
     return None
+
+
+def find_all(
+    store: Store, paths: Iterable[str], zarr_format: int | None = None
+) -> dict[str, Node | None]:
+    """`find` for many paths; where documents are far away all of them are asked for at once."""
+    wanted = list(paths)
+    if not store.is_remote:
+        return {path: find(store, path, zarr_format) for path in wanted}
+    marks = [mark for mark, its_format in _MARKS if zarr_format in (None, its_format)]
+    documents = store.getitems(key_of(path, mark) for path in wanted for mark in marks)
+    found: dict[str, Node | None] = dict.fromkeys(wanted)
+    for path in wanted:
+        stored = (mark for mark in marks if key_of(path, mark) in documents)
+        mark = next(stored, None)
+        if mark is not None:
+            key = key_of(path, mark)
+            found[path] = _node(store, key, mark, documents[key])
+    return found
 
 
 def members(store: Store, path: str, zarr_format: int) -> Iterator[tuple[str, Node]]:
@@ -177,9 +199,10 @@ def choose_format(
         The group above has another format than is asked for, or ``word`` cannot be in it.
     """
     names = path.split("/") if path else []
-    for depth in reversed(range(len(names))):
-        above = "/".join(names[:depth])
-        node = find(store, above)
+    groups = ["/".join(names[:depth]) for depth in reversed(range(len(names)))]
+    nodes = find_all(store, groups) if store.is_remote else {}
+    for above in groups:
+        node = nodes[above] if nodes else find(store, above)
         if node is None or node.kind == "array":
             continue
         if asked not in (None, node.zarr_format):
@@ -313,7 +336,8 @@ def _require_parents(
     """Make the groups above ``path``; an array among them is replaced only by ``overwrite``."""
     names = path.split("/") if path else []
     parents = ["/".join(names[:depth]) for depth in range(len(names))]
-    blocked = [parent for parent in parents if has_array(store, parent)]
+    nodes = find_all(store, parents)
+    blocked = [parent for parent, node in nodes.items() if node and node.kind == "array"]
     if blocked and not overwrite:
         raise ContainsArrayError(
             f"{describe(store, blocked[0])} is an array, so nothing can be created below it"
@@ -323,7 +347,8 @@ def _require_parents(
             clear(store, parent)
             if chunk_store is not None and chunk_store is not store:
                 clear(chunk_store, parent)
-        if not has_group(store, parent, zarr_format):
+        node = nodes[parent]
+        if node is None or node.zarr_format != zarr_format or parent in blocked:
             _check_name(parent.rpartition("/")[2], parent)
             new = GroupMetadata(zarr_format=zarr_format)
             document = group_document(new)

@@ -64,6 +64,8 @@ class Store(MutableMapping[str, Any]):
     _store_version = 2
     _dimension_separator: str | None = None
     _durability: str | None = None
+    # Whether values are far away: what is wanted of them is asked for at once.
+    is_remote = False
 
     def _open(self) -> _engine.Store:
         return _engine.MappingStore(self)
@@ -160,6 +162,13 @@ class Store(MutableMapping[str, Any]):
     def child_names(self, path: str) -> list[str]:
         """Names directly below ``path`` that have keys below them, sorted."""
         return sorted(self._engine.list_dir(self.engine_path(path))[1])
+
+    def child_names_of(self, paths: Iterable[str]) -> list[list[str]]:
+        """`child_names` of each of ``paths``; where they are far away, all at once."""
+        if not self.is_remote:
+            return [self.child_names(path) for path in paths]
+        listings = self._engine.list_dirs([self.engine_path(path) for path in paths])
+        return [sorted(directories) for _, directories in listings]
 
     def rmdir(self, path: str | None = None) -> None:
         """Delete every key below ``path``; all keys, for the root.

@@ -16,7 +16,7 @@ import urllib.parse
 from dataclasses import dataclass, field
 from typing import Any
 
-OPTIONS = {"key": "faulty-key", "secret": "faulty-secret", "timeout": 6}
+OPTIONS = {"key": "faulty-key", "secret": "faulty-secret", "timeout": 20}
 
 # How a request can go wrong, by what is sent instead of the answer.
 MODES = (

@@ -128,6 +128,15 @@ impl Store {
         detached(py, || self.0.list_dir(prefix)).map(|listing| (listing.keys, listing.prefixes))
     }
 
+    fn list_dirs(
+        &self,
+        py: Python<'_>,
+        prefixes: Vec<String>,
+    ) -> PyResult<Vec<(Vec<String>, Vec<String>)>> {
+        let listings = detached(py, || self.0.list_dirs(&prefixes))?;
+        Ok(listings.into_iter().map(|listing| (listing.keys, listing.prefixes)).collect())
+    }
+
     #[pyo3(signature = (source, target, *, fsync = false))]
     fn rename_prefix(
         &self,

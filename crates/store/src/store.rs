@@ -301,6 +301,11 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// The names directly below `prefix`.
     fn list_dir(&self, prefix: &str) -> Result<Listing>;
 
+    /// [`list_dir`](Store::list_dir) of each of `prefixes`; stores that are far away list them at once.
+    fn list_dirs(&self, prefixes: &[String]) -> Result<Vec<Listing>> {
+        prefixes.iter().map(|prefix| self.list_dir(prefix)).collect()
+    }
+
     /// Sum of the lengths of all values below `prefix`, in bytes.
     fn size_prefix(&self, prefix: &str) -> Result<u64>;
 

@@ -73,6 +73,8 @@ class RemoteStore(EngineStore):
         An option is one that only fsspec understands.
     """
 
+    is_remote = True
+
     def __init__(
         self,
         url: str,

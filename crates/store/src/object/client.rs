@@ -14,7 +14,8 @@ use super::failure::{is_missing_bucket, status_of};
 use super::pace::Pace;
 use super::place::{Place, Service};
 use super::transport::Most;
-use crate::{Edge, Fetched, Generation, Part, Result, StoreError};
+use crate::key::PARTIAL;
+use crate::{Edge, Fetched, Generation, Listing, Part, Result, StoreError};
 
 /// How often a value that is replaced while its ranges are read is begun again.
 const ATTEMPTS: usize = 20;
@@ -177,6 +178,22 @@ impl Client {
         })
     }
 
+    /// The names directly below `name`.
+    pub(super) async fn list_names(&self, name: &str) -> Result<Listing> {
+        let path = self.path(name)?;
+        let found = self.store.list_with_delimiter((!name.is_empty()).then_some(&path)).await;
+        let found = found.map_err(|error| self.failed("list", name, &error))?;
+        let last = |path: &Path| path.filename().map(ToOwned::to_owned);
+        let keys = found.objects.iter().map(|meta| &meta.location).filter(|path| is_value(path));
+        let mut listing = Listing {
+            keys: keys.filter_map(last).collect(),
+            prefixes: found.common_prefixes.iter().filter_map(last).collect(),
+        };
+        listing.keys.sort_unstable();
+        listing.prefixes.sort_unstable();
+        Ok(listing)
+    }
+
     /// Bytes between two wanted ranges that are cheaper read over than asked for apart.
     pub(super) fn gap(&self) -> u64 {
         self.pace.gap()
@@ -255,4 +272,9 @@ fn generation(meta: &ObjectMeta) -> Generation {
         u128::from(hasher.finish())
     };
     Generation(half(0) << 64 | half(1))
+}
+
+/// Whether a name is a value's, and not that of one that was being written.
+pub(super) fn is_value(path: &Path) -> bool {
+    !path.as_ref().ends_with(PARTIAL)
 }

@@ -23,11 +23,11 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
 
-use self::client::{Client, Wanted};
+use self::client::{Client, Wanted, is_value};
 use self::conditions::{Outcome, change_name, pause};
 pub use self::place::{Place, Service};
 pub use self::remote::{concurrent_requests, set_concurrent_requests};
-use crate::key::{PARTIAL, check_key, check_prefix};
+use crate::key::{check_key, check_prefix};
 use crate::{
     Change, Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, Refusal, Request,
     Result, Store, StoreError, Update,
@@ -139,11 +139,6 @@ impl ObjectStore {
             Ok(count)
         })?
     }
-}
-
-/// Whether a name is a value's, and not a leftover or the mark that some tools make for a folder.
-fn is_value(path: &Path) -> bool {
-    !path.as_ref().ends_with(PARTIAL)
 }
 
 impl Store for ObjectStore {
@@ -342,21 +337,24 @@ impl Store for ObjectStore {
     fn list_dir(&self, prefix: &str) -> Result<Listing> {
         check_prefix(prefix)?;
         let (client, name) = (self.client()?, self.name(prefix));
-        let mut listing = remote::wait(async move {
-            let path = client.path(&name)?;
-            let found = client.store.list_with_delimiter((!name.is_empty()).then_some(&path)).await;
-            let found = found.map_err(|error| client.failed("list", &name, &error))?;
-            let last = |path: &Path| path.filename().map(ToOwned::to_owned);
-            let keys =
-                found.objects.iter().map(|meta| &meta.location).filter(|path| is_value(path));
-            Ok::<_, StoreError>(Listing {
-                keys: keys.filter_map(last).collect(),
-                prefixes: found.common_prefixes.iter().filter_map(last).collect(),
-            })
-        })??;
-        listing.keys.sort_unstable();
-        listing.prefixes.sort_unstable();
-        Ok(listing)
+        remote::wait(async move { client.list_names(&name).await })?
+    }
+
+    fn list_dirs(&self, prefixes: &[String]) -> Result<Vec<Listing>> {
+        let client = self.client()?;
+        prefixes.iter().try_for_each(|prefix| check_prefix(prefix))?;
+        let mut listings: Vec<Result<Listing>> = Vec::new();
+        listings.resize_with(prefixes.len(), || Ok(Listing::default()));
+        let requests = prefixes.iter().enumerate().map(|(position, prefix)| {
+            let (client, name) = (Arc::clone(&client), self.name(prefix));
+            async move { (position, client.list_names(&name).await) }
+        });
+        remote::wait_for_all(requests, WIDTH, &mut |(position, listing)| {
+            let is_over = listing.is_err();
+            listings[position] = listing;
+            is_over
+        })?;
+        listings.into_iter().collect()
     }
 
     fn size_prefix(&self, prefix: &str) -> Result<u64> {
