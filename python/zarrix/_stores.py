@@ -314,11 +314,12 @@ def as_store(
     ----------
     store : Store, MutableMapping, str, Path or None
         A path is a `DirectoryStore`, or a `ZipStore` where it ends in ``.zip`` or ``.ozx``; a
-        mapping is a `KVStore`, None a new `MemoryStore`; a URL with a scheme is opened with fsspec,
-        ``file://`` as a directory, ``memory://name`` as the `MemoryStore` of that name in this
-        process.
+        mapping is a `KVStore`, None a new `MemoryStore`. A URL of S3, Google Cloud Storage, Azure
+        or a web server is a `RemoteStore`, and so is an fsspec mapping of one of them where the
+        engine understands its configuration; ``file://`` is a directory, ``memory://name`` the
+        `MemoryStore` of that name in this process, and fsspec opens all others.
     storage_options : mapping, optional
-        For fsspec, with a URL only.
+        With a URL only, by the names that fsspec gives them.
     durability : {"process", "fsync"}, optional
         What writes through the store that is returned survive; as ``config`` says when omitted.
 
@@ -339,6 +340,12 @@ def as_store(
         raise ValueError("storage_options go with a URL only, such as 's3://bucket/data.zarr'")
     if store is None:
         return MemoryStore()
+    if type(store).__name__ == "FSMap":
+        from zarrix import _remote
+
+        native = _remote.of_filesystem(store.fs, store.root)
+        if native is not None:
+            return native
     methods = ("keys", "__getitem__", "__setitem__", "__delitem__", "__contains__")
     if isinstance(store, MutableMapping) or all(hasattr(store, name) for name in methods):
         return KVStore(store)
@@ -388,7 +395,7 @@ def _remote_store(url: str, storage_options: Mapping[str, Any] | None) -> Store 
     if not _remote.handles(url):
         return None
     try:
-        return _remote.RemoteStore(url, storage_options)
+        return _remote.open_url(url, storage_options)
     except _remote.NeedsFsspec:
         return None
 

@@ -217,3 +217,62 @@ def test_a_server_that_is_not_there_is_an_error_within_the_time_limit():
         with pytest.raises(ConnectionError, match="s3://bucket/x/0"):
             as_store("s3://bucket/x", options)["0"]
         assert time.monotonic() - began < 20
+
+
+def test_an_fsspec_mapping_of_a_known_server_is_served_by_the_engine(bucket):
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()
+    options = {**bucket.options, "default_block_size": 2**20}
+    fs = s3fs.S3FileSystem(**options)
+    store = as_store(s3fs.S3Map(root=f"{bucket.url[5:]}/m", s3=fs, check=False))
+    assert isinstance(store, RemoteStore)
+    zarr.group(store).create_dataset("a", shape=5)[:] = 3
+    assert "a/.zarray" in store
+    plain = s3fs.S3Map(root=f"{bucket.url[5:]}/m", s3=fs)
+    assert sorted(plain) == [".zgroup", "a/.zarray", "a/0"]
+    versioned = s3fs.S3FileSystem(**options, version_aware=True)
+    kept = as_store(s3fs.S3Map(root=f"{bucket.url[5:]}/m", s3=versioned))
+    assert isinstance(kept, KVStore)
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_zip_archive_on_a_server_is_read_in_place(bucket, tmp_path, nested):
+    import zipfile
+
+    zarr.open(tmp_path / "x.zarr", mode="w", shape=1000, chunks=100, dtype="i4")[:] = range(1000)
+    name = "x" if nested else "x.zip"
+    with zipfile.ZipFile(tmp_path / name, "w") as archive:
+        for path in sorted((tmp_path / "x.zarr").rglob("*")):
+            archive.write(path, str(path.relative_to(tmp_path / "x.zarr")))
+    as_store(bucket.url, bucket.options)[f"d/{name}"] = (tmp_path / name).read_bytes()
+    url = f"{'zip::' if nested else ''}{bucket.url}/d/{name}"
+    z = zarr.open(url, mode="r", storage_options=bucket.options)
+    assert z[:].tolist() == list(range(1000))
+    assert z[[3, 500]].tolist() == [3, 500]
+    with pytest.raises(PermissionError):
+        zarr.open(url, mode="r+", storage_options=bucket.options)[0] = 1
+    with pytest.raises(FileNotFoundError, match=r"none\.zip"):
+        zarr.open(f"{bucket.url}/none.zip", mode="r", storage_options=bucket.options)
+
+
+def test_opening_and_reading_take_few_round_trips(faulty):
+    url, options = f"{faulty.url}/h", faulty.options
+    root = zarr.open_group(url, mode="w", storage_options=options)
+    for number in range(20):
+        root.create_dataset(f"a{number:02}", shape=40, chunks=10, dtype="i2")[:] = number
+    faulty.requests.clear()
+    faulty.delay_s = 0.2
+    began = time.monotonic()
+    again = zarr.open(url, mode="r", storage_options=options)
+    opened = dict(again.arrays())
+    assert len(opened) == 20
+    # The group's documents; its listing; its members' documents.
+    assert time.monotonic() - began < 0.2 * 4
+    assert len(faulty.requests) <= 6 + 2 * 20
+    faulty.requests.clear()
+    began = time.monotonic()
+    assert opened["a07"][:].tolist() == [7] * 40
+    assert time.monotonic() - began < 0.2 * 1.9
+    assert len(faulty.requests) == 4

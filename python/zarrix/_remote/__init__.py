@@ -23,7 +23,7 @@ from zarrix._remote import _azure, _gcs, _http, _s3
 from zarrix._remote._options import Address, NeedsFsspec, UnknownOption, apart, together
 from zarrix._store import EngineStore
 
-__all__ = ["NeedsFsspec", "RemoteStore", "handles"]
+__all__ = ["NeedsFsspec", "RemoteStore", "RemoteZipStore", "handles", "of_filesystem", "open_url"]
 
 _Translate = Callable[[str, Mapping[str, Any], Mapping[str, str]], Address]
 _SERVICES: dict[str, _Translate] = {
@@ -42,9 +42,40 @@ _SERVICES: dict[str, _Translate] = {
 _given: dict[str, dict[str, Any]] = {}
 
 
+# fsspec's file systems whose options are ours, too, by package and class.
+_FILE_SYSTEMS = {
+    "s3fs.S3FileSystem": "s3",
+    "gcsfs.GCSFileSystem": "gs",
+    "adlfs.AzureBlobFileSystem": "az",
+    "fsspec.HTTPFileSystem": "http",
+}
+
+
 def handles(url: str) -> bool:
     """Whether the scheme of ``url`` is one of ours."""
+    url = url.removeprefix("zip::")
     return "::" not in url and url.partition("://")[0] in _SERVICES
+
+
+def open_url(url: str, storage_options: Mapping[str, Any] | None) -> RemoteStore:
+    """The store at ``url``; in a zip archive where it ends so, or begins with ``zip::``."""
+    place = url.removeprefix("zip::")
+    if place != url or place.endswith((".zip", ".ozx")):
+        return RemoteZipStore(place, storage_options)
+    return RemoteStore(place, storage_options)
+
+
+def of_filesystem(fs: Any, root: str) -> RemoteStore | None:
+    """The engine's store for a path of one of fsspec's file systems, if it understands that."""
+    scheme = _FILE_SYSTEMS.get(f"{type(fs).__module__.partition('.')[0]}.{type(fs).__name__}")
+    given: Any = getattr(fs, "storage_args", None)
+    if scheme is None or given:
+        return None
+    try:
+        return RemoteStore(root if "://" in root else f"{scheme}://{root}", fs.storage_options)
+    except (NeedsFsspec, ValueError, PermissionError):
+        # It works with fsspec, or says there what is wrong.
+        return None
 
 
 class RemoteStore(EngineStore):
@@ -121,6 +152,35 @@ class RemoteStore(EngineStore):
         return f"<zarrix.storage.{type(self).__name__} {self.url!r}>"
 
 
+class RemoteZipStore(RemoteStore):
+    """Keys as members of a zip archive on a server, read in place by ranges.
+
+    Parameters
+    ----------
+    url, storage_options
+        As for `RemoteStore`.
+
+    Raises
+    ------
+    FileNotFoundError
+        Nothing is stored there.
+    CorruptStoreError
+        It is no zip archive, or its directory is damaged.
+    """
+
+    def __init__(self, url: str, storage_options: Mapping[str, Any] | None = None) -> None:
+        super().__init__(url, storage_options, read_only=True)
+
+    def _open(self) -> _engine.Store:
+        there = self.address
+        folder, _, name = there.prefix.rpartition("/")
+        outer = _engine.ObjectStore(there.service, there.bucket, folder, there.options)
+        archive = _engine.ZipStore.in_store(outer, name)
+        if archive is None:
+            raise FileNotFoundError(f"there is no zip archive {self.url}")
+        return archive
+
+
 def _address(url: str, options: Mapping[str, Any]) -> Address:
     scheme = url.partition("://")[0]
     try:
@@ -132,5 +192,5 @@ def _address(url: str, options: Mapping[str, Any]) -> Address:
         ) from None
 
 
-RemoteStore.__module__ = "zarrix.storage"
+RemoteStore.__module__ = RemoteZipStore.__module__ = "zarrix.storage"
 NeedsFsspec.__module__ = "zarrix.storage"
