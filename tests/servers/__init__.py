@@ -8,7 +8,11 @@ cache folder, where `tests/servers/start` puts them.
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import datetime
+import hashlib
+import hmac
 import json
 import os
 import shutil
@@ -163,21 +167,58 @@ def s3_client(found: Running) -> Any:
     )
 
 
+def _new_s3_bucket(found: Running, name: str) -> None:
+    client = s3_client(found)
+    client.create_bucket(Bucket=name)
+    client.close()
+
+
+def _ask(request: urllib.request.Request) -> None:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    opener.open(request, timeout=10).close()
+
+
+def _new_gcs_bucket(found: Running, name: str) -> None:
+    body = json.dumps({"name": name}).encode()
+    headers = {"Content-Type": "application/json"}
+    url = f"{found.endpoint}/storage/v1/b?project=tests"
+    _ask(urllib.request.Request(url, body, headers, method="POST"))
+
+
+def _new_container(found: Running, name: str) -> None:
+    date = datetime.datetime.now(datetime.UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
+    version = "2021-08-06"
+    path = f"/{_AZURE_NAME}/{name}"
+    # What the service signs of this request: its headers and, for an emulator, the account twice.
+    headers_signed = [f"x-ms-date:{date}", f"x-ms-version:{version}"]
+    resource = [f"/{_AZURE_NAME}{path}", "restype:container"]
+    signed = "\n".join(["PUT", *([""] * 11), *headers_signed, *resource])
+    digest = hmac.new(base64.b64decode(_AZURE_KEY), signed.encode(), hashlib.sha256).digest()
+    headers = {
+        "x-ms-date": date,
+        "x-ms-version": version,
+        "Authorization": f"SharedKey {_AZURE_NAME}:{base64.b64encode(digest).decode()}",
+    }
+    url = f"{found.endpoint}{path}?restype=container"
+    _ask(urllib.request.Request(url, headers=headers, method="PUT"))
+
+
 def new_bucket(found: Running, name: str) -> str:
     """An empty bucket; its URL."""
-    if found.scheme == "s3":
-        client = s3_client(found)
-        # A server answers before its parts have found each other.
-        due = time.monotonic() + STARTS_WITHIN_S
-        while True:
-            try:
-                client.create_bucket(Bucket=name)
-                break
-            except Exception:
-                if time.monotonic() > due:
-                    raise
-                time.sleep(0.2)
-        client.close()
+    if found.scheme == "http":
+        (found.folder / "data" / name).mkdir()
+        return f"{found.endpoint}/{name}"
+    make = {"s3": _new_s3_bucket, "gs": _new_gcs_bucket, "az": _new_container}[found.scheme]
+    # A server answers before its parts have found each other.
+    due = time.monotonic() + STARTS_WITHIN_S
+    while True:
+        try:
+            make(found, name)
+            break
+        except Exception:
+            if time.monotonic() > due:
+                raise
+            time.sleep(0.2)
     return f"{found.scheme}://{name}"
 
 
@@ -220,6 +261,81 @@ def _seaweedfs(binary: str, folder: Path, ports: list[int]) -> list[str]:
     ]
 
 
+def _in_cache(*parts: str) -> Callable[[], str | None]:
+    def find() -> str | None:
+        path = CACHE.joinpath(*parts)
+        return str(path) if path.exists() else shutil.which(parts[-1])
+
+    return find
+
+
+def _versitygw(binary: str, folder: Path, ports: list[int]) -> list[str]:
+    (folder / "data").mkdir()
+    where = [f"--port=127.0.0.1:{ports[0]}", f"--access={KEY}", f"--secret={SECRET}"]
+    return [binary, *where, f"--region={REGION}", "posix", str(folder / "data")]
+
+
+def _fake_gcs(binary: str, folder: Path, ports: list[int]) -> list[str]:
+    at = ["-scheme=http", "-host=127.0.0.1", f"-port={ports[0]}"]
+    public = f"-public-host=127.0.0.1:{ports[0]}"
+    return [binary, *at, public, "-backend=memory", "-log-level=error"]
+
+
+def _gcs_options(found: Running) -> None:
+    found.options.update(endpoint_url=found.endpoint, token="anon")
+
+
+def _azurite(binary: str, folder: Path, ports: list[int]) -> list[str]:
+    at = ["--blobHost", "127.0.0.1", "--blobPort", str(ports[0])]
+    quiet = ["--silent", "--disableTelemetry", "--skipApiVersionCheck"]
+    return [binary, *at, *quiet, "--location", str(folder)]
+
+
+# The account that every emulator of Azure has.
+_AZURE_NAME = "devstoreaccount1"
+_AZURE_KEY = (
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+)
+
+
+def _azure_options(found: Running) -> None:
+    found.options.update(
+        account_name=_AZURE_NAME,
+        account_key=_AZURE_KEY,
+        account_host=f"{found.endpoint}/{_AZURE_NAME}",
+    )
+
+
+def _nginx(ranges: bool) -> Callable[[str, Path, list[int]], list[str]]:
+    def command(binary: str, folder: Path, ports: list[int]) -> list[str]:
+        (folder / "data").mkdir()
+        temporary = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        paths = " ".join(f"{name}_temp_path {folder}/{name};" for name in temporary)
+        (folder / "nginx.conf").write_text(
+            f"daemon off; master_process off; error_log {folder}/error; pid {folder}/pid;"
+            "events {} http { access_log off; types {} default_type application/octet-stream; "
+            f"{paths} server {{ listen 127.0.0.1:{ports[0]}; root {folder}/data; "
+            f"{'' if ranges else 'max_ranges 0;'} }} }}"
+        )
+        return [binary, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
+
+    return command
+
+
+_GO = ("go", "install")
+_NGINX = (
+    "sh",
+    "-c",
+    f"mkdir -p {CACHE}/nginx && cd {CACHE}/nginx && apt-get download nginx "
+    "&& dpkg -x nginx_*.deb .",
+)
+_NPM = (
+    "sh",
+    "-c",
+    f"mkdir -p {CACHE}/azurite && cd {CACHE}/azurite && npm install --no-fund --no-audit azurite",
+)
+
+
 SERVERS = {
     server.name: server
     for server in (
@@ -237,6 +353,39 @@ SERVERS = {
             _seaweedfs,
             ports=8,
             prepare=_s3_options,
+        ),
+        Server(
+            "versitygw",
+            _in_cache("versitygw"),
+            (*_GO, "github.com/versity/versitygw/cmd/versitygw@latest"),
+            _versitygw,
+            prepare=_s3_options,
+        ),
+        Server(
+            "fake-gcs-server",
+            _in_cache("fake-gcs-server"),
+            (*_GO, "github.com/fsouza/fake-gcs-server@latest"),
+            _fake_gcs,
+            scheme="gs",
+            prepare=_gcs_options,
+        ),
+        Server(
+            "azurite",
+            _in_cache("azurite", "node_modules", ".bin", "azurite-blob"),
+            _NPM,
+            _azurite,
+            scheme="az",
+            prepare=_azure_options,
+        ),
+        Server(
+            "nginx", _in_cache("nginx", "usr", "sbin", "nginx"), _NGINX, _nginx(True), scheme="http"
+        ),
+        Server(
+            "nginx-without-ranges",
+            _in_cache("nginx", "usr", "sbin", "nginx"),
+            _NGINX,
+            _nginx(False),
+            scheme="http",
         ),
     )
 }
