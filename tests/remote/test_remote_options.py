@@ -149,7 +149,7 @@ def test_an_option_that_only_fsspec_has_goes_there():
             {"STORAGE_EMULATOR_HOST": "localhost:4443"},
             {
                 "google_base_url": "http://localhost:4443",
-                "skip_signature": "true",
+                "google_bearer_token": "anonymous",
                 "allow_http": "true",
             },
         ),

@@ -33,15 +33,20 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
         endpoint = endpoint if "://" in endpoint else f"http://{endpoint}"
         found["google_base_url"] = endpoint.rstrip("/")
         found["allow_http"] = endpoint.startswith("http://")
-        if token is None:
-            # An emulator has no accounts.
-            found["skip_signature"] = True
+        if token in (None, "anon"):
+            # An emulator has no accounts; without a token, writing would ask the machine for one.
+            found = {**found, "skip_signature": None, "google_bearer_token": "anonymous"}
     found["timeout"] = options.take("timeout")
     found["max_retries"] = options.take("retries", "max_retries")
     options.finish(_ONLY_FSSPEC)
     native = {name: text(value) for name, value in found.items() if value is not None}
     where = f"gs://{bucket}/{prefix}" if prefix else f"gs://{bucket}"
-    known = {"google_service_account", "google_application_credentials", "skip_signature"}
+    known = {
+        "google_service_account",
+        "google_application_credentials",
+        "google_bearer_token",
+        "skip_signature",
+    }
     return Address("gs", bucket, prefix, where, native, has_credentials=bool(known & set(native)))
 
 

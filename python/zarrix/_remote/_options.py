@@ -61,7 +61,7 @@ class Address:
     bucket: str
     prefix: str
     url: str
-    options: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict, repr=False)
     has_credentials: bool = False
 
 

@@ -65,7 +65,8 @@ impl Client {
         let pace = Arc::new(Pace::default());
         let store = place.connect(&pace)?;
         let (place, secrets) = (place.clone(), place.secrets());
-        Ok(Self { place, store, secrets, conditions: Conditions::default(), pace })
+        let conditions = Conditions::of(&place);
+        Ok(Self { place, store, secrets, conditions, pace })
     }
 
     pub(super) fn path(&self, name: &str) -> Result<Path> {

@@ -1,9 +1,10 @@
 //! Stores behind HTTP: S3, Google Cloud Storage, Azure, and any web server.
 //!
 //! The `object_store` crate speaks the services' protocols. Around it stand one exchange made
-//! whole ([`transport`]), one runtime and budget for the process ([`remote`]), changes with nobody in
-//! between ([`conditions`]), and errors without credentials ([`failure`]). The store itself holds no connection: it names a [`Place`], and every
-//! process that uses it, a forked child too, has its own client for that place.
+//! whole ([`transport`]), one runtime and budget for the process ([`remote`]), changes with nobody
+//! in between ([`conditions`]), and errors without credentials ([`failure`]). The store itself holds
+//! no connection: it names a [`Place`], and every process that uses it, a forked child too, has its
+//! own client for that place.
 
 mod client;
 mod conditions;

@@ -24,6 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const TIMEOUT_OPTION: &str = "timeout";
 const RETRIES_OPTION: &str = "max_retries";
 const HEADER_OPTION: &str = "header:";
+/// Options of the services that name another server than their own.
+const ENDPOINT_OPTIONS: [&str; 3] = ["aws_endpoint", "google_base_url", "azure_endpoint"];
 
 /// The kinds of servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,11 +77,17 @@ impl Place {
         format!("{scheme}{}{slash}{name}", self.bucket)
     }
 
+    /// Whether the server is the one that the service is named after, and no other of its kind.
+    pub(super) fn is_the_services_own(&self) -> bool {
+        self.service != Service::Http
+            && !ENDPOINT_OPTIONS.iter().any(|name| self.options.contains_key(*name))
+    }
+
     /// Equal for two places that hold the same values, whoever opens them.
     pub(super) fn id(&self, name: &str) -> String {
-        let names = ["aws_endpoint", "google_base_url", "azure_endpoint", "account_name"];
+        let names = ENDPOINT_OPTIONS.iter().chain(&["account_name"]);
         let server: Vec<&str> =
-            names.iter().filter_map(|name| Some(self.options.get(*name)?.as_str())).collect();
+            names.filter_map(|name| Some(self.options.get(*name)?.as_str())).collect();
         format!("{} {}", server.join(" "), self.url(name)).trim_start().to_owned()
     }
 
