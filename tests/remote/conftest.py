@@ -12,6 +12,15 @@ from servers import SERVERS, Running, new_bucket, running
 from servers.faulty import FaultyServer
 
 _numbers = itertools.count()
+# What became of each server that a test wanted: that it ran, or how to have it.
+_asked: dict[str, str] = {}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _asked:
+        terminalreporter.section("servers")
+        for name, outcome in sorted(_asked.items()):
+            terminalreporter.write_line(f"{name}: {outcome}")
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +33,9 @@ def serve() -> Iterator[Callable[[str], Running]]:
             if name not in started:
                 missing = SERVERS[name].missing
                 if missing:
+                    _asked[name] = missing
                     pytest.skip(f"{name} is not installed: {missing}")
+                _asked[name] = "ran"
                 found = stack.enter_context(running(SERVERS[name]))
                 # One for all tests: a bucket costs some servers more than all that is in it.
                 found.bucket = new_bucket(found, f"zarrix-{os.getpid()}")
@@ -54,8 +65,18 @@ class Bucket:
     server: Running
 
 
-@pytest.fixture(params=["moto", "seaweedfs"])
+S3 = ["moto", "seaweedfs", "versitygw"]
+
+
+@pytest.fixture(params=[*S3, "azurite"])
 def bucket(request: pytest.FixtureRequest, serve: Callable[[str], Running]) -> Bucket:
+    """A new place on each server that can be written to."""
+    found = serve(request.param)
+    return Bucket(f"{found.bucket}/{next(_numbers)}", found.options, found)
+
+
+@pytest.fixture(params=S3)
+def s3_bucket(request: pytest.FixtureRequest, serve: Callable[[str], Running]) -> Bucket:
     """A new place on each server that speaks S3."""
     found = serve(request.param)
     return Bucket(f"{found.bucket}/{next(_numbers)}", found.options, found)

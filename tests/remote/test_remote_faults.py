@@ -140,8 +140,9 @@ def test_an_absent_chunk_is_fill_and_a_refused_one_is_not(faulty, array):
         array[:10, :25]
 
 
-def test_faults_after_a_fork(faulty, array):
-    faulty.mode, faulty.count = "reset", 4
+@pytest.mark.parametrize("mode", ["reset", "503 slow down", "short body", "ranges ignored"])
+def test_faults_after_a_fork(faulty, array, mode):
+    faulty.mode, faulty.count = mode, 4
     pid = os.fork()
     if pid == 0:
         os._exit(0 if np.array_equal(array[:], DATA) else 1)

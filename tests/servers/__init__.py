@@ -178,13 +178,6 @@ def _ask(request: urllib.request.Request) -> None:
     opener.open(request, timeout=10).close()
 
 
-def _new_gcs_bucket(found: Running, name: str) -> None:
-    body = json.dumps({"name": name}).encode()
-    headers = {"Content-Type": "application/json"}
-    url = f"{found.endpoint}/storage/v1/b?project=tests"
-    _ask(urllib.request.Request(url, body, headers, method="POST"))
-
-
 def _new_container(found: Running, name: str) -> None:
     date = datetime.datetime.now(datetime.UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
     version = "2021-08-06"
@@ -208,7 +201,7 @@ def new_bucket(found: Running, name: str) -> str:
     if found.scheme == "http":
         (found.folder / "data" / name).mkdir()
         return f"{found.endpoint}/{name}"
-    make = {"s3": _new_s3_bucket, "gs": _new_gcs_bucket, "az": _new_container}[found.scheme]
+    make = {"s3": _new_s3_bucket, "az": _new_container}[found.scheme]
     # A server answers before its parts have found each other.
     due = time.monotonic() + STARTS_WITHIN_S
     while True:
@@ -275,16 +268,6 @@ def _versitygw(binary: str, folder: Path, ports: list[int]) -> list[str]:
     return [binary, *where, f"--region={REGION}", "posix", str(folder / "data")]
 
 
-def _fake_gcs(binary: str, folder: Path, ports: list[int]) -> list[str]:
-    at = ["-scheme=http", "-host=127.0.0.1", f"-port={ports[0]}"]
-    public = f"-public-host=127.0.0.1:{ports[0]}"
-    return [binary, *at, public, "-backend=memory", "-log-level=error"]
-
-
-def _gcs_options(found: Running) -> None:
-    found.options.update(endpoint_url=found.endpoint, token="anon")
-
-
 def _azurite(binary: str, folder: Path, ports: list[int]) -> list[str]:
     at = ["--blobHost", "127.0.0.1", "--blobPort", str(ports[0])]
     quiet = ["--silent", "--disableTelemetry", "--skipApiVersionCheck"]
@@ -315,6 +298,7 @@ def _nginx(ranges: bool) -> Callable[[str, Path, list[int]], list[str]]:
             f"daemon off; master_process off; error_log {folder}/error; pid {folder}/pid;"
             "events {} http { access_log off; types {} default_type application/octet-stream; "
             f"{paths} server {{ listen 127.0.0.1:{ports[0]}; root {folder}/data; "
+            "location ~ /forbidden/.*/0$ { return 403; } "
             f"{'' if ranges else 'max_ranges 0;'} }} }}"
         )
         return [binary, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
@@ -360,14 +344,6 @@ SERVERS = {
             (*_GO, "github.com/versity/versitygw/cmd/versitygw@latest"),
             _versitygw,
             prepare=_s3_options,
-        ),
-        Server(
-            "fake-gcs-server",
-            _in_cache("fake-gcs-server"),
-            (*_GO, "github.com/fsouza/fake-gcs-server@latest"),
-            _fake_gcs,
-            scheme="gs",
-            prepare=_gcs_options,
         ),
         Server(
             "azurite",

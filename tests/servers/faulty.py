@@ -1,13 +1,15 @@
 """A small server that speaks enough of S3, in memory, and goes wrong as it is told.
 
 `FaultyServer.mode` says how, `count` how many requests more (None: all), and `only` which methods.
-Signatures are not checked. Every request is written down in `requests`.
+Signatures are not checked. Every request is written down in `requests`, and
+`rounds` asserts which of them come together.
 """
 
 from __future__ import annotations
 
 import hashlib
 import http.server
+import itertools
 import socket
 import struct
 import threading
@@ -36,6 +38,7 @@ MODES = (
     "403",
     "garbage",
     "error in a 200",
+    "quotes the request",
 )
 
 
@@ -50,13 +53,15 @@ class FaultyServer:
     mode: str = ""
     count: int | None = None
     only: tuple[str, ...] = ("GET", "HEAD", "PUT", "DELETE", "POST")
-    delay_s: float = 0.0
+    # How many requests each round trip to come has: none of it is answered before all are there.
+    rounds: list[int] = field(default_factory=list)
 
     def __enter__(self) -> FaultyServer:
         handler = type("Handler", (_Handler,), {"faulty": self})
         self._server = _Quiet(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         self._lock = threading.Lock()
+        self._arrived = threading.Condition(self._lock)
         host, port = self._server.server_address[:2]
         self.options = {**OPTIONS, "endpoint_url": f"http://{host!s}:{port}"}
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
@@ -67,6 +72,18 @@ class FaultyServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    def arrive(self, method: str, key: str) -> None:
+        """Write a request down, and wait for the others of its round trip."""
+        with self._arrived:
+            self.requests.append((method, key))
+            number = len(self.requests)
+            ends = itertools.accumulate(self.rounds)
+            due = next((end for end in ends if end >= number), number)
+            self._arrived.notify_all()
+            if not self._arrived.wait_for(lambda: len(self.requests) >= due, 20):
+                self.rounds = []
+                self.requests.append(("", "a round trip was not complete"))
 
     def fault(self, method: str) -> str:
         """The mode for this request."""
@@ -99,12 +116,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         url = urllib.parse.urlsplit(self.path)
         key = urllib.parse.unquote(url.path).removeprefix("/bucket").strip("/")
-        self.faulty.requests.append((self.command, key))
-        if self.faulty.delay_s:
-            time.sleep(self.faulty.delay_s)
+        self.faulty.arrive(self.command, key)
         fault = self.faulty.fault(self.command)
         if fault == "delay":
             time.sleep(0.3)
+        if fault == "quotes the request":
+            # As S3 explains a signature that is not right.
+            quoted = {f"<{name}>{value}</{name}>" for name, value in self.headers.items()}
+            body = f"<Error><Code>Signature</Code><Message>No</Message>{quoted}</Error>".encode()
+            self._fault = ""
+            return self._send(403, body)
         if fault in ("500", "503", "429", "403"):
             return self._error(int(fault), "Fault")
         if fault == "503 slow down":
@@ -136,10 +157,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _put(self, key: str, body: bytes) -> None:
         with self.faulty._lock:
+            if self._fault == "deleted before a put":
+                self.faulty.values.pop(key, None)
             stored = self.faulty.values.get(key)
             if self._fault != "ignore conditions":
                 wanted = self.headers.get("If-Match")
-                if wanted and (stored is None or self._etag(stored[0]) != wanted):
+                if wanted and stored is None:
+                    return self._error(404, "NoSuchKey")
+                if wanted and stored is not None and self._etag(stored[0]) != wanted:
                     return self._error(412, "PreconditionFailed")
                 if self.headers.get("If-None-Match") and stored is not None:
                     return self._error(412, "PreconditionFailed")
