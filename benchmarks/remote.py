@@ -1,0 +1,262 @@
+"""Arrays on S3 at several distances: ours beside zarr-python's two ways there and TensorStore.
+
+    python -m benchmarks.remote [--rounds 5] [--latency 0 --latency 20 --latency 100]
+
+An S3 server runs on this machine, behind a proxy that keeps every byte towards it for so many
+milliseconds. Rounds are interleaved; each row is the median of the rounds' ratios to the fastest
+peer. Every timing begins with a fresh handle, which is opened before the clock runs, except in the
+row that is about opening. The last row is ours alone: how many round trips one crop takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from servers import KEY, REGION, SECRET, SERVERS, new_bucket, running
+
+from benchmarks.measure import Call, Pace, Ratio, rounds
+
+AnyArray = Any
+MEMBERS = 100
+CROP = 96
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A library: what opens one array, and what opens a group and lists its arrays."""
+
+    name: str
+    open: Callable[[str], Callable[[Any], AnyArray]]
+    members: Callable[[str], int]
+
+
+def ours(endpoint: str, bucket: str) -> tuple[Contender, Callable[[str], Any]]:
+    import zarrix
+
+    options = {"endpoint_url": endpoint, "key": KEY, "secret": SECRET}
+    options["client_kwargs"] = {"region_name": REGION}
+
+    def opened(path: str) -> Any:
+        return zarrix.open(f"s3://{bucket}/{path}", mode="r", storage_options=options)
+
+    def members(path: str) -> int:
+        return len(dict(opened(path).arrays()))
+
+    return Contender("zarrix", lambda path: opened(path).__getitem__, members), opened
+
+
+def zarr_obstore(endpoint: str, bucket: str) -> Contender:
+    import zarr
+    from obstore.store import S3Store
+    from zarr.storage import ObjectStore
+
+    def store(path: str) -> Any:
+        there = S3Store(
+            bucket,
+            prefix=path,
+            endpoint=endpoint,
+            region=REGION,
+            access_key_id=KEY,
+            secret_access_key=SECRET,
+            client_options={"allow_http": True},
+            virtual_hosted_style_request=False,
+        )
+        return ObjectStore(there, read_only=True)
+
+    return Contender(
+        "zarr + obstore",
+        lambda path: zarr.open_array(store(path), mode="r").__getitem__,
+        lambda path: len(dict(zarr.open_group(store(path), mode="r").arrays())),
+    )
+
+
+def zarr_s3fs(endpoint: str, bucket: str) -> Contender:
+    import zarr
+    from zarr.storage import FsspecStore
+
+    options = {"endpoint_url": endpoint, "key": KEY, "secret": SECRET}
+
+    def store(path: str) -> Any:
+        return FsspecStore.from_url(
+            f"s3://{bucket}/{path}",
+            storage_options={**options, "use_listings_cache": False},
+            read_only=True,
+        )
+
+    return Contender(
+        "zarr + s3fs",
+        lambda path: zarr.open_array(store(path), mode="r").__getitem__,
+        lambda path: len(dict(zarr.open_group(store(path), mode="r").arrays())),
+    )
+
+
+def tensorstore(endpoint: str, bucket: str) -> Contender:
+    import tensorstore as ts
+
+    def spec(path: str) -> dict[str, Any]:
+        place = {
+            "driver": "s3",
+            "bucket": bucket,
+            "path": path + "/",
+            "endpoint": endpoint,
+            "aws_region": REGION,
+            "aws_credentials": {"type": "environment"},
+        }
+        return {"driver": "zarr3", "kvstore": place}
+
+    def opened(path: str) -> Callable[[Any], AnyArray]:
+        array = ts.open(spec(path), context=ts.Context(), open=True).result()
+        return lambda key: array[key].read().result()
+
+    def members(path: str) -> int:
+        # It knows no groups: whoever uses it knows the names.
+        names = [f"{path}/a{number:03}" for number in range(MEMBERS)]
+        context = ts.Context()
+        waiting = [ts.open(spec(name), context=context, open=True) for name in names]
+        return len([one.result() for one in waiting])
+
+    return Contender("TensorStore", opened, members)
+
+
+PEERS = {"zarr + obstore": zarr_obstore, "zarr + s3fs": zarr_s3fs, "TensorStore": tensorstore}
+
+
+def write(endpoint: str, bucket: str) -> None:
+    """The arrays of all rows, by ours, which every contender reads."""
+    import zarrix
+
+    options = {"endpoint_url": endpoint, "key": KEY, "secret": SECRET}
+    random = np.random.default_rng(0)
+    data = random.integers(0, 1000, (3200, 2560), "i4")
+
+    def create(path: str, shape: tuple[int, ...], **arguments: Any) -> Any:
+        place = f"s3://{bucket}/{path}"
+        arguments = {"dtype": "i4", **arguments}
+        return zarrix.create_array(place, shape=shape, storage_options=options, **arguments)
+
+    create("full", (3200, 2560), chunks=(100, 82))[:] = data
+    create("shards", (3200, 320), chunks=(32, 32), shards=(320, 320))[:] = data[:, :320]
+    group = zarrix.open_group(
+        f"s3://{bucket}/group", mode="w", zarr_format=3, storage_options=options
+    )
+    for number in range(MEMBERS):
+        group.create_array(f"a{number:03}", shape=(10,), chunks=(10,), dtype="i4")
+
+
+def starts() -> AnyArray:
+    return np.random.default_rng(1).integers(0, (3200 - CROP, 2560 - CROP), (64, 2))
+
+
+def crop(read: Callable[[Any], AnyArray]) -> None:
+    for row, column in starts().tolist():
+        read((slice(row, row + CROP), slice(column, column + CROP)))
+
+
+def fresh(make: Callable[[], Any], use: Callable[[Any], Any]) -> Call:
+    """A timing of ``use`` alone, of something that was made just before."""
+    made: list[Any] = []
+
+    def prepare() -> None:
+        made[:] = [make()]
+
+    return Call(lambda: use(made[0]), prepare=prepare)
+
+
+def calls(row: str, contender: Contender, opened: Callable[[str], Any]) -> Call:
+    if row == "open a group of 100 arrays":
+        return Call(lambda: contender.members("group"))
+    path, use = {
+        "all of 1,024 chunks": ("full", lambda read: read((slice(None), slice(None)))),
+        "100 inner chunks of 10 shards": (
+            "shards",
+            lambda read: read((slice(None), slice(0, 32))),
+        ),
+        "64 crops": ("full", crop),
+    }[row]
+    if row == "64 crops" and contender.name == "zarrix":
+        return fresh(lambda: opened(path), lambda z: z.read_windows(starts(), (CROP, CROP)))
+    return fresh(lambda: contender.open(path), use)
+
+
+ROWS = (
+    "all of 1,024 chunks",
+    "100 inner chunks of 10 shards",
+    "open a group of 100 arrays",
+    "64 crops",
+)
+
+
+@contextmanager
+def _behind(port: int, latency_ms: float) -> Iterator[str]:
+    """The address of a proxy in front of the server at ``port``."""
+    script = Path(__file__).with_name("latency.py")
+    command = [sys.executable, str(script), str(port), str(latency_ms)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as proxy:
+        assert proxy.stdout is not None
+        try:
+            yield proxy.stdout.readline().strip()
+        finally:
+            proxy.terminate()
+
+
+@contextmanager
+def _seaweedfs() -> Iterator[tuple[int, str]]:
+    with running(SERVERS["seaweedfs"]) as server:
+        bucket = new_bucket(server, "remote").removeprefix("s3://")
+        write(server.endpoint, bucket)
+        yield int(server.endpoint.rsplit(":", 1)[1]), bucket
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--latency", type=float, action="append", metavar="MS")
+    arguments = parser.parse_args()
+    os.environ.update(AWS_ACCESS_KEY_ID=KEY, AWS_SECRET_ACCESS_KEY=SECRET, AWS_REGION=REGION)
+    pace = Pace(arguments.rounds, least_s=0.0, budget_s=600.0)
+    with ExitStack() as stack:
+        port, bucket = stack.enter_context(_seaweedfs())
+        for latency_ms in arguments.latency or (0, 20, 100):
+            endpoint = stack.enter_context(_behind(port, latency_ms))
+            mine, opened = ours(endpoint, bucket)
+            peers = [make(endpoint, bucket) for make in PEERS.values()]
+            for row in ROWS:
+                contenders = [mine, *peers]
+                timed = rounds({one.name: calls(row, one, opened) for one in contenders}, pace)
+                _report(latency_ms, row, timed)
+            z = opened("full")
+            began = time.perf_counter()
+            z[:CROP, :CROP]
+            trips = (time.perf_counter() - began) * 1000 / latency_ms if latency_ms else None
+            if trips is not None:
+                print(f"{latency_ms:g} ms: one crop takes {trips:.2f} round trips", flush=True)
+
+
+def _report(latency_ms: float, row: str, timed: dict[str, list[float]]) -> None:
+    mine = timed.pop("zarrix")
+    ratios = {name: Ratio.of(times, mine) for name, times in timed.items()}
+    best = min(ratios, key=lambda name: ratios[name].median)
+    found = ", ".join(f"{name} {ratio.median:.2f}" for name, ratio in ratios.items())
+    print(
+        f"{latency_ms:g} ms: {row}: {statistics.median(mine) * 1000:.1f} ms; "
+        f"{ratios[best].median:.2f} times as fast as {best} ({found})",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
