@@ -116,6 +116,9 @@ impl Client {
             Edge::Last(_) if self.place.service == Service::Azure => {
                 // It serves no suffixes; a value that grows in between is asked for again.
                 let Some((_, total)) = self.head(name).await? else { return Ok(None) };
+                if total == 0 {
+                    return self.get(name, 0).await;
+                }
                 GetRange::Bounded(edge.range(total))
             }
             Edge::First(bytes) => GetRange::Bounded(0..bytes),
