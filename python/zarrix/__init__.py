@@ -23,10 +23,14 @@ from zarrix._engine import __version__
 if TYPE_CHECKING:
     from zarrix._async import AsyncArray as AsyncArray
     from zarrix._async import AsyncGroup as AsyncGroup
+    from zarrix._cached_store import LRUStoreCache as LRUStoreCache
+    from zarrix._dbm_store import DBMStore as DBMStore
     from zarrix._debug import print_debug_info as print_debug_info
     from zarrix._debug import set_format as set_format
     from zarrix._debug import set_log_level as set_log_level
+    from zarrix._lmdb_store import LMDBStore as LMDBStore
     from zarrix._migrate import migrate
+    from zarrix._sqlite_store import SQLiteStore as SQLiteStore
     from zarrix.api.synchronous import (
         create_array,
         create_group,
@@ -145,8 +149,8 @@ _HOMES = {
     "errors": "CopyError MetadataError",
     "hierarchy": "Group group open_group",
     "operate": "diff digests repair verify",
-    "storage": "DictStore DirectoryStore KVStore MemoryStore NestedDirectoryStore TempStore "
-    "ZipStore",
+    "storage": "DBMStore DictStore DirectoryStore KVStore LMDBStore LRUStoreCache MemoryStore "
+    "NestedDirectoryStore SQLiteStore TempStore ZipStore",
     "sync": "ProcessSynchronizer ThreadSynchronizer",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -13,6 +13,7 @@ from typing_extensions import Buffer, disjoint_base
 
 __all__ = [
     "ArrayIO",
+    "CalledStore",
     "LocalStore",
     "MappingStore",
     "MemoryStore",
@@ -50,8 +51,11 @@ class Store:
     def get_many(self, keys: Sequence[str], *, most: int = ...) -> list[bytes | None]:
         """What `get` gives for each, in one call, and at once where the store is far away."""
 
-    def put(self, key: str, value: Buffer, *, fsync: bool = False) -> None:
-        """Replace the value of ``key`` as a whole, under the lock of ``key``."""
+    def put(self, key: str, value: Buffer, *, fsync: bool = False, locks: bool = True) -> None:
+        """Replace the value of ``key`` as a whole, under the lock of ``key``.
+
+        Without ``locks`` for a store around this one, whose caller has the lock already.
+        """
 
     def update(
         self,
@@ -69,8 +73,8 @@ class Store:
         thread or process of this machine gets between the read and the write.
         """
 
-    def delete(self, key: str, *, fsync: bool = False) -> bool:
-        """Remove ``key``; whether it was there."""
+    def delete(self, key: str, *, fsync: bool = False, locks: bool = True) -> bool:
+        """Remove ``key``; whether it was there. ``locks`` is as for `put`."""
 
     def delete_prefix(self, prefix: str, *, fsync: bool = False) -> int:
         """Remove every key below ``prefix`` (all, when empty); how many."""
@@ -112,6 +116,17 @@ class MappingStore(Store):
     """Any Python mapping of str to bytes-like; ``getitems`` is used where it has one."""
 
     def __new__(cls, mapping: MutableMapping[str, Any]) -> MappingStore: ...
+
+@final
+class CalledStore(Store):
+    """A `zarrix._called_store.CalledStore`, which has the values.
+
+    ``locks`` is the store that it is around, whose locks it shares, or a directory for lock files,
+    which every process of this machine meets in; without it the threads of this process exclude
+    each other, and nobody else.
+    """
+
+    def __new__(cls, store: object, locks: Store | str | None = None) -> CalledStore: ...
 
 @final
 class ZipStore(Store):

@@ -6,10 +6,11 @@ The functions take any store or mutable mapping, and give the documents of forma
 from __future__ import annotations
 
 import glob as _glob
+import importlib
 import os
 import shutil
 from collections.abc import Mapping, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zarrix import _nodes
 from zarrix._array_terms import StorePath
@@ -30,21 +31,35 @@ from zarrix._stores import (
 from zarrix._zip_store import ZipStore
 from zarrix.util import normalize_storage_path
 
+if TYPE_CHECKING:
+    from zarrix._cached_store import LRUStoreCache as LRUStoreCache
+    from zarrix._dbm_store import DBMStore as DBMStore
+    from zarrix._lmdb_store import LMDBStore as LMDBStore
+    from zarrix._sqlite_store import SQLiteStore as SQLiteStore
+    from zarrix._wrapped_store import LoggingStore as LoggingStore
+    from zarrix._wrapped_store import WrapperStore as WrapperStore
+
 __all__ = [
+    "DBMStore",
     "DictStore",
     "DirectoryStore",
     "FSStore",
     "FsspecStore",
     "KVStore",
+    "LMDBStore",
+    "LRUStoreCache",
     "LocalStore",
+    "LoggingStore",
     "MemoryStore",
     "NestedDirectoryStore",
     "RemoteStore",
     "RemoteZipStore",
+    "SQLiteStore",
     "Store",
     "StoreLike",
     "StorePath",
     "TempStore",
+    "WrapperStore",
     "ZipStore",
     "array_meta_key",
     "atexit_rmglob",
@@ -73,7 +88,20 @@ attrs_key = ".zattrs"
 default_compressor: Any
 
 
+# What few programs need, and who does not should not pay for when it imports the package.
+_ON_DEMAND = {
+    "DBMStore": "zarrix._dbm_store",
+    "LMDBStore": "zarrix._lmdb_store",
+    "LRUStoreCache": "zarrix._cached_store",
+    "LoggingStore": "zarrix._wrapped_store",
+    "SQLiteStore": "zarrix._sqlite_store",
+    "WrapperStore": "zarrix._wrapped_store",
+}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ON_DEMAND:
+        return getattr(importlib.import_module(_ON_DEMAND[name]), name)
     # A numcodecs object: importing this module must not import numcodecs.
     if name == "default_compressor":
         from zarrix._codecs import DEFAULT_COMPRESSOR, codec_object

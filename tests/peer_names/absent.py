@@ -11,13 +11,9 @@ _DOCUMENTS = "types of JSON documents, for checkers of types only"
 
 ABSENT: dict[str, dict[str, str]] = {
     "2.18.7": {
-        "zarr.*DBMStore": _DATABASES,
-        "zarr.*LMDBStore": _DATABASES,
         "zarr.*MongoDBStore": _DATABASES,
         "zarr.*RedisStore": _DATABASES,
-        "zarr.*SQLiteStore": _DATABASES,
         "zarr.*ABSStore": "RemoteStore and URLs open object stores; a mapping of fsspec does, too",
-        "zarr.*LRUStoreCache": _AROUND,
         "zarr.N5*Store": "blocks of N5 are read as format 3 by the codec n5_default",
         "zarr.storage.BaseStore": "the base of stores is zarr.storage.Store",
         "zarr.storage.ConsolidatedMetadataStore": "open_consolidated gives the group",
@@ -53,8 +49,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.registry.*": "codecs are all that is registered, in numcodecs",
         "zarr.storage.ObjectStore": "RemoteStore and URLs open object stores",
         "zarr.storage.GpuMemoryStore": _BUFFERS,
-        "zarr.storage.LoggingStore": _AROUND,
-        "zarr.storage.WrapperStore": _AROUND,
         "zarr.storage.ManagedMemoryStore": "MemoryStore",
         "zarr.storage.*Store.*": _ASYNC_STORES,
         "zarr.storage.StorePath.*": _ASYNC_STORES,

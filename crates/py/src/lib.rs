@@ -4,6 +4,7 @@
 
 mod array;
 mod buffer;
+mod called;
 mod codec;
 mod error;
 mod foreign;
@@ -30,7 +31,7 @@ mod _engine {
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]
-    use crate::store::{LocalStore, MappingStore, MemoryStore, Store, ZipStore};
+    use crate::store::{CalledStore, LocalStore, MappingStore, MemoryStore, Store, ZipStore};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name Python packages use")]

@@ -30,7 +30,8 @@ impl std::fmt::Debug for PythonMapping {
     }
 }
 
-fn foreign(key: &str, error: PyErr) -> StoreError {
+/// What Python raised, as the error of a store.
+pub fn foreign(key: &str, error: PyErr) -> StoreError {
     StoreError::Foreign { key: key.to_string(), source: Box::new(error) }
 }
 
@@ -101,7 +102,7 @@ impl PythonMapping {
 }
 
 /// What `request` wants of a value.
-fn part_of(request: &Request<'_>, value: &[u8]) -> Result<Fetched> {
+pub fn part_of(request: &Request<'_>, value: &[u8]) -> Result<Fetched> {
     let (mut bytes, total) = (Vec::new(), value.len() as u64);
     match request.part {
         Part::AtMost(_) => bytes.extend_from_slice(value),

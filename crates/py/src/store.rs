@@ -11,6 +11,7 @@ use zarrix_store::{Change, StoreError, Update, ZipMethod};
 
 use crate::array::{Signals, durability};
 use crate::buffer::Bytes;
+use crate::called::{Locks, PythonStore};
 use crate::error::from_store;
 use crate::mapping::PythonMapping;
 use crate::notices;
@@ -76,10 +77,17 @@ impl Store {
         Ok(found.into_iter().map(|value| value.map(|value| PyBytes::new(py, &value))).collect())
     }
 
-    #[pyo3(signature = (key, value, *, fsync = false))]
-    fn put(&self, py: Python<'_>, key: &str, value: Bytes, fsync: bool) -> PyResult<()> {
+    #[pyo3(signature = (key, value, *, fsync = false, locks = true))]
+    fn put(
+        &self,
+        py: Python<'_>,
+        key: &str,
+        value: Bytes,
+        fsync: bool,
+        locks: bool,
+    ) -> PyResult<()> {
         detached(py, || {
-            let _lock = self.0.lock(key, key)?;
+            let _lock = locks.then(|| self.0.lock(key, key)).transpose()?;
             self.0.put(key, value.as_slice(), durability(fsync))
         })
     }
@@ -99,10 +107,10 @@ impl Store {
         Ok(stored.map(|value| PyBytes::new(py, value.as_slice())))
     }
 
-    #[pyo3(signature = (key, *, fsync = false))]
-    fn delete(&self, py: Python<'_>, key: &str, fsync: bool) -> PyResult<bool> {
+    #[pyo3(signature = (key, *, fsync = false, locks = true))]
+    fn delete(&self, py: Python<'_>, key: &str, fsync: bool, locks: bool) -> PyResult<bool> {
         detached(py, || {
-            let _lock = self.0.lock(key, key)?;
+            let _lock = locks.then(|| self.0.lock(key, key)).transpose()?;
             self.0.delete_with(key, durability(fsync))
         })
     }
@@ -219,6 +227,34 @@ impl MappingStore {
     #[new]
     fn new(mapping: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
         let store = PythonMapping::new(mapping)?;
+        Ok(PyClassInitializer::from(Store::new(store)).add_subclass(Self))
+    }
+}
+
+/// By what the keys of a called store are locked.
+#[derive(FromPyObject)]
+pub enum LockedBy<'py> {
+    Store(Bound<'py, Store>),
+    Directory(PathBuf),
+}
+
+#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
+pub struct CalledStore;
+
+#[pymethods]
+impl CalledStore {
+    #[new]
+    #[pyo3(signature = (store, locks = None))]
+    fn new(
+        store: &Bound<'_, PyAny>,
+        locks: Option<LockedBy<'_>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let locks = match locks {
+            None => Locks::InProcess,
+            Some(LockedBy::Store(inner)) => Locks::Of(inner.get().inner()),
+            Some(LockedBy::Directory(directory)) => PythonStore::files(directory),
+        };
+        let store = PythonStore::new(store, locks)?;
         Ok(PyClassInitializer::from(Store::new(store)).add_subclass(Self))
     }
 }

@@ -13,6 +13,7 @@ pub mod interrupt;
 mod key;
 mod local;
 mod lock;
+mod lock_files;
 mod memory;
 pub mod notice;
 mod object;
@@ -30,11 +31,12 @@ pub use error::{Refusal, Result, StoreError};
 pub use key::{check_key, check_prefix};
 pub use local::LocalStore;
 pub use lock::KeyLock;
+pub use lock_files::LockFiles;
 pub use memory::MemoryStore;
 pub use object::{ObjectStore, Place, Service, concurrent_requests, set_concurrent_requests};
 pub use store::{
     Change, Changing, Durability, Edge, Fetched, Generation, Listing, Part, Reader, Request, Store,
-    Update, cut_ranges,
+    Update, cut_ranges, update_locked,
 };
 pub use zarrix_codec::member::Method as ZipMethod;
 pub use zip::{ZipNotes, ZipStart, ZipStore};

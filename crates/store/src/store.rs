@@ -111,6 +111,23 @@ pub struct Update<'a> {
 /// Makes of a value, or of none, the new one.
 pub type Changing<'a> = dyn FnMut(Option<&[u8]>, &mut Vec<u8>) -> Change + 'a;
 
+/// [`Store::update`] of a store whose locks keep everybody else out.
+pub fn update_locked(
+    store: &(impl Store + ?Sized),
+    update: Update<'_>,
+    old: &mut Vec<u8>,
+    new: &mut Vec<u8>,
+    change: &mut Changing<'_>,
+) -> Result<()> {
+    let _lock = store.lock(update.anchor, update.key)?;
+    let found = store.get_at_most_into(update.key, update.most, old)?;
+    match change(found.map(|_| old.as_slice()), new) {
+        Change::Keep => Ok(()),
+        Change::Put => store.put(update.key, new, update.durability),
+        Change::Delete => store.delete_with(update.key, update.durability).map(|_| ()),
+    }
+}
+
 /// What becomes of a value that is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -263,13 +280,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         new: &mut Vec<u8>,
         change: &mut Changing<'_>,
     ) -> Result<()> {
-        let _lock = self.lock(update.anchor, update.key)?;
-        let found = self.get_at_most_into(update.key, update.most, old)?;
-        match change(found.map(|_| old.as_slice()), new) {
-            Change::Keep => Ok(()),
-            Change::Put => self.put(update.key, new, update.durability),
-            Change::Delete => self.delete_with(update.key, update.durability).map(|_| ()),
-        }
+        update_locked(self, update, old, new, change)
     }
 
     /// Whether a value that an [`update`](Store::update) removes is removed with nobody in between,

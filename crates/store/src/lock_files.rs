@@ -1,0 +1,83 @@
+//! Locks between processes for stores whose values are no files: databases on this machine.
+//!
+//! A directory beside the database has one empty file for each array and group that was written,
+//! named by a hash of its metadata key; chunks are bytes of that file, as they are of a metadata
+//! file on disk ([`anchor`]). A key that belongs to nothing is a byte of one common file. Nothing is
+//! ever removed: a lock file that somebody waits for must stay the one that has the name.
+
+use std::ffi::CString;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use crate::{KeyLock, Result, anchor, check_key};
+
+/// The common file.
+const LOOSE: &str = "keys";
+
+/// A directory of lock files; two handles on one directory exclude each other.
+#[derive(Debug)]
+pub struct LockFiles {
+    directory: PathBuf,
+    id: String,
+}
+
+impl LockFiles {
+    /// The locks in `directory`, which is made when something is first locked.
+    #[must_use]
+    pub fn new(directory: &Path) -> Self {
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());
+        let id = format!("locks {}", directory.display());
+        Self { directory, id }
+    }
+
+    /// The name under which the locks of this process know the store.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// [`Store::lock`](crate::Store::lock) by these files.
+    pub fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
+        check_key(anchor)?;
+        check_key(key)?;
+        KeyLock::with(&self.id, anchor, key, |others| {
+            let loose = anchor == key && !names_document(key);
+            let name = if loose { LOOSE.to_owned() } else { format!("{:032x}", hash(anchor)) };
+            let path = self.file(&name)?;
+            anchor::lock(&path, (loose || anchor != key).then_some(key), others)
+        })
+    }
+
+    /// The path of a lock file, which is there afterwards.
+    fn file(&self, name: &str) -> io::Result<CString> {
+        let path = self.directory.join(name);
+        let create = || OpenOptions::new().write(true).create_new(true).open(&path);
+        let created = match create() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                std::fs::create_dir_all(&self.directory)?;
+                create()
+            }
+            created => created,
+        };
+        match created {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => CString::new(path.into_os_string().into_vec())
+                .map_err(|_| io::ErrorKind::InvalidInput.into()),
+        }
+    }
+}
+
+/// Whether `key` is a document of a node, and so may be the anchor of other keys.
+fn names_document(key: &str) -> bool {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    name.starts_with(".z") || name == "zarr.json"
+}
+
+/// FNV-1a of 128 bits: names that all versions of this software agree on.
+fn hash(key: &str) -> u128 {
+    key.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, byte| {
+        (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b)
+    })
+}
