@@ -131,6 +131,17 @@ def test_only_a_missing_file_is_a_missing_value() -> None:
         lenient["a"]
 
 
+def test_a_file_system_that_the_engine_knows_is_served_by_it() -> None:
+    s3fs = pytest.importorskip("s3fs")
+    where = {"key": "k", "secret": "s", "endpoint_url": "http://127.0.0.1:1"}
+    fs = s3fs.S3FileSystem(**where, skip_instance_cache=True)
+    store = storage.FsspecStore(fs, path="bucket/x")
+    assert type(store._engine).__name__ == "ObjectStore"
+    assert repr(store) == "<zarrix.storage.FsspecStore 's3://bucket/x'>"
+    lenient = storage.FSStore("bucket/x", fs=fs, exceptions=(PermissionError,))
+    assert type(lenient._engine).__name__ == "MappingStore"
+
+
 def test_arguments_that_contradict_each_other_are_refused() -> None:
     memory = fsspec.filesystem("memory")
     with pytest.raises(ValueError, match="fs= or storage_options, not both"):

@@ -1,7 +1,8 @@
 """File systems of fsspec as stores, under the constructors of zarr 2.18 and of zarr-python 3.
 
-The local file system is handed to the engine, which has one that locks and replaces whole files;
-every other one is called through fsspec's mapping, for many values at once. What tells that a value
+The local file system is handed to the engine, which has one that locks and replaces whole files,
+and so are those of servers that the engine knows; every other one is called through fsspec's
+mapping, for many values at once. What tells that a value
 is absent are the exceptions of a missing file; anything else that a file system raises is an error.
 """
 
@@ -13,6 +14,7 @@ from types import ModuleType
 from typing import Any, Self
 
 from zarrix import _engine
+from zarrix._remote import of_filesystem
 from zarrix._store import EngineStore
 from zarrix.util import normalize_dimension_separator, normalize_storage_path
 
@@ -36,7 +38,9 @@ class _FileSystemStore(EngineStore):
     def _open(self) -> _engine.Store:
         if self._is_local:
             return _engine.LocalStore(os.path.abspath(self.path))
-        return _engine.MappingStore(self.map)
+        usual = set(self._missing) <= set(_MISSING)
+        native = of_filesystem(self.fs, self.path) if usual else None
+        return _engine.MappingStore(self.map) if native is None else native._engine
 
     @property
     def _is_local(self) -> bool:
@@ -53,10 +57,14 @@ class _FileSystemStore(EngineStore):
 
     def listdir(self, path: str | None = None) -> list[str]:
         """The names directly below ``path``, sorted; empty where nothing is."""
+        if not isinstance(self._engine, _engine.MappingStore):
+            return super().listdir(path)
         return sorted(name for name, _ in self._entries(path))
 
     def child_names(self, path: str) -> list[str]:
         """Names directly below ``path`` that have keys below them, sorted."""
+        if not isinstance(self._engine, _engine.MappingStore):
+            return super().child_names(path)
         return sorted(name for name, is_directory in self._entries(path) if is_directory)
 
     def _entries(self, path: str | None) -> list[tuple[str, bool]]:
@@ -102,8 +110,9 @@ class FSStore(_FileSystemStore):
     """Keys as files of any file system of fsspec, as zarr 2.18 has it.
 
     A file that is missing is a missing value; every other error is raised. Values on a local file
-    system appear whole or not at all, and any number of threads and processes may write; on others
-    that is up to the file system, and two processes that write parts of one chunk can lose updates.
+    system, and on servers where a `RemoteStore` understands the options, appear whole or not at
+    all, and any number of threads and processes may write; on others that is up to the file system,
+    and two processes that write parts of one chunk can lose updates.
 
     Parameters
     ----------
