@@ -161,3 +161,15 @@ def test_consolidated_metadata_that_is_none_is_refused() -> None:
     store[".zmetadata"] = b'{"zarr_consolidated_format": 2, "metadata": {}}'
     with pytest.raises(zarr.errors.MetadataError, match="zarr_consolidated_format"):
         zarr.open_consolidated(store)
+
+
+@pytest.mark.parametrize("document", [b'{"zarr_format": 3, "node', b"[1, 2]"])
+def test_consolidating_names_the_document_that_is_damaged(document):
+    store = zarr.MemoryStore()
+    root = zarr.open_group(store, mode="w", zarr_format=3)
+    root.create_group("a")
+    for key in ("a/zarr.json", "zarr.json"):
+        good, store[key] = store[key], document
+        with pytest.raises(zarr.errors.MetadataError, match=rf"\b{key}: "):
+            zarr.consolidate_metadata(store, zarr_format=3)
+        store[key] = good

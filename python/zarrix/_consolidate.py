@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from zarrix import _engine
 from zarrix._errors import PathNotFoundError
 from zarrix._metadata import GroupMetadata, consolidated, v2, v3
+from zarrix._metadata.checks import members_of
 from zarrix._metadata.consolidated import Documents
 from zarrix._store import Store
 from zarrix.util import json_dumps, json_loads
@@ -58,7 +59,7 @@ def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -
         groups = []
         for one in level:
             own = [_join(one, name) for name in names if _join(one, name) in stored]
-            documents = {key: json_loads(stored[key], key) for key in own}
+            documents = {key: members_of(stored[key], key) for key in own}
             found.update((key[start:], _without_members(own)) for key, own in documents.items())
             is_array = any(
                 key.endswith(".zarray") or document.get("node_type") == "array"
@@ -87,17 +88,17 @@ def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
 
     def write(old: bytes | None) -> bytes:
         documents = _collect(store, path, path, zarr_format, deep=True)
-        return _encode(old, documents, zarr_format)
+        return _encode(old, documents, zarr_format, place)
 
     store.update_value(place, write)
 
 
-def _encode(old: bytes | None, documents: Documents, zarr_format: int) -> bytes:
+def _encode(old: bytes | None, documents: Documents, zarr_format: int, place: str) -> bytes:
     if zarr_format == 2:
         return consolidated.encode_v2(documents)
     if old is None:
         raise PathNotFoundError("the group is gone, and its metadata with it")
-    return consolidated.encode_v3(old, documents)
+    return consolidated.encode_v3(old, documents, place)
 
 
 def _parse(document: Any, zarr_format: int, where: str) -> Documents | None:
@@ -150,7 +151,7 @@ def _resynced(
             return key in own or (below and (deep or not fresh))
 
         kept = {key: one for key, one in documents.items() if not replaced(key)}
-        return _encode(old, {**kept, **fresh}, zarr_format)
+        return _encode(old, {**kept, **fresh}, zarr_format, place)
 
     return change
 

@@ -13,6 +13,7 @@ import weakref
 from typing import Any
 
 from zarrix._engine import ZipStore as Archive
+from zarrix._metadata.checks import members_of
 from zarrix._store import EngineStore
 from zarrix.util import normalize_dimension_separator
 
@@ -146,8 +147,9 @@ class ZipStore(EngineStore):
 
     def _comment(self) -> bytes:
         """What RFC-9 has an archive say of itself."""
-        root = json.loads(self.get("zarr.json", b"{}"))
-        ome = root.get("attributes", {}).get("ome", {}) if isinstance(root, dict) else {}
+        root = members_of(self.get("zarr.json", b"{}"), "zarr.json")
+        attributes = root.get("attributes")
+        ome = attributes.get("ome", {}) if isinstance(attributes, dict) else {}
         version = ome.get("version", "0.5") if isinstance(ome, dict) else "0.5"
         told = {"version": version, "zipFile": {"centralDirectory": {"jsonFirst": True}}}
         return json.dumps({"ome": told}).encode()

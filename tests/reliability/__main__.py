@@ -25,6 +25,7 @@ from tests.reliability.libraries import LIBRARIES
 ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENTS = (
     "races",
+    "locks",
     "kills",
     "readers",
     "damage",
@@ -33,6 +34,7 @@ EXPERIMENTS = (
     "forks",
     "interrupts",
     "failures",
+    "archives",
 )
 PEERS = ("races", "kills", "readers")
 """Experiments that peers take part in; the others look at what only zarrix promises."""

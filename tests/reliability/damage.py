@@ -75,13 +75,13 @@ def run(library: Library, folder: Path, scale: float) -> list[Figure]:
         except _NotInstalledError:
             continue
         total += counts
-        figures += _silent(chain.name, chain.checked, each, counts)
+        figures += silent(chain.name, chain.checked, each, counts)
     counts = _shards(folder, each * 2)
     total += counts
-    figures += _silent("shard, zstd and crc32c", True, each * 2, counts)
-    figures += _totals("chunks and shards", total)
+    figures += silent("shard, zstd and crc32c", True, each * 2, counts)
+    figures += totals("chunks and shards", total)
     metadata = _documents(folder, max(100, round(2000 * scale)))
-    figures += _totals("documents", metadata)
+    figures += totals("documents", metadata)
     figures.append(Figure("documents: valid ones that say something else", metadata["changed"]))
     return figures + _swaps(folder / "swaps", max(5, round(200 * scale)))
 
@@ -115,7 +115,7 @@ class _NotInstalledError(Exception):
     """numcodecs lacks what this codec needs."""
 
 
-def _silent(name: str, checked: bool, count: int, counts: Counter[str]) -> list[Figure]:
+def silent(name: str, checked: bool, count: int, counts: Counter[str]) -> list[Figure]:
     return [
         Figure(f"{name}: silent of {count}", counts["silent"], "= 0" if checked else ""),
         Figure(
@@ -126,7 +126,7 @@ def _silent(name: str, checked: bool, count: int, counts: Counter[str]) -> list[
     ]
 
 
-def _totals(what: str, counts: Counter[str]) -> list[Figure]:
+def totals(what: str, counts: Counter[str]) -> list[Figure]:
     return [
         Figure(f"{what}: damages", counts["cases"]),
         Figure(f"{what}: clean errors", counts["error"]),
@@ -171,7 +171,7 @@ def _chunks(folder: Path, chain: Chain, count: int) -> Counter[str]:
     def read() -> tuple[bool, bool]:
         return np.array_equal(array[:], wanted), True
 
-    return _many(file, count, read, lambda message: f"{file.name!r}" in message or '"0"' in message)
+    return many(file, count, read, lambda message: f"{file.name!r}" in message or '"0"' in message)
 
 
 def _shards(folder: Path, count: int) -> Counter[str]:
@@ -192,7 +192,7 @@ def _shards(folder: Path, count: int) -> Counter[str]:
         right = [wanted[begin + 3 : begin + 200] for begin in range(0, 2048, 256)]
         return all(map(np.array_equal, parts, right)), True
 
-    return _many(file, count, read, names)
+    return many(file, count, read, names)
 
 
 def _documents(folder: Path, count: int) -> Counter[str]:
@@ -224,7 +224,7 @@ def _documents(folder: Path, count: int) -> Counter[str]:
         file = folder / "documents" / name
         # A document with another chunk shape contradicts the chunk, which is then what is named.
         told = partial(_names_one_of, (name, '"x/0"'))
-        counts += _many(file, count // 4, read, told)
+        counts += many(file, count // 4, read, told)
     return counts
 
 
@@ -232,18 +232,21 @@ def _names_one_of(names: tuple[str, ...], message: str) -> bool:
     return any(name in message for name in names)
 
 
-def _many(file: Path, count: int, read: Read, names: Callable[[str], bool]) -> Counter[str]:
-    """Damage ``file`` in ``count`` ways and count what became of the reads."""
+def many(
+    file: Path, count: int, read: Read, names: Callable[[str], bool], part: slice = slice(None)
+) -> Counter[str]:
+    """Damage ``file``, or a part of it, in ``count`` ways and count what became of the reads."""
     import zarrix as zarr
 
     whole = file.read_bytes()
+    begin, end, _ = part.indices(len(whole))
     counts: Counter[str] = Counter()
 
     def cases(first: int) -> Callable[[], Iterator[tuple[int, str, str, int]]]:
         def work() -> Iterator[tuple[int, str, str, int]]:
             for number in range(first, count):
-                kind, data = _damaged(whole, number)
-                file.write_bytes(data)
+                kind, data = _damaged(whole[begin:end], number)
+                file.write_bytes(whole[:begin] + data + whole[end:])
                 memory = Memory()
                 try:
                     right, same = read()

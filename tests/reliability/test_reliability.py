@@ -65,6 +65,10 @@ def test_refusals_of_the_system_and_hostile_names_touch_nothing() -> None:
     assert missed("failures") == []
 
 
+def test_an_archive_that_is_damaged_forked_with_or_killed_is_what_it_was_or_an_error() -> None:
+    assert missed("archives") == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_figures_of_the_documentation(experiment: str) -> None:

@@ -14,12 +14,21 @@ use std::time::Duration;
 use place::Place;
 use zarrix_store::{Durability, LocalStore, MemoryStore, Store};
 
+/// What ends a child that hangs. Nothing is proven by a child being faster: a busy machine with a
+/// busy disk can stop any of them for many seconds.
+const HANGS_S: u32 = 300;
+
 /// A forked child; killed if its test forgets it.
 struct Child(libc::pid_t);
 
 impl Child {
-    /// Forks a child that runs `work` and has `limit_s` seconds for it.
-    fn fork(limit_s: u32, work: impl FnOnce()) -> Self {
+    /// Forks a child that runs `work`.
+    fn fork(work: impl FnOnce()) -> Self {
+        Self::fork_for(HANGS_S, work)
+    }
+
+    /// Forks a child that runs `work` and is ended after `limit_s` seconds.
+    fn fork_for(limit_s: u32, work: impl FnOnce()) -> Self {
         // SAFETY: the C library keeps its own locks usable in the child, ours is what is tested,
         // and the child leaves by `_exit` without unwinding into its copy of the harness.
         unsafe {
@@ -37,6 +46,11 @@ impl Child {
     fn kill(&self) {
         // SAFETY: the process is our child and has not been waited for.
         unsafe { libc::kill(self.0, libc::SIGKILL) };
+    }
+
+    fn is_alive(pid: libc::pid_t) -> bool {
+        // SAFETY: signal 0 only asks.
+        unsafe { libc::kill(pid, 0) == 0 }
     }
 
     /// Its exit code, or minus the signal that ended it.
@@ -86,14 +100,13 @@ fn processes_that_update_one_key_while_its_anchor_is_replaced_lose_nothing() {
     let place = Place::new();
     let store = LocalStore::new(place.path("s"));
     put(&store, "a/.zarray", b"0");
-    let replacer = Child::fork(60, || {
+    let replacer = Child::fork(|| {
         loop {
             increment(&store, "a/.zarray", "a/.zarray");
         }
     });
-    let writers = (0..4).map(|_| {
-        Child::fork(50, || (0..200).for_each(|_| increment(&store, "a/.zarray", "a/0.0")))
-    });
+    let writers = (0..4)
+        .map(|_| Child::fork(|| (0..200).for_each(|_| increment(&store, "a/.zarray", "a/0.0"))));
     all_succeed(writers.collect());
     drop(replacer);
     assert_eq!(number(&store, "a/0.0"), 800);
@@ -109,7 +122,7 @@ fn an_anchor_is_locked_although_many_processes_write_its_chunks_without_pause() 
         .map(|writer| {
             let key = format!("a/{writer}");
             let store = &store;
-            Child::fork(60, move || {
+            Child::fork(move || {
                 loop {
                     increment(store, "a/.zarray", &key);
                 }
@@ -117,7 +130,7 @@ fn an_anchor_is_locked_although_many_processes_write_its_chunks_without_pause() 
         })
         .collect();
     let replacer =
-        Child::fork(20, || (0..100).for_each(|_| increment(&store, "a/.zarray", "a/.zarray")));
+        Child::fork(|| (0..100).for_each(|_| increment(&store, "a/.zarray", "a/.zarray")));
     all_succeed(vec![replacer]);
     drop(writers);
     assert_eq!(number(&store, "a/.zarray"), 100);
@@ -128,9 +141,8 @@ fn processes_that_create_and_replace_an_anchor_lose_no_update() {
     let place = Place::new();
     let store = LocalStore::new(place.path("s"));
     std::fs::create_dir(place.path("s")).unwrap();
-    let writers = (0..4).map(|_| {
-        Child::fork(50, || (0..200).for_each(|_| increment(&store, ".zattrs", ".zattrs")))
-    });
+    let writers = (0..4)
+        .map(|_| Child::fork(|| (0..200).for_each(|_| increment(&store, ".zattrs", ".zattrs"))));
     all_succeed(writers.collect());
     assert_eq!(number(&store, ".zattrs"), 800);
 }
@@ -141,7 +153,7 @@ fn an_anchor_stays_locked_when_its_holder_has_replaced_it() {
     let store = LocalStore::new(place.path("s"));
     put(&store, ".zarray", b"0");
     let writers = (0..4).map(|_| {
-        Child::fork(50, || {
+        Child::fork(|| {
             for _ in 0..50 {
                 let _lock = store.lock(".zarray", ".zarray").unwrap();
                 (0..3).for_each(|_| increment(&store, ".zarray", ".zarray"));
@@ -159,7 +171,7 @@ fn a_group_opened_as_a_store_of_its_own_has_the_same_locks() {
     let inner = LocalStore::new(place.path("s/g"));
     put(&outer, "g/a/.zarray", b"{}");
     let writers = (0..4).map(|writer| {
-        Child::fork(50, || {
+        Child::fork(|| {
             for _ in 0..150 {
                 match writer % 2 {
                     0 => increment(&outer, "g/a/.zarray", "g/a/c/0"),
@@ -187,7 +199,7 @@ fn a_killed_writer_leaves_a_complete_value_and_one_hidden_file() {
             break;
         }
         let before = generation();
-        let writer = Child::fork(60, || {
+        let writer = Child::fork(|| {
             for version in 1_u8.. {
                 let _lock = store.lock("a/.zarray", "a/0").unwrap();
                 put(&store, "a/0", &vec![version; SIZE]);
@@ -220,19 +232,25 @@ fn a_killed_holder_s_lock_is_free_at_once_although_its_forked_child_lives() {
     let place = Place::new();
     let store = LocalStore::new(place.path("s"));
     put(&store, "a/.zarray", b"{}");
-    let holder = Child::fork(60, || {
+    let holder = Child::fork(|| {
         let _lock = store.lock("a/.zarray", "a/0").unwrap();
-        // The grandchild outlives its parent; the alarm ends it.
-        let grandchild = Child::fork(5, || std::thread::sleep(Duration::from_secs(60)));
-        put(&store, "ready", b"1");
+        // It outlives its parent, and is ended by the test.
+        let grandchild = Child::fork(|| std::thread::sleep(Duration::from_secs(HANGS_S.into())));
+        put(&store, "grandchild", grandchild.0.to_string().as_bytes());
         grandchild.wait();
     });
-    while store.size("ready").unwrap().is_none() {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    let grandchild = loop {
+        match number(&store, "grandchild") {
+            0 => std::thread::sleep(Duration::from_millis(1)),
+            pid => break libc::pid_t::try_from(pid).unwrap(),
+        }
+    };
     holder.kill();
     assert_eq!(holder.wait(), -libc::SIGKILL);
-    all_succeed(vec![Child::fork(3, || increment(&store, "a/.zarray", "a/0"))]);
+    all_succeed(vec![Child::fork(|| increment(&store, "a/.zarray", "a/0"))]);
+    assert!(Child::is_alive(grandchild), "the lock may have been free because nobody had it");
+    // SAFETY: it was alive just now, and ends by itself only after minutes.
+    unsafe { libc::kill(grandchild, libc::SIGKILL) };
 }
 
 /// Forks 200 children while threads read, write and hold locks; each child does all three.
@@ -257,7 +275,7 @@ fn fork_while_busy(store: &dyn Store) {
         }
         let held_here = store.lock("a/.zarray", "a/held").unwrap();
         for round in 0..200 {
-            let child = Child::fork(10, || {
+            let child = Child::fork(|| {
                 let mut value = Vec::new();
                 store.get_into("a/fixed", &mut value).unwrap().unwrap();
                 assert_eq!(value, [7; 16 << 10]);
@@ -300,9 +318,9 @@ fn a_forked_child_neither_holds_nor_frees_what_its_parent_locked() {
     let lock = store.lock("a/.zarray", "a/0").unwrap();
     let mut inherited = Some(lock);
     // Dropping its copy of the guard must not unlock the parent's.
-    all_succeed(vec![Child::fork(10, || drop(inherited.take()))]);
-    let waiting = Child::fork(1, || increment(&store, "a/.zarray", "a/0"));
+    all_succeed(vec![Child::fork(|| drop(inherited.take()))]);
+    let waiting = Child::fork_for(1, || increment(&store, "a/.zarray", "a/0"));
     assert_eq!(waiting.wait(), -libc::SIGALRM);
     drop(inherited);
-    all_succeed(vec![Child::fork(10, || increment(&store, "a/.zarray", "a/0"))]);
+    all_succeed(vec![Child::fork(|| increment(&store, "a/.zarray", "a/0"))]);
 }

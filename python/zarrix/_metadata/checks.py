@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from zarrix._errors import MetadataError, shorten
+from zarrix.util import json_loads
 
-__all__ = ["MAX_LENGTH", "extension", "lengths", "wrong"]
+__all__ = ["MAX_LENGTH", "extension", "lengths", "members_of", "wrong"]
 
 MAX_LENGTH = 2**63 - 1
 
@@ -15,6 +16,14 @@ MAX_LENGTH = 2**63 - 1
 def wrong(where: str, key: str, value: Any, allowed: str) -> MetadataError:
     """The error for a member of a document that cannot be right."""
     return MetadataError(f"{where}: key {key!r} is {shorten(value)}; allowed: {allowed}")
+
+
+def members_of(document: Any, where: str) -> Mapping[str, Any]:
+    """What a document holds, parsed or not yet; a document is a JSON object."""
+    members = document if isinstance(document, Mapping) else json_loads(document, where)
+    if not isinstance(members, Mapping):
+        raise MetadataError(f"{where}: is {shorten(members)}; expected a JSON object")
+    return members
 
 
 def lengths(value: Any, key: str, least: int, where: str) -> tuple[int, ...]:

@@ -7,11 +7,11 @@ relative to the root.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from zarrix._errors import MetadataError, shorten
+from zarrix._metadata.checks import members_of
 from zarrix.util import json_dumps, json_loads
 
 __all__ = ["Documents", "encode_v2", "encode_v3", "parse_v2", "parse_v3"]
@@ -62,14 +62,20 @@ def parse_v3(document: Any, where: str) -> Documents | None:
     return {"zarr.json": members, **documents}
 
 
-def encode_v3(root: Any, documents: Documents) -> bytes:
-    """The group's ``zarr.json`` with other documents inside."""
+def encode_v3(root: Any, documents: Documents, where: str) -> bytes:
+    """The group's ``zarr.json`` with other documents inside.
+
+    Raises
+    ------
+    MetadataError
+        ``root`` is no JSON object; the message starts with ``where``.
+    """
     paths = sorted(
         (key.removesuffix("/zarr.json") for key in documents if key != "zarr.json"),
         key=lambda path: (path.count("/"), path),
     )
     inside = {path: _with_own(documents[f"{path}/zarr.json"]) for path in paths}
-    members = dict(json.loads(root))
+    members = dict(members_of(root, where))
     inline = {**_EMPTY, "metadata": inside}
     if "consolidated_metadata" in members or "node_type" not in members:
         members["consolidated_metadata"] = inline

@@ -29,11 +29,11 @@ from zarrix._dtypes import (
 )
 from zarrix._errors import MetadataError, shorten
 from zarrix._metadata import ArrayMetadata, GroupMetadata
+from zarrix._metadata.checks import members_of
 from zarrix._objects import OBJECT_CODECS, decode_fill, encode_fill, is_variable
 from zarrix.util import (
     human_readable_size,
     json_dumps,
-    json_loads,
     normalize_chunks,
     normalize_dimension_separator,
     normalize_dtype,
@@ -166,7 +166,7 @@ def parse_array(
     MetadataError
         It is not JSON, lacks a key, or contradicts itself.
     """
-    members = _members(document, where)
+    members = members_of(document, where)
     missing = [key for key in _ARRAY_KEYS if key not in members]
     if missing:
         raise MetadataError(
@@ -238,7 +238,7 @@ def _spelled(codec: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def parse_group(document: Any, where: str = ".zgroup") -> GroupMetadata:
     """The group that a ``.zgroup`` document describes; `MetadataError` if it does not."""
-    members = _members(document, where)
+    members = members_of(document, where)
     if "zarr_format" not in members:
         raise MetadataError(f"{where}: lacks the key 'zarr_format'; a group of format 2 has it")
     _check_format(members, where)
@@ -253,7 +253,7 @@ def group_document(metadata: GroupMetadata | None = None) -> bytes:
 
 def parse_attributes(document: Any, where: str = ".zattrs") -> dict[str, Any]:
     """The attributes in a ``.zattrs`` document; `MetadataError` if it is not a JSON object."""
-    return dict(_members(document, where))
+    return dict(members_of(document, where))
 
 
 def attributes_document(attributes: Mapping[Any, Any], where: str = ".zattrs") -> bytes:
@@ -345,13 +345,6 @@ def _check_chunks(
             f"(config.max_chunk_bytes), and one of {dtype} would have "
             f"{human_readable_size(chunk_bytes)}",
         )
-
-
-def _members(document: Any, where: str) -> Mapping[str, Any]:
-    members = document if isinstance(document, Mapping) else json_loads(document, where)
-    if not isinstance(members, Mapping):
-        raise MetadataError(f"{where}: is {shorten(members)}; expected a JSON object")
-    return members
 
 
 def _check_format(members: Mapping[str, Any], where: str) -> None:

@@ -33,9 +33,9 @@ from zarrix._data_types import (
     same_bytes,
 )
 from zarrix._domains import check_domains
-from zarrix._errors import MetadataError, shorten
+from zarrix._errors import MetadataError
 from zarrix._metadata import ArrayMetadata, GroupMetadata
-from zarrix._metadata.checks import MAX_LENGTH
+from zarrix._metadata.checks import MAX_LENGTH, members_of
 from zarrix._metadata.checks import lengths as _lengths
 from zarrix._metadata.checks import wrong as _wrong
 from zarrix._metadata.grids import check_units, grid_document, has_lists, lists_of, parse_grid
@@ -47,7 +47,6 @@ from zarrix.util import (
     guess_shards,
     human_readable_size,
     json_dumps,
-    json_loads,
     normalize_chunks,
     normalize_fill_value,
     normalize_order,
@@ -264,7 +263,7 @@ def _node_type_cached(document: bytes) -> str | None:
     """What a valid document describes; None for any other."""
     try:
         members = json.loads(document)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     kind = members.get("node_type") if isinstance(members, Mapping) else None
     return kind if kind in ("array", "group") else None
@@ -276,7 +275,7 @@ def node_type(document: Any, where: str) -> str:
         known = _node_type_cached(document)
         if known is not None:
             return known
-    members = _members(document, where)
+    members = members_of(document, where)
     kind = members.get("node_type")
     if kind not in ("array", "group"):
         raise _wrong(where, "node_type", kind, "'array' or 'group'")
@@ -300,7 +299,7 @@ def parse_array(document: Any, where: str = "zarr.json") -> ArrayMetadata:
     UnknownCodecError
         A codec is not known.
     """
-    members = _members(document, where)
+    members = members_of(document, where)
     missing = [key for key in _ARRAY_KEYS if key not in members]
     if missing:
         raise MetadataError(
@@ -377,7 +376,7 @@ def array_document(metadata: ArrayMetadata) -> bytes:
 
 def parse_group(document: Any, where: str = "zarr.json") -> GroupMetadata:
     """The group that a ``zarr.json`` document describes; `MetadataError` if it does not."""
-    members = _members(document, where)
+    members = members_of(document, where)
     for key in ("zarr_format", "node_type"):
         if key not in members:
             raise MetadataError(f"{where}: lacks the key {key!r}; a group of format 3 has it")
@@ -394,7 +393,7 @@ def group_document(metadata: GroupMetadata) -> bytes:
 
 def parse_attributes(document: Any, where: str = "zarr.json") -> dict[str, Any]:
     """The attributes inside a ``zarr.json``."""
-    attributes = _members(document, where).get("attributes", {})
+    attributes = members_of(document, where).get("attributes", {})
     if not isinstance(attributes, Mapping):
         raise _wrong(where, "attributes", attributes, "an object")
     return dict(attributes)
@@ -402,7 +401,7 @@ def parse_attributes(document: Any, where: str = "zarr.json") -> dict[str, Any]:
 
 def attributes_document(document: Any, attributes: Mapping[str, Any], where: str) -> bytes:
     """The document with other attributes; everything else in it stays as it is."""
-    members = dict(_members(document, where))
+    members = dict(members_of(document, where))
     if "attributes" not in members:
         # Where zarr-python has them: before the members that every node has.
         members = {"attributes": {}, **members}
@@ -428,13 +427,6 @@ def _is_json(value: Any) -> bool:
     except (TypeError, ValueError, RecursionError):
         return False
     return True
-
-
-def _members(document: Any, where: str) -> Mapping[str, Any]:
-    members = document if isinstance(document, Mapping) else json_loads(document, where)
-    if not isinstance(members, Mapping):
-        raise MetadataError(f"{where}: is {shorten(members)}; expected a JSON object")
-    return members
 
 
 def _check_node(members: Mapping[str, Any], kind: str, known: Iterable[str], where: str) -> None:

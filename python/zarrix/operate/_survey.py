@@ -6,7 +6,6 @@ broken: that is noted under its key, and the rest is looked at as if it were not
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -15,11 +14,12 @@ from typing import Any
 
 from zarrix import _nodes
 from zarrix._array import Array
-from zarrix._errors import ZarrixError
+from zarrix._errors import MetadataError, ZarrixError
 from zarrix._group import Group
 from zarrix._metadata import v2, v3
+from zarrix._metadata.checks import members_of
 from zarrix._stores import Store, as_store
-from zarrix.util import normalize_storage_path
+from zarrix.util import json_loads, normalize_storage_path
 
 __all__ = ["SET_ASIDE", "Problem", "Survey", "place_of", "survey"]
 
@@ -133,7 +133,7 @@ def _read_node(found: Survey, key: str, present: set[str]) -> None:
         return
     v3.parse_group(document, where=where)
     found.groups.append(path)
-    consolidated = json.loads(document).get("consolidated_metadata")
+    consolidated = members_of(document, where).get("consolidated_metadata")
     if isinstance(consolidated, dict) and isinstance(consolidated.get("metadata"), dict):
         told = {
             _join(path, name, "zarr.json"): one for name, one in consolidated["metadata"].items()
@@ -143,8 +143,8 @@ def _read_node(found: Survey, key: str, present: set[str]) -> None:
 
 def _read_consolidated(found: Survey, key: str, present: set[str]) -> None:
     path = _parent(key)
-    members = json.loads(found.store[key])
-    if not isinstance(members, dict) or not isinstance(members.get("metadata"), dict):
+    members = members_of(found.store[key], _nodes.place(found.store, key))
+    if not isinstance(members.get("metadata"), dict):
         raise ValueError(f"{_nodes.place(found.store, key)}: lacks the key 'metadata'")
     told = {_join(path, name): one for name, one in members["metadata"].items()}
     _compare(found, key, told, present, (".zarray", ".zgroup", ".zattrs"))
@@ -178,8 +178,8 @@ def _compare(
 
 def _plain(document: bytes) -> Any:
     try:
-        return _without_consolidated(json.loads(document))
-    except ValueError:
+        return _without_consolidated(json_loads(document))
+    except MetadataError:
         # Noted under its own key.
         return None
 
