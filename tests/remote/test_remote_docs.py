@@ -10,7 +10,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "stores.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def test_the_code_of_the_page_runs(serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_of_the_page_runs(serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     server = serve("moto")
     client = s3_client(server)
     client.create_bucket(Bucket="bucket")
