@@ -21,6 +21,8 @@ use crate::{Durability, anchor, sys};
 
 static UNIQUE_NAMES: AtomicU64 = AtomicU64::new(0);
 
+const DOCUMENTS: [&[u8]; 5] = [b".zarray", b".zgroup", b".zattrs", b".zmetadata", b"zarr.json"];
+
 /// How often a directory that vanishes while it is written to is made again.
 const ATTEMPTS: usize = 16;
 
@@ -35,7 +37,8 @@ pub(crate) fn replace(
     held: Option<&Held>,
 ) -> io::Result<()> {
     let locked = held.filter(|held| held.is_process_wide());
-    let partial = partial_name(path, locked.is_some())?;
+    let alone = locked.is_some_and(|held| !held.is_whole() || is_document(path));
+    let partial = partial_name(path, alone)?;
     let hands_over = locked.filter(|held| held.is_whole());
     let mut written = write_partial(&partial, value, durability, hands_over.is_some());
     for _ in 0..ATTEMPTS {
@@ -78,6 +81,13 @@ fn partial_name(path: &CStr, alone: bool) -> io::Result<CString> {
         false => unique_partial(as_path(path)).into_os_string().into_vec(),
     };
     CString::new(name).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// Whether a file can only be an anchor. Another that is locked as one, a chunk that is written by its
+/// key, is not kept from who writes it under the lock of its array.
+fn is_document(path: &CStr) -> bool {
+    let name = path.to_bytes().rsplit(|&byte| byte == b'/').next();
+    name.is_some_and(|name| DOCUMENTS.contains(&name))
 }
 
 fn as_path(path: &CStr) -> &Path {

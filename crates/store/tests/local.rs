@@ -118,6 +118,26 @@ fn leftovers_are_hidden_and_go_with_their_prefix() {
 }
 
 #[test]
+fn a_chunk_written_by_its_key_is_kept_apart_from_who_writes_it_under_its_array_s_lock() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/.zarray", b"{}");
+    put(&store, "a/0", b"1");
+    // What another process would be writing at that moment.
+    let other = place.path("s/a/0.partial");
+    std::fs::write(&other, b"half of").unwrap();
+    {
+        let _lock = store.lock("a/0", "a/0").unwrap();
+        put(&store, "a/0", b"2");
+    }
+    assert_eq!(std::fs::read(&other).unwrap(), b"half of");
+    let _lock = store.lock("a/.zarray", "a/0").unwrap();
+    put(&store, "a/0", b"3");
+    assert!(!other.exists());
+    assert_eq!(get(&store, "a/0"), Some(b"3".to_vec()));
+}
+
+#[test]
 fn a_write_that_fails_keeps_the_old_value_and_leaves_nothing() {
     let place = Place::new();
     let store = LocalStore::new(place.path("s"));
