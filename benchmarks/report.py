@@ -201,7 +201,7 @@ def picture(rows: Sequence[Row]) -> str:
     The bars are as long as the ratio of the rounds says; the times beside them are medians.
     """
     drawn = [(row, row.best) for row in rows if row.best is not None]
-    left, full, pitch, top = 250, 340, 40, 62
+    left, full, pitch, top = 310, 340, 40, 62
     width, height = left + full + 230, top + pitch * len(drawn) + 30
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
