@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -93,6 +94,17 @@ def test_a_flipped_bit_names_the_key(tmp_path, method):
     with pytest.raises(CorruptChunkError, match=r'"group/0\.0"'):
         store["group/0.0"]
     assert store["b"] == b"fine"
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_member_behind_the_end_of_the_file_is_an_error_that_names_the_key(tmp_path, method):
+    path = Path(zipped(tmp_path / "a.zip", method))
+    content = bytearray(path.read_bytes())
+    record = content.rindex(b"PK\1\2", 0, content.rindex(b"1.1"))
+    struct.pack_into("<I", content, record + 42, len(content) + 9)
+    path.write_bytes(content)
+    with pytest.raises(CorruptChunkError, match=r"1\.1.*ends before it"):
+        zarr.open(str(path), mode="r")[60, 80]
 
 
 def test_of_duplicates_the_last_counts(tmp_path):

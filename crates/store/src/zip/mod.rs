@@ -32,7 +32,7 @@ use format::Entry;
 use session::Commit;
 pub use session::Start as ZipStart;
 use source::Source;
-use value::Found;
+use value::{Found, read_for};
 use writing::Writing;
 use zarrix_codec::member::Method;
 
@@ -260,7 +260,7 @@ impl Store for ZipStore {
             return Ok(Some(generation(&*source, &found.entry)));
         };
         if let [range] = ranges {
-            source.read(data + range.start, range.end - range.start, dst)?;
+            read_for(key, &*source, data + range.start, range.end - range.start, dst)?;
         } else {
             let placed: Vec<_> = ranges.iter().map(|r| (data + r.start, r.end - r.start)).collect();
             let mut parts: Vec<Result<Vec<u8>>> = Vec::new();

@@ -1,6 +1,7 @@
 //! A member's value: found behind its local header, decoded to its declared length, checked.
 
 use std::cell::RefCell;
+use std::io::ErrorKind;
 
 use zarrix_codec::Scratch;
 use zarrix_codec::member::{Method, crc32};
@@ -22,6 +23,22 @@ thread_local! {
 
 pub(super) fn corrupt(key: &str, reason: impl Into<String>) -> StoreError {
     StoreError::Corrupt { key: key.to_owned(), reason: reason.into() }
+}
+
+/// Replaces the content of `dst` by bytes of an archive, as the directory has them for `key`.
+pub(super) fn read_for(
+    key: &str,
+    source: &dyn Source,
+    at: u64,
+    bytes: u64,
+    dst: &mut Vec<u8>,
+) -> Result<()> {
+    source.read(at, bytes, dst).map_err(|error| match error {
+        StoreError::Io { source, .. } if source.kind() == ErrorKind::UnexpectedEof => {
+            corrupt(key, "the zip archive ends before it")
+        }
+        error => error,
+    })
 }
 
 /// A member, apart from the table that it stands in.
@@ -68,7 +85,7 @@ impl Found {
         }
         let mut header = Vec::new();
         let wanted = (format::LOCAL_BYTES + key.len()) as u64;
-        source.read(self.entry.header, wanted, &mut header)?;
+        read_for(key, source, self.entry.header, wanted, &mut header)?;
         Ok(self.entry.header + self.header_bytes(key, &header)? as u64)
     }
 
@@ -97,7 +114,7 @@ impl Found {
         let data = self.locate(key, source)?;
         let Entry { stored_bytes, bytes, .. } = self.entry;
         if method == Method::Stored {
-            source.read(data, bytes.min(most.saturating_add(1)), dst)?;
+            read_for(key, source, data, bytes.min(most.saturating_add(1)), dst)?;
             if bytes <= most {
                 self.check(key, dst)?;
             }
@@ -105,7 +122,7 @@ impl Found {
         }
         self.check_length(key, most)?;
         SCRATCH.with_borrow_mut(|(stored, scratch)| {
-            source.read(data, stored_bytes, stored)?;
+            read_for(key, source, data, stored_bytes, stored)?;
             self.decode(key, method, stored, dst, scratch)
         })?;
         Ok(data)
