@@ -197,6 +197,7 @@ class ArrayState(ArrayTerms):
             write_empty_chunks=self._write_empty_chunks,
             allow_pickle=self._allow_pickle,
             read_missing_chunks=self._read_missing,
+            has_document=self._chunk_store is None,
         )
         self._metadata = metadata
         self._document = document

@@ -94,8 +94,20 @@ class Store:
     def list_dirs(self, prefixes: Sequence[str]) -> list[tuple[list[str], list[str]]]:
         """`list_dir` of each of ``prefixes``, asked for at once."""
 
-    def rename_prefix(self, source: str, target: str, *, fsync: bool = False) -> None:
-        """Move everything at and below ``source`` to ``target``, which must not exist."""
+    def delete_node(self, path: str, documents: Sequence[str], *, fsync: bool = False) -> int:
+        """Remove what is at and below ``path``; how many values that were.
+
+        ``documents`` are the names of what makes a node there: who writes to it is waited for, and
+        whoever is killed in between leaves no node that lacks some of its chunks.
+        """
+
+    def move_node(
+        self, source: str, target: str, documents: Sequence[str], *, fsync: bool = False
+    ) -> None:
+        """Move everything at and below ``source`` to ``target``, which must not exist.
+
+        Who writes to the node that ``documents`` make there is waited for.
+        """
 
 @final
 class LocalStore(Store):
@@ -218,6 +230,8 @@ class ArrayIO:
         Where chunks have several shapes and not the same codecs: takes a chunk's shape, and gives
         the JSON of its codecs and what their slots refer to. It is asked once for each shape, from
         any thread.
+    has_document : bool
+        The metadata document is in this store, too: where it is gone, nothing is written.
 
     Buffers for elements without a size are NumPy arrays of objects or, for text, of StringDType.
     """
@@ -229,6 +243,8 @@ class ArrayIO:
         layout: str,
         foreign: Sequence[Any] = ...,
         chain_of: Callable[[tuple[int, ...]], tuple[str, Sequence[Any]]] | None = None,
+        *,
+        has_document: bool = False,
     ) -> ArrayIO: ...
     def read(self, selection: tuple[_AxisSelection, ...], out: Buffer) -> None:
         """Fill ``out``, which has one axis per range in ``selection`` and any strides."""

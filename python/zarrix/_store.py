@@ -173,22 +173,22 @@ class Store(MutableMapping[str, Any]):
     def rmdir(self, path: str | None = None) -> None:
         """Delete every key below ``path``; all keys, for the root.
 
-        The metadata goes first, under its lock: who writes chunks at that time is waited for, and
-        whoever is killed in between leaves no node that lacks some of them.
+        Who writes chunks of the node there is waited for, and whoever is killed in between leaves
+        no node that lacks some of them.
         """
         self._forbid_changes()
         prefix = self.engine_path(normalize_storage_path(path))
-        for name in _NODE_DOCUMENTS:
-            key = f"{prefix}/{name}" if prefix else name
-            self._engine.delete(key, fsync=self.syncs)
-        self._engine.delete_prefix(prefix, fsync=self.syncs)
+        self._engine.delete_node(prefix, _NODE_DOCUMENTS, fsync=self.syncs)
 
     def rename(self, src_path: str, dst_path: str) -> None:
-        """Move everything at and below ``src_path`` to ``dst_path``, which must not exist."""
+        """Move everything at and below ``src_path`` to ``dst_path``, which must not exist.
+
+        Who writes chunks of the node there is waited for.
+        """
         self._forbid_changes()
         source, target = normalize_storage_path(src_path), normalize_storage_path(dst_path)
         source, target = self.engine_path(source), self.engine_path(target)
-        self._engine.rename_prefix(source, target, fsync=self.syncs)
+        self._engine.move_node(source, target, _NODE_DOCUMENTS, fsync=self.syncs)
 
     def getsize(self, path: str | None = None) -> int:
         """Bytes of the value at ``path``, or of the values directly below it; 0 if none are."""

@@ -82,7 +82,7 @@ class WrapperStore(CalledStore):
         return self._store._engine.list_dir(prefix)
 
     def _rename(self, source: str, target: str, fsync: bool) -> None:
-        self._store._engine.rename_prefix(source, target, fsync=fsync)
+        self._store._engine.move_node(source, target, [], fsync=fsync)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WrapperStore):

@@ -223,13 +223,14 @@ def _hostile_keys(folder: Path) -> list[str]:
                 "delete": lambda k=key, e=engine: e.delete(k),
                 "size": lambda k=key, e=engine: e.size(k),
                 "update": lambda k=key, e=engine: e.update(k, lambda old: b"2"),
-                "rename from": lambda k=key, e=engine: e.rename_prefix(k, "b"),
-                "rename to": lambda k=key, e=engine: e.rename_prefix("ok", k),
+                "rename from": lambda k=key, e=engine: e.move_node(k, "b", [".zarray"]),
+                "rename to": lambda k=key, e=engine: e.move_node("ok", k, []),
             }
             if key:
                 calls["list"] = lambda k=key, e=engine: e.list_prefix(k)
                 calls["list names"] = lambda k=key, e=engine: e.list_dir(k)
                 calls["delete below"] = lambda k=key, e=engine: e.delete_prefix(k)
+                calls["delete node"] = lambda k=key, e=engine: e.delete_node(k, [".zarray"])
                 calls["set"] = lambda k=key, s=store: s.__setitem__(k, b"2")
             for name, work in calls.items():
                 try:

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use zarrix_store::Store;
+use zarrix_store::{KeyLock, Store};
 
 use crate::batches::Indexes;
 use crate::chunks::{parse_key, write_key};
@@ -26,6 +26,8 @@ pub struct ArrayIO {
     pub(crate) layout: Layout,
     /// Of shards on remote stores.
     pub(crate) indexes: Indexes,
+    /// Whether the metadata document is in this store, too.
+    has_document: bool,
 }
 
 impl fmt::Debug for ArrayIO {
@@ -39,7 +41,7 @@ impl ArrayIO {
     pub fn new(store: Arc<dyn Store>, path: &str, layout: Layout) -> Self {
         let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
         let anchor = format!("{prefix}{}", layout.metadata_key);
-        Self { store, prefix, anchor, layout, indexes: Indexes::default() }
+        Self { store, prefix, anchor, layout, indexes: Indexes::default(), has_document: false }
     }
 
     /// [`pool::run`] for tasks that each make calls of the store.
@@ -53,6 +55,21 @@ impl ArrayIO {
             true => pool::run_waiting(total, interrupt, task),
             false => pool::run(total, interrupt, task),
         }
+    }
+
+    /// The same array, with its metadata document in this store: without that nothing is written.
+    #[must_use]
+    pub fn with_document(self) -> Self {
+        Self { has_document: true, ..self }
+    }
+
+    /// The lock of the chunk `key`, to write to it.
+    pub(crate) fn lock(&self, key: &str) -> Result<KeyLock> {
+        let lock = self.store.lock(&self.anchor, key)?;
+        if self.has_document && lock.lacks_anchor() {
+            return Err(EngineError::Gone { document: self.anchor.clone() });
+        }
+        Ok(lock)
     }
 
     pub(crate) fn check_axes(&self, selection: &[AxisSelection]) -> Result<()> {

@@ -36,6 +36,12 @@ pub enum EngineError {
         /// Key of the chunk in its store.
         key: String,
     },
+    /// An array was deleted or moved since it was opened; nothing was written.
+    #[error("the array is gone: {document:?} is not stored any more, and nothing was written")]
+    Gone {
+        /// Key of its metadata document.
+        document: String,
+    },
     /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -93,6 +93,7 @@ impl ArrayIO {
         let key = std::mem::take(&mut s.key);
         let mut old = std::mem::take(&mut s.encoded);
         let most = chunk.most_stored_bytes;
+        let _lock = self.lock(&key)?;
         let mut refused = None;
         let mut change = |old: Option<&[u8]>, new: &mut Vec<u8>| {
             let old = match old.map(|old| check_most(&key, old, most)).transpose() {
@@ -143,7 +144,7 @@ impl ArrayIO {
     ) -> Result<()> {
         let keep = update(chunk, None, wanted, limits, spring, s, new)
             .map_err(|source| failed(&s.key, source))?;
-        let _lock = self.store.lock(&self.anchor, &s.key)?;
+        let _lock = self.lock(&s.key)?;
         self.replace(&s.key, keep.then_some(new.as_slice()), durability)
     }
 

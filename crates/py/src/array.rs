@@ -162,7 +162,7 @@ impl ArrayIO {
 #[pymethods]
 impl ArrayIO {
     #[new]
-    #[pyo3(signature = (store, path, layout, foreign = Vec::new(), chain_of = None))]
+    #[pyo3(signature = (store, path, layout, foreign = Vec::new(), chain_of = None, *, has_document = false))]
     fn new(
         py: Python<'_>,
         store: &Bound<'_, Store>,
@@ -170,6 +170,7 @@ impl ArrayIO {
         layout: &str,
         foreign: Vec<Bound<'_, PyAny>>,
         chain_of: Option<Py<PyAny>>,
+        has_document: bool,
     ) -> PyResult<Self> {
         let chain_of = chain_of.map(|call| Arc::new(ForeignChain(call)) as Arc<dyn ChainOf>);
         let layout = Layout::parse(layout, &codecs_of(&foreign)?, chain_of)
@@ -179,8 +180,9 @@ impl ArrayIO {
             let none = || PyIndexError::new_err(format!("no foreign slot {slot} for objects"));
             ObjectCodec::new(foreign.get(slot).ok_or_else(none)?)
         });
+        let inner = zarrix_engine::ArrayIO::new(store.get().inner(), path, layout);
         Ok(Self {
-            inner: zarrix_engine::ArrayIO::new(store.get().inner(), path, layout),
+            inner: if has_document { inner.with_document() } else { inner },
             item_bytes,
             objects: objects.transpose()?,
         })

@@ -97,6 +97,7 @@ pub fn from_engine(py: Python<'_>, error: &EngineError) -> PyErr {
         EngineError::Layout { .. } | EngineError::Configuration(_) => {
             named(py, "MetadataError", &error.to_string())
         }
+        EngineError::Gone { .. } => named(py, "ArrayNotFoundError", &error.to_string()),
         EngineError::MissingChunk { .. } => named(py, "ChunkNotFoundError", &error.to_string()),
         EngineError::Caller(source) => python_error(py, source.as_ref())
             .unwrap_or_else(|| PyRuntimeError::new_err(error.to_string())),

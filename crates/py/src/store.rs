@@ -6,13 +6,13 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use zarrix_engine::{EngineError, get_many};
+use zarrix_engine::{EngineError, delete_node, get_many, move_node};
 use zarrix_store::{Change, StoreError, Update, ZipMethod};
 
 use crate::array::{Signals, durability};
 use crate::buffer::Bytes;
 use crate::called::{Locks, PythonStore};
-use crate::error::from_store;
+use crate::error::{from_engine, from_store};
 use crate::mapping::PythonMapping;
 use crate::notices;
 
@@ -32,6 +32,10 @@ pub struct Store(Arc<dyn zarrix_store::Store>);
 impl Store {
     pub fn new(store: impl zarrix_store::Store + 'static) -> Self {
         Self(Arc::new(store))
+    }
+
+    pub fn shared(store: Arc<dyn zarrix_store::Store>) -> Self {
+        Self(store)
     }
 
     pub fn inner(&self) -> Arc<dyn zarrix_store::Store> {
@@ -115,6 +119,33 @@ impl Store {
         })
     }
 
+    #[pyo3(signature = (path, documents, *, fsync = false))]
+    fn delete_node(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        documents: Vec<String>,
+        fsync: bool,
+    ) -> PyResult<u64> {
+        let names: Vec<&str> = documents.iter().map(String::as_str).collect();
+        py.detach(|| delete_node(self.0.as_ref(), path, &names, durability(fsync)))
+            .map_err(|error| from_engine(py, &error))
+    }
+
+    #[pyo3(signature = (source, target, documents, *, fsync = false))]
+    fn move_node(
+        &self,
+        py: Python<'_>,
+        source: &str,
+        target: &str,
+        documents: Vec<String>,
+        fsync: bool,
+    ) -> PyResult<()> {
+        let names: Vec<&str> = documents.iter().map(String::as_str).collect();
+        py.detach(|| move_node(self.0.as_ref(), source, target, &names, durability(fsync)))
+            .map_err(|error| from_engine(py, &error))
+    }
+
     #[pyo3(signature = (prefix, *, fsync = false))]
     fn delete_prefix(&self, py: Python<'_>, prefix: &str, fsync: bool) -> PyResult<u64> {
         detached(py, || self.0.delete_prefix_with(prefix, durability(fsync)))
@@ -143,17 +174,6 @@ impl Store {
     ) -> PyResult<Vec<(Vec<String>, Vec<String>)>> {
         let listings = detached(py, || self.0.list_dirs(&prefixes))?;
         Ok(listings.into_iter().map(|listing| (listing.keys, listing.prefixes)).collect())
-    }
-
-    #[pyo3(signature = (source, target, *, fsync = false))]
-    fn rename_prefix(
-        &self,
-        py: Python<'_>,
-        source: &str,
-        target: &str,
-        fsync: bool,
-    ) -> PyResult<()> {
-        detached(py, || self.0.rename_prefix_with(source, target, durability(fsync)))
     }
 }
 
@@ -281,7 +301,7 @@ pub struct ZipStore(Arc<zarrix_store::ZipStore>);
 impl ZipStore {
     fn initializer(store: zarrix_store::ZipStore) -> PyClassInitializer<Self> {
         let store = Arc::new(store);
-        let base = Store(Arc::clone(&store) as Arc<dyn zarrix_store::Store>);
+        let base = Store::shared(Arc::clone(&store) as Arc<dyn zarrix_store::Store>);
         PyClassInitializer::from(base).add_subclass(Self(store))
     }
 }

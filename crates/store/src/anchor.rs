@@ -26,7 +26,7 @@ use std::os::fd::AsRawFd;
 
 use crate::descriptors::Held;
 use crate::local::unless_absent;
-use crate::lock::Others;
+use crate::lock::{Beyond, Others};
 use crate::sys::{self, Hold};
 
 /// Offset of the gate: past the end of any metadata document.
@@ -37,16 +37,22 @@ const ALL: Range<i64> = FIRST..FIRST;
 
 /// Locks the byte of `chunk` in the anchor at `path`, or everything where there is no chunk.
 ///
-/// `None` where this file system, or this file, has no locks for us: the caller then has what the
+/// Nothing where this file system, or this file, has no locks for us: the caller then has what the
 /// threads of this process agreed on, and no more.
-pub(crate) fn lock(path: &CStr, chunk: Option<&str>, others: Others) -> io::Result<Option<Held>> {
+pub(crate) fn lock(path: &CStr, chunk: Option<&str>, others: Others) -> io::Result<Beyond> {
     loop {
         let opened = Held::open(|| sys::open(path, libc::O_RDWR | libc::O_NONBLOCK));
-        let Some(opened) = unless_refused(unless_absent(opened))? else { return Ok(None) };
+        let Some(opened) = unless_refused(unless_absent(opened))? else {
+            return Ok(Beyond::Nothing);
+        };
         let Some(mut anchor) = opened else {
-            match lock_creation(path, chunk, others)? {
-                Creation::Locked(held) => return Ok(Some(held)),
-                Creation::Impossible => return Ok(None),
+            // Chunks of a directory, locked by it, would wait for each other.
+            if chunk.is_some() {
+                return Ok(Beyond::NoAnchor);
+            }
+            match lock_creation(path, others)? {
+                Creation::Locked(held) => return Ok(Beyond::Locked(held, path.to_owned())),
+                Creation::Impossible => return Ok(Beyond::Nothing),
                 Creation::Done => continue,
             }
         };
@@ -55,10 +61,10 @@ pub(crate) fn lock(path: &CStr, chunk: Option<&str>, others: Others) -> io::Resu
             Some(chunk) => lock_chunk(&mut anchor, chunk, others),
         };
         if unless_refused(locked)?.is_none() {
-            return Ok(None);
+            return Ok(Beyond::Nothing);
         }
         if is_still(path, anchor.file()?)? {
-            return Ok(Some(anchor));
+            return Ok(Beyond::Locked(anchor, path.to_owned()));
         }
     }
 }
@@ -97,12 +103,8 @@ enum Creation {
 
 /// Takes the turn to create the anchor at `path`, whose directory has to exist.
 ///
-/// Only for the anchor itself: chunks of a directory, locked by it, would wait for each other.
 /// A turn is coarser than the keys it stands for, so a thread that holds a lock never waits for it.
-fn lock_creation(path: &CStr, chunk: Option<&str>, others: Others) -> io::Result<Creation> {
-    if chunk.is_some() {
-        return Ok(Creation::Impossible);
-    }
+fn lock_creation(path: &CStr, others: Others) -> io::Result<Creation> {
     let directory = parent(path)?;
     let opened = Held::open(|| sys::open(&directory, libc::O_RDONLY | libc::O_DIRECTORY));
     let Some(Some(mut held)) = unless_refused(unless_absent(opened))? else {

@@ -327,11 +327,20 @@ impl Store for LocalStore {
 
     fn delete_prefix(&self, prefix: &str) -> Result<u64> {
         check_prefix(prefix)?;
-        tree::delete(&self.root, &self.path(prefix))
+        tree::delete(&self.root, &self.path(prefix), &[])
     }
 
     fn delete_prefix_with(&self, prefix: &str, durability: Durability) -> Result<u64> {
         let gone = self.delete_prefix(prefix)?;
+        if durability == Durability::Fsync {
+            self.sync_names_beside(prefix)?;
+        }
+        Ok(gone)
+    }
+
+    fn delete_node(&self, prefix: &str, documents: &[&str], durability: Durability) -> Result<u64> {
+        check_prefix(prefix)?;
+        let gone = tree::delete(&self.root, &self.path(prefix), documents)?;
         if durability == Durability::Fsync {
             self.sync_names_beside(prefix)?;
         }

@@ -15,11 +15,13 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::CString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::rc::{Rc, Weak};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::anchor::is_still;
 use crate::descriptors;
 use crate::process::{self, PerProcess};
 use crate::{Result, StoreError};
@@ -43,7 +45,20 @@ impl KeyLock {
     /// For stores that cannot exclude other processes, or that do so by conditional writes.
     /// `store` is the store's [`id`](crate::Store::id).
     pub fn in_process(store: &str, anchor: &str, key: &str) -> Result<Self> {
-        Self::with(store, anchor, key, |_| Ok(None))
+        Self::with(store, anchor, key, |_| Ok(Beyond::Nothing))
+    }
+
+    /// [`in_process`](Self::in_process), for a store that can tell whether an anchor is there.
+    pub(crate) fn in_process_beside(
+        store: &str,
+        anchor: &str,
+        key: &str,
+        has_anchor: impl FnOnce() -> bool,
+    ) -> Result<Self> {
+        Self::with(store, anchor, key, |_| {
+            let is_there = anchor == key || has_anchor();
+            Ok(if is_there { Beyond::Nothing } else { Beyond::NoAnchor })
+        })
     }
 
     /// Whether other processes are locked out, too.
@@ -52,13 +67,20 @@ impl KeyLock {
         self.held.is_process_wide()
     }
 
-    /// Locks in this process, then what `beyond` locks outside of it; `true` tells it that this
-    /// thread holds another lock, for which it must not wait out of turn.
+    /// Whether it is a chunk's, and the store, which could lock it, has no such anchor: the array
+    /// was deleted or moved since it was opened.
+    #[must_use]
+    pub fn lacks_anchor(&self) -> bool {
+        self.held.lacks_anchor
+    }
+
+    /// Locks in this process, then what `beyond` locks outside of it, where it must not wait out of
+    /// turn for a thread that holds another lock.
     pub(crate) fn with(
         store: &str,
         anchor: &str,
         key: &str,
-        beyond: impl FnOnce(Others) -> io::Result<Option<descriptors::Held>>,
+        beyond: impl FnOnce(Others) -> io::Result<Beyond>,
     ) -> Result<Self> {
         let whole = anchor == key;
         let (anchor, place) = (Place::new(store, anchor), Place::new(store, key));
@@ -73,6 +95,8 @@ impl KeyLock {
             whole,
             within: None,
             in_process: false,
+            lacks_anchor: false,
+            anchor_path: None,
             beyond: RefCell::new(None),
         };
         if let Some(outer) = mine.iter().find(|held| held.whole && held.anchor == anchor) {
@@ -96,7 +120,14 @@ impl KeyLock {
             (false, true) => Others::None,
         };
         // Dropping `held` on failure releases what the table gave.
-        held.beyond = RefCell::new(beyond(others).map_err(failed)?);
+        match beyond(others).map_err(failed)? {
+            Beyond::Nothing => {}
+            Beyond::NoAnchor => held.lacks_anchor = true,
+            Beyond::Locked(locked, path) => {
+                held.beyond = RefCell::new(Some(locked));
+                held.anchor_path = Some(path);
+            }
+        }
         Ok(Self::remember(held))
     }
 
@@ -105,6 +136,16 @@ impl KeyLock {
         let _ = HELD.try_with(|all| all.borrow_mut().push(Rc::downgrade(&held)));
         Self { held }
     }
+}
+
+/// What a store has locked outside of this process.
+pub(crate) enum Beyond {
+    /// Nothing: it cannot, or not here.
+    Nothing,
+    /// Nothing: there is no anchor that a chunk could be locked in.
+    NoAnchor,
+    /// Bytes of the anchor at this path.
+    Locked(descriptors::Held, CString),
 }
 
 /// What other locks the thread holds that is about to wait.
@@ -125,6 +166,8 @@ pub(crate) struct Held {
     /// The lock of the whole anchor under which this one is a matter of form.
     within: Option<Rc<Held>>,
     in_process: bool,
+    lacks_anchor: bool,
+    anchor_path: Option<CString>,
     beyond: RefCell<Option<descriptors::Held>>,
 }
 
@@ -133,6 +176,15 @@ impl Held {
         match &self.within {
             Some(outer) => outer.is_process_wide(),
             None => self.beyond.borrow().is_some(),
+        }
+    }
+
+    /// Whether the anchor in which a chunk is locked has been deleted, moved or replaced by one
+    /// who did not wait for this lock: by deleting what the array lies in.
+    pub(crate) fn has_lost_anchor(&self) -> io::Result<bool> {
+        match (&self.anchor_path, &*self.beyond.borrow()) {
+            (Some(path), Some(locked)) if !self.whole => Ok(!is_still(path, locked.file()?)?),
+            _ => Ok(false),
         }
     }
 

@@ -198,6 +198,7 @@ impl Store for MemoryStore {
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
         check_key(anchor)?;
         check_key(key)?;
-        KeyLock::in_process(&self.id, anchor, key)
+        let has_anchor = || self.look(|values| values.contains_key(anchor));
+        KeyLock::in_process_beside(&self.id, anchor, key, has_anchor)
     }
 }

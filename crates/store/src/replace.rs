@@ -46,6 +46,10 @@ pub(crate) fn replace(
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
             _ => break,
         }
+        // The directory is not missing yet but gone, and the array with it.
+        if held.is_some_and(|held| held.has_lost_anchor().unwrap_or(false)) {
+            break;
+        }
         make_parents(path, durability)?;
         written = write_partial(&partial, value, durability, hands_over.is_some());
     }

@@ -306,6 +306,15 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         self.delete_prefix(prefix)
     }
 
+    /// Removes the node at `prefix` with all below it; `documents` are the names of what makes it
+    /// one. Whoever is killed in between leaves no node that lacks some of its chunks.
+    fn delete_node(&self, prefix: &str, documents: &[&str], durability: Durability) -> Result<u64> {
+        for name in documents {
+            self.delete_with(&below(prefix, name), durability)?;
+        }
+        self.delete_prefix_with(prefix, durability)
+    }
+
     /// Every key below `prefix`, sorted; whole keys.
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>>;
 
@@ -338,6 +347,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// `anchor` is the metadata key of the array that `key` belongs to: the file whose byte ranges
     /// stand for its chunks. When `key` is the anchor itself, all of its chunks are locked out.
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock>;
+}
+
+/// The key of what is called `name` at `prefix`.
+#[must_use]
+pub fn below(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }
 
 /// A value in memory.

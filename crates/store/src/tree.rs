@@ -9,6 +9,9 @@ use crate::key::check_key;
 use crate::local::unless_absent;
 use crate::{Listing, Result, StoreError, replace};
 
+/// How often a directory is emptied that others still had open.
+const ATTEMPTS: usize = 16;
+
 fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { operation, path: path.display().to_string(), source }
 }
@@ -126,14 +129,15 @@ fn walk_into(
 /// when and whatever ends the deletion, which takes as long as there are files.
 /// Counts values, not leftovers. Links are removed and not entered, so that nothing outside of the
 /// store is touched; one in the place of `directory` itself counts as the value it is.
-pub(crate) fn delete(root: &Path, directory: &Path) -> Result<u64> {
+/// Where it cannot be renamed, what is called one of `first` goes first.
+pub(crate) fn delete(root: &Path, directory: &Path, first: &[&str]) -> Result<u64> {
     let mut count = 0;
-    delete_into(root, directory, &mut count)
+    delete_into(root, directory, first, &mut count)
         .map_err(|source| failed("delete", directory, source))?;
     Ok(count)
 }
 
-fn delete_into(root: &Path, directory: &Path, count: &mut u64) -> io::Result<()> {
+fn delete_into(root: &Path, directory: &Path, first: &[&str], count: &mut u64) -> io::Result<()> {
     let Some(status) = unless_absent(fs::symlink_metadata(directory))? else { return Ok(()) };
     if status.is_symlink() && directory != root {
         let to_value = fs::metadata(directory).is_ok_and(|target| !target.is_dir());
@@ -143,10 +147,21 @@ fn delete_into(root: &Path, directory: &Path, count: &mut u64) -> io::Result<()>
     } else if fs::metadata(directory).is_ok_and(|target| target.is_dir()) {
         match if directory == root { None } else { set_aside(directory) } {
             Some(aside) => {
-                empty(&aside, count)?;
-                unless_absent(fs::remove_dir(&aside))?;
+                // A writer that had found the directory by its old name may still put a file there.
+                for _ in 0..ATTEMPTS {
+                    empty(&aside, count)?;
+                    if remove_if_empty(&aside)? {
+                        break;
+                    }
+                }
             }
-            None => empty(directory, count)?,
+            None => {
+                for name in first {
+                    let gone = unless_absent(fs::remove_file(directory.join(name)))?;
+                    *count += u64::from(gone.is_some());
+                }
+                empty(directory, count)?;
+            }
         }
     } else {
         return Ok(());

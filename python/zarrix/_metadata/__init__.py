@@ -300,8 +300,11 @@ class ArrayMetadata:
         write_empty_chunks: bool = True,
         allow_pickle: bool = False,
         read_missing_chunks: bool = True,
+        has_document: bool = False,
     ) -> _engine.ArrayIO:
         """What reads and writes this array at ``path`` of ``store``.
+
+        With ``has_document`` nothing is written once the document is no longer there.
 
         Raises
         ------
@@ -314,7 +317,7 @@ class ArrayMetadata:
             read_missing_chunks=read_missing_chunks,
         )
         try:
-            return _engine.ArrayIO(store, path, *layout)
+            return _engine.ArrayIO(store, path, *layout, has_document=has_document)
         except MetadataError as error:
             raise MetadataError(f"{self.where}: {error}") from None
 

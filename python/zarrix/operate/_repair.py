@@ -112,7 +112,7 @@ def _set_aside(store: Store, problem: Problem) -> str | None:
             still_broken = any(broken == key for broken, _ in array._io.verify()[2])
         if still_broken:
             moved = _free_name(store, key)
-            store._engine.rename_prefix(store.engine_path(key), store.engine_path(moved))
+            store._engine.move_node(store.engine_path(key), store.engine_path(moved), [])
         raise _DoneError
 
     with contextlib.suppress(_DoneError):

@@ -379,7 +379,8 @@ impl Store for ZipStore {
         self.writing(key)?;
         // First the archive, so that what is read under the lock is what is there.
         self.archive.begin(ZipStart::Extend)?;
-        KeyLock::in_process(&self.archive.id, anchor, key)
+        let has_anchor = || self.archive.look(|state| state.members.contains_key(anchor));
+        KeyLock::in_process_beside(&self.archive.id, anchor, key, has_anchor)
     }
 }
 

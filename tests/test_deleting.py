@@ -1,0 +1,117 @@
+"""Arrays that are deleted or moved while others write: nothing is stored that nobody finds."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix.errors import ArrayNotFoundError
+
+
+@pytest.fixture(params=["local", "memory", "zip"])
+def root(request, tmp_path):
+    stores = {
+        "local": lambda: zarr.DirectoryStore(tmp_path / "x.zarr"),
+        "memory": zarr.MemoryStore,
+        "zip": lambda: zarr.ZipStore(tmp_path / "x.zip", mode="w"),
+    }
+    with stores[request.param]() as store:
+        yield zarr.open_group(store, mode="w")
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("selection", [slice(None), slice(1, 3), 5], ids=str)
+def test_a_write_to_an_array_that_was_deleted_is_an_error_and_stores_nothing(
+    root, zarr_format, selection
+):
+    root = zarr.open_group(root.store, mode="w", zarr_format=zarr_format)
+    array = root.create_array("a", shape=8, chunks=4, dtype="i4")
+    array[:4] = 1
+    del root["a"]
+    with pytest.raises(ArrayNotFoundError, match=r"array is gone: \"a/(\.zarray|zarr.json)\""):
+        array[selection] = 2
+    assert root.store.listdir("a") == []
+
+
+def test_a_write_to_an_array_that_was_moved_is_an_error_and_changes_nothing(root):
+    array = root.create_array("a", shape=8, chunks=4, dtype="i4")
+    array[:] = 1
+    root.move("a", "b")
+    with pytest.raises(ArrayNotFoundError, match="is gone"):
+        array[:] = 2
+    assert root.store.listdir("a") == []
+    assert root["b"][:].tolist() == [1] * 8
+
+
+def test_chunks_may_be_in_another_store_than_the_document(tmp_path):
+    chunks = zarr.DirectoryStore(tmp_path / "chunks")
+    array = zarr.create(8, chunks=4, store=tmp_path / "x.zarr", chunk_store=chunks)
+    array[1:7] = 3
+    array.append([3])
+    assert array[:].tolist() == [0, 3, 3, 3, 3, 3, 3, 0, 3]
+    assert sorted(chunks) == ["0", "1", "2"]
+
+
+WRITER = """
+import sys, numpy as np, zarrix as zarr
+array = zarr.open_group(sys.argv[1], mode="r+")[sys.argv[2]]
+print("ready", flush=True)
+done = 0
+try:
+    while True:
+        array[:] = done
+        array[3:13] = done
+        done += 1
+except FileNotFoundError:
+    print(done)
+"""
+
+
+@pytest.mark.parametrize("change", ["delete", "move"])
+def test_writers_of_a_group_that_goes_stop_and_leave_nothing_behind(tmp_path, change):
+    path = tmp_path / "x.zarr"
+    root = zarr.open_group(path, mode="w")
+    for name in ("g/a", "g/b"):
+        root.create_dataset(name, shape=16, chunks=4, dtype="i4")[:] = -1
+    mine = root["g/a"]
+    ended = []
+
+    def write():
+        try:
+            while True:
+                mine[:] = 7
+        except FileNotFoundError as error:
+            ended.append(error)
+
+    command = [sys.executable, "-c", textwrap.dedent(WRITER), path]
+    writers = [
+        subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True)
+        for name in ("g/a", "g/b")
+    ]
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
+    thread = threading.Thread(target=write)
+    thread.start()
+    if change == "delete":
+        del root["g"]
+    else:
+        root.move("g", "h")
+    thread.join()
+    assert len(ended) == 1
+    for writer in writers:
+        told, _ = writer.communicate()
+        assert told.strip().isdigit()
+    assert "g" not in os.listdir(path)
+    if change == "delete":
+        assert os.listdir(path) == [".zgroup"]
+    else:
+        # Every chunk is one version: what a writer has covered alone has one value.
+        for name in ("h/a", "h/b"):
+            values = root[name][:]
+            for covered in (values[0:3], values[4:8], values[8:12], values[13:16]):
+                np.testing.assert_array_equal(covered, covered[0])
+            assert zarr.verify(path, path=name).ok
