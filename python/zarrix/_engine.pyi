@@ -14,10 +14,12 @@ from typing_extensions import Buffer, disjoint_base
 __all__ = [
     "ArrayIO",
     "CalledStore",
+    "FaultyStore",
     "LocalStore",
     "MappingStore",
     "MemoryStore",
     "ObjectStore",
+    "PowerLossStore",
     "Store",
     "ZipStore",
     "__version__",
@@ -139,6 +141,31 @@ class CalledStore(Store):
     """
 
     def __new__(cls, store: object, locks: Store | str | None = None) -> CalledStore: ...
+
+@final
+class PowerLossStore(Store):
+    """A table that keeps what a loss of power could leave of it; for tests."""
+
+    def __new__(cls) -> PowerLossStore: ...
+    @property
+    def changes(self) -> int:
+        """How many changes of keys there were."""
+
+    def after_loss(self, at: int, seed: int) -> Store:
+        """What there is if power goes during change number ``at``; ``seed`` decides what of it."""
+
+@final
+class FaultyStore(Store):
+    """``inner``, in which call number ``at`` goes wrong; for tests.
+
+    ``fault`` is "refused", "answer lost", "delayed" or "cut". Unless ``inline``, many values are
+    asked for at once and come in another order.
+    """
+
+    def __new__(cls, inner: Store, fault: str, at: int, inline: bool) -> FaultyStore: ...
+    @property
+    def has_failed(self) -> bool:
+        """Whether the call has been made."""
 
 @final
 class ZipStore(Store):

@@ -35,6 +35,8 @@ EXPERIMENTS = (
     "interrupts",
     "failures",
     "archives",
+    "power",
+    "calls",
 )
 PEERS = ("races", "kills", "readers")
 """Experiments that peers take part in; the others look at what only zarrix promises."""

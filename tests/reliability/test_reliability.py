@@ -69,6 +69,14 @@ def test_an_archive_that_is_damaged_forked_with_or_killed_is_what_it_was_or_an_e
     assert missed("archives") == []
 
 
+def test_a_loss_of_power_breaks_no_promise_of_what_was_synced() -> None:
+    assert missed("power") == []
+
+
+def test_a_store_that_fails_at_any_call_leaves_the_old_or_the_new_version_and_says_so() -> None:
+    assert missed("calls") == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_figures_of_the_documentation(experiment: str) -> None:

@@ -16,6 +16,7 @@ mod objects;
 mod remote;
 mod slots;
 mod store;
+mod testing;
 mod workers;
 
 use pyo3::prelude::*;
@@ -32,6 +33,8 @@ mod _engine {
     use crate::remote::ObjectStore;
     #[pymodule_export]
     use crate::store::{CalledStore, LocalStore, MappingStore, MemoryStore, Store, ZipStore};
+    #[pymodule_export]
+    use crate::testing::{FaultyStore, PowerLossStore};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name Python packages use")]

@@ -9,4 +9,4 @@ mod power;
 
 pub use counting::{Call, CountingStore};
 pub use faults::{Fault, FaultyStore};
-pub use power::PowerLossStore;
+pub use power::{PowerLossStore, choices};

@@ -4,7 +4,9 @@
 //! promised. A change that was synced is there after it returned. One that was not may be there, be
 //! missing or be torn, in any order among changes of other keys: the system writes back when it
 //! likes. The change in flight when the power goes is there or not; if it was to be synced it is
-//! not torn, because a value is synced under another name before it gets its own.
+//! not torn, because a value is synced under another name before it gets its own. What is deleted or
+//! moved as a whole is one change, as it is where folders are renamed; in the middle of a move both
+//! names may be there.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,9 +22,8 @@ pub struct PowerLossStore {
 
 #[derive(Clone, Debug)]
 struct Change {
-    key: String,
-    /// `None` deletes.
-    value: Option<Vec<u8>>,
+    /// Keys and their new values; `None` deletes.
+    effects: Vec<(String, Option<Vec<u8>>)>,
     synced: bool,
 }
 
@@ -53,8 +54,8 @@ impl PowerLossStore {
         for (number, change) in self.list().iter().enumerate().take(at + 1) {
             let outcome = match (change.synced, number < at) {
                 (true, true) => Outcome::Done,
-                (true, false) => Outcome::SOUND[choose(2)],
-                (false, _) => Outcome::ANY[choose(4)],
+                (false, _) if change.effects.len() == 1 => Outcome::OF_ONE[choose(4)],
+                _ => Outcome::SOUND[choose(3)],
             };
             outcome.apply(change, &left)?;
         }
@@ -65,10 +66,20 @@ impl PowerLossStore {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn record(&self, key: &str, value: Option<&[u8]>, durability: Durability) {
+    fn record(&self, effects: Vec<(String, Option<Vec<u8>>)>, durability: Durability) {
         let synced = durability == Durability::Fsync;
-        let value = value.map(<[u8]>::to_vec);
-        self.list().push(Change { key: key.to_owned(), value, synced });
+        if !effects.is_empty() {
+            self.list().push(Change { effects, synced });
+        }
+    }
+}
+
+/// Picks by the numbers that follow from `seed`: a loss of power that can be had again.
+pub fn choices(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut state = seed;
+    move |outcomes| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        (state >> 33) as usize % outcomes.max(1)
     }
 }
 
@@ -76,25 +87,31 @@ impl PowerLossStore {
 enum Outcome {
     Done,
     Missing,
+    /// What is new is there, and what was to go as well.
+    Both,
     Empty,
     Torn,
 }
 
 impl Outcome {
-    const SOUND: [Self; 2] = [Self::Done, Self::Missing];
-    const ANY: [Self; 4] = [Self::Done, Self::Missing, Self::Empty, Self::Torn];
+    const SOUND: [Self; 3] = [Self::Done, Self::Missing, Self::Both];
+    const OF_ONE: [Self; 4] = [Self::Done, Self::Missing, Self::Empty, Self::Torn];
 
     fn apply(self, change: &Change, to: &MemoryStore) -> Result<()> {
-        let Change { key, value, .. } = change;
+        let mut effects = change.effects.iter();
+        effects.try_for_each(|(key, value)| self.apply_to(key, value.as_deref(), to))
+    }
+
+    fn apply_to(self, key: &str, value: Option<&[u8]>, to: &MemoryStore) -> Result<()> {
         let put = |value: &[u8]| to.put(key, value, Durability::Process);
         match (self, value) {
-            (Self::Missing, _) => Ok(()),
+            (Self::Missing, _) | (Self::Both, None) => Ok(()),
             (_, None) => to.delete(key).map(drop),
-            (Self::Done, Some(value)) => put(value),
+            (Self::Done | Self::Both, Some(value)) => put(value),
             (Self::Empty, Some(_)) => put(&[]),
             // The length was written, the later half of the bytes was not.
             (Self::Torn, Some(value)) => {
-                let mut torn = value.clone();
+                let mut torn = value.to_vec();
                 torn[value.len() / 2..].fill(0);
                 put(&torn)
             }
@@ -130,7 +147,7 @@ impl Store for PowerLossStore {
 
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
         self.live.put(key, value, durability)?;
-        self.record(key, Some(value), durability);
+        self.record(vec![(key.to_owned(), Some(value.to_vec()))], durability);
         Ok(())
     }
 
@@ -141,7 +158,7 @@ impl Store for PowerLossStore {
     fn delete_with(&self, key: &str, durability: Durability) -> Result<bool> {
         let gone = self.live.delete(key)?;
         if gone {
-            self.record(key, None, durability);
+            self.record(vec![(key.to_owned(), None)], durability);
         }
         Ok(gone)
     }
@@ -152,8 +169,9 @@ impl Store for PowerLossStore {
 
     fn delete_prefix_with(&self, prefix: &str, durability: Durability) -> Result<u64> {
         let keys = self.list_prefix(prefix)?;
-        let delete = |key: &String| Ok(u64::from(self.delete_with(key, durability)?));
-        keys.iter().try_fold(0, |count, key| Ok(count + delete(key)?))
+        let gone = self.live.delete_prefix(prefix)?;
+        self.record(keys.into_iter().map(|key| (key, None)).collect(), durability);
+        Ok(gone)
     }
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
@@ -178,13 +196,14 @@ impl Store for PowerLossStore {
             moved.push(source.to_owned());
         }
         self.live.rename_prefix(source, target)?;
-        let mut value = Vec::new();
+        let mut effects = Vec::new();
         for key in moved {
             let new = format!("{target}{}", &key[source.len()..]);
+            let mut value = Vec::new();
             self.live.get_into(&new, &mut value)?;
-            self.record(&new, Some(&value), durability);
-            self.record(&key, None, durability);
+            effects.extend([(new, Some(value)), (key, None)]);
         }
+        self.record(effects, durability);
         Ok(())
     }
 

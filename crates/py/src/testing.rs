@@ -1,0 +1,73 @@
+//! The stores of `zarrix_store::testing`, for tests of what Python does with documents.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zarrix_store::testing::{self, Fault};
+
+use crate::store::{Store, detached};
+
+#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
+pub struct PowerLossStore(Arc<testing::PowerLossStore>);
+
+#[pymethods]
+impl PowerLossStore {
+    #[new]
+    fn new() -> PyClassInitializer<Self> {
+        let store = Arc::new(testing::PowerLossStore::new());
+        let base = Store::shared(Arc::clone(&store) as Arc<dyn zarrix_store::Store>);
+        PyClassInitializer::from(base).add_subclass(Self(store))
+    }
+
+    #[getter]
+    fn changes(&self) -> usize {
+        self.0.changes()
+    }
+
+    fn after_loss(&self, py: Python<'_>, at: usize, seed: u64) -> PyResult<Store> {
+        let left = detached(py, || self.0.after_loss(at, &mut testing::choices(seed)))?;
+        Ok(Store::new(left))
+    }
+}
+
+/// What goes wrong: "refused", "answer lost", "delayed" or "cut".
+pub struct Kind(Fault);
+
+impl<'py> FromPyObject<'_, 'py> for Kind {
+    type Error = PyErr;
+
+    fn extract(word: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match word.extract::<&str>()? {
+            "refused" => Ok(Self(Fault::Refused)),
+            "answer lost" => Ok(Self(Fault::AnswerLost)),
+            "delayed" => Ok(Self(Fault::Delayed)),
+            "cut" => Ok(Self(Fault::Cut)),
+            other => Err(PyValueError::new_err(format!("unknown fault {other:?}"))),
+        }
+    }
+}
+
+#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
+pub struct FaultyStore(Arc<testing::FaultyStore>);
+
+#[pymethods]
+impl FaultyStore {
+    #[new]
+    fn new(
+        inner: &Bound<'_, Store>,
+        fault: Kind,
+        at: usize,
+        inline: bool,
+    ) -> PyClassInitializer<Self> {
+        let store = testing::FaultyStore::new(inner.get().inner(), fault.0, at, inline);
+        let store = Arc::new(store);
+        let base = Store::shared(Arc::clone(&store) as Arc<dyn zarrix_store::Store>);
+        PyClassInitializer::from(base).add_subclass(Self(store))
+    }
+
+    #[getter]
+    fn has_failed(&self) -> bool {
+        self.0.has_failed()
+    }
+}
