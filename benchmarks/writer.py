@@ -24,7 +24,7 @@ import zarrix as zarr
 
 from benchmarks.windows import picture
 
-FRAMES, SIDE = 256, 512
+FRAMES, SIDE = 1024, 512
 LAYOUTS: dict[str, dict[str, Any]] = {
     "chunks of 8 frames": {"chunks": (8, SIDE, SIDE)},
     "chunks of 16 frames, tiled": {"chunks": (16, 128, 128)},

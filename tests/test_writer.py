@@ -107,8 +107,8 @@ def test_appending_waits_for_a_slow_store_instead_of_filling_memory() -> None:
     thread = threading.Thread(target=produce)
     thread.start()
     assert not done.wait(0.3)
-    # One block is being stored, one waits, one is full: all others are still with the caller.
-    assert stream.count <= 12
+    # Two blocks are being stored, one waits, one is full: all others are still with the caller.
+    assert stream.count == 16
     store.go.set()
     assert done.wait(30)
     thread.join()
@@ -192,7 +192,7 @@ def test_what_does_not_fit_is_refused_and_nothing_of_it_is_taken() -> None:
     stream.close()
     with pytest.raises(ValueError, match="axis 3 is out of range for an array of 3 axes"):
         z.writer(3)
-    for wrong in (0, -1, "x", 1.5, None):
+    for wrong in (0, -1, "x", 1.5):
         with pytest.raises(ValueError, match=r"buffer_bytes=.*; a number of bytes, 1 or more"):
             z.writer(buffer_bytes=wrong)
     z.read_only = True
@@ -492,13 +492,13 @@ MEMORY = """
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory is read there")
-def test_memory_is_three_blocks_however_long_the_stream(tmp_path: Path) -> None:
+def test_memory_is_four_blocks_however_long_the_stream(tmp_path: Path) -> None:
     for frames in ("60", "400"):
         done = run(MEMORY, frames)
         assert done.returncode == 0, done.stderr
-        # Three blocks of 8 MiB; two of them are stored at a time, by two threads each, which have a
+        # Four blocks of 8 MiB; two of them are stored at a time, by two threads each, which have a
         # chunk of 2 MiB: encoded, on its way to the store, and as the bytes that the mapping gets.
-        assert int(done.stdout) < (3 * 8 + 2 * 2 * 3 * 2 + 4) * 2**20
+        assert int(done.stdout) < (4 * 8 + 2 * 2 * 3 * 2 + 4) * 2**20
 
 
 PROGRAM = """

@@ -338,7 +338,7 @@ class Array(Selecting):
         with self._writing():
             return _resize.append(self, data, axis)
 
-    def writer(self, axis: int = 0, *, buffer_bytes: int = 32 * 2**20) -> Writer:
+    def writer(self, axis: int = 0, *, buffer_bytes: int | None = None) -> Writer:
         """Append a stream of frames: gathered to whole chunks, stored in the background.
 
         A reader sees frames once they are stored, in whole blocks; a crash leaves those. While a
@@ -348,9 +348,10 @@ class Array(Selecting):
         ----------
         axis : int
             The axis that grows.
-        buffer_bytes : int
-            About how much is gathered before it is stored: at least one chunk (one shard) along
-            the axis. Three times that is the most memory that is used.
+        buffer_bytes : int, optional
+            About how much is gathered before it is stored, 8 MiB and a chunk for every thread
+            unless given: at least one chunk (one shard) along the axis. Four times that is the
+            most memory that is used.
 
         Returns
         -------

@@ -7,7 +7,9 @@ should be. What a killed writer left beyond the shape is deleted by the next one
 show up again.
 
 Two blocks are stored at a time, so that the end of one, where some processors have nothing left of
-it, is the begin of the next; the shape grows over a block when it has grown over all before it.
+it, is the begin of the next, and a third one waits, so that none of the two has to. The shape grows
+in one step over all that are stored up to the first that is not: when nothing else is being stored,
+or some time after it last grew.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +32,11 @@ if TYPE_CHECKING:
 __all__ = ["Block", "Storing"]
 
 _AT_A_TIME = 2
+_TAKEN = _AT_A_TIME + 1
+"""Blocks that are stored or wait for it."""
+
+_SHOW_SECONDS = 0.02
+"""While blocks follow one another, the shape grows no more often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +86,16 @@ class Storing:
             self.failure: BaseException | None = None
             self.spare: list[Any] = []
             self._blocks: queue.SimpleQueue[tuple[int, Block] | None] = queue.SimpleQueue()
-            self._room = threading.Semaphore(_AT_A_TIME)
+            self._room = threading.Semaphore(_TAKEN)
             self._taken = 0
-            # What follows is of whoever has the turn: the block with the number `_done`.
+            self._change = threading.Condition()
+            # What follows is guarded by `_change`. Only one thread at a time shows blocks.
+            self._showing = False
+            self._shown_at = 0.0
             self._done = 0
-            self._turn = threading.Condition()
+            self._ends: dict[int, int | None] = {}
+            self._is_whole = True
+            self._growing_to = self.stored
             _resize.erase_beyond(array, metadata, axis)
             self._threads = [
                 threading.Thread(target=self._work, name="zarrix-writer", daemon=True)
@@ -97,13 +110,15 @@ class Storing:
     def put(self, block: Block) -> None:
         """Take a block; waits while as many are being stored as can be."""
         self._room.acquire()
-        self._blocks.put((self._taken, block))
+        number = self._taken
+        # Counted before anyone can have stored it: the last one to be stored is shown at once.
         self._taken += 1
+        self._blocks.put((number, block))
 
     def wait(self) -> None:
         """Return when every block is stored, or dropped after a failure."""
-        with self._turn:
-            self._turn.wait_for(lambda: self._done == self._taken)
+        with self._change:
+            self._change.wait_for(lambda: self._done == self._taken and not self._showing)
 
     def end(self) -> None:
         """Store what is waiting and take no more."""
@@ -121,36 +136,41 @@ class Storing:
     def _work(self) -> None:
         while (taken := self._blocks.get()) is not None:
             number, block = taken
-            failure: BaseException | None = None
+            end: int | None = None
             try:
                 if self.failure is None:
                     self._store(block)
+                    end = block.begin + block.count
             except BaseException as error:
-                failure = error
-            with self._turn:
-                while self._done != number:
-                    self._turn.wait()
-                try:
-                    if self.failure is None and failure is None:
-                        self._show(block)
-                except BaseException as error:
-                    failure = error
-                self.failure = self.failure or failure
-                if block.whole and len(self.spare) < _AT_A_TIME:
-                    self.spare.append(block.values)
-                # A block that is referred to here would live until the next one comes.
-                del taken, block, failure
-                self._done += 1
-                self._turn.notify_all()
+                self._fail(error)
+            if block.whole and len(self.spare) < _TAKEN:
+                self.spare.append(block.values)
+            with self._change:
+                self._ends[number] = end
+                shows = not self._showing and self._is_due()
+                self._showing = self._showing or shows
+            # A block that is referred to here would live until the next one comes.
+            del taken, block
             self._room.release()
+            if shows:
+                self._show()
+
+    def _is_due(self) -> bool:
+        all_are_stored = self._done + len(self._ends) == self._taken
+        return all_are_stored or time.monotonic() - self._shown_at >= _SHOW_SECONDS
+
+    def _fail(self, error: BaseException) -> None:
+        with self._change:
+            self.failure = self.failure or error
 
     def _store(self, block: Block) -> None:
         """Store the chunks of a block, which nobody sees yet."""
         array, axis = self._array, self._axis
         with array._writing():
-            with self._turn:
-                metadata = array._load()
-                self._check_length(metadata.shape)
+            least = self.stored
+            metadata = array._load()
+            # It may grow meanwhile.
+            self._check_length(metadata.shape, least, self._growing_to)
             shape = list(metadata.shape)
             shape[axis] = block.begin + block.values.shape[axis]
             io = _resize.io_to_chunk_end(array, self._reaching(metadata, shape), axis)
@@ -158,16 +178,39 @@ class Storing:
             ranges[axis] = (block.begin, 1, block.values.shape[axis])
             io.write(tuple(ranges), block.values, array._fsync)
 
-    def _show(self, block: Block) -> None:
-        """Grow the shape over a block."""
-        end = block.begin + block.count
+    def _show(self) -> None:
+        """Grow the shape over all blocks up to the first that is not stored."""
+        while True:
+            end: int | None = None
+            with self._change:
+                first = self._done
+                while self._done in self._ends:
+                    next_end = self._ends.pop(self._done)
+                    self._is_whole = self._is_whole and next_end is not None
+                    end = next_end if self._is_whole else end
+                    self._done += 1
+                if self._done == first:
+                    self._showing = False
+                    self._change.notify_all()
+                    return
+            try:
+                if end is not None:
+                    self._grow(end)
+            except BaseException as error:
+                self._is_whole = False
+                self._fail(error)
+            self._shown_at = time.monotonic()
+
+    def _grow(self, end: int) -> None:
+        """Let readers see what is stored up to there."""
 
         def grow(metadata: ArrayMetadata) -> ArrayMetadata:
-            self._check_length(metadata.shape)
+            self._check_length(metadata.shape, self.stored, self.stored)
             shape = list(metadata.shape)
             shape[self._axis] = end
             return self._reaching(metadata, shape)
 
+        self._growing_to = end
         with self._array._writing():
             self._array._rewrite(grow)
         self.stored = end
@@ -176,10 +219,12 @@ class Storing:
         # Where chunks are listed, those that come are as long as the longest so far.
         return metadata.with_shape(tuple(shape), self._chunk_shape)
 
-    def _check_length(self, shape: tuple[int, ...]) -> None:
-        expected = list(self._frame)
-        expected.insert(self._axis, self.stored)
-        if shape != tuple(expected):
+    def _check_length(self, shape: tuple[int, ...], least: int, most: int) -> None:
+        """Raise unless the array is as long as that, and of its shape along the other axes."""
+        frame = tuple(n for i, n in enumerate(shape) if i != self._axis)
+        if frame != self._frame or not least <= shape[self._axis] <= most:
+            expected = list(self._frame)
+            expected.insert(self._axis, self.stored)
             raise WriterError(
                 f"{self._array._title()} has the shape {shape} where its writer left "
                 f"{tuple(expected)}; only one may change the length of an axis while a writer is "

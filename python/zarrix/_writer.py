@@ -1,9 +1,9 @@
 """A stream into an array: frames are gathered to whole chunks, and stored in the background.
 
 What is appended fills a block of whole chunks along one axis (whole shards, where there are any).
-A full block is handed to a thread (`zarrix._storing`), and another one begun. Where frames arrive
-faster than they are stored, `append` waits: memory is at most three blocks, one that is stored, one
-that waits and one that is filled.
+A full block is handed to other threads (`zarrix._storing`), and another one begun. Where frames
+arrive faster than they are stored, `append` waits: memory is at most four blocks, two that are
+stored, one that waits and one that is filled.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import math
-import operator
 import os
 import threading
 import warnings
@@ -20,6 +19,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from zarrix._config import config
 from zarrix._errors import WriterError
 from zarrix._objects import as_elements
 from zarrix._storing import Block, Storing
@@ -29,8 +29,12 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from zarrix._array import Array
+    from zarrix._metadata import ArrayMetadata
 
 __all__ = ["Writer"]
+
+_BLOCK_BYTES = 8 * 2**20
+"""Of a block, unless asked for: so little that what was appended is stored out of a cache."""
 
 _open: WeakSet[Writer] = WeakSet()
 
@@ -58,7 +62,7 @@ class Writer:
 
     __module__ = "zarrix.core"
 
-    def __init__(self, array: Array, axis: int = 0, buffer_bytes: int = 32 * 2**20) -> None:
+    def __init__(self, array: Array, axis: int = 0, buffer_bytes: int | None = None) -> None:
         # First of all, for whoever collects a writer that was never made.
         self._closed = True
         array._forbid_on_view()
@@ -66,7 +70,9 @@ class Writer:
         axes = len(metadata.shape)
         if not isinstance(axis, int | np.integer) or not -axes <= axis < axes:
             raise ValueError(f"axis {axis!r} is out of range for an array of {axes} axes")
-        if not hasattr(buffer_bytes, "__index__") or buffer_bytes < 1:
+        if buffer_bytes is not None and (
+            not hasattr(buffer_bytes, "__index__") or buffer_bytes < 1
+        ):
             raise ValueError(f"buffer_bytes={buffer_bytes!r}; a number of bytes, 1 or more")
         self._array = array
         self._axis = int(axis) % axes
@@ -74,10 +80,8 @@ class Writer:
         self._frame = tuple(n for i, n in enumerate(metadata.shape) if i != self._axis)
         chunk = max(1, metadata.chunk_shape[self._axis])
         self._aligned = metadata.grid[self._axis].end or 0
-        chunk_bytes = math.prod(self._frame) * chunk * max(1, metadata.dtype.itemsize)
         self._chunk = chunk
-        # Several thin chunks at once, so that all threads have work.
-        self._block = chunk * max(1, operator.index(buffer_bytes) // max(1, chunk_bytes))
+        self._block = chunk * _rows_of_chunks(metadata, self._axis, buffer_bytes)
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._storing = Storing(array, self._axis)
@@ -98,7 +102,7 @@ class Writer:
         return self._storing.stored
 
     def append(self, frames: Any) -> None:
-        """Take one frame, or several; waits while two full blocks are not stored yet.
+        """Take one frame, or several; waits while three full blocks are not stored yet.
 
         Parameters
         ----------
@@ -251,6 +255,19 @@ class Writer:
     def _length(self) -> int:
         length: int = self._buffer.shape[self._axis]
         return length
+
+
+def _rows_of_chunks(metadata: ArrayMetadata, axis: int, buffer_bytes: int | None) -> int:
+    """How many chunks along the axis make up a block."""
+    frame = [n for i, n in enumerate(metadata.shape) if i != axis]
+    sides = [n for i, n in enumerate(metadata.chunk_shape) if i != axis]
+    row_bytes = math.prod(frame) * metadata.chunk_shape[axis] * max(1, metadata.dtype.itemsize)
+    rows = (buffer_bytes or _BLOCK_BYTES) // max(1, row_bytes)
+    if buffer_bytes is None:
+        # Two blocks are stored at a time: together, they are work for every thread.
+        across = math.prod(-(-n // max(1, side)) for n, side in zip(frame, sides, strict=True))
+        rows = max(rows, -(-config.threads // (2 * max(1, across))))
+    return max(1, rows)
 
 
 def _close_forgotten(writer: Writer) -> None:
