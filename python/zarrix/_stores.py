@@ -312,12 +312,13 @@ def as_store(
 
     Parameters
     ----------
-    store : Store, MutableMapping, str, Path or None
+    store : Store, MutableMapping, zarr.abc.store.Store, str, Path or None
         A path is a `DirectoryStore`, or a `ZipStore` where it ends in ``.zip`` or ``.ozx``; a
         mapping is a `KVStore`, None a new `MemoryStore`. A URL of S3, Google Cloud Storage, Azure
         or a web server is a `RemoteStore`, and so is an fsspec mapping of one of them where the
         engine understands its configuration; ``file://`` is a directory, ``memory://name`` the
-        `MemoryStore` of that name in this process, and fsspec opens all others.
+        `MemoryStore` of that name in this process, and fsspec opens all others. Stores of
+        zarr-python 3, and sessions of Icechunk, are taken as they are.
     storage_options : mapping, optional
         With a URL only, by the names that fsspec gives them.
     durability : {"process", "fsync"}, optional
@@ -346,12 +347,18 @@ def as_store(
         native = _remote.of_filesystem(store.fs, store.root)
         if native is not None:
             return native
+    if hasattr(type(store), "list_prefix") or type(store).__module__.startswith("icechunk"):
+        from zarrix._async_store import of_zarr_python
+
+        called = of_zarr_python(store)
+        if called is not None:
+            return called
     methods = ("keys", "__getitem__", "__setitem__", "__delitem__", "__contains__")
     if isinstance(store, MutableMapping) or all(hasattr(store, name) for name in methods):
         return KVStore(store)
     raise ValueError(
-        f"{store!r} ({type(store).__name__}) is no store; pass a path, a URL, a zarrix store or a "
-        "mutable mapping of str to bytes"
+        f"{store!r} ({type(store).__name__}) is no store; pass a path, a URL, a store of zarrix "
+        "or of zarr-python 3, or a mutable mapping of str to bytes"
     )
 
 

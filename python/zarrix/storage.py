@@ -32,6 +32,7 @@ from zarrix._zip_store import ZipStore
 from zarrix.util import normalize_storage_path
 
 if TYPE_CHECKING:
+    from zarrix._async_store import AsyncStore as AsyncStore
     from zarrix._cached_store import LRUStoreCache as LRUStoreCache
     from zarrix._dbm_store import DBMStore as DBMStore
     from zarrix._lmdb_store import LMDBStore as LMDBStore
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from zarrix._wrapped_store import WrapperStore as WrapperStore
 
 __all__ = [
+    "AsyncStore",
     "DBMStore",
     "DictStore",
     "DirectoryStore",
@@ -90,6 +92,7 @@ default_compressor: Any
 
 # What few programs need, and who does not should not pay for when it imports the package.
 _ON_DEMAND = {
+    "AsyncStore": "zarrix._async_store",
     "DBMStore": "zarrix._dbm_store",
     "LMDBStore": "zarrix._lmdb_store",
     "LRUStoreCache": "zarrix._cached_store",

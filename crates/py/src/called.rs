@@ -3,7 +3,8 @@
 //!
 //! Unlike a plain mapping, it is asked for many values at once, lists what lies below a prefix, and
 //! says by what its keys are locked. Parts are cut from whole values, whose versions are told apart
-//! by a hash: what is read of one shard is of one version.
+//! by a hash: what is read of one shard is of one version. A store with `_fetch_parts` is asked for
+//! the parts alone, and tells the versions itself.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
@@ -15,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use zarrix_store::{
     Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, LockFiles, Part, Request,
-    Result, Store, Update, check_key, check_prefix, update_locked,
+    Result, Store, StoreError, Update, check_key, check_prefix, update_locked,
 };
 
 use crate::buffer::Bytes;
@@ -39,6 +40,8 @@ pub struct PythonStore {
     locks: Locks,
     /// Whether it remembers values, which it must not once a key is locked.
     remembers: bool,
+    /// Whether parts of values are asked for, rather than cut here.
+    gives_parts: bool,
 }
 
 impl std::fmt::Debug for PythonStore {
@@ -53,7 +56,8 @@ impl PythonStore {
             Locks::Files(files) => files.id().to_owned(),
             Locks::InProcess | Locks::Of(_) => format!("store {:p}", store.as_ptr()),
         };
-        Ok(Self { store: store.clone().unbind(), id, locks, remembers: store.hasattr("_forget")? })
+        let (remembers, gives_parts) = (store.hasattr("_forget")?, store.hasattr("_fetch_parts")?);
+        Ok(Self { store: store.clone().unbind(), id, locks, remembers, gives_parts })
     }
 
     pub fn files(directory: PathBuf) -> Locks {
@@ -64,42 +68,23 @@ impl PythonStore {
         Python::attach(|py| call(self.store.bind(py))).map_err(|error| foreign(key, error))
     }
 
-    fn fetch_many(
-        store: &Bound<'_, PyAny>,
-        requests: &[Request<'_>],
-        sink: &mut dyn FnMut(usize, Result<Fetched>),
-    ) -> PyResult<()> {
-        let py = store.py();
-        let keys = PyList::new(py, requests.iter().map(|request| request.key))?;
-        let found = store.call_method1("_fetch", (keys,))?;
-        for (position, request) in requests.iter().enumerate() {
-            let value = found.get_item(position)?;
-            let answer = if value.is_none() {
-                Ok(Fetched::Absent)
-            } else if value.is_instance_of::<PyBaseException>() {
-                Err(foreign(request.key, PyErr::from_value(value)))
-            } else {
-                let bytes: Bytes = value.extract()?;
-                let value = bytes.as_slice();
-                part_of(request, value).map(|answer| match (request.part, answer) {
-                    (Part::AtMost(_), answer) | (_, answer @ Fetched::Absent) => answer,
-                    (_, Fetched::Bytes(part, _, total)) => {
-                        Fetched::Bytes(part, version(value), total)
-                    }
-                })
-            };
-            sink(position, answer);
-        }
-        Ok(())
+    /// The answers of one call; what the store raises is the answer to all.
+    fn fetch_many(&self, requests: &[Request<'_>]) -> Vec<Result<Fetched>> {
+        let found = Python::attach(|py| {
+            let store = self.store.bind(py);
+            match self.gives_parts {
+                true => fetch_parts(store, requests),
+                false => fetch_whole(store, requests),
+            }
+        });
+        found.unwrap_or_else(|error| {
+            requests.first().map(|first| Err(foreign(first.key, error))).into_iter().collect()
+        })
     }
 
     fn answer(&self, key: &str, part: Part<'_>) -> Result<Fetched> {
         check_key(key)?;
-        let mut answer = Ok(Fetched::Absent);
-        self.call(key, |store| {
-            Self::fetch_many(store, &[Request { key, part }], &mut |_, one| answer = one)
-        })?;
-        answer
+        self.fetch_many(&[Request { key, part }]).pop().unwrap_or(Ok(Fetched::Absent))
     }
 
     fn part_into(
@@ -116,6 +101,94 @@ impl PythonStore {
                 Some((generation, total))
             }
         })
+    }
+}
+
+/// What a store that is asked for whole values answers.
+fn fetch_whole(
+    store: &Bound<'_, PyAny>,
+    requests: &[Request<'_>],
+) -> PyResult<Vec<Result<Fetched>>> {
+    let keys = PyList::new(store.py(), requests.iter().map(|request| request.key))?;
+    let found = store.call_method1("_fetch", (keys,))?;
+    let answers = requests.iter().enumerate().map(|(position, request)| {
+        answer_of(request, &found.get_item(position)?, |value| {
+            let bytes: Bytes = value.extract()?;
+            let value = bytes.as_slice();
+            Ok(part_of(request, value).map(|answer| match (request.part, answer) {
+                (Part::AtMost(_), answer) | (_, answer @ Fetched::Absent) => answer,
+                (_, Fetched::Bytes(part, _, total)) => Fetched::Bytes(part, version(value), total),
+            }))
+        })
+    });
+    answers.collect()
+}
+
+/// What a store answers that is asked for parts: for each the bytes of its ranges, a number that
+/// tells versions apart, and the length of the whole value.
+fn fetch_parts(
+    store: &Bound<'_, PyAny>,
+    requests: &[Request<'_>],
+) -> PyResult<Vec<Result<Fetched>>> {
+    let py = store.py();
+    let wanted = requests.iter().map(|request| {
+        let part = match request.part {
+            Part::AtMost(_) => py.None().into_bound(py),
+            Part::Ranges(ranges) => {
+                let ends = ranges.iter().map(|range| (range.start, range.end));
+                PyList::new(py, ends)?.into_any()
+            }
+            Part::Edge(Edge::First(bytes)) => bytes.into_pyobject(py)?.into_any(),
+            Part::Edge(Edge::Last(bytes)) => (-i128::from(bytes)).into_pyobject(py)?.into_any(),
+        };
+        Ok((request.key, part))
+    });
+    let wanted = PyList::new(py, wanted.collect::<PyResult<Vec<_>>>()?)?;
+    let found = store.call_method1("_fetch_parts", (wanted,))?;
+    let answers = requests.iter().enumerate().map(|(position, request)| {
+        answer_of(request, &found.get_item(position)?, |answer| {
+            let (parts, version, total): (Vec<Bytes>, u64, u64) = answer.extract()?;
+            let mut bytes =
+                Vec::with_capacity(parts.iter().map(|part| part.as_slice().len()).sum());
+            for (index, part) in parts.iter().enumerate() {
+                match request.part {
+                    Part::Ranges(ranges)
+                        if part.as_slice().len() as u64 != length(&ranges[index]) =>
+                    {
+                        return Ok(Err(too_short(request.key, &ranges[index], part.as_slice())));
+                    }
+                    _ => bytes.extend_from_slice(part.as_slice()),
+                }
+            }
+            Ok(Ok(Fetched::Bytes(bytes, Generation(version.into()), total)))
+        })
+    });
+    answers.collect()
+}
+
+fn length(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
+}
+
+/// What tells the engine that a value is no longer the one whose parts it knows.
+fn too_short(key: &str, range: &Range<u64>, part: &[u8]) -> StoreError {
+    let problem = format!("{} bytes came of the range {}..{}", part.len(), range.start, range.end);
+    let source = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, problem);
+    StoreError::Io { operation: "read", path: key.into(), source }
+}
+
+/// One answer of a call: None is absence, an exception a failure, anything else the caller's.
+fn answer_of<'py>(
+    request: &Request<'_>,
+    answer: &Bound<'py, PyAny>,
+    found: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<Result<Fetched>>,
+) -> PyResult<Result<Fetched>> {
+    if answer.is_none() {
+        Ok(Ok(Fetched::Absent))
+    } else if answer.is_instance_of::<PyBaseException>() {
+        Ok(Err(foreign(request.key, PyErr::from_value(answer.clone()))))
+    } else {
+        found(answer)
     }
 }
 
@@ -137,6 +210,10 @@ impl Store for PythonStore {
 
     fn is_inline(&self) -> bool {
         false
+    }
+
+    fn is_remote(&self) -> bool {
+        self.gives_parts
     }
 
     fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
@@ -162,9 +239,8 @@ impl Store for PythonStore {
     }
 
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
-        let outcome = Python::attach(|py| Self::fetch_many(self.store.bind(py), requests, sink));
-        if let (Err(error), Some(first)) = (outcome, requests.first()) {
-            sink(0, Err(foreign(first.key, error)));
+        for (position, answer) in self.fetch_many(requests).into_iter().enumerate() {
+            sink(position, answer);
         }
     }
 

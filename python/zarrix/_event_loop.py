@@ -1,0 +1,65 @@
+"""One event loop for coroutines that others wrote, in a thread of its own.
+
+Whoever calls waits in their own thread, so that a call from inside a running loop ends, too. A
+forked child has none of its parent's threads and starts its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+__all__ = ["run"]
+
+T = TypeVar("T")
+
+
+class _Running(NamedTuple):
+    loop: asyncio.AbstractEventLoop
+    thread: threading.Thread
+
+
+_lock = threading.Lock()
+_running: _Running | None = None
+# A loop that a parent runs: closing it here would take the parent's files from its selector.
+_inherited: list[_Running] = []
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """The result of ``work``; an interrupt of the thread that waits cancels it."""
+    there = _started()
+    if threading.current_thread() is there.thread:
+        # A coroutine that calls back into a store must not wait for its own thread.
+        with ThreadPoolExecutor(1) as other:
+            return other.submit(asyncio.run, work).result()
+    future = asyncio.run_coroutine_threadsafe(work, there.loop)
+    try:
+        return future.result()
+    finally:
+        future.cancel()
+
+
+def _started() -> _Running:
+    global _running
+    with _lock:
+        if _running is None:
+            loop = asyncio.new_event_loop()
+            thread = threading.Thread(target=loop.run_forever, name="zarrix-loop", daemon=True)
+            thread.start()
+            _running = _Running(loop, thread)
+        return _running
+
+
+def _forget() -> None:
+    global _lock, _running
+    _lock = threading.Lock()
+    if _running is not None:
+        _inherited.append(_running)
+        _running = None
+
+
+os.register_at_fork(after_in_child=_forget)
