@@ -159,6 +159,17 @@ def test_listing_and_sizes(store):
     assert store.getitems(["a", "x", "c/d"]) == {"a": b"aaa", "c/d": b"ddd"}
 
 
+def test_a_part_of_a_value_ends_where_the_value_does(store):
+    store["a"] = b"0123"
+    engine = store._engine
+    ends = [(0, 9), (2, 9), (1, 3), (7, 9), (1, None), (5, None), (3, 1)]
+    found = [engine.get_slice("a", *end) for end in ends]
+    assert found == [b"0123", b"23", b"12", b"", b"123", b"", b""]
+    assert [engine.get_last("a", length) for length in (2, 9, 0)] == [b"23", b"0123", b""]
+    assert (engine.get_slice("b", 1), engine.get_slice("b", 1, 2)) == (None, None)
+    assert engine.get_last("b", 1) is None
+
+
 def test_removing_and_renaming(store):
     fill(store)
     store.rename("c/e", "moved/here")

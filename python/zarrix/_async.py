@@ -15,12 +15,22 @@ import asyncio
 import contextvars
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from concurrent.futures import Executor
 from typing import Any, Self, TypeVar
 
 from zarrix._array import Array
 from zarrix._group import Group
 
-__all__ = ["AsyncArray", "AsyncGroup", "as_async", "as_sync", "in_thread", "iterate", "twin"]
+__all__ = [
+    "AsyncArray",
+    "AsyncGroup",
+    "as_async",
+    "as_sync",
+    "in_pool",
+    "in_thread",
+    "iterate",
+    "twin",
+]
 
 T = TypeVar("T")
 
@@ -43,8 +53,15 @@ class _Call:
 
 async def in_thread(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     """The result of a call that is made in another thread; see the module about cancelling."""
+    return await in_pool(None, function, *args, **kwargs)
+
+
+async def in_pool(
+    pool: Executor | None, function: Callable[..., T], *args: Any, **kwargs: Any
+) -> T:
+    """`in_thread`, where the thread is one of ``pool``."""
     call = _Call(functools.partial(function, *args, **kwargs))
-    future: asyncio.Future[T] = asyncio.get_running_loop().run_in_executor(None, call)
+    future: asyncio.Future[T] = asyncio.get_running_loop().run_in_executor(pool, call)
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:

@@ -27,6 +27,7 @@ from zarrix import _event_loop
 from zarrix._called_store import CalledStore
 from zarrix._config import config
 from zarrix._store import Store, is_document
+from zarrix._wrapped_store import WrapperStore
 
 __all__ = ["AsyncStore", "of_zarr_python"]
 
@@ -121,8 +122,11 @@ def _base(kind: type) -> type | None:
 
 def _native(store: Any) -> Store | None:
     kind = type(store)
-    if kind.__module__.partition(".")[0] == "zarrix":
+    if kind.__module__ == "zarrix.interop":
         inner: Store = store.store
+        if store.read_only and not inner.read_only:
+            inner = WrapperStore(inner)
+            inner._writeable = False
         return inner
     if kind.__module__.rpartition(".")[0] != "zarr.storage":
         return None

@@ -50,6 +50,12 @@ class Store:
         Of one that is longer than ``most`` bytes, the first ``most + 1`` or more.
         """
 
+    def get_slice(self, key: str, start: int = 0, end: int | None = None) -> bytes | None:
+        """The bytes from ``start`` up to ``end`` or the value's end; None if absent."""
+
+    def get_last(self, key: str, length: int) -> bytes | None:
+        """The last ``length`` bytes of a value, or all of a shorter one; None if absent."""
+
     def get_many(self, keys: Sequence[str], *, most: int = ...) -> list[bytes | None]:
         """What `get` gives for each, in one call, and at once where the store is far away."""
 

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zarrix_engine::{EngineError, delete_node, get_many, move_node};
-use zarrix_store::{Change, StoreError, Update, ZipMethod};
+use zarrix_store::{Change, Edge, StoreError, Update, ZipMethod, get_slice_into};
 
 use crate::array::{Signals, durability};
 use crate::buffer::Bytes;
@@ -60,6 +60,35 @@ impl Store {
         let found = detached(py, || {
             let mut value = Vec::new();
             Ok(self.0.get_at_most_into(key, most, &mut value)?.map(|_| value))
+        })?;
+        Ok(found.map(|value| PyBytes::new(py, &value)))
+    }
+
+    #[pyo3(signature = (key, start = 0, end = None))]
+    fn get_slice<'py>(
+        &self,
+        py: Python<'py>,
+        key: &str,
+        start: u64,
+        end: Option<u64>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let found = detached(py, || {
+            let mut value = Vec::new();
+            let found = get_slice_into(self.0.as_ref(), key, start, end, &mut value)?;
+            Ok(found.then_some(value))
+        })?;
+        Ok(found.map(|value| PyBytes::new(py, &value)))
+    }
+
+    fn get_last<'py>(
+        &self,
+        py: Python<'py>,
+        key: &str,
+        length: u64,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let found = detached(py, || {
+            let mut value = Vec::new();
+            Ok(self.0.get_edge_into(key, Edge::Last(length), &mut value)?.map(|_| value))
         })?;
         Ok(found.map(|value| PyBytes::new(py, &value)))
     }

@@ -36,7 +36,7 @@ pub use memory::MemoryStore;
 pub use object::{ObjectStore, Place, Service, concurrent_requests, set_concurrent_requests};
 pub use store::{
     Change, Changing, Durability, Edge, Fetched, Generation, Listing, Part, Reader, Request, Store,
-    Update, below, cut_ranges, update_locked,
+    Update, below, cut_ranges, get_slice_into, update_locked,
 };
 pub use zarrix_codec::member::Method as ZipMethod;
 pub use zip::{ZipNotes, ZipStart, ZipStore};

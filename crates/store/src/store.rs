@@ -1,5 +1,6 @@
 //! What every store is.
 
+use std::io::ErrorKind;
 use std::ops::Range;
 
 use crate::{KeyLock, Result, StoreError};
@@ -93,6 +94,36 @@ pub fn cut_ranges(key: &str, value: &[u8], ranges: &[Range<u64>], dst: &mut Vec<
         dst.extend_from_slice(part);
     }
     Ok(())
+}
+
+/// The bytes of a value from `start` up to `end` or its end, whichever comes first; none of them
+/// where it is shorter than that.
+pub fn get_slice_into(
+    store: &(impl Store + ?Sized),
+    key: &str,
+    start: u64,
+    end: Option<u64>,
+    dst: &mut Vec<u8>,
+) -> Result<bool> {
+    match (start, end) {
+        (0, None) => return Ok(store.get_into(key, dst)?.is_some()),
+        (0, Some(end)) => return Ok(store.get_edge_into(key, Edge::First(end), dst)?.is_some()),
+        (start, Some(end)) if start < end => {
+            match store.get_ranges_into(key, std::slice::from_ref(&(start..end)), dst) {
+                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::UnexpectedEof => {
+                }
+                found => return Ok(found?.is_some()),
+            }
+        }
+        _ => {}
+    }
+    dst.clear();
+    let Some(total) = store.size(key)? else { return Ok(false) };
+    let end = end.map_or(total, |end| end.min(total));
+    if start >= end {
+        return Ok(true);
+    }
+    Ok(store.get_ranges_into(key, std::slice::from_ref(&(start..end)), dst)?.is_some())
 }
 
 /// A value that is to be changed.
