@@ -1,5 +1,6 @@
 //! One Blosc 1 frame, decoded whole or block by block.
 
+use super::extent::check_offset;
 use super::header::{Filter, Format, HEADER_BYTES, Header};
 use super::{blosclz, corrupt};
 use crate::deflate::Wrapping;
@@ -75,6 +76,7 @@ impl<'a> Frame<'a> {
         }
         let table = &self.src[HEADER_BYTES..];
         let offset = read_length(table, index * LENGTH_BYTES)?;
+        let offset = check_offset(&self.header, offset, self.src.len())?;
         decode_streams(&self.header, (self.src, offset), dst, scratch)
     }
 

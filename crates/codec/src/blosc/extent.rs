@@ -93,6 +93,15 @@ impl BlockTable {
     }
 }
 
+/// `offset`, if a block of a frame of `encoded_bytes` can begin there: behind the offset table.
+pub(super) fn check_offset(header: &Header, offset: usize, encoded_bytes: usize) -> Result<usize> {
+    let begin = HEADER_BYTES + header.n_blocks() * LENGTH_BYTES;
+    if (begin..encoded_bytes).contains(&offset) {
+        return Ok(offset);
+    }
+    Err(corrupt(format!("a block at {offset} in a frame of {encoded_bytes} bytes")))
+}
+
 /// Where the blocks of a frame of `encoded_bytes` lie, of which `src` has header and offset table.
 fn extents(header: &Header, src: &[u8], encoded_bytes: usize) -> Result<Vec<Range<usize>>> {
     let blocks = header.n_blocks();
@@ -102,14 +111,11 @@ fn extents(header: &Header, src: &[u8], encoded_bytes: usize) -> Result<Vec<Rang
     }
     let begin = HEADER_BYTES + blocks * LENGTH_BYTES;
     let table = src.get(HEADER_BYTES..begin).ok_or_else(|| corrupt("no offset table"))?;
-    let offset = |entry: &[u8]| {
+    let offsets = table.chunks_exact(LENGTH_BYTES).map(|entry| {
         let offset = u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]) as usize;
-        if (begin..encoded_bytes).contains(&offset) {
-            return Ok(offset);
-        }
-        Err(corrupt(format!("a block at {offset} in a frame of {encoded_bytes} bytes")))
-    };
-    let offsets = table.chunks_exact(LENGTH_BYTES).map(offset).collect::<Result<Vec<_>>>()?;
+        check_offset(header, offset, encoded_bytes)
+    });
+    let offsets = offsets.collect::<Result<Vec<_>>>()?;
     let mut sorted = offsets.clone();
     sorted.sort_unstable();
     Ok(offsets
@@ -173,7 +179,9 @@ mod tests {
         codec.encode(&[7; 4096], &mut encoded, &mut Scratch::default()).unwrap();
         for bad in [0u32, 15, u32::MAX, i32::MAX as u32] {
             encoded[HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&bad.to_le_bytes());
-            assert!(Frame::parse(&encoded, 4096).and_then(|frame| frame.extents()).is_err());
+            let frame = Frame::parse(&encoded, 4096).unwrap();
+            assert!(frame.extents().is_err());
+            assert!(frame.decode_into(&mut [0; 4096], &mut Scratch::default()).is_err());
         }
     }
 }

@@ -101,6 +101,16 @@ fn a_frame_of_nothing_has_nothing_behind_its_header() {
 }
 
 #[test]
+fn a_block_that_begins_in_the_header_is_an_error() {
+    // Found by fuzzing: a block said to begin at byte 8, where the length of blocks passed for a stream's.
+    let mut frame = [2, 1, 1, 150, 40, 0, 0, 0, 40, 0, 0, 0, 55, 0, 0, 0, 8, 0, 0, 0].to_vec();
+    frame.resize(55, 1);
+    let frame = Frame::parse(&frame, 40).unwrap();
+    assert!(frame.extents().is_err());
+    assert!(frame.decode_into(&mut [0; 40], &mut Scratch::default()).is_err());
+}
+
+#[test]
 fn a_header_that_promises_another_size_is_an_error() {
     let spec = Spec { cname: "lz4", level: 5, shuffle: 1, element_bytes: 4, block_bytes: 0 };
     let frame = c_blosc_encode(&ramp(10_000, 4), &spec);
