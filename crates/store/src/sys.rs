@@ -104,6 +104,17 @@ pub(crate) fn open(path: &CStr, flags: c_int) -> io::Result<File> {
     Ok(unsafe { File::from_raw_fd(descriptor) })
 }
 
+/// Opens a file to be written past the page cache, by whole pages.
+#[cfg(target_os = "linux")]
+pub(crate) fn open_direct(path: &CStr) -> io::Result<File> {
+    open(path, libc::O_RDWR | libc::O_DIRECT | libc::O_NONBLOCK)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn open_direct(_: &CStr) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 pub(crate) fn status_of(file: &File) -> io::Result<Status> {
     status_with(|raw| {
         // SAFETY: `raw` points to room for one `stat`.

@@ -10,11 +10,13 @@
 //!
 //! `format.rs` has the records, `directory.rs` finds and reads the directory, `archive.rs` is the
 //! archive as this process knows it, `value.rs` a member's value, `source.rs` where the bytes are;
-//! `session.rs` is how a file is written to, and `writing.rs` what is written.
+//! `session.rs` is how a file is written to, `lengthen.rs` how it is made longer, and `writing.rs` what
+//! is written.
 
 mod archive;
 mod directory;
 mod format;
+mod lengthen;
 mod names;
 mod session;
 mod source;

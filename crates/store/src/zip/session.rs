@@ -1,7 +1,7 @@
 //! Writing to an archive: from the first change until its directory stands at the end of the file.
 //!
-//! What a reader may know is never overwritten, and the file always ends in a whole directory, but
-//! for the one call that lengthens it. An archive that exists is lengthened by a stretch of free
+//! What a reader may know is never overwritten, and the file always ends in a whole directory
+//! (`lengthen.rs`). An archive that exists is lengthened by a stretch of free
 //! space with a copy of its directory behind; members are written into that space, by any number of
 //! threads at once; then the new directory is written behind them, and the file cut after it: in one
 //! step, everything is there. Killed before, the archive is what it was, to every reader of zip
@@ -19,6 +19,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::directory::{Directory, Members};
 use super::format::{self, Ending, Entry};
+use super::lengthen;
 use super::names;
 use super::source::{FileSource, Source, c_path, io_error};
 use super::{archive, directory};
@@ -298,9 +299,10 @@ impl Session {
         }
         let next = space.length;
         let written = next.saturating_sub(space.committed.boundary);
-        let limit = next.saturating_add(bytes.max(written.clamp(LEAST_SPACE, MOST_SPACE)));
-        let copy = space.committed.at(limit);
-        self.write(limit, &copy)?;
+        let least = next.saturating_add(bytes.max(written.clamp(LEAST_SPACE, MOST_SPACE)));
+        let (limit, copy) = lengthen::place(least, |at| space.committed.at(at));
+        let file = self.file.file().map_err(self.failed())?;
+        lengthen::write(file, &self.path, (limit, &copy), space.length).map_err(self.failed())?;
         space.next = next;
         space.limit = limit;
         space.length = limit + copy.len() as u64;
