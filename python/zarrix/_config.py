@@ -41,8 +41,9 @@ class Config:
         Size of the engine's worker pool (``ZARRIX_THREADS``); by default the CPUs that this
         process may use.
     concurrent_requests : int
-        How many requests of this process to remote stores are on their way at one time
-        (``ZARRIX_CONCURRENT_REQUESTS``), 64 by default.
+        How many requests of this process to remote stores are on their way at most at one time
+        (``ZARRIX_CONCURRENT_REQUESTS``), 256 by default. One call has the fewer the nearer the
+        server is.
     default_zarr_format : 2, 3 or None
         Format that every creating function uses where its call names none
         (``ZARRIX_DEFAULT_ZARR_FORMAT``). None, the default, leaves it to the function.

@@ -27,8 +27,10 @@ use crate::view::Target;
 use crate::wanted::{Cut, Wanted};
 use crate::{EngineError, Interrupt, Result};
 
-/// How many chunks one round is about.
+/// How many chunks one round is about, where all answers are kept until the last is there.
 const BATCH: usize = 256;
+/// Where they are not, and the end of a round is a pause.
+const FAR_BATCH: usize = 1024;
 /// How often chunks that are replaced while they are read are begun again.
 const ATTEMPTS: usize = 100;
 /// Indexes that an array keeps; all are given up when there are more.
@@ -74,7 +76,7 @@ impl Indexes {
         unforked(|| section(&mut locked(&self.0)))
     }
 
-    fn get(&self, key: &str) -> Option<(Arc<Index>, Generation)> {
+    pub(crate) fn get(&self, key: &str) -> Option<(Arc<Index>, Generation)> {
         self.with(|kept| kept.by_key.get(key).cloned())
     }
 
@@ -126,8 +128,9 @@ impl ArrayIO {
         interrupt: Interrupt<'_>,
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
     ) -> Result<()> {
-        for begin in (0..count).step_by(BATCH) {
-            let jobs: Vec<Job<'a>> = (begin..(begin + BATCH).min(count)).map(job).collect();
+        let batch = if self.store.is_remote() { FAR_BATCH } else { BATCH };
+        for begin in (0..count).step_by(batch) {
+            let jobs: Vec<Job<'a>> = (begin..(begin + batch).min(count)).map(job).collect();
             let chunks = jobs.iter().map(|(coords, _)| self.layout.chunk(coords));
             let chunks: Vec<ChunkRef<'_>> = chunks.collect::<Result<_>>()?;
             let keys: Vec<String> = jobs.iter().map(|(coords, _)| self.key_of(coords)).collect();
@@ -170,6 +173,7 @@ impl ArrayIO {
         }
         match &chunk.encoding {
             Encoding::Shard(shard) if shard.outer.is_empty() => match self.indexes.get(key) {
+                None if self.is_read_in_one(chunk) => Ok(Some(Step::Whole)),
                 None => Ok(Some(Step::Index)),
                 Some((index, generation)) => {
                     s.key.clear();
@@ -185,6 +189,12 @@ impl ArrayIO {
             }
             _ => Ok(Some(Step::Whole)),
         }
+    }
+
+    /// Whether all of a shard of a far store is read, where only parts are wanted: reading on takes
+    /// no longer than a second round trip, which would have to wait for the index.
+    pub(crate) fn is_read_in_one(&self, chunk: &ChunkLayout) -> bool {
+        self.store.gap().is_some_and(|gap| chunk.bytes as u64 <= gap)
     }
 
     /// Asks for all of a round, and places the answers; what is to be asked next.
@@ -307,8 +317,16 @@ impl ArrayIO {
                     .map_err(|source| corrupt(&s.key, *total as usize, source))?;
                 Ok(None)
             }
-            (_, Fetched::Bytes(bytes, ..), _) => {
+            (_, Fetched::Bytes(bytes, generation, _), encoding) => {
                 check_most(&s.key, bytes, chunk.most_stored_bytes)?;
+                if let Encoding::Shard(shard) = encoding
+                    && shard.outer.is_empty()
+                    && self.store.is_remote()
+                {
+                    let index = Index::of(shard, bytes, &mut s.chain)
+                        .map_err(|source| corrupt(&s.key, bytes.len(), source))?;
+                    self.indexes.keep(&s.key, &Arc::new(index), *generation);
+                }
                 self.place_whole(chunk, Some(bytes), wanted, sink, s).map(|()| None)
             }
         }

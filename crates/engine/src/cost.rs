@@ -109,7 +109,8 @@ impl ArrayIO {
         let cut = Cut::new(shard, &chunk.shape, wanted);
         let whole = matches!(wanted, [only] if only.covers(&self.limits(coords)));
         let in_parts = self.store.is_inline() || self.store.is_remote();
-        if whole || !shard.outer.is_empty() || !in_parts {
+        let in_one = self.indexes.get(&s.key).is_none() && self.is_read_in_one(chunk);
+        if whole || in_one || !shard.outer.is_empty() || !in_parts {
             return self.cost_of_value(cut.entries().count() as u64, s);
         }
         self.cost_of_shard(shard, &cut, s)

@@ -203,6 +203,11 @@ impl Client {
         self.pace.gap()
     }
 
+    /// How many answers of one call are on their way or in memory.
+    pub(super) fn width(&self) -> usize {
+        self.pace.width()
+    }
+
     async fn get_run(&self, name: &str, run: &Range<u64>) -> Result<Option<Got>> {
         let range = Some(GetRange::Bounded(run.clone()));
         let options = GetOptions { range, ..GetOptions::default() };

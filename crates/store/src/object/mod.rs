@@ -34,8 +34,6 @@ use crate::{
     Result, Store, StoreError, Update,
 };
 
-/// Answers of one call that are on their way or in memory; requests beyond the budget wait.
-const WIDTH: usize = 128;
 /// Values of one call that are copied or deleted at one time.
 const CHANGES: usize = 32;
 /// How often a change is made again for a writer that was faster, which is progress, too.
@@ -218,7 +216,7 @@ impl Store for ObjectStore {
             }
         };
         let requests = requests.iter().enumerate().map(begin);
-        let answered = remote::wait_for_all(requests, WIDTH, &mut |(position, found)| {
+        let answered = remote::wait_for_all(requests, client.width(), &mut |(position, found)| {
             let is_over = matches!(found, Err(StoreError::Remote { .. }));
             sink(position, found);
             is_over
@@ -350,7 +348,7 @@ impl Store for ObjectStore {
             let (client, name) = (Arc::clone(&client), self.name(prefix));
             async move { (position, client.list_names(&name).await) }
         });
-        remote::wait_for_all(requests, WIDTH, &mut |(position, listing)| {
+        remote::wait_for_all(requests, client.width(), &mut |(position, listing)| {
             let is_over = listing.is_err();
             listings[position] = listing;
             is_over

@@ -1,9 +1,11 @@
 //! How fast a server answers, as its last answers show.
 //!
 //! Requests near each other are made as one where reading over the gap takes no longer than
-//! another round trip. Both figures are kept per connection, because that is what one request has.
+//! another round trip, and the further a server is, the more requests of one call are on their way:
+//! a near one is only crowded by them. Both figures are kept per connection, because that is what
+//! one request has.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Before the first answer: a region's own object store as seen from a machine inside it.
@@ -14,33 +16,82 @@ const MOST_GAP: u64 = 2 << 20;
 const LEAST_GAP: u64 = 4 << 10;
 /// Bodies up to this long mostly arrive with their header, and say nothing of the line.
 const TELLING_BYTES: u64 = 256 << 10;
+/// With more requests on their way than this, an answer waits for others of our own.
+const CROWD: usize = 4;
+/// Requests of one call that are on their way to a server next door, and for each millisecond that
+/// one is farther away.
+const LEAST_WIDTH: u64 = 48;
+const WIDTH_PER_MS: u64 = 8;
+/// Bytes of answers of one call that are on their way or in memory, unless so few are more.
+const ANSWER_BYTES: u64 = 256 << 20;
+const LEAST_ANSWERS: u64 = 16;
 
 /// Latency and speed of one server.
 #[derive(Debug)]
 pub(super) struct Pace {
     latency_us: AtomicU64,
     bytes_per_ms: AtomicU64,
+    under_way: AtomicUsize,
+    /// Mean of the last answers' lengths.
+    body_bytes: AtomicU64,
+}
+
+/// A request that is on its way.
+pub(super) struct UnderWay<'a> {
+    pace: &'a Pace,
+    in_a_crowd: bool,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.pace.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { latency_us: AtomicU64::new(LATENCY_US), bytes_per_ms: AtomicU64::new(BYTES_PER_MS) }
+        Self {
+            latency_us: AtomicU64::new(LATENCY_US),
+            bytes_per_ms: AtomicU64::new(BYTES_PER_MS),
+            under_way: AtomicUsize::new(0),
+            body_bytes: AtomicU64::new(0),
+        }
     }
 }
 
 impl Pace {
+    /// A request sets out, and is on its way until what is returned is dropped.
+    pub(super) fn begin(&self) -> UnderWay<'_> {
+        let before = self.under_way.fetch_add(1, Ordering::Relaxed);
+        UnderWay { pace: self, in_a_crowd: before >= CROWD }
+    }
+
     /// The header of an answer came after `waited`.
     ///
-    /// Falls at once and rises slowly: what exceeds the best is mostly our own crowd.
-    pub(super) fn answered(&self, waited: Duration) {
+    /// In a crowd an answer only tells how fast the server is at least.
+    pub(super) fn answered(&self, request: &UnderWay<'_>, waited: Duration) {
         let sample = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX).max(1);
         let known = self.latency_us.load(Ordering::Relaxed);
-        let next = if sample < known { sample } else { known + (sample - known) / 16 };
+        let next = match sample < known {
+            true => sample,
+            false if request.in_a_crowd => return,
+            false => known + (sample - known).div_ceil(4),
+        };
         self.latency_us.store(next, Ordering::Relaxed);
+    }
+
+    /// Requests of one call that are worth having on their way at one time.
+    pub(super) fn width(&self) -> usize {
+        let latency_us = self.latency_us.load(Ordering::Relaxed);
+        let worth = LEAST_WIDTH + latency_us.saturating_mul(WIDTH_PER_MS) / 1000;
+        let held = ANSWER_BYTES / self.body_bytes.load(Ordering::Relaxed).max(1);
+        usize::try_from(worth.min(held.max(LEAST_ANSWERS))).unwrap_or(usize::MAX)
     }
 
     /// A body of `bytes` took `taken` after its header.
     pub(super) fn received(&self, bytes: u64, taken: Duration) {
+        let mean = self.body_bytes.load(Ordering::Relaxed);
+        self.body_bytes.store(mean - mean / 8 + bytes / 8, Ordering::Relaxed);
         if bytes < TELLING_BYTES {
             return;
         }
@@ -65,19 +116,41 @@ mod tests {
     #[test]
     fn the_gap_follows_what_a_round_trip_is_worth() {
         let pace = Pace::default();
+        let answered = |us| pace.answered(&pace.begin(), Duration::from_micros(us));
         for _ in 0..100 {
-            pace.answered(Duration::from_micros(200));
+            answered(200);
             pace.received(1 << 20, Duration::from_millis(1));
         }
         let near = pace.gap();
         assert!((150_000..250_000).contains(&near), "{near}");
         for _ in 0..200 {
-            pace.answered(Duration::from_millis(100));
+            answered(100_000);
         }
         assert_eq!(pace.gap(), MOST_GAP);
         for _ in 0..100 {
-            pace.answered(Duration::from_nanos(1));
+            answered(0);
         }
         assert_eq!(pace.gap(), LEAST_GAP);
+    }
+
+    #[test]
+    fn a_crowd_of_our_own_does_not_make_a_server_far() {
+        let pace = Pace::default();
+        pace.answered(&pace.begin(), Duration::from_micros(500));
+        let near = pace.width();
+        let crowd: Vec<_> = (0..50).map(|_| pace.begin()).collect();
+        for request in &crowd[CROWD..] {
+            pace.answered(request, Duration::from_millis(80));
+        }
+        assert_eq!(pace.width(), near);
+        drop(crowd);
+        for _ in 0..40 {
+            pace.answered(&pace.begin(), Duration::from_millis(80));
+        }
+        assert!(pace.width() > 10 * near, "{}", pace.width());
+        for _ in 0..60 {
+            pace.received(32 << 20, Duration::from_secs(1));
+        }
+        assert!(pace.width() < near, "{}", pace.width());
     }
 }

@@ -25,7 +25,7 @@ use crate::{Result, StoreError};
 /// How often a waiting caller looks up.
 const POLL: Duration = Duration::from_millis(20);
 /// Requests of this process that are on their way at one time.
-const REQUESTS: usize = 64;
+const REQUESTS: usize = 256;
 
 static REMOTE: PerProcess<Remote> = PerProcess::new(Remote::new);
 static BUDGET: AtomicUsize = AtomicUsize::new(REQUESTS);

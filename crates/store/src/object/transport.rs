@@ -87,12 +87,12 @@ impl Transport {
         let most = request.extensions().get::<Most>().map_or(u64::MAX, |most| most.0);
         let sent = hyper::body::Body::size_hint(request.body()).lower();
         let patience = self.patience + Duration::from_secs(sent / LEAST_BYTES_PER_S);
-        let begun = Instant::now();
+        let (begun, under_way) = (Instant::now(), self.pace.begin());
         let answer = timeout(patience, self.inner.execute(request)).await;
         let answer = answer.map_err(|_| late("no answer", patience))?;
         let (mut parts, body) = answer.map_err(perhaps_passing)?.into_parts();
         if is_get && parts.status.is_success() {
-            self.pace.answered(begun.elapsed());
+            self.pace.answered(&under_way, begun.elapsed());
         }
         if !has_body {
             return Ok(HttpResponse::from_parts(parts, body));
