@@ -6,7 +6,7 @@ harness adds nothing to a read of a few microseconds.
 
 zarr-python is one package with three pipelines, chosen when an array is opened. They are three
 contenders in one process: an array keeps the pipeline that it was opened with, and opening
-checks that it did.
+checks that it did. zarr-python 2, a package of the same name, has a process of its own.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from benchmarks import setup
 
 OURS = "zarrix"
 
@@ -66,6 +68,10 @@ class Contender:
         Whether a reader of a chunk that is being written sees one whole version of it.
     list_group : callable, optional
         From the path of a group to the names and shapes of its arrays.
+    python : Path, optional
+        The interpreter that it lives in, where that cannot be this one.
+    pin : str
+        Its version there.
     """
 
     name: str
@@ -74,15 +80,21 @@ class Contender:
     suffix: str = ".zarr"
     atomic: bool = True
     list_group: Callable[[Path], list[tuple[str, tuple[int, ...]]]] | None = None
+    python: Path | None = None
+    pin: str = ""
 
     @property
     def available(self) -> bool:
-        """Whether this interpreter can import it."""
+        """Whether this interpreter can import it, or it has one of its own."""
+        if self.python is not None:
+            return self.python.exists()
         return all(util.find_spec(module) is not None for module in self.modules)
 
     @property
     def version(self) -> str:
         """The version of its distribution; "source tree" where it is not installed."""
+        if self.pin:
+            return self.pin
         try:
             return metadata.version(self.modules[0])
         except metadata.PackageNotFoundError:
@@ -90,8 +102,8 @@ class Contender:
 
     @property
     def label(self) -> str:
-        """Its import name, for rows about modules rather than arrays."""
-        return self.modules[0]
+        """Its import name, for rows about modules rather than arrays; one for each version."""
+        return self.modules[0] if self.python is None else self.name
 
 
 def _open_zarrix(path: Path, mode: str) -> Opened:
@@ -160,6 +172,28 @@ def _open_tensorstore(path: Path, mode: str) -> Opened:
     return Opened(read, write, points, outer)
 
 
+def _open_zarr2(path: Path, mode: str) -> Opened:
+    import zarr
+
+    array = zarr.open_array(str(path), mode=mode)
+    vindex, oindex = array.vindex.__getitem__, array.oindex.__getitem__
+    return Opened(array.__getitem__, array.__setitem__, vindex, oindex)
+
+
+def _open_zarrista(path: Path, mode: str) -> Opened:
+    import zarrista
+
+    array = zarrista.Array.open(zarrista.store.FilesystemStore(str(path)))
+    retrieve = array.retrieve_array_subset
+
+    def read(key: Key) -> Any:
+        values = retrieve(key).to_numpy()
+        # An index keeps its axis there.
+        return values.squeeze(tuple(i for i, part in enumerate(key) if isinstance(part, int)))
+
+    return Opened(read, array.store_array_subset)
+
+
 def _refuse(key: Key, value: AnyArray) -> None:
     raise NotImplementedError("read only")
 
@@ -215,7 +249,16 @@ CONTENDERS: tuple[Contender, ...] = (
         list_group=_list_zarr,
     ),
     Contender("zarrs", ("zarrs", "zarr"), _zarr_pipeline("zarrs.ZarrsCodecPipeline"), atomic=False),
+    Contender("zarrista", ("zarrista",), _open_zarrista, atomic=False),
     Contender("TensorStore", ("tensorstore",), _open_tensorstore),
+    Contender(
+        "zarr-python 2",
+        ("zarr",),
+        _open_zarr2,
+        list_group=_list_zarr,
+        python=setup.PYTHON_OF_ZARR2,
+        pin=setup.PINS_OF_ZARR2[-1].partition("==")[2],
+    ),
     Contender("numpy.load", ("numpy",), _open_npy, suffix=".npy"),
     Contender("numpy memmap", ("numpy",), _open_memmap, suffix=".npy"),
     Contender("h5py", ("h5py", "hdf5plugin"), _open_hdf5, suffix=".h5"),

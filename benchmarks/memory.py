@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.contenders import Contender
+from benchmarks.setup import ROOT
 from benchmarks.workloads import Place, Read, Workload
 
 
@@ -24,16 +25,17 @@ def peak_bytes(workload: Workload, contender: Contender, place: Place) -> int | 
         "contender": contender.name,
         "data": str(place.data),
         "tiny": place.tiny,
-        "path": sys.path,
+        "path": [str(ROOT)] if contender.python else sys.path,
     }
     code = (
         "import json, sys\n"
         "request = json.loads(sys.argv[1])\n"
-        "sys.path[:] = request['path']\n"
+        "sys.path[:0] = request['path']\n"
         "from benchmarks.memory import measure_here\n"
         "print(measure_here(request))"
     )
-    output = subprocess.check_output([sys.executable, "-c", code, json.dumps(request)])
+    python = str(contender.python or sys.executable)
+    output = subprocess.check_output([python, "-c", code, json.dumps(request)])
     return int(output.split()[-1])
 
 

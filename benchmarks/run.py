@@ -71,7 +71,7 @@ def measure(workload: Workload, place: Place, pace: Pace) -> report.Row:
     workload.build(place)
     contenders = _agreeing(workload, place, row)
     gc.collect()
-    calls: dict[str, Call] = {c.name: workload.call(c, place) for c in contenders}
+    calls: dict[str, Call] = {c.name: workload.call_of(c, place) for c in contenders}
     bare = workload.floor(place)
     if bare is not None:
         calls[floor.NAME] = bare
@@ -87,7 +87,7 @@ def _agreeing(workload: Workload, place: Place, row: report.Row) -> list[Contend
     agreeing = []
     for contender in workload.contenders():
         try:
-            result = workload.result(contender, place)
+            result = workload.result_of(contender, place)
         except Exception as error:  # whatever a peer raises keeps it out of this row alone
             row.faults[contender.name] = f"{type(error).__name__}: {error}"
             continue

@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / "benchmarks" / "envs" / "peers"
 PYTHON = ENVIRONMENT / "bin" / "python"
+PYTHON_OF_ZARR2 = ROOT / "benchmarks" / "envs" / "zarr2" / "bin" / "python"
 
 PINS = (
     "numpy==2.5.5",
@@ -28,7 +29,9 @@ PINS = (
     "hdf5plugin==7.1.0",
     "blosc2==4.14.1",
     "tiledb==0.36.1",
+    "zarrista==0.1.0",
 )
+PINS_OF_ZARR2 = ("numpy==2.3.5", "numcodecs==0.15.1", "zarr==2.18.7")
 
 _MINORS = (12, 13, 14)
 
@@ -67,13 +70,18 @@ def find_python() -> str:
 
 
 def make() -> Path:
-    """Make or renew the environment, and build and install zarrix into it; returns its Python."""
-    if not PYTHON.exists():
-        subprocess.run([find_python(), "-m", "venv", str(ENVIRONMENT)], check=True)
-    pip = [str(PYTHON), "-m", "pip", "install", "-q"]
-    subprocess.run([*pip, *PINS], check=True)
-    subprocess.run([*pip, "--force-reinstall", "--no-deps", str(ROOT)], check=True)
+    """Make or renew the environments, and build and install zarrix into that of the peers, whose
+    Python is returned."""
+    _install(PYTHON, *PINS)
+    _install(PYTHON, "--force-reinstall", "--no-deps", str(ROOT))
+    _install(PYTHON_OF_ZARR2, *PINS_OF_ZARR2)
     return PYTHON
+
+
+def _install(python: Path, *what: str) -> None:
+    if not python.exists():
+        subprocess.run([find_python(), "-m", "venv", str(python.parents[1])], check=True)
+    subprocess.run([str(python), "-m", "pip", "install", "-q", *what], check=True)
 
 
 def hand_over(arguments: list[str], module: str = "benchmarks") -> None:

@@ -16,7 +16,6 @@ from typing import Any
 
 import numcodecs
 import numpy as np
-import zarrix as zarr
 
 from benchmarks.measure import Call, Pace, Ratio, rounds
 
@@ -65,6 +64,8 @@ def build(folder: Path, count: int) -> Path:
 
 def pairs(objects: Any, chunks: int) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
     """What is compared: ours and numcodecs', by what is done."""
+    import zarrix as zarr  # Not at first: contenders live where there is none.
+
     codec = numcodecs.VLenUTF8()
     strings = objects.astype(np.dtypes.StringDType())
     blobs = [codec.encode(objects[i : i + chunks]) for i in range(0, COUNT, chunks)]

@@ -18,7 +18,7 @@ from typing import cast
 
 import numpy as np
 
-from benchmarks import floor, strings
+from benchmarks import elsewhere, floor, strings
 from benchmarks.contenders import OURS, ZARR, AnyArray, Contender, Key, named
 from benchmarks.data import LAYOUTS, Layout, full_values
 from benchmarks.measure import Call
@@ -77,6 +77,21 @@ class Workload:
     def result(self, contender: Contender, place: Place) -> list[AnyArray]:
         """What must be equal for all contenders; done once, before anything is timed."""
         raise NotImplementedError
+
+    def call_of(self, contender: Contender, place: Place) -> Call:
+        """`call`, wherever the contender lives."""
+        if contender.python is None:
+            return self.call(contender, place)
+        process = elsewhere.process_of(contender.python)
+        return elsewhere.CallElsewhere(process=process, which=(self.name, contender.name, place))
+
+    def result_of(self, contender: Contender, place: Place) -> list[AnyArray]:
+        """`result`, wherever the contender lives."""
+        if contender.python is None:
+            return self.result(contender, place)
+        process = elsewhere.process_of(contender.python)
+        found: list[AnyArray] = process.ask("result", self.name, contender.name, place)
+        return found
 
     def floor(self, place: Place) -> Call | None:
         """The floor of this row; None where there is no such thing."""
@@ -200,14 +215,16 @@ class Write(Workload):
         return Call(lambda: targets[0](..., values), prepare=prepare)
 
     def result(self, contender: Contender, place: Place) -> list[AnyArray]:
-        call = self.call(contender, place)
-        call.prepare()
-        call.run()
+        self.call_of(contender, place).timing(1)
         path = place.scratch / f"{contender.name.replace(' ', '-')}.zarr"
-        reader = next(c for c in map(named, (*self.peers, OURS)) if c.available)
+        readers = map(named, (*self.peers, OURS))
+        reader = next(c for c in readers if c.available and c.python is None)
         stored = reader.open(path, "r").read(...)
         shutil.rmtree(path)
         return [stored]
+
+    # What was written elsewhere is read here.
+    result_of = result
 
     def floor(self, place: Place) -> Call | None:
         layout = place.layout(self.layout)
@@ -397,8 +414,15 @@ def rows(count: int) -> Keys:
     return draw
 
 
-PYTHON = ("zarr-python", "zarr-python fused")
+PYTHON3 = ("zarr-python", "zarr-python fused")
+PYTHON = (*PYTHON3, "zarr-python 2")
 """Those with the data types and groups of zarr-python."""
+
+FORMAT3 = (*PYTHON3, "zarrs", "zarrista", "TensorStore")
+"""Those who read format 3."""
+
+SELECTING = (*PYTHON, "zarrs", "TensorStore")
+"""Those with `vindex` and `oindex`."""
 
 OTHERS = ("h5py", "b2nd", "TileDB")
 """Those who read a format of their own."""
@@ -430,8 +454,10 @@ WORKLOADS: tuple[Workload, ...] = (
     Read("tiles: box 256", None, 2, layout="tiles", keys=boxes((256, 256), 16), bulk=False),
     Read("tiles: one chunk", 3, 5, layout="tiles", keys=chunks(64), bulk=False),
     Read("tiles: one element", None, 5, layout="tiles", keys=elements(64), bulk=False),
-    Select("tiles: vindex", None, 1.8, layout="tiles", keys=points(20_000), rule="points"),
-    Select("tiles: oindex", None, 1.8, layout="tiles", keys=rows(500), rule="outer"),
+    Select(
+        "tiles: vindex", None, 1.8, SELECTING, layout="tiles", keys=points(20_000), rule="points"
+    ),
+    Select("tiles: oindex", None, 1.8, SELECTING, layout="tiles", keys=rows(500), rule="outer"),
     Write("tiles: write", None, 1.1, layout="tiles"),
     Read("tiles: all, own formats", None, 1, OTHERS, layout="tiles", keys=everything, bulk=False),
     Read(
@@ -443,11 +469,21 @@ WORKLOADS: tuple[Workload, ...] = (
         keys=chunks(64),
         bulk=False,
     ),
-    Read("shards: all", None, 2, layout="shards", keys=everything),
-    Read("shards: box 128", None, 8, layout="shards", keys=boxes((128, 128), 32), bulk=False),
-    Write("shards: write", None, 1.5, layout="shards"),
-    Read("volume: all", None, 1.3, layout="volume", keys=everything),
-    Read("volume: box 64", None, 3, layout="volume", keys=boxes((64, 64, 64), 16), bulk=False),
+    Read("shards: all", None, 2, FORMAT3, layout="shards", keys=everything),
+    Read(
+        "shards: box 128", None, 8, FORMAT3, layout="shards", keys=boxes((128, 128), 32), bulk=False
+    ),
+    Write("shards: write", None, 1.5, FORMAT3, layout="shards"),
+    Read("volume: all", None, 1.3, FORMAT3, layout="volume", keys=everything),
+    Read(
+        "volume: box 64",
+        None,
+        3,
+        FORMAT3,
+        layout="volume",
+        keys=boxes((64, 64, 64), 16),
+        bulk=False,
+    ),
     Read(
         "plain: all, against numpy.load",
         None,
@@ -466,7 +502,7 @@ WORKLOADS: tuple[Workload, ...] = (
         keys=boxes((1, 256, 256), 32),
         bulk=False,
     ),
-    Text("strings: all", None, 2, PYTHON),
+    Text("strings: all", None, 2, PYTHON3),
     Read("datetimes: all", None, 3, PYTHON, layout="datetimes", keys=everything),
     Read("records: all", None, 3, PYTHON, layout="records", keys=everything),
     Read("big-endian: all", None, 3, PYTHON, layout="big-endian", keys=everything),

@@ -31,44 +31,12 @@ if TYPE_CHECKING:
     from zarrix._lmdb_store import LMDBStore as LMDBStore
     from zarrix._migrate import migrate
     from zarrix._sqlite_store import SQLiteStore as SQLiteStore
-    from zarrix.api.synchronous import (
-        create_array,
-        create_group,
-        create_hierarchy,
-        from_array,
-    )
+    from zarrix.api.synchronous import *
     from zarrix.attrs import Attributes
-    from zarrix.codecs import *  # noqa: F403
-    from zarrix.convenience import (
-        consolidate_metadata,
-        copy,
-        copy_all,
-        copy_store,
-        load,
-        open,  # noqa: A004
-        open_consolidated,
-        save,
-        save_array,
-        save_group,
-        tree,
-    )
+    from zarrix.codecs import *
     from zarrix.core import Array
-    from zarrix.creation import (
-        array,
-        create,
-        empty,
-        empty_like,
-        full,
-        full_like,
-        ones,
-        ones_like,
-        open_array,
-        open_like,
-        zeros,
-        zeros_like,
-    )
     from zarrix.errors import CopyError, MetadataError
-    from zarrix.hierarchy import Group, group, open_group
+    from zarrix.hierarchy import Group
     from zarrix.operate import diff as diff
     from zarrix.operate import digests as digests
     from zarrix.operate import repair as repair

@@ -29,12 +29,13 @@ from zarrix._codecs import codec_object
 from zarrix._config import config
 from zarrix._consolidate import keep_true
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
+from zarrix._member import Member
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._stores import Store, as_store
 from zarrix.util import normalize_fill_value, normalize_storage_path
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    pass
 
 __all__ = ["ArrayState"]
 
@@ -75,7 +76,7 @@ class StoredBytes(int):
         return int(self)
 
 
-class ArrayState(ArrayTerms):
+class ArrayState(Member, ArrayTerms):
     """Everything about an array but its elements; users meet `Array`."""
 
     __slots__ = (
@@ -269,26 +270,6 @@ class ArrayState(ArrayTerms):
     # What it is
 
     @property
-    def store(self) -> Store:
-        """The store of metadata and attributes, and of the chunks unless `chunk_store` is."""
-        return self._store
-
-    @property
-    def chunk_store(self) -> Store:
-        """The store that holds the chunks."""
-        return self._store if self._chunk_store is None else self._chunk_store
-
-    def _stores(self) -> list[Store]:
-        if self._chunk_store is None or self._chunk_store is self._store:
-            return [self._store]
-        return [self._store, self._chunk_store]
-
-    @property
-    def path(self) -> str:
-        """Where in the store the array is, without a leading slash; empty for its root."""
-        return self._path
-
-    @property
     def name(self) -> str | None:
         """Path with a leading slash, as in h5py; None at the root of a store."""
         return f"/{self._path}" if self._path else None
@@ -309,30 +290,14 @@ class ArrayState(ArrayTerms):
         self._set_paths()
 
     @property
-    def synchronizer(self) -> Any:
-        """What was passed as ``synchronizer``."""
-        return self._synchronizer
-
-    @property
     def write_empty_chunks(self) -> bool:
         """Whether chunks that hold only the fill value are stored."""
         return self._write_empty_chunks
 
     @property
-    def meta_array(self) -> npt.NDArray[Any]:
-        """An empty array of the kind that reads return."""
-        like = () if self._meta_array is None else self._meta_array
-        return np.empty_like(like, shape=())
-
-    @property
     def is_view(self) -> bool:
         """Whether this is a view made by `view` or `astype`."""
         return self._is_view
-
-    @property
-    def attrs(self) -> Attributes:
-        """User attributes: a mutable mapping of names to JSON values."""
-        return self._attrs
 
     @property
     def shape(self) -> tuple[int, ...]:

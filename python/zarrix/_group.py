@@ -26,17 +26,18 @@ from zarrix._errors import (
 )
 from zarrix._group_terms import GroupTerms
 from zarrix._group_visits import Visiting
+from zarrix._member import Member
 from zarrix._metadata import GroupMetadata
 from zarrix._stores import MemoryStore, Store, as_store
 from zarrix.util import normalize_shape, normalize_storage_path
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    pass
 
 __all__ = ["Group"]
 
 
-class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
+class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
     """A group that exists in a store.
 
     Use `zarrix.open_group` or `zarrix.group` rather than this class.
@@ -124,21 +125,6 @@ class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
     # What it is
 
     @property
-    def store(self) -> Store:
-        """The store that holds the group."""
-        return self._store
-
-    @property
-    def chunk_store(self) -> Store:
-        """The store that holds the chunks of its arrays."""
-        return self._store if self._chunk_store is None else self._chunk_store
-
-    @property
-    def path(self) -> str:
-        """Where in the store the group is, without a leading slash; empty for its root."""
-        return self._path
-
-    @property
     def name(self) -> str:
         """Path with a leading slash, as in h5py."""
         return f"/{self._path}"
@@ -152,22 +138,6 @@ class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
     def read_only(self) -> bool:
         """Whether changes are refused, here and in all members."""
         return self._read_only
-
-    @property
-    def synchronizer(self) -> Any:
-        """What was passed as ``synchronizer``."""
-        return self._synchronizer
-
-    @property
-    def meta_array(self) -> npt.NDArray[Any]:
-        """An empty array of the kind that reads return."""
-        like = () if self._meta_array is None else self._meta_array
-        return np.empty_like(like, shape=())
-
-    @property
-    def attrs(self) -> Attributes:
-        """User attributes: a mutable mapping of names to JSON values."""
-        return self._attrs
 
     @property
     def info(self) -> _display.InfoReporter:
@@ -386,11 +356,6 @@ class Group(GroupTerms, Visiting, MutableMapping[str, Any]):
             yield path.split("/")[-1], self._open_node(path, node)
 
     # Changing the hierarchy
-
-    def _stores(self) -> list[Store]:
-        if self._chunk_store is None or self._chunk_store is self._store:
-            return [self._store]
-        return [self._store, self._chunk_store]
 
     def _writing(self) -> AbstractContextManager[Any]:
         """Refuse where changing is; else the lock to hold during it."""

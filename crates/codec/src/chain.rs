@@ -83,19 +83,28 @@ impl Chain {
         }
     }
 
-    /// Encodes `src`, which has the length the chain is bound to; `src` itself without codecs.
-    pub fn encode<'a>(&self, src: &'a [u8], scratch: &'a mut ChainScratch) -> Result<&'a [u8]> {
+    /// Makes `dst` what `src`, of the length that the chain is bound to, is encoded to.
+    pub fn encode_into(
+        &self,
+        src: &[u8],
+        dst: &mut Vec<u8>,
+        scratch: &mut ChainScratch,
+    ) -> Result<()> {
         let ChainScratch { codec: inner, front, back } = scratch;
-        let mut codecs = self.codecs.iter();
-        let Some(first) = codecs.next() else {
-            return Ok(src);
+        let Some((last, rest)) = self.codecs.split_last() else {
+            dst.clear();
+            dst.extend_from_slice(src);
+            return Ok(());
+        };
+        let Some((first, between)) = rest.split_first() else {
+            return last.encode(src, dst, inner);
         };
         first.encode(src, front, inner)?;
-        for codec in codecs {
+        for codec in between {
             codec.encode(front, back, inner)?;
             std::mem::swap(front, back);
         }
-        Ok(front)
+        last.encode(front, dst, inner)
     }
 
     /// Decodes `src` into `dst`, which has the length the chain is bound to.

@@ -137,12 +137,9 @@ impl Codec for N5 {
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         self.check_decoded(src.len())?;
-        dst.clear();
-        dst.extend_from_slice(&self.header);
-        with_chain(scratch, |chain| {
-            dst.extend_from_slice(self.chain.encode(src, chain)?);
-            Ok(())
-        })
+        with_chain(scratch, |chain| self.chain.encode_into(src, dst, chain))?;
+        dst.splice(..0, self.header.iter().copied());
+        Ok(())
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::encoding::{ChunkLayout, with_slack};
 use crate::place::{CodecResult, PlaceScratch, Sink};
 use crate::scratch::Scratch;
 use crate::selection::PerAxis;
-use crate::update::{Spring, covered};
+use crate::update::{Edit, covered};
 use crate::wanted::{Placed, Wanted};
 
 /// Takes elements out of blobs, into memory that it knows. Called from any thread of the pool.
@@ -207,20 +207,17 @@ pub(crate) fn place_blob(
 }
 
 /// Replaces `out` by the chunk's new encoded bytes, as [`update`](crate::update::update) does.
-#[expect(clippy::too_many_arguments, reason = "one step of `update`, with what it has matched")]
 pub(crate) fn update_blob(
     chunk: &ChunkLayout,
     blob: &Blob,
     old: Option<&[u8]>,
-    wanted: &[Wanted<'_>],
-    limits: &[usize],
-    spring: Spring<'_>,
+    edit: Edit<'_, '_>,
     s: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
-    let objects = spring.objects.ok_or_else(unprepared)?;
-    let picks = Picks::new(chunk, wanted, &blob.strides);
-    let keep_empty = spring.keep_empty;
+    let objects = edit.spring.objects.ok_or_else(unprepared)?;
+    let picks = Picks::new(chunk, edit.wanted, &blob.strides);
+    let keep_empty = edit.spring.keep_empty;
     let mut new = Vec::new();
     let updated = match old.map(|old| blob.decode(old, &mut s.chunk, &mut s.chain)) {
         None => objects.update(None, &picks, keep_empty, &mut new),
@@ -230,7 +227,7 @@ pub(crate) fn update_blob(
     let keep = match updated {
         // What is lost of the old chunk lies outside of the array.
         Err(CodecError::Corrupt { .. } | CodecError::Foreign { .. })
-            if old.is_some() && covered(wanted, limits) =>
+            if old.is_some() && edit.covers_inside() =>
         {
             objects.update(None, &picks, keep_empty, &mut new)?
         }

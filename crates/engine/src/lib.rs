@@ -31,6 +31,7 @@ mod scratch;
 mod selection;
 mod shapes;
 mod shard;
+mod share;
 mod stored;
 mod together;
 mod turn;

@@ -64,6 +64,9 @@ impl ArrayIO {
         if !self.store.is_inline() {
             return self.read_batches(count, target, interrupt, job);
         }
+        if let Some(shared) = self.shared(count, target) {
+            return self.read_shared(count, shared, target, interrupt, job);
+        }
         let task = |index: usize| {
             let (coords, wanted) = job(index);
             scratch::with(|scratch| self.read_job(&coords, &wanted, target, scratch))

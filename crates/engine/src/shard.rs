@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
 use zarrix_codec::{ChainScratch, CodecError};
 use zarrix_store::{Edge, Generation, Reader};
 
@@ -236,49 +237,78 @@ impl ArrayIO {
         sink: Sink<'_>,
         s: &mut Scratch,
     ) -> Result<bool> {
-        let stored_bytes = index.stored_bytes as usize;
-        let (mut found, mut apart) = (Vec::new(), Vec::new());
+        let found = self.find_ranges(shard, cut, index, sink, s)?;
+        self.read_found(shard, &found, index, version, sink, s)
+    }
+
+    /// Where the wanted inner chunks lie, in this order; those that are not stored are placed.
+    pub(crate) fn find_ranges<'c>(
+        &self,
+        shard: &Shard,
+        cut: &'c Cut<'_>,
+        index: &Index,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<Vec<Found<'c>>> {
+        let mut found = Vec::new();
         for (entry, wanted) in cut.entries() {
             let range = index.bounded_range(shard, entry);
-            match range.map_err(|source| corrupt(&s.key, stored_bytes, source))? {
-                Some((begin, end)) => match nested(&shard.inner, end - begin, &wanted) {
-                    None => found.push((begin, end, wanted)),
-                    Some(shard) => apart.push((shard, begin..end, wanted)),
-                },
+            match range.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
+                Some((begin, end)) => found.push(Found { begin, end, wanted }),
                 None => self.place_whole(&shard.inner, None, &wanted, sink, s)?,
             }
         }
-        found.sort_by_key(|(begin, end, _)| (*begin, *end));
-        for run in found.chunk_by(|a, b| is_near(a.1, b.0, None)) {
-            let begin = run[0].0;
-            let end = run.iter().map(|(_, end, _)| *end).max().unwrap_or(begin);
+        found.sort_by_key(|found| (found.begin, found.end));
+        Ok(found)
+    }
+
+    /// Places inner chunks that were found; false if the shard is no longer that version.
+    pub(crate) fn read_found(
+        &self,
+        shard: &Shard,
+        found: &[Found<'_>],
+        index: &Index,
+        version: &Version<'_>,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<bool> {
+        let inner_shard =
+            |found: &Found<'_>| nested(&shard.inner, found.end - found.begin, &found.wanted);
+        let is_run = |a: &Found<'_>, b: &Found<'_>| {
+            inner_shard(a).is_none() && inner_shard(b).is_none() && is_near(a.end, b.begin, None)
+        };
+        for run in found.chunk_by(is_run) {
+            let begin = run[0].begin;
+            if let Some(inner) = inner_shard(&run[0]) {
+                let Found { end, wanted, .. } = &run[0];
+                let cut = Cut::new(inner, &shard.inner.shape, wanted);
+                let Some(index) = self.read_index_at(inner, &(begin..*end), version, s)? else {
+                    return Ok(false);
+                };
+                if !self.read_ranges(inner, &cut, &index, version, sink, s)? {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let end = run.iter().map(|found| found.end).max().unwrap_or(begin);
             if !self.fetch_range(version, &(begin..end), s)? {
                 return Ok(false);
             }
-            for (from, to, wanted) in run {
+            for found in run {
                 let Scratch { key, encoded, chunk, chain, .. } = s;
-                let inner = &encoded[(from - begin) as usize..(to - begin) as usize];
+                let inner = &encoded[(found.begin - begin) as usize..(found.end - begin) as usize];
                 let scratch = &mut PlaceScratch { chunk, chain };
                 let go_on = scratch.chain.codec.poll_after(shard.inner.bytes);
                 go_on
-                    .and_then(|()| place(&shard.inner, Some(inner), wanted, sink, scratch))
-                    .map_err(|source| corrupt(key, stored_bytes, source))?;
-            }
-        }
-        for (inner, range, wanted) in apart {
-            let cut = Cut::new(inner, &shard.inner.shape, &wanted);
-            let Some(index) = self.read_index_at(inner, &range, version, s)? else {
-                return Ok(false);
-            };
-            if !self.read_ranges(inner, &cut, &index, version, sink, s)? {
-                return Ok(false);
+                    .and_then(|()| place(&shard.inner, Some(inner), &found.wanted, sink, scratch))
+                    .map_err(|source| corrupt(key, index.stored_bytes(), source))?;
             }
         }
         Ok(true)
     }
 
     /// The index of the shard at `range` of the stored value; `None` if that is another version now.
-    fn read_index_at(
+    pub(crate) fn read_index_at(
         &self,
         shard: &Shard,
         range: &Range<u64>,
@@ -301,8 +331,15 @@ impl ArrayIO {
     }
 }
 
+/// An inner chunk that is stored and wanted: where its bytes lie, and what is wanted of it.
+pub(crate) struct Found<'c> {
+    begin: u64,
+    end: u64,
+    wanted: SmallVec<[Wanted<'c>; 1]>,
+}
+
 /// One version of a stored shard: held open, or known by what it must still be.
-enum Version<'a> {
+pub(crate) enum Version<'a> {
     Open(&'a dyn Reader),
     Named(Generation),
 }

@@ -28,50 +28,71 @@ pub(crate) struct Spring<'a> {
     pub keep_empty: bool,
 }
 
-/// Replaces `out` by the chunk's new encoded bytes; false if it is not to be stored.
-///
-/// `old` is what is stored now, where that matters; `limits` is how much of the chunk lies inside
-/// the array, as this handle knows it. What lies outside is kept: another handle may have grown the
-/// array meanwhile. An old value that cannot be decoded is an error only if some of it would be lost.
-pub(crate) fn update(
-    chunk: &ChunkLayout,
-    old: Option<&[u8]>,
-    wanted: &[Wanted<'_>],
-    limits: &[usize],
-    spring: Spring<'_>,
-    s: &mut Scratch,
-    out: &mut Vec<u8>,
-) -> CodecResult<bool> {
-    let old = if covered(wanted, &chunk.shape) { None } else { old };
-    match &chunk.encoding {
-        Encoding::Elements(elements) => {
-            update_elements(chunk, elements, old, wanted, limits, spring, s, out)
-        }
-        Encoding::Blob(blob) => update_blob(chunk, blob, old, wanted, limits, spring, s, out),
-        Encoding::Shard(shard) => update_shard(chunk, shard, old, wanted, limits, spring, s, out),
+impl Spring<'_> {
+    /// Whether a chunk of these elements is stored.
+    pub fn keeps(&self, decoded: &[u8]) -> bool {
+        self.keep_empty || !copy::is_filled(decoded, &self.layout.fill)
     }
 }
 
-/// Whether all that lies inside the array is written.
+/// What a call changes of one chunk.
+#[derive(Clone, Copy)]
+pub(crate) struct Edit<'a, 'w> {
+    pub wanted: &'a [Wanted<'w>],
+    /// How much of the chunk lies inside the array, as this handle knows it.
+    pub limits: &'a [usize],
+    pub spring: Spring<'a>,
+}
+
+impl Edit<'_, '_> {
+    /// Whether all of the chunk is written, inside the array or not.
+    pub fn covers_all(&self, chunk: &ChunkLayout) -> bool {
+        covered(self.wanted, &chunk.shape)
+    }
+
+    /// Whether all that lies inside the array is written.
+    pub fn covers_inside(&self) -> bool {
+        covered(self.wanted, self.limits)
+    }
+}
+
+/// Whether that is all of a chunk's first `limits` elements along each axis.
 pub(crate) fn covered(wanted: &[Wanted<'_>], limits: &[usize]) -> bool {
     matches!(wanted, [only] if only.covers(limits))
 }
 
-#[expect(clippy::too_many_arguments, reason = "one step of `update`, with what it has matched")]
+/// Replaces `out` by the chunk's new encoded bytes; false if it is not to be stored.
+///
+/// `old` is what is stored now, where that matters. What lies outside of the array is kept: another
+/// handle may have grown it meanwhile. An old value that cannot be decoded is an error only if some
+/// of it would be lost.
+pub(crate) fn update(
+    chunk: &ChunkLayout,
+    old: Option<&[u8]>,
+    edit: Edit<'_, '_>,
+    s: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    let old = if edit.covers_all(chunk) { None } else { old };
+    match &chunk.encoding {
+        Encoding::Elements(elements) => update_elements(chunk, elements, old, edit, s, out),
+        Encoding::Blob(blob) => update_blob(chunk, blob, old, edit, s, out),
+        Encoding::Shard(shard) => update_shard(chunk, shard, old, edit, s, out),
+    }
+}
+
 fn update_elements(
     chunk: &ChunkLayout,
     elements: &Elements,
     old: Option<&[u8]>,
-    wanted: &[Wanted<'_>],
-    limits: &[usize],
-    spring: Spring<'_>,
+    edit: Edit<'_, '_>,
     s: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
-    let layout = spring.layout;
+    let layout = edit.spring.layout;
     let Scratch { chunk: memory, chain, .. } = s;
-    if let Some(straight) = contiguous(chunk, elements, wanted, spring) {
-        return encode(elements, straight, spring, chain, out);
+    if let Some(straight) = contiguous(chunk, elements, edit) {
+        return encode(elements, straight, edit.spring, chain, out);
     }
     let memory = Scratch::chunk_of(memory, chunk.bytes);
     let decoded = old.map(|old| {
@@ -84,32 +105,41 @@ fn update_elements(
     match decoded {
         Some(Ok(())) => {}
         Some(Err(CodecError::Interrupted)) => return Err(CodecError::Interrupted),
-        Some(Err(error)) if !covered(wanted, limits) => return Err(error),
-        None if covered(wanted, &chunk.shape) => {}
+        Some(Err(error)) if !edit.covers_inside() => return Err(error),
+        None if edit.covers_all(chunk) => {}
         _ => fill_chunk(memory, layout),
     }
-    for wanted in wanted {
-        insert(memory, chunk, elements, wanted, spring);
+    for wanted in edit.wanted {
+        insert(memory, chunk, elements, wanted, edit.spring);
     }
-    encode(elements, memory, spring, chain, out)
+    encode(elements, memory, edit.spring, chain, out)
 }
 
 /// The bytes of a whole chunk, if they lie in the buffer as they do in the decoded chunk.
 fn contiguous<'a>(
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &[Wanted<'_>],
-    spring: Spring<'a>,
+    edit: Edit<'a, '_>,
 ) -> Option<&'a [u8]> {
-    let [only @ Wanted::Box { parts, base }] = wanted else { return None };
+    let [only @ Wanted::Box { parts, base }] = edit.wanted else { return None };
     if !only.covers(&chunk.shape) {
         return None;
     }
     let placed = Placed::new(parts, *base, &elements.strides);
-    let from = spring.from.wrapping_offset(placed.buffer_offset);
+    let from = edit.spring.from.wrapping_offset(placed.buffer_offset);
     // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the other:
     // `chunk.bytes` contiguous readable bytes, for as long as the call lasts.
     placed.is_contiguous().then(|| unsafe { std::slice::from_raw_parts(from, chunk.bytes) })
+}
+
+/// The whole of a chunk without a codec, where the caller's memory holds it as it is stored.
+pub(crate) fn unencoded<'a>(chunk: &ChunkLayout, edit: Edit<'a, '_>) -> Option<&'a [u8]> {
+    match &chunk.encoding {
+        Encoding::Elements(elements) if elements.chain.is_identity() => {
+            contiguous(chunk, elements, edit)
+        }
+        _ => None,
+    }
 }
 
 fn encode(
@@ -119,12 +149,11 @@ fn encode(
     chain: &mut ChainScratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
-    out.clear();
-    if !spring.keep_empty && copy::is_filled(decoded, &spring.layout.fill) {
-        return Ok(false);
+    let keep = spring.keeps(decoded);
+    if keep {
+        elements.chain.encode_into(decoded, out, chain)?;
     }
-    out.extend_from_slice(elements.chain.encode(decoded, chain)?);
-    Ok(true)
+    Ok(keep)
 }
 
 fn insert(
@@ -163,41 +192,38 @@ pub(crate) fn fill_chunk(memory: &mut [u8], layout: &Layout) {
     unsafe { copy::fill(memory.as_mut_ptr(), grid, &layout.fill) };
 }
 
-#[expect(clippy::too_many_arguments, reason = "one step of `update`, with what it has matched")]
 fn update_shard(
     chunk: &ChunkLayout,
     shard: &Shard,
     old: Option<&[u8]>,
-    wanted: &[Wanted<'_>],
-    limits: &[usize],
-    spring: Spring<'_>,
+    edit: Edit<'_, '_>,
     s: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
     let old = match old.map(|old| Opened::new(shard, old, &mut s.chain)).transpose() {
         Err(CodecError::Interrupted) => return Err(CodecError::Interrupted),
-        Err(_) if covered(wanted, limits) => None,
+        Err(_) if edit.covers_inside() => None,
         opened => opened?,
     };
     let stored = |entry: usize| old.as_ref().map_or(Ok(None), |old| old.inner(entry));
-    let cut = Cut::new(shard, &chunk.shape, wanted);
+    let cut = Cut::new(shard, &chunk.shape, edit.wanted);
     let mut touched = cut.entries().peekable();
     let mut body = Assembly::new(shard);
     let mut inner = Vec::new();
-    let within = Spring { keep_empty: spring.layout.write_empty_chunks, ..spring };
+    let spring = Spring { keep_empty: edit.spring.layout.write_empty_chunks, ..edit.spring };
     for entry in 0..shard.count {
         match touched.next_if(|(next, _)| *next == entry) {
             None => body.push(stored(entry)?),
             Some((_, wanted)) => {
                 s.chain.codec.poll_after(shard.inner.bytes)?;
-                let limits = inner_limits(chunk, shard, entry, limits);
-                let old = stored(entry)?;
-                let keep = update(&shard.inner, old, &wanted, &limits, within, s, &mut inner)?;
+                let limits = inner_limits(chunk, shard, entry, edit.limits);
+                let within = Edit { wanted: &wanted, limits: &limits, spring };
+                let keep = update(&shard.inner, stored(entry)?, within, s, &mut inner)?;
                 body.push(keep.then_some(inner.as_slice()));
             }
         }
     }
-    body.finish(shard, spring.keep_empty, s, out)
+    body.finish(shard, edit.spring.keep_empty, s, out)
 }
 
 /// A stored shard, unpacked, with its index.
@@ -272,7 +298,8 @@ impl Assembly {
         if self.empty && !keep_empty {
             return Ok(false);
         }
-        let index = shard.index.encode(&self.index, &mut s.chain)?;
+        let mut index = Vec::with_capacity(shard.index_bytes);
+        shard.index.encode_into(&self.index, &mut index, &mut s.chain)?;
         if index.len() != shard.index_bytes {
             return Err(damaged(format!(
                 "the index became {} bytes long instead of {}",
@@ -281,9 +308,9 @@ impl Assembly {
             )));
         }
         if shard.index_at_end {
-            self.bytes.extend_from_slice(index);
+            self.bytes.extend_from_slice(&index);
         } else {
-            self.bytes[..index.len()].copy_from_slice(index);
+            self.bytes[..index.len()].copy_from_slice(&index);
         }
         let mut encoded = Vec::new();
         for codec in &shard.outer {

@@ -17,7 +17,7 @@ use crate::place::{PlaceScratch, Sink, place};
 use crate::scratch::{self, Scratch};
 use crate::selection::{Part, PerAxis};
 use crate::shard::{NAME, damaged};
-use crate::update::{Spring, update};
+use crate::update::{Edit, Spring, update};
 use crate::wanted::Wanted;
 
 /// A shard whose elements lie one after the other in C order.
@@ -98,7 +98,9 @@ impl Codec for WholeShard {
             layout: &self.layout,
             keep_empty: self.layout.write_empty_chunks,
         };
-        scratch::with(|s| update(chunk, None, &[self.wanted()], &chunk.shape, spring, s, dst))?;
+        let wanted = [self.wanted()];
+        let edit = Edit { wanted: &wanted, limits: &chunk.shape, spring };
+        scratch::with(|s| update(chunk, None, edit, s, dst))?;
         Ok(())
     }
 

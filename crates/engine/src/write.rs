@@ -16,7 +16,7 @@ use crate::read::{corrupt, failed};
 use crate::scratch::{self, Scratch};
 use crate::selection::{AxisSelection, PerAxis, Plan, buffer_shape};
 use crate::stored::{check_most, from_store};
-use crate::update::{Spring, covered, update};
+use crate::update::{Edit, Spring, unencoded, update};
 use crate::view::{Source, check_shape};
 use crate::wanted::Wanted;
 use crate::{Interrupt, Result};
@@ -66,8 +66,15 @@ impl ArrayIO {
         let chunk = &*self.layout.chunk(coords)?;
         let limits = self.limits(coords);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
+        let spring = Spring {
+            from: source.base(),
+            objects: source.source(),
+            layout: &self.layout,
+            keep_empty: self.layout.write_empty_chunks,
+        };
+        let edit = Edit { wanted, limits: &limits, spring };
         let mut new = std::mem::take(&mut s.update);
-        let done = self.write_chunk(chunk, (wanted, &limits), source, durability, s, &mut new);
+        let done = self.write_chunk(chunk, edit, durability, s, &mut new);
         s.update = new;
         done
     }
@@ -75,20 +82,13 @@ impl ArrayIO {
     fn write_chunk(
         &self,
         chunk: &ChunkLayout,
-        (wanted, limits): (&[Wanted<'_>], &[usize]),
-        source: Source<'_>,
+        edit: Edit<'_, '_>,
         durability: Durability,
         s: &mut Scratch,
         new: &mut Vec<u8>,
     ) -> Result<()> {
-        let spring = Spring {
-            from: source.base(),
-            objects: source.source(),
-            layout: &self.layout,
-            keep_empty: self.layout.write_empty_chunks,
-        };
-        if covered(wanted, &chunk.shape) {
-            return self.write_anew(chunk, (wanted, limits), spring, durability, s, new);
+        if edit.covers_all(chunk) {
+            return self.write_anew(chunk, edit, durability, s, new);
         }
         let key = std::mem::take(&mut s.key);
         let mut old = std::mem::take(&mut s.encoded);
@@ -97,7 +97,7 @@ impl ArrayIO {
         let mut refused = None;
         let mut change = |old: Option<&[u8]>, new: &mut Vec<u8>| {
             let old = match old.map(|old| check_most(&key, old, most)).transpose() {
-                Err(_) if covered(wanted, limits) => None,
+                Err(_) if edit.covers_inside() => None,
                 Err(error) => {
                     refused = Some(error);
                     return Change::Keep;
@@ -106,8 +106,9 @@ impl ArrayIO {
             };
             // A chunk of nothing but fill says the same as none.
             let deletes = old.is_none() || self.store.updates_by_deleting();
-            let spring = Spring { keep_empty: spring.keep_empty || !deletes, ..spring };
-            match update(chunk, old, wanted, limits, spring, s, new) {
+            let keep_empty = edit.spring.keep_empty || !deletes;
+            let edit = Edit { spring: Spring { keep_empty, ..edit.spring }, ..edit };
+            match update(chunk, old, edit, s, new) {
                 Ok(true) => Change::Put,
                 Ok(false) => Change::Delete,
                 Err(source) => {
@@ -122,9 +123,9 @@ impl ArrayIO {
         match done {
             // What is lost of the old chunk lies outside of the array.
             Err(StoreError::Corrupt { .. } | StoreError::TooLong { .. })
-                if covered(wanted, limits) =>
+                if edit.covers_inside() =>
             {
-                self.write_anew(chunk, (wanted, limits), spring, durability, s, new)
+                self.write_anew(chunk, edit, durability, s, new)
             }
             done => {
                 done.map_err(|error| from_store(&s.key, error)).and(refused.map_or(Ok(()), Err))
@@ -136,16 +137,21 @@ impl ArrayIO {
     fn write_anew(
         &self,
         chunk: &ChunkLayout,
-        (wanted, limits): (&[Wanted<'_>], &[usize]),
-        spring: Spring<'_>,
+        edit: Edit<'_, '_>,
         durability: Durability,
         s: &mut Scratch,
         new: &mut Vec<u8>,
     ) -> Result<()> {
-        let keep = update(chunk, None, wanted, limits, spring, s, new)
-            .map_err(|source| failed(&s.key, source))?;
+        let encoded = match unencoded(chunk, edit) {
+            Some(straight) => edit.spring.keeps(straight).then_some(straight),
+            None => {
+                let keep =
+                    update(chunk, None, edit, s, new).map_err(|source| failed(&s.key, source))?;
+                keep.then_some(new.as_slice())
+            }
+        };
         let _lock = self.lock(&s.key)?;
-        self.replace(&s.key, keep.then_some(new.as_slice()), durability)
+        self.replace(&s.key, encoded, durability)
     }
 
     fn replace(&self, key: &str, encoded: Option<&[u8]>, durability: Durability) -> Result<()> {

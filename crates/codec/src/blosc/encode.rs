@@ -80,7 +80,9 @@ impl Codec for Blosc {
             super::snappy::encode(self, src, dst);
             return Ok(());
         }
-        dst.resize(src.len() + HEADER_BYTES, 0);
+        let room = src.len() + HEADER_BYTES;
+        dst.clear();
+        dst.reserve(room);
         // SAFETY: both buffers are valid for the lengths given and do not overlap; the name ends
         // with a zero byte; level and filter are in c-blosc's range; with one thread and the
         // contextual call c-blosc has no state that another thread could touch.
@@ -92,15 +94,16 @@ impl Codec for Blosc {
                 src.len(),
                 src.as_ptr().cast::<c_void>(),
                 dst.as_mut_ptr().cast::<c_void>(),
-                dst.len(),
+                room,
                 self.compressor.0.as_ptr(),
                 self.block_bytes,
                 1,
             )
         };
         match usize::try_from(written) {
-            Ok(written) if written > 0 => {
-                dst.truncate(written);
+            Ok(written) if 0 < written && written <= room => {
+                // SAFETY: c-blosc has written as many bytes, and there is room for them.
+                unsafe { dst.set_len(written) };
                 Ok(())
             }
             _ => Err(refused(format!("c-blosc returned {written} for {} bytes", src.len()))),
