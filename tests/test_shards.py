@@ -176,3 +176,39 @@ def test_shards_in_shards_are_written_and_read_by_their_inner_chunks() -> None:
     assert counts() == (0, 16)
     assert z[17] == 18
     assert counts() == (0, 1)
+
+
+class Replaced(dict[str, bytes]):
+    """A mapping in which somebody replaces the shard between any two looks at it."""
+
+    def __init__(self, *versions: dict[str, bytes]) -> None:
+        super().__init__(versions[0])
+        self.versions = versions
+        self.looks = 0
+
+    def __getitem__(self, key: str) -> bytes:
+        self.looks += key.startswith("c/")
+        return self.versions[self.looks % len(self.versions)][key]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda z: z[3:40, 5:60],
+        lambda z: z[::9, ::-7],
+        lambda z: z.oindex[[1, 20, 63], [2, 50, 60]],
+        lambda z: z.vindex[[1, 20, 63], [2, 50, 60]],
+        lambda z: z.blocks[0, 0],
+    ],
+    ids=["slices", "steps", "orthogonal", "points", "block"],
+)
+def test_a_shard_of_a_mapping_that_is_replaced_while_it_is_read_is_read_in_one_version(
+    read: Any,
+) -> None:
+    versions: list[dict[str, bytes]] = [{}, {}]
+    for number, values in enumerate(versions):
+        noise = np.random.default_rng(number).integers(0, 1000, (64, 64)) + 1000 * number
+        zarr.create_array(zarr.KVStore(values), data=noise, chunks=(8, 8), shards=(64, 64))
+    array = zarr.open_array(zarr.KVStore(Replaced(*versions)), mode="r")
+    for _ in range(2):
+        assert len(np.unique(read(array) // 1000)) == 1

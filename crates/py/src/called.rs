@@ -6,7 +6,6 @@
 //! by a hash: what is read of one shard is of one version. A store with `_fetch_parts` is asked for
 //! the parts alone, and tells the versions itself.
 
-use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use zarrix_store::{
 };
 
 use crate::buffer::Bytes;
-use crate::mapping::{foreign, part_of};
+use crate::mapping::{foreign, gets_by_answer, part_of};
 
 /// Who may change what, beyond the threads that share the store.
 #[derive(Debug)]
@@ -86,22 +85,6 @@ impl PythonStore {
         check_key(key)?;
         self.fetch_many(&[Request { key, part }]).pop().unwrap_or(Ok(Fetched::Absent))
     }
-
-    fn part_into(
-        &self,
-        key: &str,
-        part: Part<'_>,
-        dst: &mut Vec<u8>,
-    ) -> Result<Option<(Generation, u64)>> {
-        dst.clear();
-        Ok(match self.answer(key, part)? {
-            Fetched::Absent => None,
-            Fetched::Bytes(value, generation, total) => {
-                *dst = value;
-                Some((generation, total))
-            }
-        })
-    }
 }
 
 /// What a store that is asked for whole values answers.
@@ -114,11 +97,7 @@ fn fetch_whole(
     let answers = requests.iter().enumerate().map(|(position, request)| {
         answer_of(request, &found.get_item(position)?, |value| {
             let bytes: Bytes = value.extract()?;
-            let value = bytes.as_slice();
-            Ok(part_of(request, value).map(|answer| match (request.part, answer) {
-                (Part::AtMost(_), answer) | (_, answer @ Fetched::Absent) => answer,
-                (_, Fetched::Bytes(part, _, total)) => Fetched::Bytes(part, version(value), total),
-            }))
+            Ok(part_of(request, bytes.as_slice()))
         })
     });
     answers.collect()
@@ -192,17 +171,6 @@ fn answer_of<'py>(
     }
 }
 
-/// What tells a value, parts of which are read one after the other, from its next version.
-fn version(value: &[u8]) -> Generation {
-    let half = |seed: u8| {
-        let mut hasher = DefaultHasher::new();
-        hasher.write_u8(seed);
-        hasher.write(value);
-        u128::from(hasher.finish())
-    };
-    Generation(half(0) << 64 | half(1))
-}
-
 impl Store for PythonStore {
     fn id(&self) -> &str {
         &self.id
@@ -216,27 +184,7 @@ impl Store for PythonStore {
         self.gives_parts
     }
 
-    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
-        Ok(self.part_into(key, Part::WHOLE, dst)?.map(|(generation, _)| generation))
-    }
-
-    fn get_ranges_into(
-        &self,
-        key: &str,
-        ranges: &[Range<u64>],
-        dst: &mut Vec<u8>,
-    ) -> Result<Option<Generation>> {
-        Ok(self.part_into(key, Part::Ranges(ranges), dst)?.map(|(generation, _)| generation))
-    }
-
-    fn get_edge_into(
-        &self,
-        key: &str,
-        edge: Edge,
-        dst: &mut Vec<u8>,
-    ) -> Result<Option<(Generation, u64)>> {
-        self.part_into(key, Part::Edge(edge), dst)
-    }
+    gets_by_answer!();
 
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
         for (position, answer) in self.fetch_many(requests).into_iter().enumerate() {
@@ -315,14 +263,6 @@ impl Store for PythonStore {
         keys.sort_unstable();
         prefixes.sort_unstable();
         Ok(Listing { keys, prefixes })
-    }
-
-    fn size_prefix(&self, prefix: &str) -> Result<u64> {
-        let mut bytes = 0;
-        for key in self.list_prefix(prefix)? {
-            bytes += self.size(&key)?.unwrap_or(0);
-        }
-        Ok(bytes)
     }
 
     fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {

@@ -4,15 +4,19 @@
 //! fsspec's (`getitems` with `on_error="return"`, which tells absence from failure); otherwise one
 //! by one, in the one attachment of the call. Absence is a `KeyError`; anything else it raises is
 //! the caller's error, never a fill value.
+//!
+//! A mapping knows no versions. Whoever reads a value in parts is told by a hash of all of it
+//! whether it still is the same; the engine asks mappings for whole values.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
 use pyo3::exceptions::{PyBaseException, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use zarrix_store::{
-    Durability, Fetched, Generation, KeyLock, Listing, Part, Request, Result, Store, StoreError,
-    cut_ranges,
+    Durability, Edge, Fetched, Generation, KeyLock, Listing, Part, Request, Result, Store,
+    StoreError, cut_ranges,
 };
 
 use crate::buffer::Bytes;
@@ -64,6 +68,19 @@ impl PythonMapping {
         Python::attach(|py| call(self.mapping.bind(py))).map_err(|error| foreign(key, error))
     }
 
+    fn answer_to(mapping: &Bound<'_, PyAny>, request: &Request<'_>) -> Result<Fetched> {
+        match Self::value(mapping, request.key) {
+            Ok(None) => Ok(Fetched::Absent),
+            Ok(Some(value)) => part_of(request, value.as_slice()),
+            Err(error) => Err(foreign(request.key, error)),
+        }
+    }
+
+    fn answer(&self, key: &str, part: Part<'_>) -> Result<Fetched> {
+        zarrix_store::check_key(key)?;
+        Python::attach(|py| Self::answer_to(self.mapping.bind(py), &Request { key, part }))
+    }
+
     /// Every key, sorted; values are not fetched.
     fn keys(&self) -> Result<Vec<String>> {
         self.attached("", |mapping| {
@@ -101,18 +118,81 @@ impl PythonMapping {
     }
 }
 
-/// What `request` wants of a value.
+/// The methods of a store that get one value or a part of it, by its method `answer`.
+macro_rules! gets_by_answer {
+    () => {
+        fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+            let found = $crate::mapping::delivered(|| self.answer(key, Part::WHOLE), dst)?;
+            Ok(found.map(|(generation, _)| generation))
+        }
+
+        fn get_ranges_into(
+            &self,
+            key: &str,
+            ranges: &[Range<u64>],
+            dst: &mut Vec<u8>,
+        ) -> Result<Option<Generation>> {
+            let found = $crate::mapping::delivered(|| self.answer(key, Part::Ranges(ranges)), dst)?;
+            Ok(found.map(|(generation, _)| generation))
+        }
+
+        fn get_edge_into(
+            &self,
+            key: &str,
+            edge: Edge,
+            dst: &mut Vec<u8>,
+        ) -> Result<Option<(Generation, u64)>> {
+            $crate::mapping::delivered(|| self.answer(key, Part::Edge(edge)), dst)
+        }
+    };
+}
+pub(crate) use gets_by_answer;
+
+/// Puts what was found into `dst`; with it, its version and the length of the whole value.
+pub fn delivered(
+    answer: impl FnOnce() -> Result<Fetched>,
+    dst: &mut Vec<u8>,
+) -> Result<Option<(Generation, u64)>> {
+    dst.clear();
+    Ok(match answer()? {
+        Fetched::Absent => None,
+        Fetched::Bytes(value, generation, total) => {
+            *dst = value;
+            Some((generation, total))
+        }
+    })
+}
+
+/// What tells a value, parts of which are read one after the other, from its next version.
+fn version(value: &[u8]) -> Generation {
+    let half = |seed: u8| {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u8(seed);
+        hasher.write(value);
+        u128::from(hasher.finish())
+    };
+    Generation(half(0) << 64 | half(1))
+}
+
+/// What `request` wants of a value, with its version where that is not all of it.
 pub fn part_of(request: &Request<'_>, value: &[u8]) -> Result<Fetched> {
     let (mut bytes, total) = (Vec::new(), value.len() as u64);
-    match request.part {
-        Part::AtMost(_) => bytes.extend_from_slice(value),
-        Part::Ranges(ranges) => cut_ranges(request.key, value, ranges, &mut bytes)?,
+    let generation = match request.part {
+        Part::AtMost(_) => {
+            bytes.extend_from_slice(value);
+            Generation::default()
+        }
+        Part::Ranges(ranges) => {
+            cut_ranges(request.key, value, ranges, &mut bytes)?;
+            version(value)
+        }
         Part::Edge(edge) => {
             let end = edge.range(total);
             bytes.extend_from_slice(&value[end.start as usize..end.end as usize]);
+            version(value)
         }
-    }
-    Ok(Fetched::Bytes(bytes, Generation::default(), total))
+    };
+    Ok(Fetched::Bytes(bytes, generation, total))
 }
 
 impl Store for PythonMapping {
@@ -124,31 +204,7 @@ impl Store for PythonMapping {
         false
     }
 
-    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
-        zarrix_store::check_key(key)?;
-        dst.clear();
-        self.attached(key, |mapping| {
-            let value = Self::value(mapping, key)?;
-            Ok(value.map(|value| {
-                dst.extend_from_slice(value.as_slice());
-                Generation::default()
-            }))
-        })
-    }
-
-    fn get_ranges_into(
-        &self,
-        key: &str,
-        ranges: &[Range<u64>],
-        dst: &mut Vec<u8>,
-    ) -> Result<Option<Generation>> {
-        let mut value = Vec::new();
-        let found = self.get_into(key, &mut value)?;
-        if found.is_some() {
-            cut_ranges(key, &value, ranges, dst)?;
-        }
-        Ok(found)
-    }
+    gets_by_answer!();
 
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
         if self.fetches_many && requests.len() > 1 {
@@ -162,12 +218,7 @@ impl Store for PythonMapping {
         Python::attach(|py| {
             let mapping = self.mapping.bind(py);
             for (position, request) in requests.iter().enumerate() {
-                let answer = match Self::value(mapping, request.key) {
-                    Ok(None) => Ok(Fetched::Absent),
-                    Ok(Some(value)) => part_of(request, value.as_slice()),
-                    Err(error) => Err(foreign(request.key, error)),
-                };
-                sink(position, answer);
+                sink(position, Self::answer_to(mapping, request));
             }
         });
     }
@@ -224,14 +275,6 @@ impl Store for PythonMapping {
         listing.prefixes.sort_unstable();
         listing.prefixes.dedup();
         Ok(listing)
-    }
-
-    fn size_prefix(&self, prefix: &str) -> Result<u64> {
-        let mut bytes = 0;
-        for key in self.list_prefix(prefix)? {
-            bytes += self.size(&key)?.unwrap_or(0);
-        }
-        Ok(bytes)
     }
 
     fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {

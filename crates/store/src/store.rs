@@ -358,7 +358,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     }
 
     /// Sum of the lengths of all values below `prefix`, in bytes.
-    fn size_prefix(&self, prefix: &str) -> Result<u64>;
+    fn size_prefix(&self, prefix: &str) -> Result<u64> {
+        let mut bytes = 0;
+        for key in self.list_prefix(prefix)? {
+            bytes += self.size(&key)?.unwrap_or(0);
+        }
+        Ok(bytes)
+    }
 
     /// Moves everything at and below `source` to `target`, which must not exist.
     fn rename_prefix(&self, source: &str, target: &str) -> Result<()>;
