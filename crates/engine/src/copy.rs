@@ -6,6 +6,10 @@
 //! element with a kernel per element size; where the source runs across the destination's order,
 //! it is walked in tiles that stay in cache.
 
+#[cfg(target_arch = "x86_64")]
+#[path = "copy_stream.rs"]
+mod stream;
+
 use smallvec::SmallVec;
 
 /// One axis of a box.
@@ -56,6 +60,23 @@ pub(crate) unsafe fn copy(dst: *mut u8, src: *const u8, dims: Dims, item: usize)
     let Some(dims) = normalize(dims, item) else { return };
     // SAFETY: normalizing keeps the set of elements that the box reaches.
     unsafe { copy_normal(dst, src, &dims, item) }
+}
+
+/// Copies a box as [`copy`] does, past the caches where that is faster: into memory that is larger
+/// than they are, short runs of elements that lie far apart in the source.
+///
+/// # Safety
+/// As for [`copy`].
+pub(crate) unsafe fn copy_past_caches(dst: *mut u8, src: *const u8, dims: Dims, item: usize) {
+    let Some(dims) = normalize(dims, item) else { return };
+    // SAFETY: normalizing keeps the set of elements that the box reaches.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if stream::copy(dst, src, &dims, item) {
+            return;
+        }
+        copy_normal(dst, src, &dims, item);
+    }
 }
 
 /// Copies a box at every combination of the lists' offsets, the last list fastest.
@@ -304,6 +325,32 @@ mod tests {
                         fill(got.as_mut_ptr(), grid, &src[..item]);
                     };
                     assert!(is_filled(&got, &src[..item]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn past_the_caches_the_same_elements_are_copied_wherever_they_begin() {
+        for item in [1usize, 2, 3, 4, 8, 16] {
+            for (rows, across, pitch) in [(1, 9, 9), (5, 16, 17), (40, 33, 100), (7, 2, 3)] {
+                for begin in [0, 1, 4, 8, 15] {
+                    let i = item as isize;
+                    let src: Vec<u8> = (0..rows * across * item).map(|k| (k % 251) as u8).collect();
+                    let dims: Dims = [
+                        Dim { count: rows, dst: pitch as isize * i, src: i },
+                        Dim { count: across, dst: i, src: rows as isize * i },
+                    ]
+                    .into_iter()
+                    .collect();
+                    let mut wanted = vec![0u8; begin + rows * pitch * item];
+                    by_definition(&mut wanted[begin..], &src, &dims, item, (0, 0));
+                    let mut got = vec![0u8; wanted.len()];
+                    // SAFETY: both vectors hold the whole box.
+                    unsafe {
+                        copy_past_caches(got[begin..].as_mut_ptr(), src.as_ptr(), dims, item)
+                    };
+                    assert_eq!(got, wanted, "{item} {rows} {across} {begin}");
                 }
             }
         }

@@ -95,7 +95,7 @@ impl ArrayIO {
     /// Whether the chunks of `plan` are better read block by block.
     pub(crate) fn together(&self, plan: &Plan, target: Target<'_>) -> Option<Together<'_>> {
         let (chunk, item) = (self.layout.only_chunk()?, self.layout.item_bytes);
-        let wanted_bytes = target.shape().iter().copied().fold(item, usize::saturating_mul);
+        let wanted_bytes = bytes_of(target, item);
         let few = plan.tasks < pool::threads() && wanted_bytes >= SHARED_BYTES;
         let Encoding::Elements(elements) = &chunk.encoding else { return None };
         if !(few || wanted_bytes >= THIN_BUFFER_BYTES)
@@ -196,6 +196,7 @@ impl ArrayIO {
             chunk_bytes: chunk.bytes,
             block_bytes: block,
             item,
+            past_caches: bytes_of(target, item) >= THIN_BUFFER_BYTES,
         };
         let groups: Vec<&[Member<'_>]> = members.chunks(per_task).collect();
         // All groups of a block are neighbours in the buffer too: they come one after the other.
@@ -291,6 +292,10 @@ fn read_table(
     Ok(BlockTable::parse(&prefix, stored_bytes, decoded_bytes)?)
 }
 
+fn bytes_of(target: Target<'_>, item: usize) -> usize {
+    target.shape().iter().copied().fold(item, usize::saturating_mul)
+}
+
 /// What is wanted of every one of some neighbours, in a decoded chunk.
 struct Walked {
     dims: Dims,
@@ -298,6 +303,8 @@ struct Walked {
     chunk_bytes: usize,
     block_bytes: usize,
     item: usize,
+    /// Whether the buffer is larger than the caches.
+    past_caches: bool,
 }
 
 /// Decodes block `index` of every member, and places what is wanted of them together.
@@ -336,7 +343,13 @@ fn place_block(
             let dims = dims.iter().copied().chain([across]).collect();
             // SAFETY: the clipped box lies in the block, of which `memory` has one for each
             // member; the plan reaches only elements of the buffer, whose maker vouches for them.
-            unsafe { copy::copy(to, from[at.0 - bytes.start..].as_ptr(), dims, walked.item) };
+            unsafe {
+                let from = from[at.0 - bytes.start..].as_ptr();
+                match walked.past_caches {
+                    true => copy::copy_past_caches(to, from, dims, walked.item),
+                    false => copy::copy(to, from, dims, walked.item),
+                }
+            };
         });
     }
     Ok(())
