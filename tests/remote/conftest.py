@@ -68,7 +68,7 @@ class Bucket:
 S3 = ["moto", "seaweedfs", "versitygw"]
 
 
-@pytest.fixture(params=[*S3, "azurite"])
+@pytest.fixture(params=[*S3, "azurite", "fake-gcs-server"])
 def bucket(request: pytest.FixtureRequest, serve: Callable[[str], Running]) -> Bucket:
     """A new place on each server that can be written to."""
     found = serve(request.param)

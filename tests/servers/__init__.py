@@ -196,12 +196,18 @@ def _new_container(found: Running, name: str) -> None:
     _ask(urllib.request.Request(url, headers=headers, method="PUT"))
 
 
+def _new_gcs_bucket(found: Running, name: str) -> None:
+    url = f"{found.endpoint}/storage/v1/b?project=tests"
+    headers = {"Content-Type": "application/json"}
+    _ask(urllib.request.Request(url, json.dumps({"name": name}).encode(), headers))
+
+
 def new_bucket(found: Running, name: str) -> str:
     """An empty bucket; its URL."""
     if found.scheme == "http":
         (found.folder / "data" / name).mkdir()
         return f"{found.endpoint}/{name}"
-    make = {"s3": _new_s3_bucket, "az": _new_container}[found.scheme]
+    make = {"s3": _new_s3_bucket, "az": _new_container, "gs": _new_gcs_bucket}[found.scheme]
     # A server answers before its parts have found each other.
     due = time.monotonic() + STARTS_WITHIN_S
     while True:
@@ -289,6 +295,16 @@ def _azure_options(found: Running) -> None:
     )
 
 
+def _fake_gcs(binary: str, folder: Path, ports: list[int]) -> list[str]:
+    script = Path(__file__).with_name("gcs_xml.py")
+    return [sys.executable, str(script), binary, *map(str, ports)]
+
+
+def _gcs_options(found: Running) -> None:
+    # A token, so that nobody asks the machine for one.
+    found.options.update(token="any-token", endpoint_url=found.endpoint)
+
+
 def _nginx(ranges: bool) -> Callable[[str, Path, list[int]], list[str]]:
     def command(binary: str, folder: Path, ports: list[int]) -> list[str]:
         (folder / "data").mkdir()
@@ -344,6 +360,15 @@ SERVERS = {
             (*_GO, "github.com/versity/versitygw/cmd/versitygw@latest"),
             _versitygw,
             prepare=_s3_options,
+        ),
+        Server(
+            "fake-gcs-server",
+            _in_cache("fake-gcs-server"),
+            (*_GO, "github.com/fsouza/fake-gcs-server@latest"),
+            _fake_gcs,
+            ports=2,
+            scheme="gs",
+            prepare=_gcs_options,
         ),
         Server(
             "azurite",

@@ -190,6 +190,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self._fault == "wrong etag":
             etag = f'"{time.monotonic_ns()}"'
         headers = {"ETag": etag, "Last-Modified": "Sat, 21 Nov 2026 12:00:00 GMT", **kept}
+        if self.headers.get("If-None-Match") == etag:
+            return self._send(304, b"", headers)
         asked = self.headers.get("Range")
         if asked is None or self._fault == "ranges ignored":
             return self._send(200, value, headers)
@@ -250,7 +252,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             length = len(sent)
         elif fault in ("short body", "reset in the body") and self.command == "GET":
             sent = body[: len(body) // 2]
-        if status != 204:
+        if status not in (204, 304):
             self.send_header("Content-Length", str(length))
         self.end_headers()
         if self.command == "HEAD":
