@@ -1,8 +1,11 @@
 """A store with the methods of zarr-python 3's, which needs no zarr-python: a dict and a diary."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any
+
+import zarrix as zarr
 
 
 class Coroutines:
@@ -57,3 +60,20 @@ class Coroutines:
         keys = [key[len(start) :] for key in self.values if key.startswith(start)]
         for name in {key.partition("/")[0] for key in keys}:
             yield name
+
+
+def written_by_threads(place: Any) -> list[int]:
+    """One chunk of 64 elements, after four threads with a handle each wrote every fourth to it."""
+    zarr.create(64, chunks=64, dtype="i4", store=place)
+
+    def work(first: int) -> None:
+        mine = zarr.open_array(place, mode="r+")
+        for position in range(first, 64, 4):
+            mine[position] = position + 1
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return list(zarr.open_array(place)[:].tolist())

@@ -17,21 +17,17 @@ import importlib
 import inspect
 import io
 import threading
-import weakref
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from zarrix import _event_loop
-from zarrix._called_store import CalledStore
-from zarrix._config import config
+from zarrix._loop_store import Answer, LoopStore, Part, cut, near, together
 from zarrix._store import Store, is_document
 from zarrix._wrapped_store import WrapperStore
 
 __all__ = ["AsyncStore", "of_zarr_python"]
-
-T = TypeVar("T")
 
 # More names than that in one place are told apart by one listing of all that is below.
 _FEW_NAMES = 256
@@ -41,12 +37,6 @@ _REMEMBERED = 4096
 _NEAR_BYTES = 1 << 18
 # As long as a value can be whose length nobody has told.
 _UNKNOWN_LENGTH = 2**63
-
-# What is asked of one key: all, the first or the last bytes, or ranges.
-_Part = int | Sequence[tuple[int, int]] | None
-_Answer = Any
-
-_called: weakref.WeakValueDictionary[int, AsyncStore] = weakref.WeakValueDictionary()
 
 
 class Bytes:
@@ -99,9 +89,7 @@ def of_zarr_python(store: Any) -> Store | None:
     native = _native(store)
     if native is not None:
         return native
-    # Two handles on one object are one place, with one set of locks.
-    called = _called.get(id(store))
-    return AsyncStore(store) if called is None else called
+    return AsyncStore(store)
 
 
 def _is_async(kind: type) -> bool:
@@ -138,10 +126,14 @@ def _native(store: Any) -> Store | None:
         from zarrix._fsspec_store import FsspecStore
 
         return FsspecStore(store.fs, store.read_only, store.path, store.allowed_exceptions)
+    if kind.__name__ == "ObjectStore":
+        from zarrix._object_store import ObjectStore
+
+        return ObjectStore(store.store, read_only=store.read_only)
     return None
 
 
-class AsyncStore(CalledStore):
+class AsyncStore(LoopStore):
     """A store of zarr-python 3 as a store here: Icechunk's, VirtualiZarr's, or a user's own.
 
     Threads of this process that write parts of one chunk keep each other's elements; of several
@@ -154,8 +146,6 @@ class AsyncStore(CalledStore):
         Or anything with the same coroutines. It is kept, not copied, and called from one thread of
         this package. One that is read-only refuses changes here, too.
     """
-
-    is_remote = True
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -180,9 +170,12 @@ class AsyncStore(CalledStore):
         # By key: where a shard's index is, as it was asked for last.
         self._edges: OrderedDict[str, int] = OrderedDict()
         self._mutex = threading.Lock()
-        _called[id(store)] = self
         if hasattr(store, "_ensure_open"):
             _event_loop.run(store._ensure_open())
+
+    def _identity(self) -> str:
+        # Two handles on one object are one place, with one set of locks.
+        return f"{id(self._store):#x}"
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
@@ -204,22 +197,15 @@ class AsyncStore(CalledStore):
         as_array = getattr(found, "as_numpy_array", None)
         return found.to_bytes() if as_array is None else memoryview(as_array()).cast("B")
 
-    def _fetch_parts(self, wanted: Sequence[tuple[str, _Part]]) -> list[_Answer]:
-        """What is wanted of each key: its parts, what tells its version, and its length."""
-        return _event_loop.run(_together([self._answer_part(*one) for one in wanted]))
+    async def _ask(self, key: str, part: Part) -> Answer:
+        if part is None:
+            value = await self._get(key)
+            return None if value is None else ([value], 0, len(value))
+        if isinstance(part, int):
+            return await self._edge(key, part)
+        return await self._ranges(key, part)
 
-    async def _answer_part(self, key: str, part: _Part) -> _Answer:
-        try:
-            if part is None:
-                value = await self._get(key)
-                return None if value is None else ([value], 0, len(value))
-            if isinstance(part, int):
-                return await self._edge(key, part)
-            return await self._ranges(key, part)
-        except Exception as error:
-            return error
-
-    async def _edge(self, key: str, length: int) -> _Answer:
+    async def _edge(self, key: str, length: int) -> Answer:
         """The first bytes of a value, or for a negative ``length`` the last."""
         with self._mutex:
             self._edges[key] = length
@@ -237,7 +223,7 @@ class AsyncStore(CalledStore):
         total = len(found) if len(found) < abs(length) else _UNKNOWN_LENGTH
         return [found], _version(found), total
 
-    async def _ranges(self, key: str, ranges: Sequence[tuple[int, int]]) -> _Answer:
+    async def _ranges(self, key: str, ranges: Sequence[tuple[int, int]]) -> Answer:
         with self._mutex:
             length = self._edges.get(key)
         # Whether it is gone, shorter or refused, the whole value tells.
@@ -257,20 +243,13 @@ class AsyncStore(CalledStore):
         if value is None:
             return None
         end = value[:length] if length is None or length >= 0 else value[length:]
-        return _cut(ranges, [(0, len(value))], [value]), _version(end), len(value)
+        return cut(ranges, [(0, len(value))], [value]), _version(end), len(value)
 
     async def _cut(self, key: str, ranges: Sequence[tuple[int, int]], gap: int) -> list[Any] | None:
-        runs = _near(ranges, gap)
+        runs = near(ranges, gap)
         requests = [self._requests.RangeByteRequest(start, end) for start, end in runs]
         parts = await asyncio.gather(*(self._get(key, request) for request in requests))
-        return None if any(part is None for part in parts) else _cut(ranges, runs, parts)
-
-    def _read(self, key: str) -> bytes | None:
-        value = _event_loop.run(self._get(key))
-        return None if value is None else bytes(value)
-
-    def _size(self, key: str) -> int | None:
-        return _event_loop.run(self._length(key))
+        return None if any(part is None for part in parts) else cut(ranges, runs, parts)
 
     async def _length(self, key: str) -> int | None:
         if not hasattr(self._store, "getsize"):
@@ -281,11 +260,8 @@ class AsyncStore(CalledStore):
         except (FileNotFoundError, KeyError):
             return None
 
-    def _put(self, key: str, value: bytes, fsync: bool) -> None:
-        _event_loop.run(self._store.set(key, self._buffers.buffer.from_bytes(value)))
-
-    def _drop(self, key: str, fsync: bool) -> bool:
-        return _event_loop.run(self._remove(key))
+    async def _set(self, key: str, value: bytes) -> None:
+        await self._store.set(key, self._buffers.buffer.from_bytes(value))
 
     async def _remove(self, key: str) -> bool:
         if not await self._store.exists(key):
@@ -293,10 +269,6 @@ class AsyncStore(CalledStore):
         self._require("supports_deletes", "deleted from")
         await self._store.delete(key)
         return True
-
-    def _drop_below(self, prefix: str, fsync: bool) -> int:
-        keys = self._list(prefix)
-        return sum(_event_loop.run(_together([self._remove(key) for key in keys])))
 
     def _list(self, prefix: str) -> list[str]:
         self._require("supports_listing", "listed")
@@ -309,7 +281,7 @@ class AsyncStore(CalledStore):
         names = sorted({name.strip("/").rpartition("/")[2] for name in names} - {""})
         if len(names) > _FEW_NAMES:
             return super()._list_dir(prefix)
-        kinds = _event_loop.run(_together([self._kind(prefix, name) for name in names]))
+        kinds = _event_loop.run(together([self._kind(prefix, name) for name in names]))
         both = list(zip(names, kinds, strict=True))
         return (
             [name for name, (is_key, _) in both if is_key],
@@ -357,17 +329,6 @@ class AsyncStore(CalledStore):
         return f"of {type(self._store).__name__} at {id(self._store):#x}"
 
 
-async def _together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results of all, so many at a time as there may be requests."""
-    turns = asyncio.Semaphore(config.concurrent_requests)
-
-    async def in_turn(work: Coroutine[Any, Any, T]) -> T:
-        async with turns:
-            return await work
-
-    return await asyncio.gather(*(in_turn(work) for work in works))
-
-
 async def _all(method: Callable[..., AsyncIterator[str]], *arguments: str) -> list[str]:
     # Called here: some begin to ask before anybody iterates.
     return [name async for name in method(*arguments)]
@@ -375,30 +336,6 @@ async def _all(method: Callable[..., AsyncIterator[str]], *arguments: str) -> li
 
 def _version(edge: Any) -> int:
     return int.from_bytes(hashlib.blake2b(edge, digest_size=8).digest(), "little")
-
-
-def _near(ranges: Sequence[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
-    """Ascending ``ranges``, joined where no more than ``gap`` bytes are between two."""
-    runs: list[tuple[int, int]] = []
-    for start, end in ranges:
-        if runs and start - runs[-1][1] <= gap:
-            runs[-1] = (runs[-1][0], max(runs[-1][1], end))
-        else:
-            runs.append((start, end))
-    return runs
-
-
-def _cut(
-    ranges: Sequence[tuple[int, int]], runs: Sequence[tuple[int, int]], parts: Sequence[Any]
-) -> list[Any]:
-    """Each of ``ranges`` out of the run that has it; shorter, where that came short."""
-    found, run = [], 0
-    for start, end in ranges:
-        while end > runs[run][1] and run + 1 < len(runs):
-            run += 1
-        begin = runs[run][0]
-        found.append(parts[run][start - begin : end - begin])
-    return found
 
 
 AsyncStore.__module__ = "zarrix.storage"

@@ -27,7 +27,7 @@ class CalledStore(EngineStore):
 
     def _open(self) -> _engine.Store:
         # By a weak reference: nothing would collect a cycle through the engine.
-        return _engine.CalledStore(weakref.proxy(self), self._locks())
+        return _engine.CalledStore(weakref.proxy(self), self._locks(), self._identity())
 
     def with_durability(self, durability: str | None) -> Self:
         """This store with a ``durability=`` of its own; itself where that is None."""
@@ -42,6 +42,10 @@ class CalledStore(EngineStore):
 
     def _locks(self) -> _engine.Store | str | None:
         """By what other processes are locked out, as `_engine.CalledStore` takes it."""
+        return None
+
+    def _identity(self) -> str | None:
+        """Equal for two stores of the same values, whose threads lock each other out."""
         return None
 
     @abstractmethod

@@ -143,10 +143,12 @@ class CalledStore(Store):
 
     ``locks`` is the store that it is around, whose locks it shares, or a directory for lock files,
     which every process of this machine meets in; without it the threads of this process exclude
-    each other, and nobody else.
+    each other, and nobody else. ``place`` is equal for two stores of the same values.
     """
 
-    def __new__(cls, store: object, locks: Store | str | None = None) -> CalledStore: ...
+    def __new__(
+        cls, store: object, locks: Store | str | None = None, place: str | None = None
+    ) -> CalledStore: ...
 
 @final
 class PowerLossStore(Store):

@@ -318,7 +318,7 @@ def as_store(
         or a web server is a `RemoteStore`, and so is an fsspec mapping of one of them where the
         engine understands its configuration; ``file://`` is a directory, ``memory://name`` the
         `MemoryStore` of that name in this process, and fsspec opens all others. Stores of
-        zarr-python 3, and sessions of Icechunk, are taken as they are.
+        zarr-python 3, sessions of Icechunk and object stores of obstore are taken as they are.
     storage_options : mapping, optional
         With a URL only, by the names that fsspec gives them.
     durability : {"process", "fsync"}, optional
@@ -353,6 +353,10 @@ def as_store(
         called = of_zarr_python(store)
         if called is not None:
             return called
+    if type(store).__module__.startswith("obstore"):
+        from zarrix._object_store import ObjectStore
+
+        return ObjectStore(store)
     methods = ("keys", "__getitem__", "__setitem__", "__delitem__", "__contains__")
     if isinstance(store, MutableMapping) or all(hasattr(store, name) for name in methods):
         return KVStore(store)

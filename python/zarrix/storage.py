@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from zarrix._cached_store import LRUStoreCache as LRUStoreCache
     from zarrix._dbm_store import DBMStore as DBMStore
     from zarrix._lmdb_store import LMDBStore as LMDBStore
+    from zarrix._object_store import ObjectStore as ObjectStore
     from zarrix._sqlite_store import SQLiteStore as SQLiteStore
     from zarrix._wrapped_store import LoggingStore as LoggingStore
     from zarrix._wrapped_store import WrapperStore as WrapperStore
@@ -54,6 +55,7 @@ __all__ = [
     "LoggingStore",
     "MemoryStore",
     "NestedDirectoryStore",
+    "ObjectStore",
     "RemoteStore",
     "RemoteZipStore",
     "SQLiteStore",
@@ -97,6 +99,7 @@ _ON_DEMAND = {
     "LMDBStore": "zarrix._lmdb_store",
     "LRUStoreCache": "zarrix._cached_store",
     "LoggingStore": "zarrix._wrapped_store",
+    "ObjectStore": "zarrix._object_store",
     "SQLiteStore": "zarrix._sqlite_store",
     "WrapperStore": "zarrix._wrapped_store",
 }

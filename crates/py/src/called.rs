@@ -50,10 +50,13 @@ impl std::fmt::Debug for PythonStore {
 }
 
 impl PythonStore {
-    pub fn new(store: &Bound<'_, PyAny>, locks: Locks) -> PyResult<Self> {
+    /// `place` is equal for stores of the same values; by default each is a place of its own.
+    pub fn new(store: &Bound<'_, PyAny>, locks: Locks, place: Option<String>) -> PyResult<Self> {
         let id = match &locks {
             Locks::Files(files) => files.id().to_owned(),
-            Locks::InProcess | Locks::Of(_) => format!("store {:p}", store.as_ptr()),
+            Locks::InProcess | Locks::Of(_) => {
+                format!("store {}", place.unwrap_or_else(|| format!("{:p}", store.as_ptr())))
+            }
         };
         let (remembers, gives_parts) = (store.hasattr("_forget")?, store.hasattr("_fetch_parts")?);
         Ok(Self { store: store.clone().unbind(), id, locks, remembers, gives_parts })

@@ -293,17 +293,18 @@ pub struct CalledStore;
 #[pymethods]
 impl CalledStore {
     #[new]
-    #[pyo3(signature = (store, locks = None))]
+    #[pyo3(signature = (store, locks = None, place = None))]
     fn new(
         store: &Bound<'_, PyAny>,
         locks: Option<LockedBy<'_>>,
+        place: Option<String>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let locks = match locks {
             None => Locks::InProcess,
             Some(LockedBy::Store(inner)) => Locks::Of(inner.get().inner()),
             Some(LockedBy::Directory(directory)) => PythonStore::files(directory),
         };
-        let store = PythonStore::new(store, locks)?;
+        let store = PythonStore::new(store, locks, place)?;
         Ok(PyClassInitializer::from(Store::new(store)).add_subclass(Self))
     }
 }
