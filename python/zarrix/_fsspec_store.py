@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, Self
 
 from zarrix import _engine
+from zarrix._file_systems import kept, without_password
 from zarrix._remote import of_filesystem
 from zarrix._store import EngineStore
 from zarrix.util import normalize_dimension_separator, normalize_storage_path
@@ -93,6 +95,18 @@ class _FileSystemStore(EngineStore):
         for key in keys:
             self.pop(key, None)
 
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        fs = kept(self.fs)
+        path = without_password(self.path)
+        if path != self.path:
+            # A password before the host, which nobody else is told.
+            fs = replace(fs, secret_names=(*fs.secret_names, "password"))
+        return {**state, "fs": fs, "path": path}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__({**state, "fs": state["fs"].opened()})
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _FileSystemStore):
             return NotImplemented
@@ -103,7 +117,8 @@ class _FileSystemStore(EngineStore):
     def __repr__(self) -> str:
         protocol = self.fs.protocol
         scheme = protocol if isinstance(protocol, str) else protocol[0]
-        return f"<zarrix.storage.{type(self).__name__} '{scheme}://{self.path}'>"
+        place = self.path if "://" in self.path else f"{scheme}://{self.path}"
+        return f"<zarrix.storage.{type(self).__name__} '{without_password(place)}'>"
 
 
 class FSStore(_FileSystemStore):

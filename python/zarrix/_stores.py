@@ -347,6 +347,9 @@ def as_store(
         native = _remote.of_filesystem(store.fs, store.root)
         if native is not None:
             return native
+        from zarrix._fsspec_store import FSStore
+
+        return FSStore(store.root, fs=store.fs, missing_exceptions=store.missing_exceptions)
     if hasattr(type(store), "list_prefix") or type(store).__module__.startswith("icechunk"):
         from zarrix._async_store import of_zarr_python
 
@@ -383,7 +386,7 @@ def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
                 f"{path!r} is a URL, which is opened with fsspec: pip install fsspec, and s3fs, "
                 "gcsfs or adlfs for the cloud"
             ) from None
-        return KVStore(fsspec.get_mapper(path, **(storage_options or {})))
+        return as_store(fsspec.get_mapper(path, **(storage_options or {})))
     if storage_options:
         raise ValueError(
             f"storage_options go with a URL only, such as 's3://bucket/data.zarr'; got {path!r}"

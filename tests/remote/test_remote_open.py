@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix import _engine
 from zarrix._stores import as_store
-from zarrix.storage import KVStore, RemoteStore
+from zarrix.storage import FSStore, KVStore, RemoteStore
 
 DATA = np.arange(10_000, dtype="i4").reshape(100, 100)
 
@@ -188,7 +189,8 @@ def test_an_fsspec_mapping_of_a_known_server_is_served_by_the_engine(s3_bucket):
     assert sorted(plain) == [".zgroup", "a/.zarray", "a/0"]
     versioned = s3fs.S3FileSystem(**options, version_aware=True)
     kept = as_store(s3fs.S3Map(root=f"{bucket.url[5:]}/m", s3=versioned))
-    assert isinstance(kept, KVStore)
+    assert isinstance(kept, FSStore)
+    assert isinstance(kept._engine, _engine.MappingStore)
     s3fs.S3FileSystem.clear_instance_cache()
 
 
