@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from database_values import check_filled, fill
 from zarrix import storage
 from zarrix._errors import InvalidKeyError, ReadOnlyError
 
@@ -40,20 +41,10 @@ def store(kind: str, tmp_path: Path) -> Any:
         yield made
 
 
-def fill(store: Any) -> None:
-    for key, value in {"a": b"aaa", "c/d": b"ddd", "c/e/f": b"fff", "c/e/g": b"gggg"}.items():
-        store[key] = value
-    store["c0"] = b"behind c/"
-
-
 def test_it_is_a_mapping_with_the_methods_of_a_store(store: Any) -> None:
     assert list(store) == []
     fill(store)
-    assert sorted(store) == ["a", "c/d", "c/e/f", "c/e/g", "c0"]
-    assert (len(store), store["c/e/f"], "c/d" in store, "c" in store) == (5, b"fff", True, False)
-    assert store.getitems(["a", "x", "c/d"]) == {"a": b"aaa", "c/d": b"ddd"}
-    assert (store.listdir(), store.listdir("c")) == (["a", "c", "c0"], ["d", "e"])
-    assert (store.getsize("a"), store.getsize("c/e"), store.getsize("x")) == (3, 7, 0)
+    check_filled(store)
     store.rename("c/e", "moved")
     assert sorted(store) == ["a", "c/d", "c0", "moved/f", "moved/g"]
     store.rename("a", "b")

@@ -21,6 +21,7 @@ from zarrix._config import config
 from zarrix._engine import __version__
 
 if TYPE_CHECKING:
+    from zarrix._abs_store import ABSStore as ABSStore
     from zarrix._async import AsyncArray as AsyncArray
     from zarrix._async import AsyncGroup as AsyncGroup
     from zarrix._cached_store import LRUStoreCache as LRUStoreCache
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from zarrix._debug import set_log_level as set_log_level
     from zarrix._lmdb_store import LMDBStore as LMDBStore
     from zarrix._migrate import migrate
+    from zarrix._mongodb_store import MongoDBStore as MongoDBStore
+    from zarrix._redis_store import RedisStore as RedisStore
     from zarrix._sqlite_store import SQLiteStore as SQLiteStore
     from zarrix.api.synchronous import *
     from zarrix.attrs import Attributes
@@ -117,8 +120,8 @@ _HOMES = {
     "errors": "CopyError MetadataError",
     "hierarchy": "Group group open_group",
     "operate": "diff digests repair verify",
-    "storage": "DBMStore DictStore DirectoryStore KVStore LMDBStore LRUStoreCache MemoryStore "
-    "NestedDirectoryStore SQLiteStore TempStore ZipStore",
+    "storage": "ABSStore DBMStore DictStore DirectoryStore KVStore LMDBStore LRUStoreCache "
+    "MemoryStore MongoDBStore NestedDirectoryStore RedisStore SQLiteStore TempStore ZipStore",
     "sync": "ProcessSynchronizer ThreadSynchronizer",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

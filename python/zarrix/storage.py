@@ -32,16 +32,20 @@ from zarrix._zip_store import ZipStore
 from zarrix.util import normalize_storage_path
 
 if TYPE_CHECKING:
+    from zarrix._abs_store import ABSStore as ABSStore
     from zarrix._async_store import AsyncStore as AsyncStore
     from zarrix._cached_store import LRUStoreCache as LRUStoreCache
     from zarrix._dbm_store import DBMStore as DBMStore
     from zarrix._lmdb_store import LMDBStore as LMDBStore
+    from zarrix._mongodb_store import MongoDBStore as MongoDBStore
     from zarrix._object_store import ObjectStore as ObjectStore
+    from zarrix._redis_store import RedisStore as RedisStore
     from zarrix._sqlite_store import SQLiteStore as SQLiteStore
     from zarrix._wrapped_store import LoggingStore as LoggingStore
     from zarrix._wrapped_store import WrapperStore as WrapperStore
 
 __all__ = [
+    "ABSStore",
     "AsyncStore",
     "DBMStore",
     "DictStore",
@@ -54,8 +58,10 @@ __all__ = [
     "LocalStore",
     "LoggingStore",
     "MemoryStore",
+    "MongoDBStore",
     "NestedDirectoryStore",
     "ObjectStore",
+    "RedisStore",
     "RemoteStore",
     "RemoteZipStore",
     "SQLiteStore",
@@ -94,12 +100,15 @@ default_compressor: Any
 
 # What few programs need, and who does not should not pay for when it imports the package.
 _ON_DEMAND = {
+    "ABSStore": "zarrix._abs_store",
     "AsyncStore": "zarrix._async_store",
     "DBMStore": "zarrix._dbm_store",
     "LMDBStore": "zarrix._lmdb_store",
     "LRUStoreCache": "zarrix._cached_store",
     "LoggingStore": "zarrix._wrapped_store",
+    "MongoDBStore": "zarrix._mongodb_store",
     "ObjectStore": "zarrix._object_store",
+    "RedisStore": "zarrix._redis_store",
     "SQLiteStore": "zarrix._sqlite_store",
     "WrapperStore": "zarrix._wrapped_store",
 }

@@ -1,6 +1,5 @@
 """Which public names of zarr-python are not here, by patterns of their whole names, and why."""
 
-_DATABASES = "any mapping over a database is taken as a store; drivers of one are not part of this"
 _ASYNC_STORES = "stores are mappings of keys to bytes: store[key], del store[key], key in store"
 _CODEC_CLASSES = "codecs of one's own are numcodecs classes; the engine has no chain in Python"
 _AROUND = "a mapping of one's own around a store, with a cache say, is taken as a store"
@@ -11,9 +10,6 @@ _DOCUMENTS = "types of JSON documents, for checkers of types only"
 
 ABSENT: dict[str, dict[str, str]] = {
     "2.18.7": {
-        "zarr.*MongoDBStore": _DATABASES,
-        "zarr.*RedisStore": _DATABASES,
-        "zarr.*ABSStore": "RemoteStore and URLs open object stores; a mapping of fsspec does, too",
         "zarr.N5*Store": "blocks of N5 are read as format 3 by the codec n5_default",
         "zarr.storage.BaseStore": "the base of stores is zarr.storage.Store",
         "zarr.storage.ConsolidatedMetadataStore": "open_consolidated gives the group",
@@ -47,7 +43,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.experimental.cache_store.*": _AROUND,
         "zarr.metadata.migrate_v3.*": "zarr.migrate, which goes both ways and removes what is old",
         "zarr.registry.*": "codecs are all that is registered, in numcodecs",
-        "zarr.storage.ObjectStore": "RemoteStore and URLs open object stores",
         "zarr.storage.GpuMemoryStore": _BUFFERS,
         "zarr.storage.ManagedMemoryStore": "MemoryStore",
         "zarr.storage.*Store.*": _ASYNC_STORES,
