@@ -184,8 +184,9 @@ def _interrupted(work: Callable[[], Any], after_s: float) -> float | None:
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(after_s, send)
-    timer.start()
     try:
+        # On a busy machine the timer can be faster than its start is.
+        timer.start()
         work()
         timer.cancel()
         timer.join()
