@@ -93,15 +93,38 @@ impl Method {
             dst.copy_from_slice(src);
             return Ok(());
         }
-        let cut = || CodecError::corrupt(lzma::NAME, "the member's header is cut or unknown");
-        let (header, rest) = src.split_first_chunk::<4>().ok_or_else(cut)?;
-        if usize::from(u16::from_le_bytes([header[2], header[3]])) != LZMA_PROPERTIES {
-            return Err(cut());
-        }
-        let (properties, data) = rest.split_at_checked(LZMA_PROPERTIES).ok_or_else(cut)?;
-        let alone = [properties, &LZMA_UNKNOWN_LENGTH, data].concat();
-        alone_lzma()?.decode_into(&alone, dst, scratch)
+        alone_lzma()?.decode_into(&alone(src)?, dst, scratch)
     }
+
+    /// Replaces the content of `dst` by the decoded form of the member `src`, at most `limit_bytes`
+    /// long, in memory that grows with what is decoded.
+    pub fn decode_bounded(
+        self,
+        src: &[u8],
+        limit_bytes: usize,
+        dst: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        match self.codec()? {
+            Some(codec) => codec.decode_bounded(src, limit_bytes, dst, scratch),
+            None if self == Self::Stored => {
+                dst.resize(src.len(), 0);
+                self.decode_into(src, dst, scratch)
+            }
+            None => alone_lzma()?.decode_bounded(&alone(src)?, limit_bytes, dst, scratch),
+        }
+    }
+}
+
+/// The older .lzma file that an LZMA member is.
+fn alone(src: &[u8]) -> Result<Vec<u8>> {
+    let cut = || CodecError::corrupt(lzma::NAME, "the member's header is cut or unknown");
+    let (header, rest) = src.split_first_chunk::<4>().ok_or_else(cut)?;
+    if usize::from(u16::from_le_bytes([header[2], header[3]])) != LZMA_PROPERTIES {
+        return Err(cut());
+    }
+    let (properties, data) = rest.split_at_checked(LZMA_PROPERTIES).ok_or_else(cut)?;
+    Ok([properties, &LZMA_UNKNOWN_LENGTH, data].concat())
 }
 
 fn alone_lzma() -> Result<Lzma> {

@@ -16,6 +16,12 @@ use crate::{Result, StoreError};
 const SLACK_BYTES: u64 = 256;
 /// The most that deflate makes of one byte.
 const DEFLATE_RATIO: u64 = 1032;
+/// zstd makes a block of at most 128 KiB of no less than four bytes.
+const ZSTD_RATIO: u64 = (128 << 10) / 4;
+/// How much longer than its stored form a value may be to get its memory before it is decoded: this
+/// many times, and this many bytes.
+const SURE_RATIO: usize = 64;
+const SURE_BYTES: usize = 16 << 20;
 
 thread_local! {
     static SCRATCH: RefCell<(Vec<u8>, Scratch)> = RefCell::default();
@@ -69,6 +75,7 @@ impl Found {
         let possible = match known {
             Method::Stored => stored_bytes == bytes,
             Method::Deflate => bytes / DEFLATE_RATIO <= stored_bytes,
+            Method::Zstd => bytes / ZSTD_RATIO <= stored_bytes,
             _ => true,
         };
         if possible {
@@ -181,13 +188,29 @@ impl Found {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let no_room = |_| corrupt(key, format!("no memory for {} bytes", self.entry.bytes));
-        let bytes = room(dst, self.entry.bytes).map_err(no_room)?;
-        dst.resize(bytes, 0);
-        let decoded = method.decode_into(stored, dst, scratch);
+        let sure = stored.len().saturating_mul(SURE_RATIO).saturating_add(SURE_BYTES) as u64;
+        let decoded = if self.entry.bytes <= sure {
+            let bytes = room(dst, self.entry.bytes).map_err(no_room)?;
+            dst.resize(bytes, 0);
+            method.decode_into(stored, dst, scratch)
+        } else {
+            // What it declares may be a lie.
+            let most = usize::try_from(self.entry.bytes).unwrap_or(usize::MAX);
+            method.decode_bounded(stored, most, dst, scratch)
+        };
         let checked = decoded
             .map_err(|error| corrupt(key, format!("in the zip archive, {error}")))
+            .and_then(|()| self.check_declared(key, dst))
             .and_then(|()| self.check(key, dst));
         checked.inspect_err(|_| dst.clear())
+    }
+
+    fn check_declared(&self, key: &str, value: &[u8]) -> Result<()> {
+        let (found, declared) = (value.len() as u64, self.entry.bytes);
+        if found == declared {
+            return Ok(());
+        }
+        Err(corrupt(key, format!("it has {found} bytes, the zip archive declares {declared}")))
     }
 
     fn check(&self, key: &str, value: &[u8]) -> Result<()> {
