@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from zarrix._mongodb_store import MongoDBStore as MongoDBStore
     from zarrix._object_store import ObjectStore as ObjectStore
     from zarrix._redis_store import RedisStore as RedisStore
+    from zarrix._reference_store import ReferenceStore as ReferenceStore
     from zarrix._sqlite_store import SQLiteStore as SQLiteStore
     from zarrix._wrapped_store import LoggingStore as LoggingStore
     from zarrix._wrapped_store import WrapperStore as WrapperStore
@@ -62,6 +63,7 @@ __all__ = [
     "NestedDirectoryStore",
     "ObjectStore",
     "RedisStore",
+    "ReferenceStore",
     "RemoteStore",
     "RemoteZipStore",
     "SQLiteStore",
@@ -109,6 +111,7 @@ _ON_DEMAND = {
     "MongoDBStore": "zarrix._mongodb_store",
     "ObjectStore": "zarrix._object_store",
     "RedisStore": "zarrix._redis_store",
+    "ReferenceStore": "zarrix._reference_store",
     "SQLiteStore": "zarrix._sqlite_store",
     "WrapperStore": "zarrix._wrapped_store",
 }
