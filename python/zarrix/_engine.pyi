@@ -222,8 +222,9 @@ class ObjectStore(Store):
 
     ``service`` is ``"s3"``, ``"gs"``, ``"az"`` or ``"http"``; the last one's ``bucket`` is scheme,
     host and port. ``options`` are the service's own, by the names of Rust's ``object_store``, with
-    ``timeout`` in seconds, ``max_retries`` and ``header:<name>``; an unknown one is an error.
-    No request is made until a value is asked for.
+    ``timeout`` in seconds, ``max_retries``, ``header:<name>``, and ``cache``, a local folder of at
+    most about ``cache_bytes``; an unknown one is an error. No request is made until a value is
+    asked for.
     """
 
     def __new__(
@@ -232,6 +233,10 @@ class ObjectStore(Store):
     @property
     def url(self) -> str:
         """The address, without any options."""
+
+    @property
+    def cache_counts(self) -> dict[str, int] | None:
+        """What the cache has done for this process; None without one."""
 
 @final
 class ArrayIO:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix._stores import as_store
+from zarrix.errors import CorruptChunkError
 
 DATA = np.arange(4000, dtype="i4").reshape(40, 100)
 # An operation goes on for at most the limit that its options set, and a last exchange; what it
@@ -135,6 +136,15 @@ def test_half_a_chunk_in_a_complete_answer_is_damage_and_not_data(faulty, array)
     faulty.mode, faulty.only = "short body, wrong length", ("GET",)
     with pytest.raises((OSError, ValueError)):
         array[3:17]
+
+
+@pytest.mark.parametrize("mode", ["", "part of nothing"])
+def test_an_empty_shard_is_damage_whatever_a_server_calls_its_end(faulty, array, mode):
+    for key in [key for key in faulty.values if "/c/" in key]:
+        faulty.values[key] = (b"", {})
+    faulty.mode = mode
+    with pytest.raises(CorruptChunkError):
+        impatient(faulty)[3:17]
 
 
 def test_an_absent_chunk_is_fill_and_a_refused_one_is_not(faulty, array):

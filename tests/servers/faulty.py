@@ -197,6 +197,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self._send(200, value, headers)
         first, _, last = asked.removeprefix("bytes=").partition("-")
         total = len(value)
+        if self._fault == "part of nothing" and not total:
+            return self._send(206, b"", {**headers, "Content-Range": "bytes 0--1/0"})
         begin = int(first) if first else max(0, total - int(last))
         end = min(int(last) + 1, total) if first and last else total
         if begin >= end:

@@ -10,7 +10,7 @@ use crate::store::{Store, detached};
 
 #[pyclass(frozen, extends = Store, module = "zarrix._engine")]
 pub struct ObjectStore {
-    url: String,
+    store: zarrix_store::ObjectStore,
 }
 
 /// `"s3"`, `"gs"`, `"az"` or `"http"`.
@@ -42,12 +42,27 @@ impl ObjectStore {
     ) -> PyResult<PyClassInitializer<Self>> {
         let place = Place { service: service.0, bucket, options };
         let store = detached(py, || zarrix_store::ObjectStore::new(place, prefix))?;
-        let url = store.url();
-        Ok(PyClassInitializer::from(Store::new(store)).add_subclass(Self { url }))
+        let shared = Store::new(store.clone());
+        Ok(PyClassInitializer::from(shared).add_subclass(Self { store }))
     }
 
     #[getter]
-    fn url(&self) -> &str {
-        &self.url
+    fn url(&self) -> String {
+        self.store.url()
+    }
+
+    #[getter]
+    fn cache_counts(&self, py: Python<'_>) -> PyResult<Option<BTreeMap<&'static str, u64>>> {
+        let counts = detached(py, || self.store.cache_counts())?;
+        Ok(counts.map(|counts| {
+            BTreeMap::from([
+                ("hits", counts.hits),
+                ("misses", counts.misses),
+                ("changed", counts.changed),
+                ("damaged", counts.damaged),
+                ("evicted", counts.evicted),
+                ("saved_bytes", counts.saved_bytes),
+            ])
+        }))
     }
 }

@@ -33,7 +33,9 @@ pub use local::LocalStore;
 pub use lock::KeyLock;
 pub use lock_files::LockFiles;
 pub use memory::MemoryStore;
-pub use object::{ObjectStore, Place, Service, concurrent_requests, set_concurrent_requests};
+pub use object::{
+    CacheCounts, ObjectStore, Place, Service, concurrent_requests, set_concurrent_requests,
+};
 pub use store::{
     Change, Changing, Durability, Edge, Fetched, Generation, Listing, Part, Reader, Request, Store,
     Update, below, cut_ranges, get_slice_into, update_locked,

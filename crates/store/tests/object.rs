@@ -28,11 +28,14 @@ fn place(line: &str) -> Place {
 #[test]
 fn stores_on_servers_conform() {
     let buckets = std::env::var("ZARRIX_TEST_BUCKETS").unwrap_or_default();
+    let folder = std::env::temp_dir().join(format!("zarrix-cache-{}", std::process::id()));
+    let cached = format!(" cache={}", folder.display());
     for line in buckets.lines().filter(|line| !line.trim().is_empty()) {
-        for prefix in ["", "deep/below"] {
-            let open = || ObjectStore::new(place(line), prefix).unwrap();
+        for (prefix, cache) in [("", ""), ("deep/below", ""), ("cached", cached.as_str())] {
+            let open = || ObjectStore::new(place(&format!("{line}{cache}")), prefix).unwrap();
             conformance(&open(), &open()).unwrap();
-            println!("conforms: {:?}", open());
+            println!("conforms: {:?}, cache: {:?}", open(), open().cache_counts().unwrap());
         }
     }
+    let _ = std::fs::remove_dir_all(folder);
 }

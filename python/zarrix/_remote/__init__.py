@@ -11,6 +11,7 @@ which forked children inherit; elsewhere a pickle finds them in the environment,
 
 from __future__ import annotations
 
+import operator
 import os
 import secrets
 from collections.abc import Callable, Mapping
@@ -57,6 +58,20 @@ def handles(url: str) -> bool:
     return "::" not in url and url.partition("://")[0] in _SERVICES
 
 
+def _cache_folder(given: Any) -> str:
+    return os.path.abspath(os.path.expanduser(os.fsdecode(given)))
+
+
+def _cache_bytes(given: Any) -> str:
+    if isinstance(given, bool) or operator.index(given) < 1:
+        raise ValueError(f"cache_bytes must be a positive number of bytes, not {given!r}")
+    return str(operator.index(given))
+
+
+# Options of all services, which are ours: a folder for answers, and the most that it may take.
+_CACHE: dict[str, Callable[[Any], str]] = {"cache": _cache_folder, "cache_bytes": _cache_bytes}
+
+
 def open_url(url: str, storage_options: Mapping[str, Any] | None) -> RemoteStore:
     """The store at ``url``; in a zip archive where it ends so, or begins with ``zip::``."""
     place = url.removeprefix("zip::")
@@ -92,7 +107,10 @@ class RemoteStore(EngineStore):
     storage_options : mapping, optional
         As fsspec's file system of the scheme takes them: ``anon``, ``key``, ``secret``, ``token``,
         ``endpoint_url``, ``client_kwargs``, ...; those of the environment where they are missing.
-        ``timeout`` is how many seconds a request goes on being repeated, 60 by default.
+        ``timeout`` is how many seconds a request goes on being repeated, 60 by default. ``cache``
+        is a local folder for what was read, which any number of processes may share, and
+        ``cache_bytes`` the most that it takes, about, 10 GiB by default: the server is asked each
+        time whether it still has what is kept there, and what has changed is never read from it.
     read_only : bool
         Refuse changes, in the store and in all that is opened from it.
 
@@ -141,6 +159,20 @@ class RemoteStore(EngineStore):
         there = self.address
         return _engine.ObjectStore(there.service, there.bucket, there.prefix, there.options)
 
+    @property
+    def cache_counts(self) -> dict[str, int] | None:
+        """What the cache of answers has done for this process; None where there is none.
+
+        Returns
+        -------
+        dict of int
+            ``hits`` (answers that the server confirmed), ``misses``, ``changed`` (kept answers
+            that were no longer what is stored), ``damaged`` and ``evicted`` entries, and
+            ``saved_bytes``, which did not have to be sent again. Of all stores of this bucket and
+            these options.
+        """
+        return self._engine.cache_counts if isinstance(self._engine, _engine.ObjectStore) else None
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RemoteStore):
             return NotImplemented
@@ -183,8 +215,12 @@ class RemoteZipStore(RemoteStore):
 
 def _address(url: str, options: Mapping[str, Any]) -> Address:
     scheme = url.partition("://")[0]
+    cache = {name: options[name] for name in _CACHE if options.get(name) is not None}
+    options = {name: value for name, value in options.items() if name not in _CACHE}
     try:
-        return _SERVICES[scheme](url, options, os.environ)
+        there = _SERVICES[scheme](url, options, os.environ)
+        there.options |= {name: _CACHE[name](value) for name, value in cache.items()}
+        return there
     except UnknownOption as unknown:
         name, known = unknown.args
         raise ValueError(

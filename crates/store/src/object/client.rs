@@ -9,6 +9,7 @@ use futures_util::future::try_join_all;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
 
+use super::cache::{Cache, Question};
 use super::conditions::Conditions;
 use super::failure::{is_missing_bucket, status_of};
 use super::pace::Pace;
@@ -26,10 +27,12 @@ pub(super) struct Client {
     pub store: Arc<dyn ObjectStore>,
     pub secrets: Vec<String>,
     pub conditions: Conditions,
+    pub cache: Option<Arc<Cache>>,
     pace: Arc<Pace>,
 }
 
 /// Bytes of one version of a value.
+#[derive(Debug)]
 pub(super) struct Got {
     pub bytes: Bytes,
     pub generation: Generation,
@@ -66,7 +69,8 @@ impl Client {
         let store = place.connect(&pace)?;
         let (place, secrets) = (place.clone(), place.secrets());
         let conditions = Conditions::of(&place);
-        Ok(Self { place, store, secrets, conditions, pace })
+        let cache = place.cache()?.map(Arc::new);
+        Ok(Self { place, store, secrets, conditions, cache, pace })
     }
 
     pub(super) fn path(&self, name: &str) -> Result<Path> {
@@ -76,10 +80,41 @@ impl Client {
         })
     }
 
-    async fn ask(&self, path: &Path, options: GetOptions) -> object_store::Result<Got> {
+    async fn ask(&self, path: &Path, mut options: GetOptions) -> object_store::Result<Got> {
+        let Some(cache) = &self.cache else { return Ok(self.get_got(path, options).await?.1) };
+        let question = Question::new(&self.place.id(path.as_ref()), options.range.as_ref());
+        let is_range = options.range.is_some();
+        let kept = cache.get(&question).await;
+        options.if_none_match = kept.as_ref().map(|kept| kept.tag.clone());
+        let (tag, got) = match (self.get_got(path, options).await, kept) {
+            (Err(object_store::Error::NotModified { .. }), Some(kept)) => {
+                cache.confirmed(&kept);
+                return Ok(kept.got);
+            }
+            (found, kept) => {
+                cache.answered(kept.is_some());
+                found?
+            }
+        };
+        // A weak tag does not stand for the same bytes, and a cut value not for all of them.
+        if let Some(tag) = tag.filter(|tag| !tag.starts_with("W/"))
+            && (is_range || got.bytes.len() as u64 == got.total)
+        {
+            cache.put(question, tag, &got).await;
+        }
+        Ok(got)
+    }
+
+    /// Asks the server; the tag of the version, and what came of it.
+    async fn get_got(
+        &self,
+        path: &Path,
+        options: GetOptions,
+    ) -> object_store::Result<(Option<String>, Got)> {
         let result = self.store.get_opts(path, options).await?;
         let (generation, total) = (generation(&result.meta), result.meta.size);
-        Ok(Got { bytes: result.bytes().await?, generation, total })
+        let tag = result.meta.e_tag.clone();
+        Ok((tag, Got { bytes: result.bytes().await?, generation, total }))
     }
 
     fn unless_absent<T>(
@@ -276,7 +311,9 @@ fn generation(meta: &ObjectMeta) -> Generation {
         seed.hash(&mut hasher);
         match (&meta.e_tag, &meta.version) {
             (None, None) => (meta.last_modified, meta.size).hash(&mut hasher),
-            tags => tags.hash(&mut hasher),
+            // Two versions of one tag have the same bytes, and the cache tells them by nothing else.
+            (Some(tag), _) => tag.hash(&mut hasher),
+            (None, version) => version.hash(&mut hasher),
         }
         u128::from(hasher.finish())
     };

@@ -6,6 +6,7 @@
 //! no connection: it names a [`Place`], and every process that uses it, a forked child too, has its
 //! own client for that place.
 
+mod cache;
 mod client;
 mod conditions;
 mod failure;
@@ -24,6 +25,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
 
+pub use self::cache::CacheCounts;
 use self::client::{Client, Wanted, is_value};
 use self::conditions::{Outcome, change_name, pause};
 pub use self::place::{Place, Service};
@@ -70,6 +72,14 @@ impl ObjectStore {
     #[must_use]
     pub fn url(&self) -> String {
         self.place.url(&self.prefix)
+    }
+
+    /// What the cache of the place has done for this process; none where there is no cache.
+    ///
+    /// # Errors
+    /// The runtime of a process that has just begun cannot be started.
+    pub fn cache_counts(&self) -> Result<Option<CacheCounts>> {
+        Ok(self.client()?.cache.as_ref().map(|cache| cache.counts()))
     }
 
     fn client(&self) -> Result<Arc<Client>> {

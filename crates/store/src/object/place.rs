@@ -12,6 +12,7 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 
+use super::cache::Cache;
 use super::pace::Pace;
 use super::transport::Connector;
 use crate::{Result, StoreError};
@@ -24,6 +25,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const TIMEOUT_OPTION: &str = "timeout";
 const RETRIES_OPTION: &str = "max_retries";
 const HEADER_OPTION: &str = "header:";
+const CACHE_OPTION: &str = "cache";
+const CACHE_BYTES_OPTION: &str = "cache_bytes";
+/// What a cache may take of the disk, where the options do not say.
+const CACHE_BYTES: u64 = 10 << 30;
 /// Options of the services that name another server than their own.
 const ENDPOINT_OPTIONS: [&str; 3] = ["aws_endpoint", "google_base_url", "azure_endpoint"];
 
@@ -94,9 +99,12 @@ impl Place {
     /// What must not appear in any message.
     pub(super) fn secrets(&self) -> Vec<String> {
         let is_public = |name: &str| {
-            ["region", "endpoint", "base_url", "timeout", "retries", "http", "style", "skip"]
-                .iter()
-                .any(|word| name.contains(word))
+            [
+                "region", "endpoint", "base_url", "timeout", "retries", "http", "style", "skip",
+                "cache",
+            ]
+            .iter()
+            .any(|word| name.contains(word))
                 || name == "account_name"
         };
         let secrets = self.options.iter().filter(|(name, _)| !is_public(name));
@@ -114,6 +122,15 @@ impl Place {
         let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0);
         let seconds = seconds.ok_or_else(|| self.invalid("timeout is a number of seconds"))?;
         Ok(Duration::from_secs_f64(seconds))
+    }
+
+    /// The folder of answers that is to be used, if one is.
+    pub(super) fn cache(&self) -> Result<Option<Cache>> {
+        let Some(folder) = self.options.get(CACHE_OPTION) else { return Ok(None) };
+        let bytes = self.options.get(CACHE_BYTES_OPTION).map(|text| text.parse());
+        let bytes = bytes.unwrap_or(Ok(CACHE_BYTES));
+        let bytes = bytes.map_err(|_| self.invalid("cache_bytes is a number of bytes"))?;
+        Ok(Some(Cache::new(folder, bytes)))
     }
 
     fn retry(&self) -> Result<RetryConfig> {
@@ -149,7 +166,8 @@ impl Place {
         let connector = Connector { pace: Arc::clone(pace), patience };
         let (client, retry) = (self.client_options()?, self.retry()?);
         let ours = |name: &str| {
-            name == TIMEOUT_OPTION || name == RETRIES_OPTION || name.starts_with(HEADER_OPTION)
+            [TIMEOUT_OPTION, RETRIES_OPTION, CACHE_OPTION, CACHE_BYTES_OPTION].contains(&name)
+                || name.starts_with(HEADER_OPTION)
         };
         let options = self.options.iter().filter(|(name, _)| !ours(name));
         let unknown = |name: &str| self.invalid(&format!("there is no option {name:?}"));

@@ -103,6 +103,10 @@ impl Transport {
         if is_get && let Some(range) = range {
             match parts.status {
                 StatusCode::OK => cut(&range, &mut parts, &mut bytes),
+                // Of an empty value, some servers say, they send a part.
+                StatusCode::PARTIAL_CONTENT if bytes.is_empty() => {
+                    parts.status = StatusCode::RANGE_NOT_SATISFIABLE;
+                }
                 StatusCode::PARTIAL_CONTENT => check_range(&parts.headers, bytes.len() as u64)?,
                 _ => {}
             }
