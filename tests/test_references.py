@@ -71,3 +71,25 @@ def test_it_refuses_changes_and_what_it_does_not_understand(references: dict[str
         storage.ReferenceStore({"refs": {"a": ["{{f(1)}}/x", 0, 1]}})
     with pytest.raises(CorruptStoreError, match="the reference of 'a' is 5"):
         storage.ReferenceStore({"refs": {"a": 5}})
+
+
+# What fsspec calls has been renamed in pandas.
+@pytest.mark.filterwarnings("ignore:The 'fastparquet' engine")
+def test_references_in_parquet_are_read_through_fsspec(tmp_path: Path) -> None:
+    pytest.importorskip("pandas", reason="pip install pandas fastparquet")
+    pytest.importorskip("fastparquet", reason="pip install pandas fastparquet")
+    reference = pytest.importorskip("fsspec.implementations.reference")
+    data = np.arange(24, dtype="<i4")
+    (tmp_path / "data.bin").write_bytes(data.tobytes())
+    zarr.create(24, chunks=6, dtype="<i4", compressor=None, store=str(tmp_path / "z"))
+    where = str(tmp_path / "refs.parq")
+    files = pytest.importorskip("fsspec").filesystem("file")
+    made = reference.LazyReferenceMapper.create(root=where, fs=files, record_size=100)
+    made[".zgroup"] = b'{"zarr_format": 2}'
+    made["a/.zarray"] = (tmp_path / "z" / ".zarray").read_bytes()
+    for chunk in range(4):
+        made[f"a/{chunk}"] = [str(tmp_path / "data.bin"), chunk * 24, 24]
+    made.flush()
+    options = {"fo": where, "remote_protocol": "file"}
+    root = zarr.open("reference://", mode="r", storage_options=options)
+    assert root["a"][:].tolist() == data.tolist()
