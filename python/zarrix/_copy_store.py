@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Any
 
@@ -145,6 +144,9 @@ def _copy_all(
 
 
 def _concurrently(source: Store, dest: Store, pairs: list[_Pair], workers: int) -> Iterator[int]:
+    # Every program that opens an array imports this module, and few copy a store.
+    from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
     def move(pair: _Pair) -> int:
         value = source[pair[0]]
         dest[pair[1]] = value
