@@ -12,7 +12,7 @@ fsspec = pytest.importorskip("fsspec")
 SECRET = "verysecretword"
 
 
-class Guarded(type(fsspec.filesystem("memory"))):  # type: ignore[misc]
+class Guarded(type(fsspec.filesystem("memory"))):
     """Files in memory, for those who have the password."""
 
     protocol = "guarded"

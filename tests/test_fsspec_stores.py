@@ -108,7 +108,7 @@ def test_the_separator_and_case_of_keys_are_the_stores(tmp_path: Path) -> None:
 def test_only_a_missing_file_is_a_missing_value() -> None:
     memory = fsspec.filesystem("memory")
 
-    class Refusing(type(memory)):  # type: ignore[misc]
+    class Refusing(type(memory)):
         protocol = "refusing"
 
         def cat_file(self, path: str, *arguments: Any, **options: Any) -> Any:

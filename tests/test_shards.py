@@ -14,7 +14,7 @@ import zarrix as zarr
 from zarrix.codecs import ShardingCodec
 
 
-class Mark(numcodecs.abc.Codec):  # type: ignore[misc]
+class Mark(numcodecs.abc.Codec):
     """A byte before all others; counts how often it is put there."""
 
     codec_id = "mark_for_shards"

@@ -80,7 +80,6 @@ class Array(Selecting):
     """
 
     __module__ = "zarrix.core"
-    __hash__ = None  # type: ignore[assignment]
     __slots__ = ()
 
     # Reading

@@ -128,8 +128,6 @@ class _Twin:
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and bool(self._sync == other._sync)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._sync!r}>"
 

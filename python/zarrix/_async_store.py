@@ -307,9 +307,9 @@ class AsyncStore(LoopStore):
                 async for _ in method(prefix):
                     return True
             except NotImplementedError:
+                # VirtualiZarr's words for a list of what is below an array, which it has not.
                 continue
             return False
-        # VirtualiZarr lists groups alone: what it gives no list of is an array.
         return True
 
     def _require(self, ability: str, what: str) -> None:
@@ -321,8 +321,6 @@ class AsyncStore(LoopStore):
         if not isinstance(other, AsyncStore):
             return NotImplemented
         return bool(self._store == other._store)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def _place(self) -> str:
         # What it shows of itself is up to it, and might be a password.

@@ -364,8 +364,6 @@ class ConsolidatedStore(Store):
         inner = other._store if isinstance(other, ConsolidatedStore) else other
         return bool(self._store == inner)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"<consolidated {self._store!r}>"
 

@@ -101,8 +101,6 @@ class DatabaseStore(CalledStore):
             return NotImplemented
         return type(self) is type(other) and self.path == other.path
 
-    __hash__ = None  # type: ignore[assignment]
-
     def _place(self) -> Any:
         return repr(self.path)
 

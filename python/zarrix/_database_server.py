@@ -76,7 +76,5 @@ class DatabaseServerStore(DatabaseStore):
         mine, others = (self.path, self._public), (other.path, other._public)
         return type(self) is type(other) and mine == others
 
-    __hash__ = None
-
     def _disconnect(self, handle: Any) -> None:
         handle.close()

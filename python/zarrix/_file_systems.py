@@ -7,6 +7,7 @@ of fsspec's configuration. Where they are not, opening is refused, rather than t
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import secrets
 from dataclasses import dataclass
@@ -68,9 +69,8 @@ class KeptFileSystem:
 
     def _configured(self) -> set[str]:
         """Names of options that fsspec itself adds in this process."""
-        import fsspec.config  # type: ignore[import-not-found, import-untyped, unused-ignore]
-
-        return set(fsspec.config.conf.get(self._protocol(), {}))
+        configured = importlib.import_module("fsspec.config").conf
+        return set(configured.get(self._protocol(), {}))
 
 
 def _finds(fs: Any) -> bool:

@@ -8,6 +8,7 @@ is absent are the exceptions of a missing file; anything else that a file system
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -111,8 +112,6 @@ class _FileSystemStore(EngineStore):
         if not isinstance(other, _FileSystemStore):
             return NotImplemented
         return type(self) is type(other) and bool(self.path == other.path and self.fs == other.fs)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         protocol = self.fs.protocol
@@ -270,14 +269,13 @@ class FsspecStore(_FileSystemStore):
 
 def _fsspec() -> ModuleType:
     try:
-        import fsspec.core  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        importlib.import_module("fsspec.core")
+        return importlib.import_module("fsspec")
     except ImportError:
         raise ImportError(
             "stores on file systems of fsspec need it: pip install fsspec, and s3fs, gcsfs or "
             "adlfs for the cloud"
         ) from None
-    module: ModuleType = fsspec
-    return module
 
 
 def _synchronous(fs: Any) -> Any:

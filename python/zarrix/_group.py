@@ -82,7 +82,6 @@ class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
     """
 
     __module__ = "zarrix.hierarchy"
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(
         self,

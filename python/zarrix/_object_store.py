@@ -230,8 +230,6 @@ class ObjectStore(LoopStore):
             return NotImplemented
         return bool(self._inner == other._inner and self._native == other._native)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def _place(self) -> str:
         if isinstance(self._native, RemoteStore):
             return repr(self._native.url)

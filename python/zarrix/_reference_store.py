@@ -138,8 +138,6 @@ class ReferenceStore(CalledStore):
             return NotImplemented
         return self._values == other._values
 
-    __hash__ = None  # type: ignore[assignment]
-
     def _place(self) -> str:
         return self._shown
 

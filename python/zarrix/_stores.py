@@ -8,6 +8,7 @@ user's subclass of `Store`, is called back. Pickles hold how to open a store; on
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -97,8 +98,6 @@ class DirectoryStore(EngineStore):
         if not isinstance(other, DirectoryStore):
             return NotImplemented
         return self.path == other.path and self.normalize_keys == other.normalize_keys
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<zarrix.storage.{type(self).__name__} {self.path!r}>"
@@ -231,8 +230,6 @@ class MemoryStore(EngineStore):
             return NotImplemented
         return self is other or dict(self.items()) == dict(other.items())
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __getstate__(self) -> Any:
         return {**super().__getstate__(), "content": dict(self.items())}
 
@@ -294,8 +291,6 @@ class KVStore(EngineStore):
         if not isinstance(other, KVStore):
             return NotImplemented
         return bool(self._mutable_mapping == other._mutable_mapping)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return (
@@ -381,7 +376,7 @@ def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
         return remote
     if found or "::" in path:
         try:
-            import fsspec  # type: ignore[import-not-found, import-untyped, unused-ignore]
+            fsspec = importlib.import_module("fsspec")
         except ImportError:
             raise ImportError(
                 f"{path!r} is a URL, which is opened with fsspec: pip install fsspec, and s3fs, "

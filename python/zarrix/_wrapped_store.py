@@ -89,8 +89,6 @@ class WrapperStore(CalledStore):
             return NotImplemented
         return type(self) is type(other) and bool(self._store == other._store)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def _place(self) -> Any:
         return f"of {self._store!r}"
 

@@ -116,8 +116,6 @@ class ZarrStore(Base):
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and bool(self.store == other.store)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"<zarrix.interop.ZarrStore of {self.store!r}>"
 

@@ -174,8 +174,6 @@ class ZipStore(EngineStore):
             return NotImplemented
         return self.path == other.path
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"<zarrix.storage.ZipStore {self.path!r}>"
 

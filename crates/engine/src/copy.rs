@@ -6,10 +6,6 @@
 //! element with a kernel per element size; where the source runs across the destination's order,
 //! it is walked in tiles that stay in cache.
 
-#[cfg(target_arch = "x86_64")]
-#[path = "copy_stream.rs"]
-mod stream;
-
 use smallvec::SmallVec;
 
 /// One axis of a box.
@@ -72,7 +68,7 @@ pub(crate) unsafe fn copy_past_caches(dst: *mut u8, src: *const u8, dims: Dims, 
     // SAFETY: normalizing keeps the set of elements that the box reaches.
     unsafe {
         #[cfg(target_arch = "x86_64")]
-        if stream::copy(dst, src, &dims, item) {
+        if crate::copy_stream::copy(dst, src, &dims, item) {
             return;
         }
         copy_normal(dst, src, &dims, item);

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::{__m128i, _mm_sfence, _mm_stream_si128};
 
-use super::Dim;
+use crate::copy::Dim;
 
 const LANE: usize = size_of::<__m128i>();
 
@@ -15,7 +15,7 @@ const LANE: usize = size_of::<__m128i>();
 /// # Safety
 /// `dst` and `src` must be valid for every element that `dims` reach from them, and no element of
 /// the destination may overlap one of the source.
-pub(super) unsafe fn copy(dst: *mut u8, src: *const u8, dims: &[Dim], item: usize) -> bool {
+pub(crate) unsafe fn copy(dst: *mut u8, src: *const u8, dims: &[Dim], item: usize) -> bool {
     let [.., row] = dims else { return false };
     if row.dst != item as isize || row.src == item as isize {
         return false;

@@ -15,6 +15,8 @@ mod boxes;
 mod chunks;
 mod clear;
 mod copy;
+#[cfg(target_arch = "x86_64")]
+mod copy_stream;
 mod cost;
 mod encoding;
 mod error;

@@ -178,8 +178,6 @@ class RemoteStore(EngineStore):
             return NotImplemented
         return self.url == other.url and self._options == other._options
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"<zarrix.storage.{type(self).__name__} {self.url!r}>"
 
