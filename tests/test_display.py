@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix._chunk_grid import AxisGrid
-from zarrix._display import chunk_grid_svg
+from zarrix._display_html import chunk_grid_svg
 
 
 def test_the_report_of_an_array_has_the_rows_of_zarr_2() -> None:

@@ -4,10 +4,12 @@ import importlib.util
 import json
 import math
 import pathlib
+import pickle
 
 import numcodecs
 import numpy as np
 import pytest
+import zarrix as zarr
 from documents import as_written
 from zarrix import meta
 from zarrix._config import config
@@ -119,6 +121,41 @@ def test_a_layout_is_made_once():
     metadata = v2.new_array(shape=3)
     assert metadata.layout() is metadata.layout()
     assert metadata.layout() is not metadata.layout(write_empty_chunks=False)
+
+
+def test_equal_documents_share_what_is_made_of_them_and_keep_their_names(tmp_path):
+    root = zarr.open_group(tmp_path, mode="w")
+    for name in ("a", "b"):
+        root.create_dataset(name, shape=3, fill_value=7)
+    a, b = (root[name]._metadata for name in ("a", "b"))
+    assert a.layout() is b.layout()
+    assert (a.where, b.where) == (f"{tmp_path}/a/.zarray", f"{tmp_path}/b/.zarray")
+    assert a == b
+    root["a"].resize(5)
+    assert root["b"].shape == (3,)
+    assert pickle.loads(pickle.dumps(b)) == b
+
+
+def test_a_codec_that_is_registered_anew_is_used_by_what_is_opened_then():
+    class Offset(numcodecs.abc.Codec):
+        codec_id = "test-offset"
+        by = 1
+
+        def encode(self, buf):
+            return (numcodecs.compat.ensure_ndarray(buf).view("u1") + self.by).tobytes()
+
+        def decode(self, buf, out=None):
+            data = numcodecs.compat.ensure_ndarray(buf).view("u1") - np.uint8(self.by)
+            return numcodecs.compat.ndarray_copy(data, out)
+
+    class Corrected(Offset):
+        by = 2
+
+    store = zarr.MemoryStore()
+    numcodecs.register_codec(Offset)
+    zarr.create(store=store, shape=3, dtype="u1", compressor=Offset())[:] = 5
+    numcodecs.register_codec(Corrected)
+    assert zarr.open_array(store, mode="r")[:].tolist() == [4, 4, 4]
 
 
 @pytest.mark.parametrize("shape", [(), (5,)])

@@ -15,8 +15,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,23 +33,32 @@ from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._stores import Store, as_store
 from zarrix.util import normalize_fill_value, normalize_storage_path
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["ArrayState"]
 
 
-_MOST_CACHED_BYTES = 2**14
+# Parsing and binding are most of what opening costs, and members of a group are often alike: what
+# the last documents of moderate length say is kept.
+_MOST_KEPT_BYTES = 2**14
+_MOST_KEPT = 256
+_kept: dict[tuple[bytes, bool, str | None], ArrayMetadata] = {}
 
 
 def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
-    if where.endswith(".zarray"):
-        return v2.parse_array(document, where, default_separator=separator)
-    return v3.parse_array(document, where)
-
-
-# A loop over ``group["name"][...]`` opens the array every time: parsing is most of what that costs.
-_parse_cached = lru_cache(maxsize=256)(_parse)
+    """What a document says; its name decides the format, ``separator`` is that of its store."""
+    is_v2 = where.endswith(".zarray")
+    question = (document, is_v2, separator)
+    found = _kept.get(question)
+    if found is not None:
+        return found.at(where)
+    if is_v2:
+        found = v2.parse_array(document, where, default_separator=separator)
+    else:
+        found = v3.parse_array(document, where)
+    if len(document) <= _MOST_KEPT_BYTES:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[question] = found
+    return found
 
 
 # Threads that share an array adopt what they stored in the order in which they stored it. No I/O
@@ -183,9 +191,8 @@ class ArrayState(Member, ArrayTerms):
         return self._metadata
 
     def _parse(self, document: Any) -> ArrayMetadata:
-        parse = _parse_cached if len(document) <= _MOST_CACHED_BYTES else _parse
         where = _nodes.place(self._store, self._key(self._name))
-        metadata = parse(bytes(document), where, self._store._dimension_separator)
+        metadata = _parse(bytes(document), where, self._store._dimension_separator)
         return with_frame_checksum(metadata) if self._checksum else metadata
 
     def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
@@ -431,7 +438,9 @@ class ArrayState(Member, ArrayTerms):
         return _display.array_items(self)
 
     def _repr_html_(self) -> str:
-        return _display.array_html(self.info_items(), self.shape, self._metadata.inner_grid)
+        from zarrix._display_html import array_html
+
+        return array_html(self.info_items(), self.shape, self._metadata.inner_grid)
 
 
 def _array_missing(store: Store, path: str) -> ArrayNotFoundError:

@@ -1,18 +1,15 @@
-"""What arrays and groups look like: the info report, the tree, and their HTML.
+"""What arrays and groups look like as text: the info report and the tree.
 
-Everything here is text made from public properties, so it shows h5py and zarr-python objects too.
-The HTML carries its own style, in ``currentColor`` with opacities: one drawing for light and dark.
+All of it is made from public properties, so it shows h5py and zarr-python objects too.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from zarrix._chunk_grid import AxisGrid
 from zarrix._errors import shorten
 from zarrix._metadata import ArrayMetadata
 from zarrix._objects import is_variable
@@ -21,10 +18,9 @@ from zarrix.util import human_readable_size
 __all__ = [
     "InfoReporter",
     "TreeViewer",
-    "array_html",
     "array_items",
     "group_items",
-    "info_table",
+    "label_of",
     "type_name",
 ]
 
@@ -143,17 +139,9 @@ class InfoReporter:
         return "\n".join([*lines, ""])
 
     def _repr_html_(self) -> str:
+        from zarrix._display_html import info_table
+
         return info_table(self.items)
-
-
-def info_table(items: InfoItems) -> str:
-    """The rows as an HTML table."""
-    cell = 'style="text-align: left"'
-    rows = (
-        f"<tr><th {cell}>{escape(name)}</th><td {cell}>{escape(str(value))}</td></tr>"
-        for name, value in items
-    )
-    return f'<table class="zarr-info"><tbody>{"".join(rows)}</tbody></table>'
 
 
 class TreeViewer:
@@ -182,19 +170,20 @@ class TreeViewer:
 
     def _text(self, branch: str, last: str, bar: str) -> str:
         def lines(node: Any, depth: int, indent: str) -> Iterator[str]:
-            children = self._children(node, depth)
+            children = self.children(node, depth)
             for child in children:
                 is_last = child is children[-1]
-                yield indent + (last if is_last else branch) + _label(child)
+                yield indent + (last if is_last else branch) + label_of(child)
                 yield from lines(child, depth + 1, indent + ("    " if is_last else bar))
 
         found = lines(self.group, 0, " ")
         shown = list(islice(found, self.max_nodes))
         if self.max_nodes is not None and next(found, None) is not None:
             shown.append(f" ... and more: max_nodes is {self.max_nodes}")
-        return "\n".join([_label(self.group), *shown])
+        return "\n".join([label_of(self.group), *shown])
 
-    def _children(self, node: Any, depth: int) -> list[Any]:
+    def children(self, node: Any, depth: int) -> list[Any]:
+        """What is shown below ``node``, which is so far down."""
         is_leaf = hasattr(node, "shape") or not hasattr(node, "keys")
         if is_leaf or (self.level is not None and depth >= self.level):
             return []
@@ -203,88 +192,13 @@ class TreeViewer:
         return [one for _, one in members()] if callable(members) else [node[n] for n in node]
 
     def _repr_html_(self) -> str:
-        return f'<div class="zarrix-tree">{self._html(self.group, 0)}</div>'
+        from zarrix._display_html import tree_html
 
-    def _html(self, node: Any, depth: int) -> str:
-        label = escape(_label(node))
-        children = self._children(node, depth)
-        if not children:
-            return f'<div style="margin-left: 1.2em">{label}</div>'
-        limit = self.expand if self.expand is not True else depth + 1
-        is_open = " open" if depth == 0 or depth < limit else ""
-        inner = "".join(self._html(child, depth + 1) for child in children)
-        tag = f'<details{is_open} style="margin-left: 1em">'
-        return f"{tag}<summary>{label}</summary>{inner}</details>"
+        return tree_html(self)
 
 
-def _label(node: Any) -> str:
+def label_of(node: Any) -> str:
+    """Name of a node in a tree; of an array with shape and dtype."""
     name = node.name.split("/")[-1] if node.name else ""
     label = name or "/"
     return f"{label} {node.shape} {node.dtype}" if hasattr(node, "shape") else label
-
-
-def array_html(items: InfoItems, shape: Sequence[int], grid: Sequence[AxisGrid]) -> str:
-    """An array as a table of ``items`` beside a drawing of its chunk grid."""
-    return (
-        '<div style="display: flex; gap: 1.5em; align-items: center">'
-        f"{info_table(items)}{chunk_grid_svg(shape, grid)}</div>"
-    )
-
-
-_SIDE = 140.0
-_SMALLEST_SIDE = 18.0
-_MOST_LINES = 24
-_SHEET_STEP = 7.0
-
-
-def chunk_grid_svg(shape: Sequence[int], grid: Sequence[AxisGrid]) -> str:
-    """The last two axes and their chunks, true to proportion; further axes are sheets behind.
-
-    Where an axis has more chunks than can be told apart, evenly thinned lines stand for them.
-    """
-    if 0 in shape:
-        return ""
-    rows, columns = (1, 1, *shape)[-2:]
-    row_grid, column_grid = (AxisGrid(even=1), AxisGrid(even=1), *grid)[-2:]
-    scale = _SIDE / max(rows, columns)
-    height = max(rows * scale, _SMALLEST_SIDE)
-    width = max(columns * scale, _SMALLEST_SIDE)
-    behind = 0
-    for size, axis in zip(shape[:-2], grid[:-2], strict=True):
-        behind = min(2, behind + (size > 1) + (axis.count(size) > 1))
-    shift = behind * _SHEET_STEP
-
-    sheets = [
-        _rectangle(1 + k * _SHEET_STEP, 1 + shift - k * _SHEET_STEP, width, height)
-        for k in range(behind, -1, -1)
-    ]
-    top = 1 + shift
-    lines = [
-        f"M1 {top + height * at:.1f}h{width:.1f}" for at in _line_positions(rows, row_grid)
-    ] + [
-        f"M{1 + width * at:.1f} {top:.1f}v{height:.1f}"
-        for at in _line_positions(columns, column_grid)
-    ]
-    regular = all(axis.even for axis in grid)
-    lengths = [axis.document() for axis in grid]
-    chunks = tuple(lengths) if regular else shorten(lengths)
-    label = escape(f"shape {tuple(shape)}, chunks {chunks}")
-    return (
-        f'<svg width="{width + shift + 2:.0f}" height="{height + shift + 2:.0f}" role="img" '
-        f'aria-label="{label}" fill="none" stroke="currentColor"><title>{label}</title>'
-        f'{"".join(sheets)}<path d="{"".join(lines)}" stroke-opacity="0.55"/></svg>'
-    )
-
-
-def _rectangle(x: float, y: float, width: float, height: float) -> str:
-    return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
-        'fill="currentColor" fill-opacity="0.08"/>'
-    )
-
-
-def _line_positions(size: int, axis: AxisGrid) -> list[float]:
-    """Where chunks meet along an axis, as fractions of it."""
-    count = axis.count(size) - 1
-    step = -(-count // _MOST_LINES) or 1
-    return [axis.chunk(k).begin / size for k in range(step, count + 1, step)]

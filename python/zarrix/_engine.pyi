@@ -15,6 +15,7 @@ __all__ = [
     "ArrayIO",
     "CalledStore",
     "FaultyStore",
+    "Layout",
     "LocalStore",
     "MappingStore",
     "MemoryStore",
@@ -239,15 +240,12 @@ class ObjectStore(Store):
         """What the cache has done for this process; None without one."""
 
 @final
-class ArrayIO:
-    """Moves elements between one stored array and buffers.
+class Layout:
+    """What an array is to the engine, checked, and its codecs bound, once for all that are so.
 
     Parameters
     ----------
-    store : Store
-    path : str
-        Prefix of the array's keys, without a trailing ``/``; empty for the root.
-    layout : str
+    document : str
         JSON: ``shape``, ``chunk_grid`` (for each axis the length of a chunk, or a list of
         ``[length, count]`` for runs of equal ones), ``item_bytes``, ``fill_value`` (hex of one
         element, or null for zeros), ``chunk_key_encoding`` and ``codecs`` in their v3 form,
@@ -265,11 +263,34 @@ class ArrayIO:
         in a native chunk, or None; ``leaves_out``: whether chunks of nothing but fill need not be
         stored. For the kind ``"python"`` also ``decode(bytes, count)``, which gives an array of
         objects with one axis, ``encode(elements)``, ``filled(count)`` and ``is_fill(elements)``.
-
     chain_of : callable, optional
         Where chunks have several shapes and not the same codecs: takes a chunk's shape, and gives
         the JSON of its codecs and what their slots refer to. It is asked once for each shape, from
         any thread.
+
+    Raises
+    ------
+    MetadataError
+        The document contradicts itself, or asks for what the engine does not do.
+    """
+
+    def __new__(
+        cls,
+        document: str,
+        foreign: Sequence[Any] = ...,
+        chain_of: Callable[[tuple[int, ...]], tuple[str, Sequence[Any]]] | None = None,
+    ) -> Layout: ...
+
+@final
+class ArrayIO:
+    """Moves elements between one stored array and buffers.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        Prefix of the array's keys, without a trailing ``/``; empty for the root.
+    layout : Layout
     has_document : bool
         The metadata document is in this store, too: where it is gone, nothing is written.
 
@@ -277,14 +298,7 @@ class ArrayIO:
     """
 
     def __new__(
-        cls,
-        store: Store,
-        path: str,
-        layout: str,
-        foreign: Sequence[Any] = ...,
-        chain_of: Callable[[tuple[int, ...]], tuple[str, Sequence[Any]]] | None = None,
-        *,
-        has_document: bool = False,
+        cls, store: Store, path: str, layout: Layout, *, has_document: bool = False
     ) -> ArrayIO: ...
     def read(self, selection: tuple[_AxisSelection, ...], out: Buffer) -> None:
         """Fill ``out``, which has one axis per range in ``selection`` and any strides."""

@@ -18,7 +18,6 @@ from zarrix import _create, _display, _nodes
 from zarrix._array import Array
 from zarrix._attributes import Attributes
 from zarrix._consolidate import keep_true
-from zarrix._copy import copy
 from zarrix._errors import (
     ContainsArrayError,
     GroupNotFoundError,
@@ -180,7 +179,9 @@ class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
         return f"<{_display.type_name(self)} {self.name!r}{read_only}>"
 
     def _repr_html_(self) -> str:
-        return f"{_display.info_table(self.info_items())}{self.tree()._repr_html_()}"
+        from zarrix._display_html import info_table
+
+        return f"{info_table(self.info_items())}{self.tree()._repr_html_()}"
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -296,6 +297,8 @@ class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
         -------
         Array or Group
         """
+        from zarrix._copy import copy
+
         if default and key not in self:
             return default[0]
         root = GroupMetadata(zarr_format=self._zarr_format)
@@ -350,9 +353,11 @@ class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
 
     def arrays(self, recurse: bool = False) -> Iterator[tuple[str, Array]]:
         """Names and objects of the arrays directly below; with ``recurse`` of all below."""
+        options = self.__getstate__()
+        del options["path"]
         below = _nodes.arrays_below(self._store, self._path, self._zarr_format, recurse)
         for path, node in below:
-            yield path.split("/")[-1], self._open_node(path, node)
+            yield path.rpartition("/")[2], Array(path=path, **options, _node=node)
 
     # Changing the hierarchy
 

@@ -229,7 +229,7 @@ class EngineStore(Store):
     def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
         """The values of those ``keys`` that are stored, in one call of the engine."""
         names = list(keys)
-        most = max(map(_most_bytes, names), default=0)
+        most = config.max_document_bytes if all(map(is_document, names)) else 2**64 - 1
         values = self._engine.get_many([self.engine_path(_key(n)) for n in names], most=most)
         return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 

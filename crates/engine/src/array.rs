@@ -23,7 +23,7 @@ pub struct ArrayIO {
     pub(crate) prefix: String,
     /// Key of the metadata document, whose byte ranges stand for the chunks' locks.
     pub(crate) anchor: String,
-    pub(crate) layout: Layout,
+    pub(crate) layout: Arc<Layout>,
     /// Of shards on remote stores.
     pub(crate) indexes: Indexes,
     /// Whether the metadata document is in this store, too.
@@ -38,7 +38,8 @@ impl fmt::Debug for ArrayIO {
 
 impl ArrayIO {
     /// The array at `path` of `store`; nothing is read or checked in the store.
-    pub fn new(store: Arc<dyn Store>, path: &str, layout: Layout) -> Self {
+    pub fn new(store: Arc<dyn Store>, path: &str, layout: impl Into<Arc<Layout>>) -> Self {
+        let layout = layout.into();
         let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
         let anchor = format!("{prefix}{}", layout.metadata_key);
         Self { store, prefix, anchor, layout, indexes: Indexes::default(), has_document: false }

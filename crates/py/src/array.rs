@@ -7,14 +7,13 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyTuple};
 use zarrix_engine::{
-    Along, AxisSelection, ChainOf, Cost, EngineError, Interrupt, Layout, Outside, Selection,
-    Source, Target,
+    Along, AxisSelection, Cost, EngineError, Interrupt, Outside, Selection, Source, Target,
 };
 use zarrix_store::Durability;
 
 use crate::buffer::{Indices, Readable, Writable};
 use crate::error::from_engine;
-use crate::foreign::{ForeignChain, codecs_of};
+use crate::layout::Layout;
 use crate::notices;
 use crate::objects::ObjectCodec;
 use crate::store::Store;
@@ -122,7 +121,7 @@ pub struct ArrayIO {
     inner: zarrix_engine::ArrayIO,
     item_bytes: usize,
     /// What knows the elements, where these have no size of their own.
-    objects: Option<ObjectCodec>,
+    objects: Option<Arc<ObjectCodec>>,
 }
 
 impl ArrayIO {
@@ -162,30 +161,21 @@ impl ArrayIO {
 #[pymethods]
 impl ArrayIO {
     #[new]
-    #[pyo3(signature = (store, path, layout, foreign = Vec::new(), chain_of = None, *, has_document = false))]
+    #[pyo3(signature = (store, path, layout, *, has_document = false))]
     fn new(
-        py: Python<'_>,
         store: &Bound<'_, Store>,
         path: &str,
-        layout: &str,
-        foreign: Vec<Bound<'_, PyAny>>,
-        chain_of: Option<Py<PyAny>>,
+        layout: &Bound<'_, Layout>,
         has_document: bool,
-    ) -> PyResult<Self> {
-        let chain_of = chain_of.map(|call| Arc::new(ForeignChain(call)) as Arc<dyn ChainOf>);
-        let layout = Layout::parse(layout, &codecs_of(&foreign)?, chain_of)
-            .map_err(|error| from_engine(py, &error))?;
-        let item_bytes = layout.item_bytes();
-        let objects = layout.objects().map(|slot| {
-            let none = || PyIndexError::new_err(format!("no foreign slot {slot} for objects"));
-            ObjectCodec::new(foreign.get(slot).ok_or_else(none)?)
-        });
-        let inner = zarrix_engine::ArrayIO::new(store.get().inner(), path, layout);
-        Ok(Self {
+    ) -> Self {
+        let layout = layout.get();
+        let inner =
+            zarrix_engine::ArrayIO::new(store.get().inner(), path, Arc::clone(&layout.inner));
+        Self {
             inner: if has_document { inner.with_document() } else { inner },
-            item_bytes,
-            objects: objects.transpose()?,
-        })
+            item_bytes: layout.inner.item_bytes(),
+            objects: layout.objects.clone(),
+        }
     }
 
     fn read(&self, py: Python<'_>, selection: SelectionArg, out: Writable) -> PyResult<()> {

@@ -9,6 +9,7 @@ mod codec;
 mod error;
 mod foreign;
 mod interrupt;
+mod layout;
 mod mapping;
 mod notices;
 mod npystring;
@@ -29,6 +30,8 @@ mod _engine {
     use crate::array::ArrayIO;
     #[pymodule_export]
     use crate::codec::codec_fault;
+    #[pymodule_export]
+    use crate::layout::Layout;
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]

@@ -33,23 +33,22 @@ ChainOf = Callable[[tuple[int, ...]], tuple[str, list[ForeignCodecs]]]
 
 
 class EngineLayout(NamedTuple):
-    """The arguments of ``_engine.ArrayIO`` that describe an array.
+    """An array as the engine has bound it.
 
     Attributes
     ----------
-    layout : str
+    document : str
         JSON.
     foreign : list
         What its codecs named ``zarrix.foreign`` call, and last what knows its elements, where these
         have no size.
-    chain_of : callable or None
-        Gives the codecs, as JSON, and their foreign slots for chunks of a shape, where chunks have
-        several shapes and the codecs differ between them.
+    bound : _engine.Layout
+        What the engine made of both.
     """
 
-    layout: str
+    document: str
     foreign: list[ForeignCodecs | ElementCodec]
-    chain_of: ChainOf | None
+    bound: _engine.Layout
 
 
 @dataclass(frozen=True)
@@ -106,6 +105,26 @@ class ArrayMetadata:
         # Cached properties give an instance a dict, and CPython remembers where an entry of it lies
         # only where its keys are not shared between instances: every read looks up two of them.
         object.__setattr__(self, "__dict__", dict(vars(self)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_layouts": {}}
+
+    def at(self, where: str) -> ArrayMetadata:
+        """The same array where another document says the same, with what the engine bound for it.
+
+        Codecs that are Python's are made anew: they may have been registered anew.
+        """
+        layouts = self._layouts
+        for layout in [*layouts.values()]:
+            if layout.foreign or self.rectilinear is not None:
+                layouts = {}
+                break
+        else:
+            if where == self.where:
+                return self
+        twin = object.__new__(ArrayMetadata)
+        object.__setattr__(twin, "__dict__", {**vars(self), "where": where, "_layouts": layouts})
+        return twin
 
     @property
     def ndim(self) -> int:
@@ -229,12 +248,13 @@ class ArrayMetadata:
         allow_pickle: bool = False,
         read_missing_chunks: bool = True,
     ) -> EngineLayout:
-        """The arguments of ``_engine.ArrayIO`` that describe this array.
+        """This array as the engine has it.
 
         Raises
         ------
         UnknownCodecError, MetadataError
-            A codec is not available, or its configuration cannot be right.
+            A codec is not available, its configuration cannot be right, or the engine refuses it;
+            the message names the document.
         """
         cached = self._layouts.get((write_empty_chunks, allow_pickle, read_missing_chunks))
         if cached is not None:
@@ -263,7 +283,12 @@ class ArrayMetadata:
             objects = {"slot": len(slots), "max_chunk_bytes": config.max_chunk_bytes}
             document.update(item_bytes=None, objects=objects)
             slots.append(self._elements(allow_pickle))
-        result = EngineLayout(json.dumps(document), slots, self._chain_by_shape(codecs, foreign))
+        text = json.dumps(document)
+        try:
+            bound = _engine.Layout(text, slots, self._chain_by_shape(codecs, foreign))
+        except MetadataError as error:
+            raise MetadataError(f"{self.where}: {error}") from None
+        result = EngineLayout(text, slots, bound)
         self._layouts[write_empty_chunks, allow_pickle, read_missing_chunks] = result
         return result
 
@@ -309,17 +334,14 @@ class ArrayMetadata:
         Raises
         ------
         UnknownCodecError, MetadataError
-            As from `layout`, or the engine refuses it; the message names the document.
+            As from `layout`.
         """
         layout = self.layout(
             write_empty_chunks=write_empty_chunks,
             allow_pickle=allow_pickle,
             read_missing_chunks=read_missing_chunks,
         )
-        try:
-            return _engine.ArrayIO(store, path, *layout, has_document=has_document)
-        except MetadataError as error:
-            raise MetadataError(f"{self.where}: {error}") from None
+        return _engine.ArrayIO(store, path, layout.bound, has_document=has_document)
 
     def _elements(self, allow_pickle: bool) -> ElementCodec:
         """What knows the elements of this array, which have no size."""

@@ -115,9 +115,9 @@ def new_array(
         where=where,
     )
     encode_dtype(element)
+    check_domains(metadata.codecs, element)
     # A pickle is harmless to name; whether it may be used, the array asks that is opened.
     metadata.layout(allow_pickle=True)
-    check_domains(metadata.codecs, element)
     return metadata
 
 
