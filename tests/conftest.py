@@ -1,17 +1,19 @@
-"""What all tests share: the switch for long ones, and one fixture per kind of store.
+"""What all tests share: the switch for long ones, one fixture per kind of store, and servers.
 
 Hypothesis draws the same examples in every run; where ZARRIX_EXPLORE is set, as many others. It has
 no deadline: how long an example takes says more about the machine than about the code.
 """
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zarrix as zarr
 from hypothesis import settings
+from servers import SERVERS, Running, new_bucket, running
 
 EXPLORE = os.environ.get("ZARRIX_EXPLORE")
 
@@ -37,6 +39,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="minutes long; run with --long"))
 
 
+# What became of each server that a test wanted: that it ran, or how to have it.
+_asked: dict[str, str] = {}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _asked:
+        terminalreporter.section("servers")
+        for name, outcome in sorted(_asked.items()):
+            terminalreporter.write_line(f"{name}: {outcome}")
+
+
 @pytest.fixture(params=["directory", "nested", "memory", "dict", "zip"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     """An empty store of each kind that arrays and groups are used on."""
@@ -48,3 +61,25 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         "zip": lambda: zarr.ZipStore(tmp_path / "store.zip"),
     }
     return kinds[request.param]()
+
+
+@pytest.fixture(scope="session")
+def serve() -> Iterator[Callable[[str], Running]]:
+    """Starts a server by name, once; skips where it is not installed."""
+    started: dict[str, Running] = {}
+    with contextlib.ExitStack() as stack:
+
+        def start(name: str) -> Running:
+            if name not in started:
+                missing = SERVERS[name].missing
+                if missing:
+                    _asked[name] = missing
+                    pytest.skip(f"{name} is not installed: {missing}")
+                _asked[name] = "ran"
+                found = stack.enter_context(running(SERVERS[name]))
+                # One for all tests: a bucket costs some servers more than all that is in it.
+                found.bucket = new_bucket(found, f"zarrix-{os.getpid()}")
+                started[name] = found
+            return started[name]
+
+        yield start

@@ -16,6 +16,7 @@ import zarrix as zarr
 from database_values import check_filled, fill
 from zarrix import storage
 from zarrix._errors import InvalidKeyError, ReadOnlyError
+from zarrix.testing import check_store
 
 KINDS = ["sqlite", "dbm", "lmdb"]
 
@@ -170,6 +171,18 @@ def test_the_table_of_sqlite_is_that_of_2_18(tmp_path: Path) -> None:
     with storage.SQLiteStore(":memory:") as store:
         store["a"] = b"1"
         assert (list(store), repr(store)) == (["a"], "<zarrix.storage.SQLiteStore ':memory:'>")
+
+
+def test_two_names_of_one_file_have_one_set_of_locks(tmp_path: Path) -> None:
+    with storage.SQLiteStore(tmp_path / "x.sqlite") as store:
+        (tmp_path / "link.sqlite").symlink_to("x.sqlite")
+        with storage.SQLiteStore(tmp_path / "link.sqlite") as twin:
+            check_store(store, twin)
+    assert sorted(place.name for place in tmp_path.iterdir()) == [
+        "link.sqlite",
+        "x.sqlite",
+        "x.sqlite.locks",
+    ]
 
 
 def test_a_database_that_may_only_be_read_refuses_changes(tmp_path: Path) -> None:

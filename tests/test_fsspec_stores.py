@@ -1,7 +1,9 @@
 """`FSStore` and `FsspecStore`: any file system of fsspec."""
 
+import contextlib
 import pickle
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,3 +157,39 @@ def test_without_fsspec_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(ImportError, match="pip install fsspec"):
         storage.FSStore("memory://x")
+
+
+@pytest.mark.parametrize("handles", ["one url", "another depth", "file systems of their own"])
+def test_threads_with_handles_of_their_own_lose_no_update(handles: str) -> None:
+    """They had locks of their own, too, and the second writer put what the first had not."""
+    memory = fsspec.filesystem("memory")
+    both_have_read = threading.Barrier(2)
+
+    class Meeting(type(memory)):
+        protocol = "meeting"
+
+        def cat_file(self, path: str, *arguments: Any, **options: Any) -> Any:
+            value = super().cat_file(path, *arguments, **options)
+            if path.endswith("/0"):
+                # Where locks keep the other one out, nobody comes.
+                with contextlib.suppress(threading.BrokenBarrierError):
+                    both_have_read.wait(0.3)
+            return value
+
+    def opened(number: int) -> Any:
+        fs = Meeting(skip_instance_cache=handles == "file systems of their own")
+        if handles == "another depth" and number:
+            return zarr.open_group(storage.FSStore("/zarrix-meeting", fs=fs), mode="r+")["deep/x"]
+        return zarr.open_array(storage.FSStore("/zarrix-meeting/deep/x", fs=fs), mode="r+")
+
+    root = zarr.open_group(storage.FSStore("/zarrix-meeting", fs=memory), mode="w")
+    root.create_dataset("deep/x", shape=4, chunks=4, dtype="i4")[:] = 9
+    threads = [
+        threading.Thread(target=lambda at=at: opened(at).__setitem__(at, at + 1)) for at in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert root["deep/x"][:].tolist() == [1, 2, 9, 9]
+    memory.rm("/zarrix-meeting", recursive=True)

@@ -52,7 +52,8 @@ class DatabaseStore(CalledStore):
         """Close a handle of this process."""
 
     def _locks(self) -> str | None:
-        return f"{self.path}.locks"
+        # All names of one file have the same locks.
+        return f"{os.path.realpath(self.path)}.locks"
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

@@ -24,6 +24,8 @@ __all__ = [
     "Store",
     "ZipStore",
     "__version__",
+    "check_reading",
+    "check_store",
     "codec_fault",
     "concurrent_requests",
     "set_concurrent_requests",
@@ -134,9 +136,15 @@ class MemoryStore(Store):
 
 @final
 class MappingStore(Store):
-    """Any Python mapping of str to bytes-like; ``getitems`` is used where it has one."""
+    """Any Python mapping of str to bytes-like; ``getitems`` is used where it has one.
 
-    def __new__(cls, mapping: MutableMapping[str, Any]) -> MappingStore: ...
+    ``place`` is a name of a file system, and a path in it: two stores with the same files exclude
+    each other's writers, whatever their paths are. Without it two with the same mapping do.
+    """
+
+    def __new__(
+        cls, mapping: MutableMapping[str, Any], place: tuple[str, str] | None = None
+    ) -> MappingStore: ...
 
 @final
 class CalledStore(Store):
@@ -400,3 +408,15 @@ def set_threads(count: int) -> None:
 
 def threads() -> int:
     """Size of the worker pool of this process."""
+
+def check_store(store: Store, twin: Store) -> None:
+    """Run the conformance suite on a store that is empty, and leave it so.
+
+    ``twin`` is another handle on the same place. An `AssertionError` names the check that failed.
+    """
+
+def check_reading(store: Store, twin: Store, held: dict[str, bytes], lists: bool) -> None:
+    """Run the part of the suite that changes nothing on a store that holds ``held``.
+
+    Of a store that does not list, only what is got is checked.
+    """

@@ -7,16 +7,18 @@ of fsspec's configuration. Where they are not, opening is refused, rather than t
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from zarrix._remote import of_filesystem
-from zarrix._remote._options import apart, together
+from zarrix._remote._options import WITHOUT_EFFECT, apart, together
 
-__all__ = ["KeptFileSystem", "kept", "without_password"]
+__all__ = ["KeptFileSystem", "kept", "place_of", "without_password"]
 
 # Secret options of file systems of this process, by a number that says nothing.
 _given: dict[str, dict[str, Any]] = {}
@@ -84,11 +86,7 @@ def _finds(fs: Any) -> bool:
 
 def kept(fs: Any) -> KeptFileSystem:
     """What makes ``fs`` again, its secrets in this process alone."""
-    kind = type(fs)
-    names = [*inspect.signature(kind.__init__).parameters][1:]
-    # What has no name might be anything.
-    names += [f"secret argument {number}" for number in range(len(names), len(fs.storage_args))]
-    given = {**dict(zip(names, fs.storage_args, strict=False)), **fs.storage_options}
+    given = _arguments(fs)
     inner = {
         name: kept(one) if hasattr(one, "storage_options") else one for name, one in given.items()
     }
@@ -98,8 +96,36 @@ def kept(fs: Any) -> KeptFileSystem:
         token = secrets.token_hex(8)
         _given[token] = hidden
     return KeptFileSystem(
-        kind, tuple(given), len(fs.storage_args), public, tuple(_names(hidden)), token
+        type(fs), tuple(given), len(fs.storage_args), public, tuple(_names(hidden)), token
     )
+
+
+def _arguments(fs: Any) -> dict[str, Any]:
+    """All that ``fs`` was made with, by name."""
+    names = [*inspect.signature(type(fs).__init__).parameters][1:]
+    # What has no name might be anything.
+    names += [f"secret argument {number}" for number in range(len(names), len(fs.storage_args))]
+    return {**dict(zip(names, fs.storage_args, strict=False)), **fs.storage_options}
+
+
+def place_of(fs: Any) -> str:
+    """Equal for file systems with the same files, as far as their public options tell.
+
+    fsspec makes an instance for each thread, and compares these by identity.
+    """
+    return f"files {hashlib.blake2b(_place(fs).encode(), digest_size=16).hexdigest()}"
+
+
+def _place(value: Any) -> str:
+    if hasattr(value, "storage_options"):
+        given, _ = apart(_arguments(value))
+        told = {name: one for name, one in given.items() if name not in WITHOUT_EFFECT}
+        return f"{type(value).__module__}.{type(value).__qualname__}({_place(told)})"
+    if isinstance(value, Mapping):
+        return repr({name: _place(value[name]) for name in sorted(value, key=str)})
+    # Of an object nothing is known but which one it is.
+    is_plain = value is None or isinstance(value, str | bytes | int | float | list | tuple)
+    return repr(value) if is_plain else f"{id(value):#x}"
 
 
 def _names(options: dict[str, Any]) -> list[str]:

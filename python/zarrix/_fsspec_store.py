@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Self
 
 from zarrix import _engine
-from zarrix._file_systems import kept, without_password
+from zarrix._file_systems import kept, place_of, without_password
 from zarrix._remote import of_filesystem
 from zarrix._store import EngineStore
 from zarrix.util import normalize_dimension_separator, normalize_storage_path
@@ -43,7 +43,10 @@ class _FileSystemStore(EngineStore):
             return _engine.LocalStore(os.path.abspath(self.path))
         usual = set(self._missing) <= set(_MISSING)
         native = of_filesystem(self.fs, self.path) if usual else None
-        return _engine.MappingStore(self.map) if native is None else native._engine
+        if native is not None:
+            return native._engine
+        path = without_password(self.path).strip("/")
+        return _engine.MappingStore(self.map, (place_of(self.fs), path))
 
     @property
     def _is_local(self) -> bool:
@@ -85,6 +88,35 @@ class _FileSystemStore(EngineStore):
             if entry["name"].strip("/") != place.strip("/")
         ]
         return [(name, is_directory) for name, is_directory in names if name]
+
+    def rmdir(self, path: str | None = None) -> None:
+        """Delete every key below ``path``; all keys, for the root."""
+        super().rmdir(path)
+        self._prune(self.engine_path(normalize_storage_path(path)))
+
+    def rename(self, src_path: str, dst_path: str) -> None:
+        """Move everything at and below ``src_path`` to ``dst_path``, which must not exist."""
+        super().rename(src_path, dst_path)
+        self._prune(self.engine_path(normalize_storage_path(src_path)))
+
+    def _prune(self, path: str) -> None:
+        """Remove empty directories, which some file systems leave at, below and above ``path``."""
+        if not isinstance(self._engine, _engine.MappingStore):
+            return
+        parts = path.split("/") if path else []
+        above = ["/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)]
+        place = "/".join(part for part in (self.path, path) if part)
+        below = [folder for folder, _, _ in self.fs.walk(place)]
+        for folder in [*reversed(below), *(f"{self.path}/{name}" for name in above)]:
+            if folder.strip("/") == self.path.strip("/"):
+                continue
+            try:
+                if not self.fs.isdir(folder) or self.fs.ls(folder, detail=False, refresh=True):
+                    continue
+                self.fs.rmdir(folder)
+            except (OSError, NotImplementedError):
+                # Somebody put something there, or it may not be removed: nothing is lost.
+                continue
 
     def setitems(self, values: Mapping[str, Any]) -> None:
         """Store many values."""

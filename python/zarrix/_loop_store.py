@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
+from bisect import bisect_right
 from collections.abc import Coroutine, Sequence
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from zarrix import _event_loop
@@ -18,7 +20,7 @@ __all__ = ["Answer", "LoopStore", "Part", "cut", "near", "together"]
 
 T = TypeVar("T")
 
-# What is asked of one key: all, the first or (negative) the last bytes, or ascending ranges.
+# What is asked of one key: all, the first or (negative) the last bytes, or ranges.
 Part = int | Sequence[tuple[int, int]] | None
 # The bytes of each part, a number that tells versions apart, and the length of the whole value;
 # None where nothing is stored.
@@ -86,9 +88,9 @@ async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 def near(ranges: Sequence[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
-    """Ascending ``ranges``, joined where no more than ``gap`` bytes are between two."""
+    """What covers ``ranges``, ascending, joined where at most ``gap`` bytes are between two."""
     runs: list[tuple[int, int]] = []
-    for start, end in ranges:
+    for start, end in sorted(ranges):
         if runs and start - runs[-1][1] <= gap:
             runs[-1] = (runs[-1][0], max(runs[-1][1], end))
         else:
@@ -100,10 +102,10 @@ def cut(
     ranges: Sequence[tuple[int, int]], runs: Sequence[tuple[int, int]], parts: Sequence[Any]
 ) -> list[Any]:
     """Each of ``ranges`` out of the run that has it; shorter, where that came short."""
-    found, run = [], 0
+    found = []
     for start, end in ranges:
-        while end > runs[run][1] and run + 1 < len(runs):
-            run += 1
+        # The last that begins there or before: a run begins where the first of its ranges does.
+        run = bisect_right(runs, start, key=itemgetter(0)) - 1
         begin = runs[run][0]
         found.append(parts[run][start - begin : end - begin])
     return found

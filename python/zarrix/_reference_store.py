@@ -54,8 +54,9 @@ class ReferenceStore(CalledStore):
         references: str | os.PathLike[str] | Mapping[str, Any],
         storage_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self._shown = "of a mapping"
+        self._shown, self._path = "of a mapping", None
         if not isinstance(references, Mapping):
+            self._path = os.path.realpath(references)
             self._shown = repr(os.fspath(references))
             with open(references, encoding="utf-8") as file:
                 try:
@@ -121,6 +122,9 @@ class ReferenceStore(CalledStore):
         place = self._values.get(key)
         length = place[3] if isinstance(place, tuple) else None
         return super()._size(key) if length is None else length
+
+    def _identity(self) -> str:
+        return f"{id(self):#x}" if self._path is None else f"references {self._path}"
 
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
         self._forbid_changes()

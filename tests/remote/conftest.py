@@ -1,6 +1,5 @@
 """Servers of this folder's tests: one of each kind for the run, a fresh bucket for each test."""
 
-import contextlib
 import itertools
 import os
 from collections.abc import Callable, Iterator
@@ -8,41 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from servers import SERVERS, Running, new_bucket, running
+from servers import Running
 from servers.faulty import FaultyServer
 
 _numbers = itertools.count()
-# What became of each server that a test wanted: that it ran, or how to have it.
-_asked: dict[str, str] = {}
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if _asked:
-        terminalreporter.section("servers")
-        for name, outcome in sorted(_asked.items()):
-            terminalreporter.write_line(f"{name}: {outcome}")
-
-
-@pytest.fixture(scope="session")
-def serve() -> Iterator[Callable[[str], Running]]:
-    """Starts a server by name, once; skips where it is not installed."""
-    started: dict[str, Running] = {}
-    with contextlib.ExitStack() as stack:
-
-        def start(name: str) -> Running:
-            if name not in started:
-                missing = SERVERS[name].missing
-                if missing:
-                    _asked[name] = missing
-                    pytest.skip(f"{name} is not installed: {missing}")
-                _asked[name] = "ran"
-                found = stack.enter_context(running(SERVERS[name]))
-                # One for all tests: a bucket costs some servers more than all that is in it.
-                found.bucket = new_bucket(found, f"zarrix-{os.getpid()}")
-                started[name] = found
-            return started[name]
-
-        yield start
 
 
 @pytest.fixture(autouse=True)

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -58,6 +59,7 @@ class Server:
     ports: int = 1
     scheme: str = "s3"
     prepare: Callable[[Running], None] = lambda running: None
+    answers: Callable[[Running], bool] = lambda running: _answers_http(running)
     environment: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -108,7 +110,7 @@ def running(server: Server) -> Iterator[Running]:
         )
     try:
         found = Running(server.name, f"http://127.0.0.1:{ports[0]}", folder, scheme=server.scheme)
-        _wait_for(process, found)
+        _wait_for(process, found, server.answers)
         server.prepare(found)
         yield found
     finally:
@@ -121,26 +123,38 @@ def running(server: Server) -> Iterator[Running]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait_for(process: subprocess.Popen[bytes], found: Running) -> None:
+def _wait_for(
+    process: subprocess.Popen[bytes], found: Running, answers: Callable[[Running], bool]
+) -> None:
     due = time.monotonic() + STARTS_WITHIN_S
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    while time.monotonic() < due:
-        if process.poll() is not None:
-            break
-        try:
-            opener.open(found.endpoint, timeout=2).close()
-        except urllib.error.HTTPError as error:
-            error.close()
-            # Any answer of its own will do; one of those means that it is not ready yet.
-            if error.code not in (500, 503):
-                return
-        except OSError:
-            pass
-        else:
+    while time.monotonic() < due and process.poll() is None:
+        if answers(found):
             return
         time.sleep(0.05)
     printed = (found.folder / "log").read_text(errors="replace")[-2000:]
     raise RuntimeError(f"{found.name} does not answer at {found.endpoint}:\n{printed}")
+
+
+def _answers_http(found: Running) -> bool:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        opener.open(found.endpoint, timeout=2).close()
+    except urllib.error.HTTPError as error:
+        error.close()
+        # Any answer of its own will do; one of those means that it is not ready yet.
+        return error.code not in (500, 503)
+    except OSError:
+        return False
+    return True
+
+
+def _answers_tcp(found: Running) -> bool:
+    address = urllib.parse.urlsplit(found.endpoint)
+    try:
+        socket.create_connection((address.hostname, address.port), timeout=2).close()
+    except OSError:
+        return False
+    return True
 
 
 def _s3_options(found: Running) -> None:
@@ -203,7 +217,9 @@ def _new_gcs_bucket(found: Running, name: str) -> None:
 
 
 def new_bucket(found: Running, name: str) -> str:
-    """An empty bucket; its URL."""
+    """An empty bucket; its URL. Databases have none."""
+    if found.scheme in ("redis", "mongodb"):
+        return ""
     if found.scheme == "http":
         (found.folder / "data" / name).mkdir()
         return f"{found.endpoint}/{name}"
@@ -322,7 +338,34 @@ def _nginx(ranges: bool) -> Callable[[str, Path, list[int]], list[str]]:
     return command
 
 
+def _redis(binary: str, folder: Path, ports: list[int]) -> list[str]:
+    at = ["--port", str(ports[0]), "--bind", "127.0.0.1", "--dir", str(folder)]
+    return [binary, *at, "--save", "", "--requirepass", SECRET]
+
+
+def _redis_options(found: Running) -> None:
+    found.options.update(port=urllib.parse.urlsplit(found.endpoint).port, password=SECRET)
+
+
+def _ferretdb(binary: str, folder: Path, ports: list[int]) -> list[str]:
+    (folder / "data").mkdir()
+    return [binary, str(ports[0]), str(folder / "data")]
+
+
+def _mongodb_options(found: Running) -> None:
+    found.options.update(host="127.0.0.1", port=urllib.parse.urlsplit(found.endpoint).port)
+
+
 _GO = ("go", "install")
+_FERRETDB = (
+    "sh",
+    "-c",
+    f"mkdir -p {CACHE}/ferretdb && cd {CACHE}/ferretdb "
+    f"&& cp {Path(__file__).with_name('ferretdb.go')} main.go "
+    "&& (test -f go.mod || go mod init ferretdb) "
+    "&& go mod edit -require=github.com/FerretDB/FerretDB@v1.24.0 "
+    "&& go build -mod=mod -o ferretdb .",
+)
 _NGINX = (
     "sh",
     "-c",
@@ -377,6 +420,24 @@ SERVERS = {
             _azurite,
             scheme="az",
             prepare=_azure_options,
+        ),
+        Server(
+            "redis",
+            lambda: shutil.which("redis-server"),
+            ("apt-get", "install", "--yes", "redis-server"),
+            _redis,
+            scheme="redis",
+            prepare=_redis_options,
+            answers=_answers_tcp,
+        ),
+        Server(
+            "mongodb",
+            _in_cache("ferretdb", "ferretdb"),
+            _FERRETDB,
+            _ferretdb,
+            scheme="mongodb",
+            prepare=_mongodb_options,
+            answers=_answers_tcp,
         ),
         Server(
             "nginx", _in_cache("nginx", "usr", "sbin", "nginx"), _NGINX, _nginx(True), scheme="http"

@@ -15,11 +15,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use zarrix_store::{
     Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, LockFiles, Part, Request,
-    Result, Store, StoreError, Update, check_key, check_prefix, update_locked,
+    Result, Store, StoreError, Update, check_key, check_prefix, moved_keys, update_locked,
 };
 
 use crate::buffer::Bytes;
-use crate::mapping::{foreign, gets_by_answer, part_of};
+use crate::mapping::{allowed, foreign, gets_by_answer, part_of};
 
 /// Who may change what, beyond the threads that share the store.
 #[derive(Debug)]
@@ -50,11 +50,13 @@ impl std::fmt::Debug for PythonStore {
 }
 
 impl PythonStore {
-    /// `place` is equal for stores of the same values; by default each is a place of its own.
+    /// `place` is equal for stores of the same values; by default each is a place of its own, or
+    /// that of the store it is around.
     pub fn new(store: &Bound<'_, PyAny>, locks: Locks, place: Option<String>) -> PyResult<Self> {
         let id = match &locks {
             Locks::Files(files) => files.id().to_owned(),
-            Locks::InProcess | Locks::Of(_) => {
+            Locks::Of(inner) => inner.id().to_owned(),
+            Locks::InProcess => {
                 format!("store {}", place.unwrap_or_else(|| format!("{:p}", store.as_ptr())))
             }
         };
@@ -71,7 +73,7 @@ impl PythonStore {
     }
 
     /// The answers of one call; what the store raises is the answer to all.
-    fn fetch_many(&self, requests: &[Request<'_>]) -> Vec<Result<Fetched>> {
+    fn fetch_many(&self, requests: &[&Request<'_>]) -> Vec<Result<Fetched>> {
         let found = Python::attach(|py| {
             let store = self.store.bind(py);
             match self.gives_parts {
@@ -86,14 +88,14 @@ impl PythonStore {
 
     fn answer(&self, key: &str, part: Part<'_>) -> Result<Fetched> {
         check_key(key)?;
-        self.fetch_many(&[Request { key, part }]).pop().unwrap_or(Ok(Fetched::Absent))
+        self.fetch_many(&[&Request { key, part }]).pop().unwrap_or(Ok(Fetched::Absent))
     }
 }
 
 /// What a store that is asked for whole values answers.
 fn fetch_whole(
     store: &Bound<'_, PyAny>,
-    requests: &[Request<'_>],
+    requests: &[&Request<'_>],
 ) -> PyResult<Vec<Result<Fetched>>> {
     let keys = PyList::new(store.py(), requests.iter().map(|request| request.key))?;
     let found = store.call_method1("_fetch", (keys,))?;
@@ -110,7 +112,7 @@ fn fetch_whole(
 /// tells versions apart, and the length of the whole value.
 fn fetch_parts(
     store: &Bound<'_, PyAny>,
-    requests: &[Request<'_>],
+    requests: &[&Request<'_>],
 ) -> PyResult<Vec<Result<Fetched>>> {
     let py = store.py();
     let wanted = requests.iter().map(|request| {
@@ -190,7 +192,8 @@ impl Store for PythonStore {
     gets_by_answer!();
 
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
-        for (position, answer) in self.fetch_many(requests).into_iter().enumerate() {
+        let (positions, asked): (Vec<_>, Vec<_>) = allowed(requests, sink).into_iter().unzip();
+        for (position, answer) in positions.into_iter().zip(self.fetch_many(&asked)) {
             sink(position, answer);
         }
     }
@@ -273,8 +276,12 @@ impl Store for PythonStore {
     }
 
     fn rename_prefix_with(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
-        check_prefix(source)?;
-        check_prefix(target)?;
+        check_key(source)?;
+        check_key(target)?;
+        // What another store has, that one looks at.
+        if !matches!(self.locks, Locks::Of(_)) {
+            moved_keys(self, source, target, str::to_owned)?;
+        }
         let fsync = durability == Durability::Fsync;
         self.call(source, |store| {
             store.call_method1("_rename", (source, target, fsync)).map(|_| ())
@@ -282,6 +289,7 @@ impl Store for PythonStore {
     }
 
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
+        check_key(anchor)?;
         check_key(key)?;
         let lock = match &self.locks {
             Locks::InProcess => KeyLock::in_process(&self.id, anchor, key)?,

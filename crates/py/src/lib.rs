@@ -37,7 +37,7 @@ mod _engine {
     #[pymodule_export]
     use crate::store::{CalledStore, LocalStore, MappingStore, MemoryStore, Store, ZipStore};
     #[pymodule_export]
-    use crate::testing::{FaultyStore, PowerLossStore};
+    use crate::testing::{FaultyStore, PowerLossStore, check_reading, check_store};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name Python packages use")]

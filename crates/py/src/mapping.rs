@@ -16,15 +16,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use zarrix_store::{
     Durability, Edge, Fetched, Generation, KeyLock, Listing, Part, Request, Result, Store,
-    StoreError, cut_ranges,
+    StoreError, below, check_key, check_prefix, cut_ranges, moved_keys,
 };
 
 use crate::buffer::Bytes;
 
-/// A Python mapping; two handles on one object are one store.
+/// A Python mapping; two handles on one object, or on one place, are one store.
 pub struct PythonMapping {
     mapping: Py<PyAny>,
     id: String,
+    /// What the keys are locked in, and below what.
+    locks: (String, String),
     fetches_many: bool,
 }
 
@@ -40,16 +42,20 @@ pub fn foreign(key: &str, error: PyErr) -> StoreError {
 }
 
 /// The keys of `keys` below `prefix`, without it.
-fn below<'a>(keys: &'a [String], prefix: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+fn rests<'a>(keys: &'a [String], prefix: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
     let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
     keys.iter().filter_map(move |key| Some((key.as_str(), key.strip_prefix(&prefix)?)))
 }
 
 impl PythonMapping {
-    pub fn new(mapping: &Bound<'_, PyAny>) -> PyResult<Self> {
+    /// `place` is a file system and a path in it: mappings of one file system lock each other's keys
+    /// out where they are the same files, whatever their paths are. By default the mapping itself.
+    pub fn new(mapping: &Bound<'_, PyAny>, place: Option<(String, String)>) -> PyResult<Self> {
         let fetches_many = mapping.hasattr("getitems")? && mapping.hasattr("fs")?;
-        let id = format!("mapping {:p}", mapping.as_ptr());
-        Ok(Self { mapping: mapping.clone().unbind(), id, fetches_many })
+        let (system, path) =
+            place.unwrap_or_else(|| (format!("mapping {:p}", mapping.as_ptr()), String::new()));
+        let id = below(&system, &path);
+        Ok(Self { mapping: mapping.clone().unbind(), id, locks: (system, path), fetches_many })
     }
 
     fn value(mapping: &Bound<'_, PyAny>, key: &str) -> PyResult<Option<Bytes>> {
@@ -77,7 +83,7 @@ impl PythonMapping {
     }
 
     fn answer(&self, key: &str, part: Part<'_>) -> Result<Fetched> {
-        zarrix_store::check_key(key)?;
+        check_key(key)?;
         Python::attach(|py| Self::answer_to(self.mapping.bind(py), &Request { key, part }))
     }
 
@@ -94,15 +100,15 @@ impl PythonMapping {
     /// One `getitems` call of an fsspec mapping; exceptions come back as values.
     fn fetch_many(
         mapping: &Bound<'_, PyAny>,
-        requests: &[Request<'_>],
+        asked: &[(usize, &Request<'_>)],
         sink: &mut dyn FnMut(usize, Result<Fetched>),
     ) -> PyResult<()> {
         let py = mapping.py();
-        let keys = PyList::new(py, requests.iter().map(|request| request.key))?;
+        let keys = PyList::new(py, asked.iter().map(|(_, request)| request.key))?;
         let options = PyDict::new(py);
         options.set_item("on_error", "return")?;
         let found = mapping.call_method("getitems", (keys,), Some(&options))?;
-        for (position, request) in requests.iter().enumerate() {
+        for &(position, request) in asked {
             let value = found.get_item(request.key)?;
             let answer = if value.is_instance_of::<PyKeyError>() {
                 Ok(Fetched::Absent)
@@ -116,6 +122,21 @@ impl PythonMapping {
         }
         Ok(())
     }
+}
+
+/// The requests whose keys may be asked for, with their places; the others are refused here.
+pub fn allowed<'a>(
+    requests: &'a [Request<'a>],
+    sink: &mut dyn FnMut(usize, Result<Fetched>),
+) -> Vec<(usize, &'a Request<'a>)> {
+    let mut asked = Vec::with_capacity(requests.len());
+    for (position, request) in requests.iter().enumerate() {
+        match check_key(request.key) {
+            Ok(()) => asked.push((position, request)),
+            Err(refusal) => sink(position, Err(refusal)),
+        }
+    }
+    asked
 }
 
 /// The methods of a store that get one value or a part of it, by its method `answer`.
@@ -207,36 +228,34 @@ impl Store for PythonMapping {
     gets_by_answer!();
 
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
-        if self.fetches_many && requests.len() > 1 {
-            let outcome =
-                Python::attach(|py| Self::fetch_many(self.mapping.bind(py), requests, sink));
-            if let (Err(error), Some(first)) = (outcome, requests.first()) {
-                sink(0, Err(foreign(first.key, error)));
-            }
-            return;
-        }
+        let asked = allowed(requests, sink);
         Python::attach(|py| {
             let mapping = self.mapping.bind(py);
-            for (position, request) in requests.iter().enumerate() {
-                sink(position, Self::answer_to(mapping, request));
+            if !self.fetches_many || asked.len() < 2 {
+                for (position, request) in asked {
+                    sink(position, Self::answer_to(mapping, request));
+                }
+            } else if let Err(error) = Self::fetch_many(mapping, &asked, sink) {
+                let (position, request) = asked[0];
+                sink(position, Err(foreign(request.key, error)));
             }
         });
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
-        zarrix_store::check_key(key)?;
+        check_key(key)?;
         self.attached(key, |mapping| {
             Ok(Self::value(mapping, key)?.map(|value| value.as_slice().len() as u64))
         })
     }
 
     fn put(&self, key: &str, value: &[u8], _durability: Durability) -> Result<()> {
-        zarrix_store::check_key(key)?;
+        check_key(key)?;
         self.attached(key, |mapping| mapping.set_item(key, PyBytes::new(mapping.py(), value)))
     }
 
     fn delete(&self, key: &str) -> Result<bool> {
-        zarrix_store::check_key(key)?;
+        check_key(key)?;
         self.attached(key, |mapping| match mapping.del_item(key) {
             Ok(()) => Ok(true),
             Err(error) if error.is_instance_of::<PyKeyError>(mapping.py()) => Ok(false),
@@ -259,14 +278,14 @@ impl Store for PythonMapping {
     }
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
-        zarrix_store::check_prefix(prefix)?;
-        Ok(below(&self.keys()?, prefix).map(|(key, _)| key.to_string()).collect())
+        check_prefix(prefix)?;
+        Ok(rests(&self.keys()?, prefix).map(|(key, _)| key.to_string()).collect())
     }
 
     fn list_dir(&self, prefix: &str) -> Result<Listing> {
-        zarrix_store::check_prefix(prefix)?;
+        check_prefix(prefix)?;
         let mut listing = Listing::default();
-        for (_, rest) in below(&self.keys()?, prefix) {
+        for (_, rest) in rests(&self.keys()?, prefix) {
             match rest.split_once('/') {
                 None => listing.keys.push(rest.to_string()),
                 Some((name, _)) => listing.prefixes.push(name.to_string()),
@@ -278,12 +297,8 @@ impl Store for PythonMapping {
     }
 
     fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
-        zarrix_store::check_prefix(target)?;
         let mut value = Vec::new();
-        let mut moved = self.list_prefix(source)?;
-        if self.get_into(source, &mut value)?.is_some() {
-            moved.push(source.to_string());
-        }
+        let moved = moved_keys(self, source, target, str::to_owned)?;
         for key in &moved {
             self.get_into(key, &mut value)?;
             let rest = key.strip_prefix(source).unwrap_or(key);
@@ -296,7 +311,9 @@ impl Store for PythonMapping {
     }
 
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
-        zarrix_store::check_key(key)?;
-        KeyLock::in_process(&self.id, anchor, key)
+        check_key(anchor)?;
+        check_key(key)?;
+        let (system, path) = &self.locks;
+        KeyLock::in_process(system, &below(path, anchor), &below(path, key))
     }
 }

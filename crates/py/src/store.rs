@@ -274,8 +274,12 @@ pub struct MappingStore;
 #[pymethods]
 impl MappingStore {
     #[new]
-    fn new(mapping: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
-        let store = PythonMapping::new(mapping)?;
+    #[pyo3(signature = (mapping, place = None))]
+    fn new(
+        mapping: &Bound<'_, PyAny>,
+        place: Option<(String, String)>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let store = PythonMapping::new(mapping, place)?;
         Ok(PyClassInitializer::from(Store::new(store)).add_subclass(Self))
     }
 }

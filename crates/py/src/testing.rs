@@ -1,11 +1,15 @@
-//! The stores of `zarrix_store::testing`, for tests of what Python does with documents.
+//! The conformance suite, and the stores of `zarrix_store::testing`, for tests of what Python does
+//! with documents.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyAssertionError, PyValueError};
 use pyo3::prelude::*;
 use zarrix_store::testing::{self, Fault};
+use zarrix_store::{Outcome, conformance, reading_conformance};
 
+use crate::notices;
 use crate::store::{Store, detached};
 
 #[pyclass(frozen, extends = Store, module = "zarrix._engine")]
@@ -70,4 +74,32 @@ impl FaultyStore {
     fn has_failed(&self) -> bool {
         self.0.has_failed()
     }
+}
+
+/// Runs a suite; what it found is an `AssertionError`.
+fn checked(py: Python<'_>, suite: impl FnOnce() -> Outcome + Send) -> PyResult<()> {
+    py.detach(suite).map_err(|fault| PyAssertionError::new_err(fault.to_string()))?;
+    notices::warn(py)
+}
+
+#[pyfunction]
+pub fn check_store(
+    py: Python<'_>,
+    store: &Bound<'_, Store>,
+    twin: &Bound<'_, Store>,
+) -> PyResult<()> {
+    let (store, twin) = (store.get().inner(), twin.get().inner());
+    checked(py, || conformance(store.as_ref(), twin.as_ref()))
+}
+
+#[pyfunction]
+pub fn check_reading(
+    py: Python<'_>,
+    store: &Bound<'_, Store>,
+    twin: &Bound<'_, Store>,
+    held: BTreeMap<String, Vec<u8>>,
+    lists: bool,
+) -> PyResult<()> {
+    let (store, twin) = (store.get().inner(), twin.get().inner());
+    checked(py, || reading_conformance(store.as_ref(), twin.as_ref(), &held, lists))
 }

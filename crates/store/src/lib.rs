@@ -18,6 +18,7 @@ mod memory;
 pub mod notice;
 mod object;
 pub mod process;
+mod rename;
 mod replace;
 mod sorted;
 mod store;
@@ -26,7 +27,7 @@ pub mod testing;
 mod tree;
 mod zip;
 
-pub use conformance::conformance;
+pub use conformance::{Outcome, conformance, reading_conformance};
 pub use error::{Refusal, Result, StoreError};
 pub use key::{check_key, check_prefix};
 pub use local::LocalStore;
@@ -36,9 +37,10 @@ pub use memory::MemoryStore;
 pub use object::{
     CacheCounts, ObjectStore, Place, Service, concurrent_requests, set_concurrent_requests,
 };
+pub use rename::moved_keys;
 pub use store::{
     Change, Changing, Durability, Edge, Fetched, Generation, Listing, Part, Reader, Request, Store,
-    Update, below, cut_ranges, get_slice_into, update_locked,
+    UNKNOWN_LENGTH, Update, below, cut_ranges, get_slice_into, update_locked,
 };
 pub use zarrix_codec::member::Method as ZipMethod;
 pub use zip::{ZipNotes, ZipStart, ZipStore};

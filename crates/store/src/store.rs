@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::{KeyLock, Result, StoreError};
 
 /// What tells two versions of one key apart: inode, size and mtime of a file, an ETag, a counter.
+/// The default tells nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Generation(pub u128);
 
@@ -73,12 +74,16 @@ pub trait Reader: Send + Sync {
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()>;
 }
 
+/// As long as no value is.
+pub const UNKNOWN_LENGTH: u64 = 1 << 63;
+
 /// What a store found.
 #[derive(Debug)]
 pub enum Fetched {
     /// Nothing is stored under this key.
     Absent,
-    /// What was wanted, ranges one after the other; and the length of the whole value.
+    /// What was wanted, ranges one after the other; and the length of the whole value, of an edge
+    /// [`UNKNOWN_LENGTH`] where the store does not say.
     Bytes(Vec<u8>, Generation, u64),
 }
 
@@ -213,7 +218,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     ) -> Result<Option<Generation>>;
 
     /// Replaces the content of `dst` by one end of the value of `key`, or by all of a shorter one;
-    /// with it, how long the whole value is.
+    /// with it, how long the whole value is, or [`UNKNOWN_LENGTH`].
+    ///
+    /// Ranges that are read next are of the version that this tells, or tell another.
     ///
     /// For an index whose place is known and whose value's length is not. The provided method
     /// fetches the whole value.

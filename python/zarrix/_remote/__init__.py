@@ -139,7 +139,8 @@ class RemoteStore(EngineStore):
         if hidden:
             self._token = secrets.token_hex(8)
             _given[self._token] = hidden
-        self._writeable = not read_only and not url.startswith("http")
+        self._listable = not url.startswith("http")
+        self._writeable = not read_only and self._listable
         self.path = self.url = _address(url, storage_options or {}).url
 
     @property

@@ -6,7 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Address", "NeedsFsspec", "Options", "UnknownOption", "apart", "split", "together"]
+__all__ = [
+    "WITHOUT_EFFECT",
+    "Address",
+    "NeedsFsspec",
+    "Options",
+    "UnknownOption",
+    "apart",
+    "split",
+    "together",
+]
 
 # An option whose name has one of these words is a secret, unless it is one of those values.
 _SECRET = ("key", "secret", "token", "password", "username", "credential", "sas", "auth")
@@ -15,7 +24,7 @@ _NO_SECRETS = ("anon", "google_default", "cloud")
 
 # fsspec's caches, event loop and listings, for which the engine has its own; and what its mappings
 # say of themselves.
-_WITHOUT_EFFECT = frozenset(
+WITHOUT_EFFECT = frozenset(
     (
         "asynchronous",
         "auto_mkdir",
@@ -97,7 +106,7 @@ class Options:
         """
         known = set(only_fsspec)
         for name, value in self._left.items():
-            if name in _WITHOUT_EFFECT:
+            if name in WITHOUT_EFFECT:
                 continue
             if name in known:
                 # What is given as its default asks for nothing.

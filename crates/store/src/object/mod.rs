@@ -15,7 +15,6 @@ mod place;
 mod remote;
 mod transport;
 
-use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,7 +32,7 @@ pub use self::remote::{concurrent_requests, set_concurrent_requests};
 use crate::key::{check_key, check_prefix};
 use crate::{
     Change, Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, Refusal, Request,
-    Result, Store, StoreError, Update,
+    Result, Store, StoreError, Update, moved_keys,
 };
 
 /// Values of one call that are copied or deleted at one time.
@@ -371,37 +370,11 @@ impl Store for ObjectStore {
     }
 
     fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
-        check_key(source)?;
-        check_key(target)?;
         self.writable(target)?;
-        let refused = |key: &str, errno| StoreError::Io {
-            operation: "rename",
-            path: self.place.url(&self.name(key)),
-            source: io::Error::from_raw_os_error(errno),
-        };
-        if target.strip_prefix(source).is_some_and(|rest| rest.starts_with('/')) {
-            return Err(refused(target, libc::EINVAL));
-        }
-        let mut moved = self.list(source)?;
-        let mut parents = target.match_indices('/').map(|(at, _)| &target[..at]);
-        let is_taken = |key: &str| Ok::<_, StoreError>(self.size(key)?.is_some());
-        if is_taken(source)? {
-            moved.push((Path::from(self.name(source)), 0));
-        }
-        if moved.is_empty() {
-            return Err(refused(source, libc::ENOENT));
-        }
-        if is_taken(target)? || !self.list(target)?.is_empty() {
-            return Err(refused(target, libc::EEXIST));
-        }
-        if parents
-            .try_fold(false, |taken, parent| Ok::<_, StoreError>(taken || is_taken(parent)?))?
-        {
-            return Err(refused(target, libc::ENOTDIR));
-        }
+        let moved = moved_keys(self, source, target, |key| self.place.url(&self.name(key)))?;
         let (from, to) = (self.name(source), self.name(target));
         let client = self.client()?;
-        let names: Vec<Path> = moved.into_iter().map(|(path, _)| path).collect();
+        let names: Vec<Path> = moved.iter().map(|key| Path::from(self.name(key))).collect();
         let doomed = names.clone();
         remote::wait(async move {
             let copy = |name: Path| {

@@ -1,0 +1,43 @@
+//! What a rename moves, and what it refuses, for stores that move one value after the other.
+
+use crate::{Result, Store, StoreError, check_key};
+
+/// The keys at and below `source`, whole, as they are before they are moved to `target`.
+///
+/// `shown` is what a key is called in an error.
+///
+/// # Errors
+/// Those of a file system: nothing is at `source`, something is at `target`, `target` lies below
+/// `source` or below a value.
+pub fn moved_keys(
+    store: &(impl Store + ?Sized),
+    source: &str,
+    target: &str,
+    shown: impl Fn(&str) -> String,
+) -> Result<Vec<String>> {
+    check_key(source)?;
+    check_key(target)?;
+    let refused = |key: &str, errno| {
+        let source = std::io::Error::from_raw_os_error(errno);
+        Err(StoreError::Io { operation: "rename", path: shown(key), source })
+    };
+    if target.strip_prefix(source).is_some_and(|rest| rest.starts_with('/')) {
+        return refused(target, libc::EINVAL);
+    }
+    let mut moved = store.list_prefix(source)?;
+    if store.size(source)?.is_some() {
+        moved.push(source.to_owned());
+    }
+    if moved.is_empty() {
+        return refused(source, libc::ENOENT);
+    }
+    if store.size(target)?.is_some() || !store.list_prefix(target)?.is_empty() {
+        return refused(target, libc::EEXIST);
+    }
+    for (end, _) in target.match_indices('/') {
+        if store.size(&target[..end])?.is_some() {
+            return refused(target, libc::ENOTDIR);
+        }
+    }
+    Ok(moved)
+}

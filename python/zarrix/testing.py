@@ -1,0 +1,116 @@
+"""What every store does, as a check for whoever writes one, or keeps data in one that is unusual.
+
+The suite is the engine's own, which every store of this package passes on every server that it was
+tried with (docs/stores.md, "What ran where"); here it runs on whatever is taken as a store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from zarrix import _engine
+from zarrix._errors import ReadOnlyError
+from zarrix._store import Store
+from zarrix._stores import as_store
+
+__all__ = ["check_store"]
+
+_HELD = {"a": b"1", "c/d": b"22", "c/e/f": b"", "c/e/g": b"4444", "c0": b"behind c/"}
+
+
+def check_store(store: Any, twin: Any = None, *, holds: Mapping[str, bytes] | None = None) -> None:
+    """Ask a store all that arrays and groups will ask of it, and raise where an answer is wrong.
+
+    A store that passes keeps what this package promises: what is absent is no error, values are one
+    complete version while others replace them, no update is lost among the threads of this process,
+    listings are complete, and keys that would leave the store are refused. Some thousand calls are
+    made, from several threads; fewer of a slow store. Of a store that refuses changes only what is
+    read is checked, and that it does refuse.
+
+    Parameters
+    ----------
+    store : Store, mapping, zarr.abc.store.Store, str or Path
+        Whatever is taken as a store; empty, unless it refuses changes. It is left empty.
+    twin : optional
+        Another handle on the same place, as a second part of a program makes it: what two have to
+        agree on, locks above all, is checked across both.
+    holds : mapping of str to bytes, optional
+        All that a store that refuses changes holds; what it lists when omitted.
+
+    Raises
+    ------
+    AssertionError
+        The store fails; with the check's name, what was expected and what was found.
+    ValueError
+        The store holds something, which would be deleted, or cannot be listed and ``holds`` is
+        missing.
+
+    Examples
+    --------
+    >>> check_store({})
+    >>> class Forgetful(dict):
+    ...     def __setitem__(self, key, value):
+    ...         super().__setitem__(key, value[:1000])
+    >>> check_store(Forgetful())
+    Traceback (most recent call last):
+    AssertionError: ...: what is put is got, whole and by ranges: value: found [0, 7, ...
+    """
+    first = as_store(store)
+    second = first if twin is None else as_store(twin)
+    if first.is_writeable() and first.is_erasable():
+        if next(iter(first), None) is not None:
+            raise ValueError(f"{first!r} holds something, and all in it would be deleted")
+        _check_mapping(first, second)
+        _engine.check_store(first._engine, second._engine)
+        return
+    if holds is None and not first.is_listable():
+        raise ValueError(f"{first!r} cannot be listed: say what it holds with holds=")
+    held = dict(first.items()) if holds is None else dict(holds)
+    names = {first.engine_path(key): value for key, value in held.items()}
+    _engine.check_reading(first._engine, second._engine, names, first.is_listable())
+    _check_refusals(first, next(iter(held), "a"))
+    for key, value in held.items():
+        _equal(f"value of {key!r}", first[key], value)
+
+
+def _equal(what: str, found: object, expected: object) -> None:
+    if found != expected:
+        raise AssertionError(f"{what}: found {found!r}, expected {expected!r}")
+
+
+def _check_mapping(store: Store, twin: Store) -> None:
+    """The methods that programs and groups call, beside those that the engine calls."""
+    for key, value in _HELD.items():
+        store[key] = value
+    _equal("items", dict(twin.items()), _HELD)
+    _equal("len", len(store), len(_HELD))
+    _equal("whether c/d, c, x are keys", [key in store for key in ("c/d", "c", "x")], [True, 0, 0])
+    _equal("getitems", store.getitems(["a", "x", "c/d"]), {"a": b"1", "c/d": b"22"})
+    _equal("listdir", (store.listdir(), store.listdir("c")), (["a", "c", "c0"], ["d", "e"]))
+    _equal("child_names", (store.child_names(""), store.child_names("c")), (["c"], ["e"]))
+    _equal("getsize of a, c/e, x", [store.getsize(key) for key in ("a", "c/e", "x")], [1, 4, 0])
+    store.rename("c/e", "moved")
+    store.rmdir("c")
+    _equal("keys after rename and rmdir", sorted(twin), ["a", "c0", "moved/f", "moved/g"])
+    _equal("update_value", store.update_value("a", lambda old: (old or b"") + b"2"), b"12")
+    _equal("pop", (store.pop("a"), store.pop("a", None)), (b"12", None))
+    store.clear()
+    _equal("keys at the end", list(twin), [])
+
+
+def _check_refusals(store: Store, key: str) -> None:
+    """That a store that says that it refuses changes does."""
+    changes: dict[str, Callable[[], object]] = {
+        "setting a value": lambda: store.__setitem__(key, b""),
+        "deleting a value": lambda: store.__delitem__(key),
+        "update_value": lambda: store.update_value(key, lambda old: b""),
+        "rmdir": store.rmdir,
+        "rename": lambda: store.rename(key, "moved"),
+    }
+    for name, change in changes.items():
+        try:
+            change()
+        except ReadOnlyError:
+            continue
+        raise AssertionError(f"{name} is not refused, although the store is read-only")
