@@ -3,6 +3,7 @@
 import base64
 import json
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,32 +66,82 @@ def test_it_refuses_changes_and_what_it_does_not_understand(references: dict[str
     for change in (lambda: store.__setitem__("a", b"1"), lambda: store.rmdir(), store.clear):
         with pytest.raises(ReadOnlyError):
             change()
-    with pytest.raises(ValueError, match="a program generates"):
-        storage.ReferenceStore({**references, "gen": [{"key": "x"}]})
-    with pytest.raises(ValueError, match="has no template of that name"):
-        storage.ReferenceStore({"refs": {"a": ["{{f(1)}}/x", 0, 1]}})
     with pytest.raises(CorruptStoreError, match="the reference of 'a' is 5"):
         storage.ReferenceStore({"refs": {"a": 5}})
 
 
-# What fsspec calls has been renamed in pandas.
-@pytest.mark.filterwarnings("ignore:The 'fastparquet' engine")
-def test_references_in_parquet_are_read_through_fsspec(tmp_path: Path) -> None:
-    pytest.importorskip("pandas", reason="pip install pandas fastparquet")
-    pytest.importorskip("fastparquet", reason="pip install pandas fastparquet")
-    pytest.importorskip("zarr", reason="fsspec needs zarr to read references in parquet")
-    reference = pytest.importorskip("fsspec.implementations.reference")
-    data = np.arange(24, dtype="<i4")
-    (tmp_path / "data.bin").write_bytes(data.tobytes())
-    zarr.create(24, chunks=6, dtype="<i4", compressor=None, store=str(tmp_path / "z"))
-    where = str(tmp_path / "refs.parq")
-    files = pytest.importorskip("fsspec").filesystem("file")
-    made = reference.LazyReferenceMapper.create(root=where, fs=files, record_size=100)
-    made[".zgroup"] = b'{"zarr_format": 2}'
-    made["a/.zarray"] = (tmp_path / "z" / ".zarray").read_bytes()
-    for chunk in range(4):
-        made[f"a/{chunk}"] = [str(tmp_path / "data.bin"), chunk * 24, 24]
-    made.flush()
-    options = {"fo": where, "remote_protocol": "file"}
-    root = zarr.open("reference://", mode="r", storage_options=options)
-    assert root["a"][:].tolist() == data.tolist()
+def test_gen_and_templates_are_what_fsspec_makes_of_them() -> None:
+    references = {
+        "version": 1,
+        "templates": {"u": "server.domain/path", "f": "{{c}}"},
+        "gen": [
+            {
+                "key": "gen_key{{i}}",
+                "url": "http://{{u}}_{{i}}",
+                "offset": "{{(i + 1) * 1000}}",
+                "length": "1000",
+                "dimensions": {"i": {"stop": 5}},
+            },
+            {
+                "key": "a/{{y}}.{{ x }}",
+                "url": "http://{{u}}/{{ -y % 7 }}-{{x // 2 - 1}}",
+                "dimensions": {"y": [3, 1], "x": {"start": 2, "stop": 9, "step": 3}},
+            },
+        ],
+        "refs": {
+            "key0": "data",
+            "key1": ["http://target_url", 10000, 100],
+            "key2": ["http://{{u}}", 10000, 100],
+            "key3": ["http://{{f(c='text')}}", 10000, 100],
+            "key4": ["http://target_url"],
+        },
+    }
+    store = storage.ReferenceStore(references)
+    assert store._references.find("gen_key4") == ("http://server.domain/path_4", 5000, 1000)
+    assert store._references.find("a/1.8") == ("http://server.domain/path/6-3", 0, None)
+    assert store._references.find("key3") == ("http://text", 10000, 100)
+    fsspec = pytest.importorskip("fsspec")
+    pytest.importorskip("jinja2")
+    options = {"remote_protocol": "http", "simple_templates": False}
+    theirs = fsspec.filesystem("reference", fo=references, **options).references
+
+    def plain(found: Any) -> Any:
+        if not isinstance(found, list):
+            return found.encode() if isinstance(found, str) else found
+        return (found[0], *(found[1:] or (0, None)))
+
+    ours = {key: store._references.find(key) for key in store._references.names("")}
+    assert ours == {key: plain(found) for key, found in theirs.items()}
+
+
+@pytest.mark.parametrize(
+    ("url", "fault"),
+    [
+        ("{{x}}", "has no template of that name: 'x'"),
+        ("{{g(c='1')}}", "has no template of that name: 'g'"),
+        ("{{f(1)}}", "nothing is run here"),
+        ("{{f.__class__}}", "nothing is run here"),
+        ("{{().__class__.__bases__}}", "nothing is run here"),
+        ("{{'a' * 999999999999}}", "no whole number of 64 bits"),
+        ("{{9 ** 999999999}}", "nothing is run here"),
+        ("{{9223372036854775807 * 2}}", "no whole number of 64 bits"),
+        ("{{1 // 0}}", "cannot be evaluated"),
+        ("{{-1}}", "write a sign as '{{ -'"),
+        ("{{1 +}}", "cannot be evaluated"),
+        ("{{" + "(" * 500 + "}}", "cannot be evaluated"),
+        ("{{f(c='{{f(c=1)}}')}}", "cannot be evaluated"),
+    ],
+)
+def test_nothing_in_braces_is_run(url: str, fault: str) -> None:
+    document = {"version": 1, "templates": {"f": "{{c}}"}, "refs": {"a": [url, 0, 1]}}
+    with pytest.raises(ValueError, match=re.escape(fault)):
+        storage.ReferenceStore(document)
+
+
+def test_a_gen_that_fills_the_memory_is_refused() -> None:
+    entry = {"key": "{{i}}", "url": "x", "dimensions": {"i": {"stop": 10**12}}}
+    with pytest.raises(CorruptStoreError, match="stands for 1000000000000 references"):
+        storage.ReferenceStore({"version": 1, "gen": [entry]})
+    for wrong in ({"key": "a"}, {**entry, "offset": 1}, {**entry, "dimensions": {"i": 5}}, 7):
+        with pytest.raises(CorruptStoreError, match="of gen"):
+            storage.ReferenceStore({"version": 1, "gen": [wrong]})

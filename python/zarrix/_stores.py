@@ -309,7 +309,7 @@ def as_store(
     ----------
     store : Store, MutableMapping, zarr.abc.store.Store, str, Path or None
         A path is a `DirectoryStore`, or a `ZipStore` where it ends in ``.zip`` or ``.ozx``, or the
-        `ReferenceStore` of a file that ends in ``.json``; a
+        `ReferenceStore` of a file that ends in ``.json`` or a folder of references in ``.parq``; a
         mapping is a `KVStore`, None a new `MemoryStore`. A URL of S3, Google Cloud Storage, Azure
         or a web server is a `RemoteStore`, and so is an fsspec mapping of one of them where the
         engine understands its configuration; ``file://`` is a directory, ``memory://name`` the
@@ -392,10 +392,11 @@ def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
         from zarrix._zip_store import ZipStore
 
         return ZipStore(path)
-    if path.endswith(".json") and os.path.isfile(path):
-        from zarrix._reference_store import ReferenceStore
+    if path.endswith((".json", ".parq", ".parquet")):
+        from zarrix._reference_store import ReferenceStore, holds_references
 
-        return ReferenceStore(path)
+        if holds_references(path):
+            return ReferenceStore(path)
     if path.endswith(".n5") and not os.path.isdir(path):
         raise ValueError(f"{path!r}: N5 is not supported yet in this version")
     return DirectoryStore(path)
