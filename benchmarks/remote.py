@@ -247,7 +247,7 @@ ROWS = (
 
 
 @contextmanager
-def _behind(port: int, latency_ms: float) -> Iterator[str]:
+def behind(port: int, latency_ms: float) -> Iterator[str]:
     """The address of a proxy in front of the server at ``port``."""
     script = Path(__file__).with_name("latency.py")
     command = [sys.executable, str(script), str(port), str(latency_ms)]
@@ -319,7 +319,7 @@ def main() -> None:
         for latency_ms in arguments.latency or (0, 20, 100):
             endpoint = server.endpoint
             if latency_ms:
-                endpoint = stack.enter_context(_behind(port, latency_ms))
+                endpoint = stack.enter_context(behind(port, latency_ms))
             mine, opened = ours(endpoint, bucket)
             contenders = [mine, *(make(endpoint, bucket) for make in PEERS)]
             for row in ROWS:

@@ -22,6 +22,7 @@ from zarrix._errors import suggestion
 __all__ = ["Config", "config"]
 
 _GIB = 1 << 30
+_CONCURRENT_REQUESTS = 256
 
 
 def check_durability(value: Any) -> Literal["process", "fsync"]:
@@ -44,6 +45,16 @@ class Config:
         How many requests of this process to remote stores are on their way at most at one time
         (``ZARRIX_CONCURRENT_REQUESTS``), 256 by default. One call has the fewer the nearer the
         server is.
+    chunk_cache_bytes : int
+        Most memory, in bytes, for decoded chunks that this process keeps
+        (``ZARRIX_CHUNK_CACHE_BYTES``); 0, the default, for none. One cache for all arrays: a chunk
+        that is read again and has not changed since, whoever could have changed it, is not decoded
+        again. Setting it empties the cache. Forked children begin with an empty one of their own.
+    chunk_cache_counts : dict of str to int
+        What that cache has done since the process began, and what it holds; read only. ``hits``
+        are chunks that were kept, ``misses`` those that were decoded (blocks, of large chunks that
+        Blosc encoded); ``hit_bytes`` is what the hits have, decoded, ``evicted`` what had to make
+        room; ``entries`` and ``bytes`` are what is kept now.
     default_zarr_format : 2, 3 or None
         Format that every creating function uses where its call names none
         (``ZARRIX_DEFAULT_ZARR_FORMAT``). None, the default, leaves it to the function.
@@ -126,6 +137,18 @@ class Config:
     @concurrent_requests.setter
     def concurrent_requests(self, count: int) -> None:
         _engine.set_concurrent_requests(_whole_number("concurrent_requests", count, least=1))
+
+    @property
+    def chunk_cache_bytes(self) -> int:
+        return _engine.chunk_cache_bytes()
+
+    @chunk_cache_bytes.setter
+    def chunk_cache_bytes(self, count: int) -> None:
+        _engine.set_chunk_cache_bytes(_whole_number("chunk_cache_bytes", count, least=0))
+
+    @property
+    def chunk_cache_counts(self) -> dict[str, int]:
+        return _engine.chunk_cache_counts()
 
     @property
     def default_zarr_format(self) -> Literal[2, 3] | None:
@@ -268,6 +291,8 @@ class Config:
     def reset(self) -> None:
         """Give every setting the value that it had when the package was imported."""
         _engine.set_threads(0)
+        _engine.set_concurrent_requests(_CONCURRENT_REQUESTS)
+        _engine.set_chunk_cache_bytes(0)
         defaults = type(self)()
         for name in _VARIABLES:
             if name != "threads":
@@ -334,6 +359,7 @@ def _parse_format(text: str) -> int | str:
 _VARIABLES: dict[str, Callable[[str], Any]] = {
     "threads": int,
     "concurrent_requests": int,
+    "chunk_cache_bytes": int,
     "default_zarr_format": _parse_format,
     "durability": str,
     "write_empty_chunks": _parse_bool,

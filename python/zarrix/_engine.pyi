@@ -27,7 +27,10 @@ __all__ = [
     "check_reading",
     "check_store",
     "codec_fault",
+    "chunk_cache_bytes",
+    "chunk_cache_counts",
     "concurrent_requests",
+    "set_chunk_cache_bytes",
     "set_concurrent_requests",
     "set_threads",
     "threads",
@@ -396,6 +399,15 @@ class ArrayIO:
 
 def codec_fault(name: str, configuration: str, item_bytes: int) -> str | None:
     """Why the engine takes no codec of this name and JSON configuration; None if it does."""
+
+def set_chunk_cache_bytes(bytes: int) -> None:
+    """Keep decoded chunks of at most so many bytes, none to begin with; 0 for no cache."""
+
+def chunk_cache_bytes() -> int:
+    """Most bytes of decoded chunks that this process keeps."""
+
+def chunk_cache_counts() -> dict[str, int]:
+    """Hits, misses, bytes of the hits, evictions; entries and bytes that are kept."""
 
 def set_concurrent_requests(count: int) -> None:
     """How many requests of this process to remote stores are on their way at one time."""

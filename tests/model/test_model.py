@@ -3,7 +3,8 @@
 Arrays are drawn (format, elements, shape, chunk grid, shards, order, codec, fill value, separator,
 store), then read, written, grown, cut and reopened next to a NumPy model, and every result is
 compared bit by bit: payloads of NaN, signs of zero and padding included. All of it runs twice: with
-one handle, and with two that two threads use in turn and at once.
+one handle, and with two that two threads use in turn and at once; every second example with a cache
+of decoded chunks that is too small for all of them.
 
 By default the examples are those of the numbers 0, 1, 2, ..., the same everywhere. The long run
 
@@ -17,6 +18,7 @@ import os
 from random import Random
 
 import pytest
+import zarrix
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +36,11 @@ STEPS = int(os.environ.get("ZARRIX_MODEL_STEPS", "30"))
 NUMBERS = st.binary(min_size=4, max_size=4).map(int.from_bytes)
 
 
+def run(machine: type[StoredArray], numbers: list[int]) -> None:
+    with zarrix.config(chunk_cache_bytes=numbers[0] % 2 * 20_000):
+        machine().run(numbers)
+
+
 def explore(machine: type[StoredArray]) -> None:
     """Run examples that Hypothesis draws."""
 
@@ -47,7 +54,7 @@ def explore(machine: type[StoredArray]) -> None:
     )
     @given(NUMBERS, st.lists(NUMBERS, min_size=STEPS, max_size=STEPS))
     def example(first: int, rest: list[int]) -> None:
-        machine().run([first, *rest])
+        run(machine, [first, *rest])
 
     example()
 
@@ -63,7 +70,7 @@ def test_a_stored_array_behaves_as_the_numpy_array_beside_it(
     else:
         for number in range(EXAMPLES):
             random = Random(number)
-            machine().run([random.getrandbits(32) for _ in range(STEPS + 1)])
+            run(machine, [random.getrandbits(32) for _ in range(STEPS + 1)])
     with capsys.disabled():
         print(f"\n{table(f'{EXAMPLES} examples of {STEPS} steps; drawn:')}")
     if LONG:

@@ -168,16 +168,18 @@ impl Chain {
         matches!(self.codecs.as_slice(), [only] if only.has_blocks())
     }
 
+    /// Whether the format of the first codec has blocks.
+    pub fn has_blocks(&self) -> bool {
+        self.codecs.first().is_some_and(|first| first.has_blocks())
+    }
+
     /// A view that decodes block by block, when the format of the first codec allows it.
     ///
     /// `Some` only when what follows that codec is nothing but checksums, which are verified here.
     pub fn blocks<'a>(&self, src: &'a [u8]) -> Result<Option<blosc::Frame<'a>>> {
-        let Some((first, rest)) = self.codecs.split_first() else {
+        let Some((first, rest)) = self.codecs.split_first().filter(|_| self.has_blocks()) else {
             return Ok(None);
         };
-        if !first.has_blocks() {
-            return Ok(None);
-        }
         let mut bytes = src;
         for codec in rest.iter().rev() {
             match codec.payload(bytes)? {

@@ -1,7 +1,7 @@
 //! One stored array: where it is, how it is laid out, which of its chunks exist.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use zarrix_store::{KeyLock, Store};
 
@@ -26,6 +26,8 @@ pub struct ArrayIO {
     pub(crate) layout: Arc<Layout>,
     /// Of shards on remote stores.
     pub(crate) indexes: Indexes,
+    /// What the cache of decoded chunks knows the array by.
+    kept_as: OnceLock<Arc<str>>,
     /// Whether the metadata document is in this store, too.
     has_document: bool,
 }
@@ -42,7 +44,23 @@ impl ArrayIO {
         let layout = layout.into();
         let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
         let anchor = format!("{prefix}{}", layout.metadata_key);
-        Self { store, prefix, anchor, layout, indexes: Indexes::default(), has_document: false }
+        Self {
+            store,
+            prefix,
+            anchor,
+            layout,
+            indexes: Indexes::default(),
+            kept_as: OnceLock::new(),
+            has_document: false,
+        }
+    }
+
+    /// What decoded chunks are kept under: the store, and all that tells how they are decoded.
+    pub(crate) fn kept_as(&self) -> &Arc<str> {
+        self.kept_as.get_or_init(|| {
+            let text = format!("{}\n{:032x}", self.store.id(), self.layout.coding());
+            text.into()
+        })
     }
 
     /// [`pool::run`] for tasks that each make calls of the store.

@@ -15,6 +15,7 @@ use zarrix_store::{Edge, Fetched, Generation, Part, Request, StoreError};
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
+use crate::kept::{ALL, Found, Held, is_kept};
 use crate::partial::{is_worth_it, wanted_pages};
 use crate::place::{CodecResult, PlaceScratch, Sink, check_length, place, place_plain};
 use crate::pool;
@@ -40,12 +41,16 @@ const KEPT_INDEX_BYTES: usize = 32 << 20;
 enum Step {
     Whole,
     Index,
-    /// Inner chunks of a shard, ascending: entry of the index, and where its bytes lie.
+    /// Inner chunks of a shard, ascending: entry of the index, and where its bytes lie; and those
+    /// that are here, if the shard is still that version.
     Inner {
         index: Arc<Index>,
         generation: Generation,
         found: Vec<(usize, Range<u64>)>,
+        kept: HashMap<usize, Found>,
     },
+    /// Nothing but the version, of which all that is wanted is here.
+    Kept(Held, Found),
     /// Some bytes of a chunk without a codec.
     Pages(Vec<Range<usize>>),
 }
@@ -53,7 +58,7 @@ enum Step {
 impl Step {
     fn ranges(&self) -> Vec<Range<u64>> {
         match self {
-            Self::Whole | Self::Index => Vec::new(),
+            Self::Whole | Self::Index | Self::Kept(..) => Vec::new(),
             Self::Inner { found, .. } => found.iter().map(|(_, range)| range.clone()).collect(),
             Self::Pages(runs) => runs.iter().map(|run| run.start as u64..run.end as u64).collect(),
         }
@@ -168,7 +173,17 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<Option<Step>> {
         let covers = || matches!(&wanted[..], [only] if only.covers(&self.limits(coords)));
-        if !self.store.is_remote() || covers() {
+        if !self.store.is_remote() {
+            return Ok(Some(Step::Whole));
+        }
+        if let Some(elements) = is_kept(chunk)
+            && let Some(held) = self.held_before(chunk, key)
+        {
+            let kept = held.look(chunk, elements, ALL, wanted, sink);
+            let kept = kept.map_err(|source| corrupt(key, 0, source))?;
+            return Ok(Some(if kept.is_all() { Step::Kept(held, kept) } else { Step::Whole }));
+        }
+        if covers() {
             return Ok(Some(Step::Whole));
         }
         match &chunk.encoding {
@@ -209,7 +224,7 @@ impl ArrayIO {
                 part: match step {
                     Step::Whole => Part::AtMost(round.chunks[*job].most_stored_bytes as u64),
                     Step::Index => Part::Edge(round.chunks[*job].index_edge()),
-                    Step::Inner { .. } | Step::Pages(_) => Part::Ranges(ranges),
+                    Step::Inner { .. } | Step::Pages(_) | Step::Kept(..) => Part::Ranges(ranges),
                 },
             })
             .collect();
@@ -300,7 +315,7 @@ impl ArrayIO {
                 self.inner_step(chunk, shard, wanted, index, *generation, sink, s)
             }
             (
-                Step::Inner { index, generation, found },
+                Step::Inner { index, generation, found, kept },
                 Fetched::Bytes(bytes, now, _),
                 Encoding::Shard(shard),
             ) => {
@@ -308,8 +323,18 @@ impl ArrayIO {
                     self.indexes.forget(&s.key);
                     return Ok(Some(Step::Index));
                 }
-                place_inner(chunk, shard, wanted, found, bytes, sink, s)
+                let held = self.held_as(*generation, &s.key);
+                let came = Came { found, bytes, kept, held: held.as_ref() };
+                place_inner(chunk, shard, wanted, &came, sink, s)
                     .map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
+                Ok(None)
+            }
+            (Step::Kept(held, kept), Fetched::Bytes(_, now, _), Encoding::Elements(elements)) => {
+                if *now != held.generation() {
+                    return Ok(Some(Step::Whole));
+                }
+                kept.place(chunk, elements, wanted, sink, s)
+                    .map_err(|source| corrupt(&s.key, 0, source))?;
                 Ok(None)
             }
             (Step::Pages(runs), Fetched::Bytes(bytes, _, total), Encoding::Elements(elements)) => {
@@ -326,6 +351,13 @@ impl ArrayIO {
                     let index = Index::of(shard, bytes, &mut s.chain)
                         .map_err(|source| corrupt(&s.key, bytes.len(), source))?;
                     self.indexes.keep(&s.key, &Arc::new(index), *generation);
+                }
+                if self.store.is_remote()
+                    && let Some(held) = self.held_as(*generation, &s.key)
+                {
+                    held.place_encoded(chunk, ALL, bytes, wanted, sink, s)
+                        .map_err(|source| corrupt(&s.key, bytes.len(), source))?;
+                    return Ok(None);
                 }
                 self.place_whole(chunk, Some(bytes), wanted, sink, s).map(|()| None)
             }
@@ -344,44 +376,70 @@ impl ArrayIO {
         sink: Sink<'_>,
         s: &mut Scratch,
     ) -> Result<Option<Step>> {
-        let mut found = Vec::new();
+        let (mut found, mut kept) = (Vec::new(), HashMap::new());
+        let held = self.held_as(generation, &s.key);
+        let held = held.as_ref().zip(is_kept(&shard.inner));
         for (entry, wanted) in Cut::new(shard, &chunk.shape, wanted).entries() {
-            let range = index.bounded_range(shard, entry);
-            match range.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
-                Some((begin, end)) => found.push((entry, begin..end)),
-                None => self.place_whole(&shard.inner, None, &wanted, sink, s)?,
+            let failed = |source| corrupt(&s.key, index.stored_bytes(), source);
+            let Some((begin, end)) = index.bounded_range(shard, entry).map_err(failed)? else {
+                self.place_whole(&shard.inner, None, &wanted, sink, s)?;
+                continue;
+            };
+            if let Some((held, elements)) = held {
+                let here = held.look(&shard.inner, elements, begin..end, &wanted, sink);
+                let here = here.map_err(failed)?;
+                if here.is_all() {
+                    kept.insert(entry, here);
+                    continue;
+                }
             }
+            found.push((entry, begin..end));
         }
         found.sort_by_key(|(_, range)| range.start);
-        Ok((!found.is_empty()).then_some(Step::Inner { index, generation, found }))
+        let none = found.is_empty() && kept.is_empty();
+        Ok((!none).then_some(Step::Inner { index, generation, found, kept }))
     }
 }
 
-/// Places inner chunks whose bytes lie one after the other as in `found`.
+/// Inner chunks: those whose bytes came, one after the other as in `found`, and those that are kept.
+struct Came<'a> {
+    found: &'a [(usize, Range<u64>)],
+    bytes: &'a [u8],
+    kept: &'a HashMap<usize, Found>,
+    held: Option<&'a Held>,
+}
+
 fn place_inner(
     chunk: &ChunkLayout,
     shard: &Shard,
     wanted: &[Wanted<'_>],
-    found: &[(usize, Range<u64>)],
-    bytes: &[u8],
+    came: &Came<'_>,
     sink: Sink<'_>,
     s: &mut Scratch,
 ) -> CodecResult<()> {
     let mut begin = 0;
-    let encoded: HashMap<usize, Range<usize>> = found
+    let encoded: HashMap<usize, (Range<usize>, &Range<u64>)> = came
+        .found
         .iter()
         .map(|(entry, range)| {
             let own = begin..begin + (range.end - range.start) as usize;
             begin = own.end;
-            (*entry, own)
+            (*entry, (own, range))
         })
         .collect();
-    check_length(bytes.len(), begin)?;
+    check_length(came.bytes.len(), begin)?;
     for (entry, wanted) in Cut::new(shard, &chunk.shape, wanted).entries() {
-        if let Some(own) = encoded.get(&entry) {
+        if let Some((own, range)) = encoded.get(&entry) {
             s.chain.codec.poll_after(shard.inner.bytes)?;
+            let bytes = &came.bytes[own.clone()];
+            if let Some(held) = came.held {
+                held.place_encoded(&shard.inner, (*range).clone(), bytes, &wanted, sink, s)?;
+                continue;
+            }
             let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-            place(&shard.inner, Some(&bytes[own.clone()]), &wanted, sink, scratch)?;
+            place(&shard.inner, Some(bytes), &wanted, sink, scratch)?;
+        } else if let Some((kept, elements)) = came.kept.get(&entry).zip(is_kept(&shard.inner)) {
+            kept.place(&shard.inner, elements, &wanted, sink, s)?;
         }
     }
     Ok(())

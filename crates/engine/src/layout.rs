@@ -3,7 +3,9 @@
 //! The document is the v3 form of the array's metadata with dtype and fill value reduced to bytes,
 //! so that v2 and v3, and every dtype, are one kind of array here.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,6 +22,9 @@ pub type ForeignCodecs<'a> = &'a [Arc<dyn Codec>];
 
 /// What an element that has no length of its own counts as where only cost matters.
 const OBJECT_BYTES: usize = 16;
+
+/// Layouts with codecs that their documents do not describe.
+static CODINGS: AtomicU64 = AtomicU64::new(1);
 
 /// Most axes that NumPy, and so a buffer, can have.
 const MAX_AXES: usize = 64;
@@ -76,6 +81,15 @@ pub struct Layout {
     pub(crate) metadata_key: String,
     pub(crate) write_empty_chunks: bool,
     pub(crate) read_missing_chunks: bool,
+    coding: Coding,
+}
+
+/// What a layout was made from.
+#[derive(Debug)]
+struct Coding {
+    document: String,
+    /// Of a layout with codecs that the document only counts, which are nobody else's.
+    number: u64,
 }
 
 pub(crate) fn fault(key: &'static str, reason: impl Into<String>) -> EngineError {
@@ -110,7 +124,26 @@ impl Layout {
             metadata_key: String::new(),
             write_empty_chunks: true,
             read_missing_chunks: true,
+            coding: Coding { document: String::new(), number: 0 },
         }
+    }
+
+    /// Equal for layouts by which a stored chunk decodes to the same bytes: all of the document but
+    /// the array's shape, which may grow.
+    pub(crate) fn coding(&self) -> u128 {
+        let document =
+            serde_json::from_str::<serde_json::Map<String, Value>>(&self.coding.document);
+        let text = document.map(|mut document| {
+            document.remove("shape");
+            Value::Object(document).to_string()
+        });
+        let text = text.unwrap_or_default();
+        let half = |seed: u8| {
+            let mut hasher = DefaultHasher::new();
+            (seed, &text, self.coding.number).hash(&mut hasher);
+            u128::from(hasher.finish())
+        };
+        half(0) << 64 | half(1)
     }
 
     /// Reads a layout document; every number in it is checked.
@@ -121,8 +154,11 @@ impl Layout {
         foreign: ForeignCodecs<'_>,
         chain_of: Option<Arc<dyn ChainOf>>,
     ) -> Result<Self> {
+        let text = document;
         let document: Document =
-            serde_json::from_str(document).map_err(|error| fault("document", error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| fault("document", error.to_string()))?;
+        let is_all = foreign.is_empty() && chain_of.is_none();
+        let number = if is_all { 0 } else { CODINGS.fetch_add(1, Ordering::Relaxed) };
         let axes = document.shape.len();
         let given = document.chunk_grid.len();
         if axes > MAX_AXES || given != axes {
@@ -163,6 +199,7 @@ impl Layout {
             metadata_key: document.metadata_key,
             write_empty_chunks: document.write_empty_chunks,
             read_missing_chunks: document.read_missing_chunks,
+            coding: Coding { document: text.to_owned(), number },
         })
     }
 

@@ -12,6 +12,7 @@ mod array;
 mod batches;
 mod blobs;
 mod boxes;
+mod chunk_cache;
 mod chunks;
 mod clear;
 mod copy;
@@ -21,6 +22,7 @@ mod cost;
 mod encoding;
 mod error;
 mod grid;
+mod kept;
 mod layout;
 mod nodes;
 mod partial;
@@ -48,6 +50,9 @@ mod write;
 pub use array::ArrayIO;
 pub use blobs::{ObjectSink, ObjectSource, Picks};
 pub use boxes::{Along, Outside};
+pub use chunk_cache::{
+    ChunkCacheCounts, chunk_cache_bytes, chunk_cache_counts, set_chunk_cache_bytes,
+};
 pub use cost::Cost;
 pub use error::{EngineError, Result};
 pub use layout::{ForeignCodecs, Layout};

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use zarrix_codec::CodecError;
-use zarrix_codec::blosc::Frame;
+use zarrix_codec::blosc::{BlockTable, Frame};
 use zarrix_store::Reader;
 
 use crate::array::ArrayIO;
@@ -22,7 +22,7 @@ use crate::wanted::Wanted;
 use crate::{EngineError, Result};
 
 /// Chunks up to this long are read whole: opening, not copying, is what they cost.
-const WHOLE_BYTES: usize = 64 << 10;
+pub(crate) const WHOLE_BYTES: usize = 64 << 10;
 /// What is read at once of a chunk without a codec: about as dear as the call itself.
 const PAGE_BYTES: usize = 16 << 10;
 
@@ -201,8 +201,30 @@ fn blocks(
     Ok(Some(Blocks { stored, prefix, extents, runs }))
 }
 
+/// Header and offset table of the frame that is all of a value.
+pub(crate) fn read_table(
+    reader: &dyn Reader,
+    decoded_bytes: usize,
+) -> std::result::Result<BlockTable, Failed> {
+    let stored_bytes = usize::try_from(reader.size()).unwrap_or(usize::MAX);
+    // A frame is never longer than its data and header, whoever made it: no claim is allocated.
+    let limit = decoded_bytes.saturating_add(Frame::HEADER_BYTES);
+    if stored_bytes > limit {
+        let reason = format!("{stored_bytes} bytes stored, at most {limit} expected");
+        return Err(Failed::Codec(CodecError::corrupt("chunk", reason)));
+    }
+    let mut prefix = vec![0; Frame::HEADER_BYTES.min(stored_bytes)];
+    reader.read_at(0, &mut prefix)?;
+    if let Some(header) = prefix.first_chunk() {
+        let bytes = Frame::prefix_bytes(header, stored_bytes, decoded_bytes)?;
+        prefix.resize(bytes, 0);
+        reader.read_at(Frame::HEADER_BYTES as u64, &mut prefix[Frame::HEADER_BYTES..])?;
+    }
+    Ok(BlockTable::parse(&prefix, stored_bytes, decoded_bytes)?)
+}
+
 /// The sparse buffer, as long as the stored value; one longer than `limit` is not worth having.
-fn sparse_of<'a>(
+pub(crate) fn sparse_of<'a>(
     sparse: &'a mut Vec<u8>,
     reader: &dyn Reader,
     limit: usize,
@@ -233,7 +255,7 @@ pub(crate) fn touched(
 }
 
 /// Ranges in ascending order, neighbours as one.
-fn runs(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+pub(crate) fn runs(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut runs: Vec<Range<usize>> = Vec::new();
     for range in ranges {

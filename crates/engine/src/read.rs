@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use zarrix_codec::CodecError;
 
 use crate::array::ArrayIO;
+use crate::chunk_cache;
 use crate::chunks::write_key;
 use crate::encoding::{ChunkLayout, Encoding};
 use crate::partial::is_worth_it;
@@ -92,11 +93,15 @@ impl ArrayIO {
         let chunk = &*self.layout.chunk(coords)?;
         let sink = Sink::new(target, &self.layout);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
+        let keeps = chunk_cache::is_on();
         if let Encoding::Shard(shard) = &chunk.encoding
             && shard.outer.is_empty()
-            && !matches!(wanted, [only] if only.covers(&self.limits(coords)))
+            && (keeps || !matches!(wanted, [only] if only.covers(&self.limits(coords))))
         {
             return self.read_shard(chunk, shard, wanted, sink, s);
+        }
+        if keeps && self.read_kept(chunk, wanted, sink, s)? {
+            return Ok(());
         }
         if let Encoding::Elements(elements) = &chunk.encoding
             && self.store.reads_parts()

@@ -5,6 +5,7 @@
 //! are really stored before it is used.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 use zarrix_codec::{ChainScratch, CodecError};
@@ -12,6 +13,7 @@ use zarrix_store::{Edge, Generation, Reader};
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
+use crate::kept::{Held, is_kept};
 use crate::place::{CodecResult, PlaceScratch, Sink, place};
 use crate::read::corrupt;
 use crate::scratch::Scratch;
@@ -272,6 +274,13 @@ impl ArrayIO {
         sink: Sink<'_>,
         s: &mut Scratch,
     ) -> Result<bool> {
+        let held = self.held_version(version, &s.key);
+        let left;
+        let mut found = found;
+        if let Some(held) = &held {
+            left = self.place_found(held, shard, found, index, sink, s)?;
+            found = &left;
+        }
         let inner_shard =
             |found: &Found<'_>| nested(&shard.inner, found.end - found.begin, &found.wanted);
         let is_run = |a: &Found<'_>, b: &Found<'_>| {
@@ -294,17 +303,50 @@ impl ArrayIO {
             if !self.fetch_range(version, &(begin..end), s)? {
                 return Ok(false);
             }
-            for found in run {
-                let Scratch { key, encoded, chunk, chain, .. } = s;
+            let encoded = std::mem::take(&mut s.encoded);
+            let placed = run.iter().try_for_each(|found| {
                 let inner = &encoded[(found.begin - begin) as usize..(found.end - begin) as usize];
-                let scratch = &mut PlaceScratch { chunk, chain };
-                let go_on = scratch.chain.codec.poll_after(shard.inner.bytes);
-                go_on
-                    .and_then(|()| place(&shard.inner, Some(inner), &found.wanted, sink, scratch))
-                    .map_err(|source| corrupt(key, index.stored_bytes(), source))?;
-            }
+                let (inner, wanted) = (Some(inner), &found.wanted);
+                s.chain.codec.poll_after(shard.inner.bytes)?;
+                if let (Some(held), Some(inner)) = (&held, inner) {
+                    let range = found.begin..found.end;
+                    return held.place_encoded(&shard.inner, range, inner, wanted, sink, s);
+                }
+                let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+                place(&shard.inner, inner, wanted, sink, scratch)
+            });
+            s.encoded = encoded;
+            placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
         }
         Ok(true)
+    }
+
+    /// Places those of the inner chunks that are kept; the others.
+    fn place_found<'f>(
+        &self,
+        held: &Held,
+        shard: &Shard,
+        found: &[Found<'f>],
+        index: &Index,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<Vec<Found<'f>>> {
+        let Some(elements) = is_kept(&shard.inner) else { return Ok(found.to_vec()) };
+        let mut left = Vec::new();
+        for found in found {
+            let Found { begin, end, wanted } = found;
+            let placed =
+                held.look(&shard.inner, elements, *begin..*end, wanted, sink).and_then(|all| {
+                    if !all.is_all() {
+                        return Ok(false);
+                    }
+                    all.place(&shard.inner, elements, wanted, sink, s).map(|()| true)
+                });
+            if !placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
+                left.push(found.clone());
+            }
+        }
+        Ok(left)
     }
 
     /// The index of the shard at `range` of the stored value; `None` if that is another version now.
@@ -314,7 +356,11 @@ impl ArrayIO {
         range: &Range<u64>,
         version: &Version<'_>,
         s: &mut Scratch,
-    ) -> Result<Option<Index>> {
+    ) -> Result<Option<Arc<Index>>> {
+        let held = self.held_version(version, &s.key);
+        if let Some(kept) = held.as_ref().and_then(|held| held.index(range)) {
+            return Ok(Some(kept));
+        }
         let stored_bytes = range.end - range.start;
         let Range { start, end } = shard.index_edge().range(stored_bytes);
         let at = range.start + start..range.start + end;
@@ -327,11 +373,24 @@ impl ArrayIO {
         }
         let index = Index::decode(shard, &s.encoded, stored_bytes, &mut s.chain)
             .map_err(|source| corrupt(&s.key, stored_bytes as usize, source))?;
-        Ok(Some(Index { begin: range.start, ..index }))
+        let index = Arc::new(Index { begin: range.start, ..index });
+        if let Some(held) = held {
+            held.keep_index(range, &index);
+        }
+        Ok(Some(index))
+    }
+
+    /// The version, if decoded pieces of it are kept.
+    fn held_version(&self, version: &Version<'_>, key: &str) -> Option<Held> {
+        match version {
+            Version::Open(reader) => self.held(*reader, key),
+            Version::Named(_) => None,
+        }
     }
 }
 
 /// An inner chunk that is stored and wanted: where its bytes lie, and what is wanted of it.
+#[derive(Clone)]
 pub(crate) struct Found<'c> {
     begin: u64,
     end: u64,

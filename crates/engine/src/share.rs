@@ -4,7 +4,7 @@
 //! then every one is opened, its index is read, and runs of its inner chunks are fetched and decoded
 //! by whoever is free. What is open stays one version.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use zarrix_store::Reader;
 
@@ -39,7 +39,7 @@ pub(crate) struct Shared<'a> {
 struct Opened<'s, 'w> {
     key: String,
     reader: Box<dyn Reader + 's>,
-    index: Index,
+    index: Arc<Index>,
     cut: Cut<'w>,
 }
 

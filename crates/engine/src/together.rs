@@ -8,17 +8,18 @@
 //! as well.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use zarrix_codec::blosc::{BlockTable, Frame};
-use zarrix_codec::{ChainScratch, CodecError};
+use zarrix_codec::ChainScratch;
+use zarrix_codec::blosc::BlockTable;
 use zarrix_store::Reader;
 
 use crate::array::ArrayIO;
 use crate::chunks::write_key;
 use crate::copy::{self, Dim, Dims};
 use crate::encoding::{ChunkLayout, Elements, Encoding};
-use crate::partial::{Failed, touched};
+use crate::kept::{ALL, Held, is_kept};
+use crate::partial::{Failed, read_table, touched};
 use crate::place::{Sink, check_length};
 use crate::pool;
 use crate::scratch::{self, Scratch};
@@ -57,13 +58,15 @@ struct Member<'s> {
     key: String,
     reader: Box<dyn Reader + 's>,
     /// `None` for a chunk without a codec.
-    table: Option<BlockTable>,
+    table: Option<Arc<BlockTable>>,
+    /// Where blocks are kept.
+    held: Option<Held>,
     buffer_offset: isize,
 }
 
 impl Member<'_> {
     fn block_bytes(&self) -> usize {
-        self.table.as_ref().map_or(PLAIN_BLOCK_BYTES, BlockTable::block_bytes)
+        self.table.as_ref().map_or(PLAIN_BLOCK_BYTES, |table| table.block_bytes())
     }
 
     /// Reads and decodes one block into `dst`, of its length; `encoded` and `chain` are scratch.
@@ -73,6 +76,11 @@ impl Member<'_> {
         dst: &mut [u8],
         (encoded, chain): (&mut Vec<u8>, &mut ChainScratch),
     ) -> Result<()> {
+        let kept = self.held.as_ref().and_then(|held| held.block(&ALL, index));
+        if let Some(kept) = kept {
+            dst.copy_from_slice(&kept);
+            return Ok(());
+        }
         let done = match &self.table {
             None => {
                 self.reader.read_at((index * PLAIN_BLOCK_BYTES) as u64, dst).map_err(Failed::Store)
@@ -87,7 +95,11 @@ impl Member<'_> {
                 })
             }
         };
-        done.map_err(|failed| failed.of(&self.key, self.reader.size() as usize))
+        done.map_err(|failed| failed.of(&self.key, self.reader.size() as usize))?;
+        if let Some(held) = &self.held {
+            held.keep_block(&ALL, index, Arc::new(dst.to_vec()));
+        }
+        Ok(())
     }
 }
 
@@ -245,14 +257,23 @@ impl ArrayIO {
             return Ok(None);
         };
         let size = usize::try_from(reader.size()).unwrap_or(usize::MAX);
-        let table = if elements.chain.is_identity() {
-            check_length(size, chunk.bytes).map(|()| None).map_err(Failed::Codec)
+        let mut held = is_kept(chunk).and_then(|_| self.held(&*reader, &key));
+        let (table, is_new) = if elements.chain.is_identity() {
+            (check_length(size, chunk.bytes).map(|()| None).map_err(Failed::Codec), false)
+        } else if let Some(table) = held.as_ref().and_then(|held| held.table(&ALL)) {
+            (Ok(Some(table)), false)
         } else {
-            read_table(&*reader, size, chunk.bytes).map(Some)
+            (read_table(&*reader, chunk.bytes).map(|table| Some(Arc::new(table))), true)
         };
         let table = table.map_err(|failed| failed.of(&key, size))?;
+        if let (Some(one), Some(table)) = (&held, &table) {
+            if is_new {
+                one.keep_table(&ALL, table);
+            }
+            held = held.filter(|held| !held.waits(table, is_new));
+        }
         let buffer_offset = placed(&wanted, elements).buffer_offset;
-        Ok(Some(Member { task, key, reader, table, buffer_offset }))
+        Ok(Some(Member { task, key, reader, table, held, buffer_offset }))
     }
 }
 
@@ -269,27 +290,6 @@ fn placed(wanted: &Wanted<'_>, elements: &Elements) -> Placed {
         Wanted::Box { parts, base } => Placed::new(parts, *base, &elements.strides),
         Wanted::Points { .. } => Placed::new(&[], 0, &[]),
     }
-}
-
-fn read_table(
-    reader: &dyn Reader,
-    stored_bytes: usize,
-    decoded_bytes: usize,
-) -> std::result::Result<BlockTable, Failed> {
-    // A frame is never longer than its data and header, whoever made it: no claim is allocated.
-    let limit = decoded_bytes.saturating_add(Frame::HEADER_BYTES);
-    if stored_bytes > limit {
-        let reason = format!("{stored_bytes} bytes stored, at most {limit} expected");
-        return Err(Failed::Codec(CodecError::corrupt("chunk", reason)));
-    }
-    let mut prefix = vec![0; Frame::HEADER_BYTES.min(stored_bytes)];
-    reader.read_at(0, &mut prefix)?;
-    if let Some(header) = prefix.first_chunk() {
-        let bytes = Frame::prefix_bytes(header, stored_bytes, decoded_bytes)?;
-        prefix.resize(bytes, 0);
-        reader.read_at(Frame::HEADER_BYTES as u64, &mut prefix[Frame::HEADER_BYTES..])?;
-    }
-    Ok(BlockTable::parse(&prefix, stored_bytes, decoded_bytes)?)
 }
 
 fn bytes_of(target: Target<'_>, item: usize) -> usize {

@@ -3,75 +3,22 @@
 //! A store that counts, and a codec that counts: the promises of the design about shards, as numbers.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod marking;
+
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use zarrix_codec::{Codec, CodecError, EncodedSize, Scratch};
-use zarrix_engine::{ArrayIO, AxisSelection, Layout, Source, Target};
+use marking::{Marking, range};
+use zarrix_codec::Codec;
+use zarrix_engine::{ArrayIO, AxisSelection, Layout};
 use zarrix_store::testing::{Call, CountingStore};
-use zarrix_store::{Durability, Edge, MemoryStore, Store};
-
-const GO_ON: zarrix_engine::Interrupt<'static> = &|| false;
-
-/// Bytes as they are with a mark before them, counted.
-#[derive(Debug, Default)]
-struct Marking {
-    encoded: AtomicUsize,
-    decoded: AtomicUsize,
-}
-
-impl Marking {
-    /// How many chunks were encoded and decoded since the last time.
-    fn take(&self) -> (usize, usize) {
-        (self.encoded.swap(0, Ordering::SeqCst), self.decoded.swap(0, Ordering::SeqCst))
-    }
-}
-
-impl Codec for Marking {
-    fn name(&self) -> &str {
-        "marking"
-    }
-
-    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
-        EncodedSize::AtMost(decoded_bytes + 1)
-    }
-
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<(), CodecError> {
-        self.encoded.fetch_add(1, Ordering::SeqCst);
-        dst.clear();
-        dst.push(b'#');
-        dst.extend_from_slice(src);
-        Ok(())
-    }
-
-    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<(), CodecError> {
-        self.decoded.fetch_add(1, Ordering::SeqCst);
-        dst.copy_from_slice(&src[1..]);
-        Ok(())
-    }
-
-    fn decode_bounded(
-        &self,
-        src: &[u8],
-        _: usize,
-        dst: &mut Vec<u8>,
-        scratch: &mut Scratch,
-    ) -> Result<(), CodecError> {
-        dst.resize(src.len() - 1, 0);
-        self.decode_into(src, dst, scratch)
-    }
-}
+use zarrix_store::{Edge, MemoryStore, Store};
 
 /// An array of bytes in shards, with what counts.
 struct Sharded {
     array: ArrayIO,
     store: Arc<CountingStore>,
     codec: Arc<Marking>,
-}
-
-fn range(start: u64, count: u64) -> [AxisSelection; 1] {
-    [AxisSelection::Range { start, step: 1, count }]
 }
 
 /// The codec of shards of inner chunks of `chunk` elements, encoded by `inner`.
@@ -102,20 +49,11 @@ impl Sharded {
     }
 
     fn write(&self, start: u64, value: &[u8]) {
-        let (shape, strides) = ([value.len()], [1]);
-        // SAFETY: the slice has as many bytes as the shape says, and outlives the call.
-        let source = unsafe { Source::new(value.as_ptr(), &shape, &strides) };
-        let selection = range(start, value.len() as u64);
-        self.array.write(&selection, source, Durability::Process, GO_ON).unwrap();
+        marking::write(&self.array, start, value).unwrap();
     }
 
     fn read(&self, selection: &[AxisSelection], count: usize) -> Vec<u8> {
-        let mut out = vec![9; count];
-        let (shape, strides) = ([count], [1]);
-        // SAFETY: the vector has as many bytes as the shape says, and outlives the call.
-        let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
-        self.array.read(selection, target, GO_ON).unwrap();
-        out
+        marking::read(&self.array, selection, count).unwrap()
     }
 
     fn stored(&self, key: &str) -> Vec<u8> {

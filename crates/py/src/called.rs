@@ -144,7 +144,7 @@ fn fetch_parts(
                     _ => bytes.extend_from_slice(part.as_slice()),
                 }
             }
-            Ok(Ok(Fetched::Bytes(bytes, Generation(version.into()), total)))
+            Ok(Ok(Fetched::Bytes(bytes, Generation::vague(u128::from(version) << 1), total)))
         })
     });
     answers.collect()

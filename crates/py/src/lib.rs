@@ -24,6 +24,8 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _engine {
+    use std::collections::BTreeMap;
+
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -57,6 +59,29 @@ mod _engine {
     #[pyfunction]
     fn concurrent_requests() -> usize {
         zarrix_store::concurrent_requests()
+    }
+
+    #[pyfunction]
+    fn set_chunk_cache_bytes(bytes: usize) {
+        zarrix_engine::set_chunk_cache_bytes(bytes);
+    }
+
+    #[pyfunction]
+    fn chunk_cache_bytes() -> usize {
+        zarrix_engine::chunk_cache_bytes()
+    }
+
+    #[pyfunction]
+    fn chunk_cache_counts() -> BTreeMap<&'static str, u64> {
+        let counts = zarrix_engine::chunk_cache_counts();
+        BTreeMap::from([
+            ("hits", counts.hits),
+            ("misses", counts.misses),
+            ("hit_bytes", counts.hit_bytes),
+            ("evicted", counts.evicted),
+            ("entries", counts.entries),
+            ("bytes", counts.bytes),
+        ])
     }
 
     #[pyfunction]

@@ -15,6 +15,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::key::{check_key, check_prefix};
 use crate::lock::Others;
@@ -419,6 +420,14 @@ impl Reader for OpenFile<'_> {
         self.file
             .read_exact_at(dst, offset)
             .map_err(|source| self.store.failed("read", &self.key)(source))
+    }
+
+    /// The file is looked at once more, after the clock was: what is written into it in place from
+    /// then on shows in its times.
+    fn version(&self) -> Option<Generation> {
+        let now = SystemTime::now();
+        let status = sys::status_of(&self.file).ok()?;
+        if status.len() == self.size { status.version(now) } else { None }
     }
 }
 

@@ -35,6 +35,12 @@ struct Value {
     version: u64,
 }
 
+impl Value {
+    fn generation(&self) -> Generation {
+        Generation::exact(u128::from(self.version) << 1)
+    }
+}
+
 impl MemoryStore {
     /// An empty store, unequal to every other.
     #[must_use]
@@ -67,6 +73,7 @@ impl MemoryStore {
 struct Held {
     key: String,
     bytes: Arc<[u8]>,
+    generation: Generation,
 }
 
 impl Reader for Held {
@@ -76,6 +83,10 @@ impl Reader for Held {
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
         read_slice(&self.key, &self.bytes, offset, dst)
+    }
+
+    fn version(&self) -> Option<Generation> {
+        Some(self.generation)
     }
 }
 
@@ -98,7 +109,7 @@ impl Store for MemoryStore {
         dst.clear();
         let Some(value) = self.value(key)? else { return Ok(None) };
         dst.extend_from_slice(&value.bytes);
-        Ok(Some(Generation(value.version.into())))
+        Ok(Some(value.generation()))
     }
 
     fn get_ranges_into(
@@ -110,7 +121,7 @@ impl Store for MemoryStore {
         dst.clear();
         let Some(value) = self.value(key)? else { return Ok(None) };
         cut_ranges(key, &value.bytes, ranges, dst)?;
-        Ok(Some(Generation(value.version.into())))
+        Ok(Some(value.generation()))
     }
 
     fn get_edge_into(
@@ -125,7 +136,7 @@ impl Store for MemoryStore {
         let Range { start, end } = edge.range(total);
         // Both lie within the value's length, which is a usize.
         dst.extend_from_slice(&value.bytes[start as usize..end as usize]);
-        Ok(Some((Generation(value.version.into()), total)))
+        Ok(Some((value.generation(), total)))
     }
 
     fn reads_parts(&self) -> bool {
@@ -135,7 +146,9 @@ impl Store for MemoryStore {
     fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
         let found = self.value(key)?;
         Ok(found.map(|value| {
-            Box::new(Held { key: key.to_owned(), bytes: value.bytes }) as Box<dyn Reader>
+            let generation = value.generation();
+            Box::new(Held { key: key.to_owned(), bytes: value.bytes, generation })
+                as Box<dyn Reader>
         }))
     }
 

@@ -10,6 +10,28 @@ use crate::{KeyLock, Result, StoreError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Generation(pub u128);
 
+impl Generation {
+    const EXACT: u128 = 1;
+
+    /// One that no two versions with different bytes have in common.
+    #[must_use]
+    pub fn exact(hash: u128) -> Self {
+        Self(hash | Self::EXACT)
+    }
+
+    /// One that may be that of other bytes, too: a time in seconds, a weak tag.
+    #[must_use]
+    pub fn vague(hash: u128) -> Self {
+        Self(hash & !Self::EXACT)
+    }
+
+    /// Whether equal generations stand for equal bytes.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        self.0 & Self::EXACT != 0
+    }
+}
+
 /// What must have happened when a write returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Durability {
@@ -72,6 +94,12 @@ pub trait Reader: Send + Sync {
 
     /// Fills `dst` with the bytes from `offset` on; a range beyond the end is an error.
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()>;
+
+    /// What tells this version from every other that the key had or will have; `None` where nothing
+    /// does, or not yet.
+    fn version(&self) -> Option<Generation> {
+        None
+    }
 }
 
 /// As long as no value is.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::corrupt;
 use super::decode::{Frame, LENGTH_BYTES, decode_streams};
-use super::header::{HEADER_BYTES, Header};
+use super::header::{Format, HEADER_BYTES, Header};
 use crate::{Result, Scratch};
 
 impl Frame<'_> {
@@ -36,6 +36,15 @@ impl Frame<'_> {
     pub fn extents(&self) -> Result<Vec<Range<usize>>> {
         extents(&self.header(), self.as_slice(), self.as_slice().len())
     }
+
+    /// The frame's header and where its blocks lie.
+    ///
+    /// # Errors
+    ///
+    /// As [`Frame::extents`].
+    pub fn table(&self) -> Result<BlockTable> {
+        Ok(BlockTable { header: self.header(), extents: self.extents()? })
+    }
 }
 
 /// A frame's header and where its blocks lie: a block decodes from it and its own bytes alone.
@@ -62,6 +71,17 @@ impl BlockTable {
     /// What each block but the last decodes to.
     pub fn block_bytes(&self) -> usize {
         self.header.block_bytes
+    }
+
+    /// Whether the frame holds the bytes as they are.
+    pub fn is_stored(&self) -> bool {
+        self.header.stored
+    }
+
+    /// Whether decoding takes about as long as copying does.
+    pub fn is_fast(&self) -> bool {
+        self.is_stored()
+            || matches!(self.header.format, Format::Lz4 | Format::BloscLz | Format::Snappy)
     }
 
     /// Which bytes of the frame each block needs.

@@ -22,7 +22,7 @@ use super::client::Got;
 use super::conditions::change_name;
 use crate::Generation;
 
-const MAGIC: &[u8; 8] = b"zarrixc1";
+const MAGIC: &[u8; 8] = b"zarrixc2";
 /// Of an entry that is being written; one so old belongs to a process that was killed.
 const UNFINISHED: &str = ".unfinished";
 const LONGEST_WRITE: Duration = Duration::from_secs(3600);

@@ -317,7 +317,11 @@ fn generation(meta: &ObjectMeta) -> Generation {
         }
         u128::from(hasher.finish())
     };
-    Generation(half(0) << 64 | half(1))
+    let hash = half(0) << 64 | half(1);
+    match &meta.e_tag {
+        Some(tag) if !tag.starts_with("W/") => Generation::exact(hash),
+        _ => Generation::vague(hash),
+    }
 }
 
 /// Whether a name is a value's, and not that of one that was being written.
