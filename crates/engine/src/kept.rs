@@ -11,6 +11,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use zarrix_codec::CodecError;
 use zarrix_codec::blosc::BlockTable;
 use zarrix_store::{Generation, Reader};
 
@@ -286,6 +287,27 @@ impl Held {
         })
     }
 
+    /// What is kept of a frame whose table `read` gives; `None` where its blocks are not to be kept.
+    fn blocks<E: From<CodecError>>(
+        &self,
+        found: Found,
+        range: &Range<u64>,
+        (chunk, elements, wanted): (&ChunkLayout, &Elements, &[Wanted<'_>]),
+        sink: Sink<'_>,
+        read: impl FnOnce() -> std::result::Result<BlockTable, E>,
+    ) -> std::result::Result<Option<Blocks>, E> {
+        if let Found::Blocks(blocks) = found {
+            return Ok((!self.waits(&blocks.table, false)).then_some(blocks));
+        }
+        let table = Arc::new(read()?);
+        self.keep_table(range, &table);
+        if self.waits(&table, true) {
+            chunk_cache::count(0, 0, 1);
+            return Ok(None);
+        }
+        Ok(Some(Blocks::new(table, chunk, elements, wanted, sink.layout.item_bytes)?))
+    }
+
     /// Reads and decodes the missing blocks of a frame, keeps them, and places what is wanted;
     /// false where they are not to be kept yet.
     fn read_blocks(
@@ -297,19 +319,10 @@ impl Held {
         s: &mut Scratch,
     ) -> std::result::Result<bool, Failed> {
         let range = ALL;
-        let mut blocks = match found {
-            Found::Blocks(blocks) if self.waits(&blocks.table, false) => return Ok(false),
-            Found::Blocks(blocks) => blocks,
-            _ => {
-                let table = Arc::new(read_table(reader, chunk.bytes)?);
-                self.keep_table(&range, &table);
-                if self.waits(&table, true) {
-                    chunk_cache::count(0, 0, 1);
-                    return Ok(false);
-                }
-                let item = sink.layout.item_bytes;
-                Blocks::new(table, chunk, elements, wanted, item)?
-            }
+        let read = || read_table(reader, chunk.bytes);
+        let Some(mut blocks) = self.blocks(found, &range, (chunk, elements, wanted), sink, read)?
+        else {
+            return Ok(false);
         };
         blocks.count();
         let table = Arc::clone(&blocks.table);
@@ -354,19 +367,11 @@ impl Held {
             self.keep(&range, Kind::Chunk, Piece::Decoded(Arc::new(decoded)));
             return Ok(());
         };
-        let mut blocks = match found {
-            Found::Blocks(blocks) if !self.waits(&blocks.table, false) => blocks,
-            _ => {
-                let table = Arc::new(frame.table()?);
-                self.keep_table(&range, &table);
-                if self.waits(&table, true) {
-                    chunk_cache::count(0, 0, 1);
-                    let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-                    return place(chunk, Some(encoded), wanted, sink, scratch);
-                }
-                let item = sink.layout.item_bytes;
-                Blocks::new(table, chunk, elements, wanted, item)?
-            }
+        let read = || frame.table();
+        let Some(mut blocks) = self.blocks(found, &range, (chunk, elements, wanted), sink, read)?
+        else {
+            let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+            return place(chunk, Some(encoded), wanted, sink, scratch);
         };
         blocks.count();
         for index in blocks.missing().collect::<Vec<_>>() {

@@ -4,8 +4,8 @@
 //! so that v2 and v3, and every dtype, are one kind of array here.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -90,6 +90,24 @@ struct Coding {
     document: String,
     /// Of a layout with codecs that the document only counts, which are nobody else's.
     number: u64,
+    hash: OnceLock<u128>,
+}
+
+impl Coding {
+    fn hashed(&self) -> u128 {
+        let document = serde_json::from_str::<serde_json::Map<String, Value>>(&self.document);
+        let text = document.map(|mut document| {
+            document.remove("shape");
+            Value::Object(document).to_string()
+        });
+        let text = text.unwrap_or_default();
+        let half = |seed: u8| {
+            let mut hasher = DefaultHasher::new();
+            (seed, &text, self.number).hash(&mut hasher);
+            u128::from(hasher.finish())
+        };
+        half(0) << 64 | half(1)
+    }
 }
 
 pub(crate) fn fault(key: &'static str, reason: impl Into<String>) -> EngineError {
@@ -124,26 +142,14 @@ impl Layout {
             metadata_key: String::new(),
             write_empty_chunks: true,
             read_missing_chunks: true,
-            coding: Coding { document: String::new(), number: 0 },
+            coding: Coding { document: String::new(), number: 0, hash: OnceLock::new() },
         }
     }
 
     /// Equal for layouts by which a stored chunk decodes to the same bytes: all of the document but
     /// the array's shape, which may grow.
     pub(crate) fn coding(&self) -> u128 {
-        let document =
-            serde_json::from_str::<serde_json::Map<String, Value>>(&self.coding.document);
-        let text = document.map(|mut document| {
-            document.remove("shape");
-            Value::Object(document).to_string()
-        });
-        let text = text.unwrap_or_default();
-        let half = |seed: u8| {
-            let mut hasher = DefaultHasher::new();
-            (seed, &text, self.coding.number).hash(&mut hasher);
-            u128::from(hasher.finish())
-        };
-        half(0) << 64 | half(1)
+        *self.coding.hash.get_or_init(|| self.coding.hashed())
     }
 
     /// Reads a layout document; every number in it is checked.
@@ -199,7 +205,7 @@ impl Layout {
             metadata_key: document.metadata_key,
             write_empty_chunks: document.write_empty_chunks,
             read_missing_chunks: document.read_missing_chunks,
-            coding: Coding { document: text.to_owned(), number },
+            coding: Coding { document: text.to_owned(), number, hash: OnceLock::new() },
         })
     }
 
