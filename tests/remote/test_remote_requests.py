@@ -65,3 +65,28 @@ def test_a_small_shard_is_one_request_and_a_large_one_two_once(faulty, array):
     assert array[15, 15] == DATA[15, 15]
     # The index is known now, and is of that version.
     assert len(faulty.requests) == 1
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_group_and_its_members_are_a_listing_and_one_document_each(faulty, zarr_format):
+    place = f"{faulty.url}/g"
+    options = {"storage_options": faulty.options}
+    group = zarr.open_group(place, mode="w", zarr_format=zarr_format, **options)
+    for number in range(20):
+        group.create_array(f"a{number:02}", shape=10, chunks=10, dtype="i4")
+    faulty.requests.clear()
+    assert len(dict(zarr.open(place, mode="r", **options).arrays())) == 20
+    # What is there is asked in both formats at once; its members have its own.
+    assert len(faulty.requests) == 3 + 1 + 20
+
+
+def test_a_chunk_that_is_kept_is_one_request_without_a_body(faulty, array):
+    if array.shards is not None and array.shards[1] > 200:
+        pytest.skip("the index of a large shard is asked for first")
+    with zarr.config(chunk_cache_bytes=2**24):
+        np.testing.assert_array_equal(array[12:18, 2:9], DATA[12:18, 2:9])
+        faulty.requests.clear()
+        np.testing.assert_array_equal(array[12:18, 2:9], DATA[12:18, 2:9])
+        assert [method for method, _ in faulty.requests] == ["HEAD"]
+        zarr.open(f"{faulty.url}/x", mode="r+", storage_options=faulty.options)[13, 3] = -1
+        assert array[12:18, 2:9][1, 1] == -1
