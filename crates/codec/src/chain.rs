@@ -173,6 +173,12 @@ impl Chain {
         self.codecs.first().is_some_and(|first| first.has_blocks())
     }
 
+    /// What encodes the blocks of a chunk apart from each other: of one codec that has such.
+    pub fn block_encoder(&self) -> Option<blosc::BlockEncoder> {
+        let [only] = self.codecs.as_slice() else { return None };
+        only.block_encoder(self.decoded_bytes())
+    }
+
     /// A view that decodes block by block, when the format of the first codec allows it.
     ///
     /// `Some` only when what follows that codec is nothing but checksums, which are verified here.

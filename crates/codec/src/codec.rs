@@ -68,4 +68,10 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
         let _ = (src, decoded_bytes);
         Ok(None)
     }
+
+    /// What encodes the blocks of `decoded_bytes` apart from each other, if this codec has such.
+    fn block_encoder(&self, decoded_bytes: usize) -> Option<crate::blosc::BlockEncoder> {
+        let _ = decoded_bytes;
+        None
+    }
 }

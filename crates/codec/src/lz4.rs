@@ -14,8 +14,7 @@ const MAX_INPUT_BYTES: usize = 0x7E00_0000;
 
 /// Decodes one block into `dst`; returns the bytes written, `None` when it does not fit or is bad.
 pub(crate) fn decompress(src: &[u8], dst: &mut [u8]) -> Option<usize> {
-    let src_bytes = c_int::try_from(src.len()).ok()?;
-    let dst_bytes = c_int::try_from(dst.len()).ok()?;
+    let (src_bytes, dst_bytes) = lengths(src, dst)?;
     // SAFETY: both pointers are valid for the lengths given; this entry point reads and writes
     // inside those for any input.
     let written = unsafe {
@@ -27,6 +26,30 @@ pub(crate) fn decompress(src: &[u8], dst: &mut [u8]) -> Option<usize> {
         )
     };
     usize::try_from(written).ok()
+}
+
+/// Compresses `src` into the front of `dst`, the faster the larger `acceleration`; returns the bytes
+/// written, `None` when they do not fit.
+pub(crate) fn compress(src: &[u8], dst: &mut [u8], acceleration: i32) -> Option<usize> {
+    let (src_bytes, dst_bytes) = lengths(src, dst)?;
+    let (src, dst) = (src.as_ptr().cast::<c_char>(), dst.as_mut_ptr().cast::<c_char>());
+    // SAFETY: both pointers are valid for the lengths given.
+    let written =
+        unsafe { lz4_sys::LZ4_compress_fast(src, dst, src_bytes, dst_bytes, acceleration) };
+    usize::try_from(written).ok().filter(|written| *written > 0)
+}
+
+/// [`compress`] by the encoder that looks longer, the longer the higher `level`.
+pub(crate) fn compress_slowly(src: &[u8], dst: &mut [u8], level: i32) -> Option<usize> {
+    let (src_bytes, dst_bytes) = lengths(src, dst)?;
+    let (src, dst) = (src.as_ptr().cast::<c_char>(), dst.as_mut_ptr().cast::<c_char>());
+    // SAFETY: both pointers are valid for the lengths given.
+    let written = unsafe { lz4_sys::LZ4_compress_HC(src, dst, src_bytes, dst_bytes, level) };
+    usize::try_from(written).ok().filter(|written| *written > 0)
+}
+
+fn lengths(src: &[u8], dst: &[u8]) -> Option<(c_int, c_int)> {
+    Some((c_int::try_from(src.len()).ok()?, c_int::try_from(dst.len()).ok()?))
 }
 
 /// The numcodecs LZ4 codec.
@@ -99,25 +122,10 @@ impl Codec for Lz4 {
         };
         dst.resize(bound, 0);
         dst[..HEADER_BYTES].copy_from_slice(&src_bytes.to_le_bytes());
-        let room = &mut dst[HEADER_BYTES..];
-        let room_bytes = c_int::try_from(room.len()).map_err(|_| refused("more than 2 GiB"))?;
-        // SAFETY: both pointers are valid for the lengths given.
-        let written = unsafe {
-            lz4_sys::LZ4_compress_fast(
-                src.as_ptr().cast::<c_char>(),
-                room.as_mut_ptr().cast::<c_char>(),
-                src_bytes,
-                room_bytes,
-                self.acceleration,
-            )
-        };
-        match usize::try_from(written) {
-            Ok(written) if written > 0 => {
-                dst.truncate(HEADER_BYTES + written);
-                Ok(())
-            }
-            _ => Err(refused("the encoder refused the input")),
-        }
+        let written = compress(src, &mut dst[HEADER_BYTES..], self.acceleration)
+            .ok_or_else(|| refused("the encoder refused the input"))?;
+        dst.truncate(HEADER_BYTES + written);
+        Ok(())
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], _scratch: &mut Scratch) -> Result<()> {

@@ -33,7 +33,7 @@ impl Scratch {
     /// [`CodecError::Interrupted`] when that answers true.
     ///
     /// Asked are the blocks of Blosc, and bz2 and lzma. What libraries code in one call (deflate,
-    /// zstd, LZ4, encoding with c-blosc) is done at a rate that leaves nobody waiting for long.
+    /// zstd, LZ4, encoding of blosclz and zlib by c-blosc) is done at a rate that leaves nobody waiting for long.
     pub fn poll_with(&mut self, poll: fn() -> bool) {
         self.poll = Some(poll);
     }

@@ -46,6 +46,7 @@ mod walk;
 mod wanted;
 mod whole;
 mod write;
+mod write_shared;
 
 pub use array::ArrayIO;
 pub use blobs::{ObjectSink, ObjectSource, Picks};

@@ -19,6 +19,8 @@ pub(crate) struct Scratch {
     pub sparse: Vec<u8>,
     /// The new encoded bytes of a chunk that is written.
     pub update: Vec<u8>,
+    /// Encoded parts of a chunk that other threads helped with.
+    pub parts: Vec<Vec<u8>>,
     pub chain: ChainScratch,
 }
 
@@ -47,7 +49,10 @@ pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
         scratch
     });
     let result = work(&mut scratch);
-    let Scratch { chunk, sparse, encoded, update, .. } = &mut *scratch;
+    let Scratch { chunk, sparse, encoded, update, parts, .. } = &mut *scratch;
+    if parts.iter().map(Vec::capacity).sum::<usize>() > KEEP_BYTES {
+        *parts = Vec::new();
+    }
     for buffer in [chunk, sparse, encoded, update] {
         if buffer.capacity() > KEEP_BYTES {
             *buffer = Vec::new();

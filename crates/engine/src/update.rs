@@ -208,7 +208,7 @@ fn update_shard(
     let stored = |entry: usize| old.as_ref().map_or(Ok(None), |old| old.inner(entry));
     let cut = Cut::new(shard, &chunk.shape, edit.wanted);
     let mut touched = cut.entries().peekable();
-    let mut body = Assembly::new(shard);
+    let mut body = Assembly::new(shard, std::mem::take(out));
     let mut inner = Vec::new();
     let spring = Spring { keep_empty: edit.spring.layout.write_empty_chunks, ..edit.spring };
     for entry in 0..shard.count {
@@ -248,7 +248,7 @@ impl<'a> Opened<'a> {
 }
 
 /// How much of the inner chunk of `entry` lies inside the array.
-fn inner_limits(
+pub(crate) fn inner_limits(
     chunk: &ChunkLayout,
     shard: &Shard,
     entry: usize,
@@ -264,19 +264,23 @@ fn inner_limits(
 }
 
 /// A shard that is being put together, inner chunk by inner chunk in the order of the index.
-struct Assembly {
+pub(crate) struct Assembly {
     bytes: Vec<u8>,
     index: Vec<u8>,
     empty: bool,
 }
 
 impl Assembly {
-    fn new(shard: &Shard) -> Self {
-        let begin = if shard.index_at_end { 0 } else { shard.index_bytes };
-        Self { bytes: vec![0; begin], index: Vec::with_capacity(shard.count * 16), empty: true }
+    /// In the `memory` of another, whose content does not matter.
+    pub fn new(shard: &Shard, memory: Vec<u8>) -> Self {
+        let mut bytes = memory;
+        bytes.clear();
+        bytes.resize(if shard.index_at_end { 0 } else { shard.index_bytes }, 0);
+        Self { bytes, index: Vec::with_capacity(shard.count * 16), empty: true }
     }
 
-    fn push(&mut self, inner: Option<&[u8]>) {
+    /// The next inner chunk; None for one that is not stored.
+    pub fn push(&mut self, inner: Option<&[u8]>) {
         let (offset, length) =
             inner.map_or((ABSENT, ABSENT), |inner| (self.bytes.len() as u64, inner.len() as u64));
         self.index.extend_from_slice(&offset.to_le_bytes());
@@ -287,15 +291,16 @@ impl Assembly {
         }
     }
 
-    fn finish(
+    /// Makes `out` the shard; false if it is not to be stored.
+    pub fn finish(
         mut self,
         shard: &Shard,
         keep_empty: bool,
         s: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> CodecResult<bool> {
-        out.clear();
         if self.empty && !keep_empty {
+            *out = self.bytes;
             return Ok(false);
         }
         let mut index = Vec::with_capacity(shard.index_bytes);
@@ -317,7 +322,7 @@ impl Assembly {
             codec.encode(&self.bytes, &mut encoded, &mut s.chain.codec)?;
             std::mem::swap(&mut self.bytes, &mut encoded);
         }
-        out.append(&mut self.bytes);
+        *out = self.bytes;
         Ok(true)
     }
 }

@@ -46,6 +46,9 @@ impl ArrayIO {
             let wanted = [Wanted::of(&segments, 0)];
             scratch::with(|s| self.write_job(&coords, &wanted, source, durability, s))
         };
+        if let Some(parts) = self.parts(plan.tasks, source) {
+            return self.write_in_parts(&plan, parts, source, durability, interrupt);
+        }
         match plan.tasks {
             0 => Ok(()),
             1 => pool::run_alone(1, interrupt, &task),
@@ -66,17 +69,20 @@ impl ArrayIO {
         let chunk = &*self.layout.chunk(coords)?;
         let limits = self.limits(coords);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
-        let spring = Spring {
-            from: source.base(),
-            objects: source.source(),
-            layout: &self.layout,
-            keep_empty: self.layout.write_empty_chunks,
-        };
-        let edit = Edit { wanted, limits: &limits, spring };
+        let edit = Edit { wanted, limits: &limits, spring: self.spring(source) };
         let mut new = std::mem::take(&mut s.update);
         let done = self.write_chunk(chunk, edit, durability, s, &mut new);
         s.update = new;
         done
+    }
+
+    pub(crate) fn spring<'a>(&'a self, source: Source<'a>) -> Spring<'a> {
+        Spring {
+            from: source.base(),
+            objects: source.source(),
+            layout: &self.layout,
+            keep_empty: self.layout.write_empty_chunks,
+        }
     }
 
     fn write_chunk(
@@ -154,7 +160,13 @@ impl ArrayIO {
         self.replace(&s.key, encoded, durability)
     }
 
-    fn replace(&self, key: &str, encoded: Option<&[u8]>, durability: Durability) -> Result<()> {
+    /// Puts a value, or deletes it.
+    pub(crate) fn replace(
+        &self,
+        key: &str,
+        encoded: Option<&[u8]>,
+        durability: Durability,
+    ) -> Result<()> {
         match encoded {
             Some(encoded) => self.store.put(key, encoded, durability)?,
             None => {

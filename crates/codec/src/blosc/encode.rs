@@ -1,7 +1,8 @@
-//! Encoding through c-blosc, and the codec that the registry hands out.
+//! The codec that the registry hands out, which encodes in blocks of our own or through c-blosc.
 
 use std::ffi::{CStr, c_int, c_void};
 
+use super::blocks::{BlockEncoder, Streams};
 use super::header::HEADER_BYTES;
 use super::{Frame, NAME};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
@@ -49,37 +50,9 @@ pub struct Blosc {
     pub block_bytes: usize,
 }
 
-impl Codec for Blosc {
-    fn name(&self) -> &str {
-        NAME
-    }
-
-    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
-        EncodedSize::AtMost(decoded_bytes.saturating_add(HEADER_BYTES))
-    }
-
-    fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
-        if decoded_bytes > MAX_INPUT_BYTES {
-            return Err(CodecError::Configuration {
-                codec: NAME.to_owned(),
-                reason: format!(
-                    "a chunk of {decoded_bytes} bytes; Blosc takes {MAX_INPUT_BYTES} (smaller \
-                     chunks, or another compressor)"
-                ),
-            });
-        }
-        Ok(())
-    }
-
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
-        let refused = |reason: String| CodecError::Encode { codec: NAME, reason };
-        if src.len() > MAX_INPUT_BYTES {
-            return Err(refused(format!("{} bytes, more than {MAX_INPUT_BYTES}", src.len())));
-        }
-        if self.compressor.0 == c"snappy" {
-            super::snappy::encode(self, src, dst);
-            return Ok(());
-        }
+impl Blosc {
+    /// The frame as c-blosc makes it, in one call.
+    fn encode_by_library(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         let room = src.len() + HEADER_BYTES;
         dst.clear();
         dst.reserve(room);
@@ -109,6 +82,43 @@ impl Codec for Blosc {
             _ => Err(refused(format!("c-blosc returned {written} for {} bytes", src.len()))),
         }
     }
+}
+
+fn refused(reason: String) -> CodecError {
+    CodecError::Encode { codec: NAME, reason }
+}
+
+impl Codec for Blosc {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
+        EncodedSize::AtMost(decoded_bytes.saturating_add(HEADER_BYTES))
+    }
+
+    fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
+        if decoded_bytes > MAX_INPUT_BYTES {
+            return Err(CodecError::Configuration {
+                codec: NAME.to_owned(),
+                reason: format!(
+                    "a chunk of {decoded_bytes} bytes; Blosc takes {MAX_INPUT_BYTES} (smaller \
+                     chunks, or another compressor)"
+                ),
+            });
+        }
+        Ok(())
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        if src.len() > MAX_INPUT_BYTES {
+            return Err(refused(format!("{} bytes, more than {MAX_INPUT_BYTES}", src.len())));
+        }
+        match self.block_encoder(src.len()) {
+            Some(blocks) => blocks.encode(src, dst, scratch),
+            None => self.encode_by_library(src, dst),
+        }
+    }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         Frame::parse(src, dst.len())?.decode_into(dst, scratch)
@@ -136,6 +146,11 @@ impl Codec for Blosc {
 
     fn has_blocks(&self) -> bool {
         true
+    }
+
+    fn block_encoder(&self, decoded_bytes: usize) -> Option<BlockEncoder> {
+        let streams = Streams::named(self.compressor.0.to_bytes())?;
+        Some(BlockEncoder::new(self, streams, decoded_bytes))
     }
 
     fn blocks<'a>(&self, src: &'a [u8], decoded_bytes: usize) -> Result<Option<Frame<'a>>> {

@@ -1,6 +1,6 @@
 //! Bit transposition: eight rows of bits become a plane of bytes, planes become elements.
 
-use super::{shuffle, unshuffle};
+use super::unshuffle;
 
 /// Elements per tile when elements are small; a multiple of what a kernel takes at once.
 const TILE_ELEMENTS: usize = 1024;
@@ -28,26 +28,6 @@ fn rows_to_bytes(plane: &[u8], start: usize, dst: &mut [u8]) {
     for (i, eight) in dst.chunks_exact_mut(8).enumerate().skip(done) {
         let rows: [u8; 8] = std::array::from_fn(|k| plane[k * row_bytes + start + i]);
         eight.copy_from_slice(&transpose_8x8(u64::from_le_bytes(rows)).to_le_bytes());
-    }
-}
-
-/// The inverse of [`bit_unshuffle`], to planes side by side; `src` is whole eights of elements.
-pub(crate) fn bit_shuffle(src: &[u8], element_bytes: usize, dst: &mut [u8]) {
-    let elements = src.len() / element_bytes;
-    if elements == 0 {
-        return;
-    }
-    shuffle(src, element_bytes, dst);
-    let row_bytes = elements / 8;
-    let mut bytes = vec![0; elements];
-    for plane in dst.chunks_exact_mut(elements) {
-        bytes.copy_from_slice(plane);
-        for (i, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
-            let rows = transpose_8x8(u64::from_le_bytes(*eight)).to_le_bytes();
-            for (k, row) in rows.into_iter().enumerate() {
-                plane[k * row_bytes + i] = row;
-            }
-        }
     }
 }
 

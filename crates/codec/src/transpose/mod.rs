@@ -12,7 +12,7 @@ mod bytes;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use bits::{bit_shuffle, bit_unshuffle};
+pub(crate) use bits::bit_unshuffle;
 pub(crate) use bytes::{shuffle, unshuffle};
 
 /// The most planes an element of Blosc can have.
@@ -62,9 +62,6 @@ mod tests {
                 let planes: Vec<&[u8]> = src.chunks_exact(elements).collect();
                 let mut dst = vec![0; src.len()];
                 bit_unshuffle(&planes, &mut dst);
-                let mut back = vec![0; src.len()];
-                bit_shuffle(&dst, element_bytes, &mut back);
-                assert_eq!(back, src);
                 let row_bytes = elements / 8;
                 for (i, element) in dst.chunks_exact(element_bytes).enumerate() {
                     for bit in 0..8 * element_bytes {

@@ -1,8 +1,8 @@
-//! Our Blosc decoder against c-blosc, live.
+//! Our Blosc decoder and encoder against c-blosc, live.
 
 use serde_json::json;
-use zarrix_codec::blosc::Frame;
-use zarrix_codec::{CodecError, Input, Scratch, from_config};
+use zarrix_codec::blosc::{Blosc, Compressor, Frame, Shuffle};
+use zarrix_codec::{Codec, CodecError, Input, Scratch, from_config};
 
 use crate::common::{Noise, Spec, c_blosc_encode, mixed, ramp};
 
@@ -13,6 +13,21 @@ const LENGTHS: [usize; 7] = [0, 1, 7, 100, 1000, 65536 + 13, (1 << 20) + 5];
 fn check(src: &[u8], spec: &Spec, scratch: &mut Scratch) {
     let frame = c_blosc_encode(src, spec);
     let parsed = Frame::parse(&frame, src.len()).unwrap_or_else(|e| panic!("{spec:?}: {e}"));
+    let blosc = blosc_of(spec);
+    let mut ours = vec![0xA5; 3];
+    blosc.encode(src, &mut ours, scratch).unwrap();
+    assert!(ours == frame, "{spec:?} on {} bytes", src.len());
+    if let Some(encoder) = blosc.block_encoder(src.len()) {
+        // As threads that share a chunk do: the last block first.
+        let mut blocks = vec![Vec::new(); encoder.n_blocks()];
+        for (index, block) in blocks.iter_mut().enumerate().rev() {
+            encoder.encode_block(&src[encoder.range(index)], block, scratch).unwrap();
+        }
+        if !encoder.assemble(&blocks, &mut ours) {
+            encoder.store(src, &mut ours);
+        }
+        assert!(ours == frame, "{spec:?} on {} bytes, put together", src.len());
+    }
     let mut whole = vec![0xA5; src.len()];
     parsed.decode_into(&mut whole, scratch).unwrap_or_else(|e| panic!("{spec:?}: {e}"));
     assert!(whole == src, "{spec:?} on {} bytes", src.len());
@@ -29,8 +44,18 @@ fn check(src: &[u8], spec: &Spec, scratch: &mut Scratch) {
     assert!(parsed.decode_block(parsed.n_blocks(), &mut [0], scratch).is_err());
 }
 
+fn blosc_of(spec: &Spec) -> Blosc {
+    Blosc {
+        compressor: Compressor::named(spec.cname).unwrap(),
+        level: spec.level as u8,
+        shuffle: [Shuffle::None, Shuffle::Bytes, Shuffle::Bits][spec.shuffle as usize],
+        element_bytes: spec.element_bytes,
+        block_bytes: spec.block_bytes,
+    }
+}
+
 #[test]
-fn every_frame_of_c_blosc_decodes_to_its_data() {
+fn every_frame_of_c_blosc_decodes_to_its_data_and_is_what_we_encode_it_to() {
     let mut scratch = Scratch::default();
     for cname in CNAMES {
         for element_bytes in ELEMENT_BYTES {

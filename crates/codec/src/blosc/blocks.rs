@@ -1,0 +1,312 @@
+//! Blosc frames made of blocks that anybody encodes, in any order, and somebody puts together.
+//!
+//! They are byte for byte what c-blosc makes: the same sizes of blocks, the same streams, by the
+//! same libraries. What c-blosc only does in one call, on one thread and without an end to it before
+//! the last block, several threads share here, and an interrupt ends between two blocks.
+
+use std::borrow::Borrow;
+use std::ffi::c_int;
+use std::ops::Range;
+
+use super::encode::{Blosc, Shuffle};
+use super::header::HEADER_BYTES;
+use crate::{Result, Scratch, lz4};
+
+/// Below this many bytes Blosc compresses nothing, and splits nothing into shorter streams.
+const MIN_BYTES: usize = 128;
+const MAX_SPLITS: usize = 16;
+const CACHE_BYTES: usize = 32 << 10;
+const MAX_BLOCK_BYTES: usize = (i32::MAX as usize - 255 * 4) / 3;
+const LENGTH_BYTES: usize = 4;
+const STORED: u8 = 0x02;
+const NO_SPLIT: u8 = 0x10;
+
+// c-blosc's own filters, of the library that is linked for its other compressors: they know the
+// vector instructions of every processor that it knows.
+unsafe extern "C" {
+    fn blosc_internal_shuffle(element_bytes: usize, bytes: usize, src: *const u8, dst: *mut u8);
+    fn blosc_internal_bitshuffle(
+        element_bytes: usize,
+        bytes: usize,
+        src: *const u8,
+        dst: *mut u8,
+        scratch: *mut u8,
+    ) -> c_int;
+}
+
+/// What compresses the streams of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Streams {
+    Lz4,
+    Lz4Hc,
+    Snappy,
+    Zstd,
+}
+
+impl Streams {
+    /// The compressor that documents call `cname`; None for those that c-blosc has itself.
+    pub(super) fn named(cname: &[u8]) -> Option<Self> {
+        match cname {
+            b"lz4" => Some(Self::Lz4),
+            b"lz4hc" => Some(Self::Lz4Hc),
+            b"snappy" => Some(Self::Snappy),
+            b"zstd" => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+
+    /// What the header calls the format.
+    fn format(self) -> u8 {
+        match self {
+            Self::Lz4 | Self::Lz4Hc => 1,
+            Self::Snappy => 2,
+            Self::Zstd => 4,
+        }
+    }
+
+    /// Whether it is given larger blocks: it takes its time for each, and finds more in them.
+    fn is_slow(self) -> bool {
+        matches!(self, Self::Lz4Hc | Self::Zstd)
+    }
+
+    /// Room that its output may need while it is made.
+    fn room(self, bytes: usize) -> usize {
+        if self == Self::Snappy { snap::raw::max_compress_len(bytes) } else { bytes }
+    }
+
+    /// Compresses `src` into the front of `dst`; None if that has no room for it.
+    fn compress(
+        self,
+        level: u8,
+        src: &[u8],
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Option<usize> {
+        let level = i32::from(level);
+        match self {
+            Self::Lz4 => lz4::compress(src, dst, 10 - level),
+            Self::Lz4Hc => lz4::compress_slowly(src, dst, level),
+            Self::Snappy => snap::raw::Encoder::new().compress(src, dst).ok(),
+            Self::Zstd => {
+                let level = match level {
+                    9.. => zstd_safe::max_c_level(),
+                    level => 2 * level - 1,
+                };
+                scratch.zstd_encoder().compress(dst, src, level).ok()
+            }
+        }
+    }
+}
+
+/// How one chunk is cut into blocks, and how each is encoded.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockEncoder {
+    streams: Streams,
+    level: u8,
+    shuffle: Shuffle,
+    element_bytes: usize,
+    decoded_bytes: usize,
+    block_bytes: usize,
+    splits: bool,
+}
+
+impl BlockEncoder {
+    pub(super) fn new(blosc: &Blosc, streams: Streams, decoded_bytes: usize) -> Self {
+        let element_bytes = if blosc.element_bytes > 255 { 1 } else { blosc.element_bytes };
+        let block_bytes = block_bytes(blosc, streams, element_bytes, decoded_bytes);
+        Self {
+            streams,
+            level: blosc.level,
+            shuffle: blosc.shuffle,
+            element_bytes,
+            decoded_bytes,
+            block_bytes,
+            splits: splits(streams, element_bytes, block_bytes),
+        }
+    }
+
+    /// How many blocks there are to encode; 0 where the chunk is stored as it is.
+    pub fn n_blocks(&self) -> usize {
+        if self.level == 0 || self.decoded_bytes < MIN_BYTES {
+            return 0;
+        }
+        self.decoded_bytes.div_ceil(self.block_bytes)
+    }
+
+    /// Where in the chunk the bytes of block `index` are.
+    pub fn range(&self, index: usize) -> Range<usize> {
+        let start = index * self.block_bytes;
+        start..(start + self.block_bytes).min(self.decoded_bytes)
+    }
+
+    /// Appends the streams of `block` to `dst`; it has the bytes of one of the ranges.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::CodecError::Interrupted`] if the work is over.
+    pub fn encode_block(
+        &self,
+        block: &[u8],
+        dst: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        scratch.poll_after(block.len())?;
+        // The last block is not split when it is shorter than the others.
+        let whole = block.len() == self.block_bytes;
+        let count = if self.splits && whole { self.element_bytes } else { 1 };
+        let stream_bytes = block.len() / count;
+        let room = self.streams.room(stream_bytes);
+        let mut memory = scratch.take_block(block.len() + room.max(block.len()));
+        let (transposed, output) = memory.split_at_mut(block.len());
+        let transposed = self.transpose(block, transposed, output);
+        let output = &mut output[..room];
+        for stream in transposed.chunks_exact(stream_bytes) {
+            let bytes = self.streams.compress(self.level, stream, output, scratch);
+            // A stream that becomes no shorter is kept as it is.
+            let kept = match bytes {
+                Some(bytes) if 0 < bytes && bytes < stream_bytes => &output[..bytes],
+                _ => stream,
+            };
+            dst.extend_from_slice(&(kept.len() as u32).to_le_bytes());
+            dst.extend_from_slice(kept);
+        }
+        scratch.put_block(memory);
+        Ok(())
+    }
+
+    /// The transposed bytes of `block`: itself, or what is in `dst` then; `scratch` is as long.
+    fn transpose<'a>(&self, block: &'a [u8], dst: &'a mut [u8], scratch: &mut [u8]) -> &'a [u8] {
+        debug_assert!(dst.len() >= block.len() && scratch.len() >= block.len());
+        let (element_bytes, bytes) = (self.element_bytes, block.len());
+        match self.shuffle {
+            Shuffle::Bytes if element_bytes > 1 => {
+                // SAFETY: both are as long as is said, and do not overlap.
+                unsafe {
+                    blosc_internal_shuffle(element_bytes, bytes, block.as_ptr(), dst.as_mut_ptr());
+                }
+                dst
+            }
+            Shuffle::Bits if bytes >= element_bytes => {
+                // SAFETY: all three are as long as is said, and do not overlap. It fails only
+                // where the number of elements is none of those that it asks for before.
+                unsafe {
+                    let (dst, scratch) = (dst.as_mut_ptr(), scratch.as_mut_ptr());
+                    blosc_internal_bitshuffle(element_bytes, bytes, block.as_ptr(), dst, scratch);
+                }
+                dst
+            }
+            _ => block,
+        }
+    }
+
+    /// Makes `dst` the frame of all `blocks`; false if that is to be made by [`Self::store`],
+    /// because they became no shorter.
+    #[must_use]
+    pub fn assemble(&self, blocks: &[impl Borrow<[u8]>], dst: &mut Vec<u8>) -> bool {
+        let table = HEADER_BYTES + LENGTH_BYTES * blocks.len();
+        let bytes = blocks.iter().map(|block| block.borrow().len()).sum::<usize>() + table;
+        if blocks.is_empty() || bytes > self.decoded_bytes + HEADER_BYTES {
+            return false;
+        }
+        self.start(0, dst);
+        dst.reserve_exact(bytes - HEADER_BYTES);
+        let mut offset = table;
+        for block in blocks {
+            dst.extend_from_slice(&(offset as u32).to_le_bytes());
+            offset += block.borrow().len();
+        }
+        for block in blocks {
+            dst.extend_from_slice(block.borrow());
+        }
+        finish(dst);
+        true
+    }
+
+    /// Makes `dst` the frame of `src`, block by block on this thread.
+    pub(super) fn encode(
+        &self,
+        src: &[u8],
+        dst: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let blocks = self.n_blocks();
+        let most = src.len() + HEADER_BYTES;
+        self.start(0, dst);
+        dst.reserve(most - HEADER_BYTES);
+        dst.resize(HEADER_BYTES + LENGTH_BYTES * blocks, 0);
+        for index in 0..blocks {
+            let offset = (dst.len() as u32).to_le_bytes();
+            dst[HEADER_BYTES + LENGTH_BYTES * index..][..LENGTH_BYTES].copy_from_slice(&offset);
+            self.encode_block(&src[self.range(index)], dst, scratch)?;
+            if dst.len() > most {
+                break;
+            }
+        }
+        if blocks == 0 || dst.len() > most {
+            self.store(src, dst);
+        } else {
+            finish(dst);
+        }
+        Ok(())
+    }
+
+    /// Makes `dst` the frame that has `src`, the whole chunk, as it is.
+    pub fn store(&self, src: &[u8], dst: &mut Vec<u8>) {
+        self.start(STORED, dst);
+        dst.extend_from_slice(src);
+        finish(dst);
+    }
+
+    /// The header, without the length of the whole.
+    fn start(&self, flags: u8, dst: &mut Vec<u8>) {
+        let transposed = match self.shuffle {
+            Shuffle::None => 0,
+            Shuffle::Bytes => 1,
+            Shuffle::Bits => 4,
+        };
+        let split = if self.splits { 0 } else { NO_SPLIT };
+        let flags = flags | transposed | split | self.streams.format() << 5;
+        dst.clear();
+        dst.extend_from_slice(&[2, 1, flags, self.element_bytes as u8]);
+        for size in [self.decoded_bytes, self.block_bytes, 0] {
+            dst.extend_from_slice(&(size as u32).to_le_bytes());
+        }
+    }
+}
+
+fn finish(dst: &mut [u8]) {
+    let bytes = (dst.len() as u32).to_le_bytes();
+    dst[HEADER_BYTES - LENGTH_BYTES..HEADER_BYTES].copy_from_slice(&bytes);
+}
+
+fn splits(streams: Streams, element_bytes: usize, block_bytes: usize) -> bool {
+    streams != Streams::Zstd
+        && element_bytes <= MAX_SPLITS
+        && block_bytes / element_bytes >= MIN_BYTES
+}
+
+/// c-blosc's choice: what fits a cache, times the level, times an element where blocks are split.
+fn block_bytes(blosc: &Blosc, streams: Streams, element_bytes: usize, bytes: usize) -> usize {
+    if bytes < element_bytes {
+        return 1;
+    }
+    let cache = if streams.is_slow() { 2 * CACHE_BYTES } else { CACHE_BYTES };
+    let mut block = match blosc.block_bytes {
+        0 if bytes >= CACHE_BYTES => match blosc.level {
+            0 => cache / 4,
+            1 => cache / 2,
+            2 => cache,
+            3 => cache * 2,
+            4 | 5 => cache * 4,
+            9 if streams.is_slow() => cache * 16,
+            _ => cache * 8,
+        },
+        0 => bytes,
+        forced => forced.clamp(MIN_BYTES, MAX_BLOCK_BYTES),
+    };
+    if blosc.level > 0 && splits(streams, element_bytes, block) {
+        block = (block.min(1 << 18) * element_bytes).clamp(1 << 16, 1 << 20);
+    }
+    block = block.min(bytes);
+    if block > element_bytes { block / element_bytes * element_bytes } else { block }
+}
