@@ -129,9 +129,15 @@ fn by_blocks(chunk: &ChunkLayout, elements: &Elements) -> bool {
 }
 
 impl ArrayIO {
+    /// Whether there is a cache, and a store next door for which it is. A value that is checked when it
+    /// is read whole goes on being read so.
+    pub(crate) fn keeps(&self) -> bool {
+        chunk_cache::is_on() && self.store.reads_parts() && !self.store.checks_whole_values()
+    }
+
     /// The version that `reader` reads, if there is a cache that can tell it from others.
     pub(crate) fn held(&self, reader: &dyn Reader, key: &str) -> Option<Held> {
-        if !chunk_cache::is_on() || self.store.checks_whole_values() {
+        if !self.keeps() {
             return None;
         }
         self.held_as(reader.version()?, key)
@@ -164,9 +170,6 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<bool> {
         let Some(elements) = is_kept(chunk) else { return Ok(false) };
-        if !self.store.reads_parts() || self.store.checks_whole_values() {
-            return Ok(false);
-        }
         let Some(reader) = self.store.reader(&s.key)? else {
             return self.place_whole(chunk, None, wanted, sink, s).map(|()| true);
         };

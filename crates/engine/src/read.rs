@@ -8,7 +8,6 @@ use smallvec::{SmallVec, smallvec};
 use zarrix_codec::CodecError;
 
 use crate::array::ArrayIO;
-use crate::chunk_cache;
 use crate::chunks::write_key;
 use crate::encoding::{ChunkLayout, Encoding};
 use crate::partial::is_worth_it;
@@ -93,7 +92,7 @@ impl ArrayIO {
         let chunk = &*self.layout.chunk(coords)?;
         let sink = Sink::new(target, &self.layout);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
-        let keeps = chunk_cache::is_on();
+        let keeps = self.keeps();
         if let Encoding::Shard(shard) = &chunk.encoding
             && shard.outer.is_empty()
             && (keeps || !matches!(wanted, [only] if only.covers(&self.limits(coords))))

@@ -209,6 +209,19 @@ fn of_a_far_store_what_is_kept_is_only_asked_for_its_version() {
 }
 
 #[test]
+fn what_is_read_whole_for_other_reasons_still_is() {
+    let _alone = alone(1 << 20);
+    let store = Arc::new(CountingStore::new(Arc::new(MemoryStore::new()), true));
+    let array = Counted::new(Arc::clone(&store) as _, &[100], &[100], &shard(25));
+    array.write(0, &[1; 100]);
+    store.take();
+    for _ in 0..2 {
+        assert_eq!(array.read(0, 100), [1; 100]);
+        assert_eq!(store.take(), [Call::Get("0".to_owned())]);
+    }
+}
+
+#[test]
 fn threads_that_read_and_write_at_once_see_their_own_writes() {
     let _alone = alone(50_000);
     let folder = Folder::new("threads");
