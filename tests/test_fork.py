@@ -385,3 +385,27 @@ def test_a_worker_keeps_its_thread_state_so_that_forks_find_nobody_making_one(
     met, threads, outcomes = run(tmp_path, program)
     assert met == threads
     assert outcomes == ["ok"] * 5
+
+
+def test_a_store_that_is_being_opened_while_others_fork_stops_no_child(tmp_path: Path) -> None:
+    """`functools.cached_property` of Python 3.11 has one lock for the stores of all threads."""
+    program = """
+    from zarrix.storage import KVStore
+
+    opening, forked = threading.Event(), threading.Event()
+
+    class Slow(KVStore):
+        def _open(self):
+            opening.set()
+            forked.wait(60)
+            return super()._open()
+
+    slow = threading.Thread(target=Slow({}).get, args=("key",))
+    slow.start()
+    opening.wait(20)
+    outcome = in_child(lambda: KVStore({}).get("key"))
+    forked.set()
+    slow.join(20)
+    print(json.dumps(outcome))
+    """
+    assert run(tmp_path, program) == "ok"

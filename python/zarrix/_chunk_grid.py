@@ -9,8 +9,9 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
+
+from zarrix._kept import kept
 
 __all__ = ["AxisGrid", "Extent", "axis_of"]
 
@@ -47,7 +48,7 @@ class AxisGrid:
     runs: tuple[tuple[int, int], ...] = ()
     even: int = 0
 
-    @cached_property
+    @kept
     def _firsts(self) -> tuple[list[int], list[int]]:
         """Where each run begins, and the number of its first chunk; and what follows the last."""
         begins, numbers = [0], [0]

@@ -9,7 +9,6 @@ Pickles hold how to open a store, not the open one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
-from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ import numpy as np
 from zarrix import _engine
 from zarrix._config import check_durability, config
 from zarrix._errors import InvalidKeyError, ReadOnlyError
+from zarrix._kept import kept
 from zarrix.util import normalize_storage_path
 
 __all__ = ["EngineStore", "LostUpdateWarning", "Store", "as_buffer", "is_document"]
@@ -70,7 +70,7 @@ class Store(MutableMapping[str, Any]):
     def _open(self) -> _engine.Store:
         return _engine.MappingStore(self)
 
-    @cached_property
+    @kept
     def _engine(self) -> _engine.Store:
         return self._open()
 

@@ -13,7 +13,7 @@ import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from zarrix._codecs import ForeignCodecs, bind
 from zarrix._config import config
 from zarrix._dtypes import fill_value_bytes
 from zarrix._errors import MetadataError
+from zarrix._kept import kept
 from zarrix._objects import SERIALIZERS, ElementCodec, data_type_name, is_variable
 
 __all__ = ["ArrayMetadata", "EngineLayout", "GroupMetadata"]
@@ -131,7 +132,7 @@ class ArrayMetadata:
         """Number of axes."""
         return len(self.shape)
 
-    @cached_property
+    @kept
     def order(self) -> str:
         """Order of the elements inside a chunk, "C" or "F"."""
         if self.zarr_format == 2:
@@ -159,12 +160,12 @@ class ArrayMetadata:
         """What stands between the numbers of a chunk key: "." or "/"."""
         return self.key_encoding[1] or ("/" if self.key_encoding[0] == "default" else ".")
 
-    @cached_property
+    @kept
     def shard_codec(self) -> Mapping[str, Any] | None:
         """Configuration of the shards that chunks are; None where chunks are read as a whole."""
         return shard_of(self.codecs)
 
-    @cached_property
+    @kept
     def inner_chunk_shape(self) -> tuple[int, ...]:
         """Shape of what is read as one: an inner chunk of a shard, or a chunk."""
         shard = self.shard_codec
@@ -206,7 +207,7 @@ class ArrayMetadata:
         members: dict[str, Any] = json.loads(encode(self))
         return members
 
-    @cached_property
+    @kept
     def grid(self) -> tuple[AxisGrid, ...]:
         """The chunks along each axis; of an array with shards, the shards."""
         if self.rectilinear is not None:
