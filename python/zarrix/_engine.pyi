@@ -230,13 +230,14 @@ class ZipStore(Store):
 
 @final
 class ObjectStore(Store):
-    """Values below ``prefix`` in a bucket of S3, GCS or Azure, or below an address of a web server.
+    """Values below ``prefix`` in a bucket of S3, GCS or Azure, on HDFS, or below a web address.
 
-    ``service`` is ``"s3"``, ``"gs"``, ``"az"`` or ``"http"``; the last one's ``bucket`` is scheme,
-    host and port. ``options`` are the service's own, by the names of Rust's ``object_store``, with
-    ``timeout`` in seconds, ``max_retries``, ``header:<name>``, and ``cache``, a local folder of at
-    most about ``cache_bytes``; an unknown one is an error. No request is made until a value is
-    asked for.
+    ``service`` is ``"s3"``, ``"gs"``, ``"az"``, ``"hdfs"`` or ``"http"``. ``bucket`` is host and
+    port of HDFS, of a web server scheme, host and port. ``options`` are the service's own, by the
+    names of Rust's ``object_store``, with ``timeout`` in seconds, ``max_retries``,
+    ``header:<name>``, and ``cache``, a local folder of at most about ``cache_bytes``; an unknown
+    one is an error. Those of HDFS are ``user``, ``replication``, ``locks``, a folder of lock files,
+    and Hadoop's properties. No request is made until a value is asked for.
     """
 
     def __new__(

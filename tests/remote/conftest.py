@@ -4,6 +4,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ _numbers = itertools.count()
 @pytest.fixture(autouse=True)
 def _no_credentials_around(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
-        if name.startswith(("AWS_", "FSSPEC_", "GOOGLE_", "AZURE_")):
+        if name.startswith(("AWS_", "FSSPEC_", "GOOGLE_", "AZURE_", "HADOOP_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
@@ -36,9 +37,28 @@ class Bucket:
 S3 = ["moto", "seaweedfs", "versitygw"]
 
 
-@pytest.fixture(params=[*S3, "azurite", "fake-gcs-server"])
+@pytest.fixture
+def hdfs(
+    serve: Callable[[str], Running], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Bucket:
+    """A new place on HDFS; its lock files are this test's own."""
+    found = serve("hdfs")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user's cache"))
+    return Bucket(f"{found.bucket}/{next(_numbers)}", found.options, found)
+
+
+# Said of every file system, once in each process.
+_HDFS_WARNS = pytest.mark.filterwarnings(
+    "ignore:HDFS has no conditional writes:zarrix.errors.LostUpdateWarning"
+)
+
+
+@pytest.fixture(params=[*S3, "azurite", "fake-gcs-server", pytest.param("hdfs", marks=_HDFS_WARNS)])
 def bucket(request: pytest.FixtureRequest, serve: Callable[[str], Running]) -> Bucket:
     """A new place on each server that can be written to."""
+    if request.param == "hdfs":
+        place: Bucket = request.getfixturevalue("hdfs")
+        return place
     found = serve(request.param)
     return Bucket(f"{found.bucket}/{next(_numbers)}", found.options, found)
 

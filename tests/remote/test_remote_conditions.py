@@ -42,7 +42,9 @@ def keeps_conditions(bucket):
 
 @pytest.mark.parametrize("shards", [None, (16,)])
 def test_processes_that_write_distinct_elements_of_one_chunk_lose_none(bucket, shards):
-    if not keeps_conditions(bucket):
+    keeps = keeps_conditions(bucket)
+    # There processes of one machine meet in lock files instead.
+    if not keeps and bucket.server.scheme != "hdfs":
         pytest.skip(f"{bucket.server.name} ignores conditional writes, and that is said")
     url = f"{bucket.url}/x.zarr"
     count = max(WRITERS, 16)
@@ -55,7 +57,7 @@ def test_processes_that_write_distinct_elements_of_one_chunk_lose_none(bucket, s
         storage_options=bucket.options,
     )
     environment = {**os.environ, "ZARRIX_TEST_OPTIONS": json.dumps(bucket.options)}
-    command = [sys.executable, "-W", "error", "-c", WRITER, url]
+    command = [sys.executable, "-W", "error" if keeps else "ignore", "-c", WRITER, url]
     writers = [
         subprocess.Popen(
             [*command, str(mine), str(ROUNDS)],

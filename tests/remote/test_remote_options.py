@@ -5,7 +5,7 @@ import json
 
 import pytest
 from zarrix import _engine
-from zarrix._remote import _azure, _gcs, _http, _s3, apart, together
+from zarrix._remote import _azure, _gcs, _hdfs, _http, _s3, apart, together
 from zarrix._stores import as_store
 from zarrix.storage import RemoteStore
 
@@ -119,6 +119,11 @@ def test_no_credentials_are_said_at_once_where_no_machine_gives_them():
         ("gs://b/x", {"tokn": "x"}, "have no 'tokn'; did you mean 'token'"),
         ("az://c/x", {}, "names no storage account"),
         ("http:///x", {}, "names no host"),
+        ("hdfs://h:1/x", {"extra": 1}, "have no 'extra'; did you mean 'extra_conf'"),
+        ("hdfs://h:1/x", {"extra_conf": 5}, "is a dict, not 5"),
+        ("hdfs://h:1/x", {"replication": 0}, "replication is from 1 to 512"),
+        ("hdfs://nobody/x", {}, "No NameNode hosts found"),
+        ("hdfs:///x", {}, "No fs.defaultFS setting found"),
     ],
 )
 def test_what_makes_no_sense_is_an_error_that_names_it(url, options, words, monkeypatch):
@@ -216,6 +221,26 @@ def test_options_of_web_servers():
     assert found.options["header:x-a"] == "1"
     store = as_store("https://user:secret@host/x")
     assert "secret" not in repr(store) + str(vars(store))
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "bucket", "expected"),
+    [
+        ("hdfs://h:8020/a/b", {}, "h:8020", {}),
+        ("hdfs://ada@h/a/b", {"replication": 2}, "h", {"user": "ada", "replication": "2"}),
+        ("hdfs:///a/b", {"host": "h", "port": 9000, "user": "bob"}, "h:9000", {"user": "bob"}),
+        ("hdfs:///a/b", {"host": "default"}, "", {}),
+        ("hdfs://h/a/b", {"extra_conf": {"dfs.x": True}}, "h", {"dfs.x": "true"}),
+        ("hdfs://h/a/b", {"timeout": 3, "retries": 1}, "h", {"timeout": "3", "max_retries": "1"}),
+    ],
+)
+def test_options_of_hdfs(url, options, bucket, expected):
+    found = _hdfs.address(url, options, {"XDG_CACHE_HOME": "/c"})
+    assert (found.service, found.bucket, found.prefix) == ("hdfs", bucket, "a/b")
+    assert found.options.pop("locks").startswith("/c/zarrix/")
+    assert found.options == expected
+    with pytest.raises(_hdfs.NeedsFsspec):
+        _hdfs.address(url, {"kerb_ticket": "/tmp/ticket"}, {})
 
 
 def test_secrets_are_told_from_what_anybody_may_see():

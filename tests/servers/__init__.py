@@ -46,6 +46,8 @@ class Running:
     bucket: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     scheme: str = "s3"
+    ports: tuple[int, ...] = ()
+    pid: int = 0
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,15 @@ def running(server: Server) -> Iterator[Running]:
             cwd=folder,
         )
     try:
-        found = Running(server.name, f"http://127.0.0.1:{ports[0]}", folder, scheme=server.scheme)
+        endpoint = f"http://127.0.0.1:{ports[0]}"
+        found = Running(
+            server.name,
+            endpoint,
+            folder,
+            scheme=server.scheme,
+            ports=tuple(ports),
+            pid=process.pid,
+        )
         _wait_for(process, found, server.answers)
         server.prepare(found)
         yield found
@@ -220,6 +230,8 @@ def new_bucket(found: Running, name: str) -> str:
     """An empty bucket; its URL. Databases have none."""
     if found.scheme in ("redis", "mongodb"):
         return ""
+    if found.scheme == "hdfs":
+        return f"{found.endpoint.replace('http', 'hdfs', 1)}/{name}"
     if found.scheme == "http":
         (found.folder / "data" / name).mkdir()
         return f"{found.endpoint}/{name}"
@@ -356,6 +368,30 @@ def _mongodb_options(found: Running) -> None:
     found.options.update(host="127.0.0.1", port=urllib.parse.urlsplit(found.endpoint).port)
 
 
+_HADOOP = Path(__file__).with_name("hdfs")
+
+
+def _find_hdfs() -> str | None:
+    jars = CACHE / "hdfs"
+    return str(jars) if shutil.which("java") and any(jars.glob("*minicluster*.jar")) else None
+
+
+def _hdfs(binary: str, folder: Path, ports: list[int]) -> list[str]:
+    # Little memory and a quick start: it serves a few kilobytes for a few minutes.
+    small = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+    script = [str(_HADOOP / "Cluster.java"), str(folder / "data"), *map(str, ports)]
+    return ["java", *small, "-cp", f"{binary}/*", *script]
+
+
+def _hdfs_is_active(found: Running) -> None:
+    """Its namenode answers before it knows its datanode."""
+    due = time.monotonic() + STARTS_WITHIN_S
+    while "is active" not in (found.folder / "log").read_text(errors="replace"):
+        if time.monotonic() > due:
+            raise RuntimeError(f"{found.name} has no datanode after {STARTS_WITHIN_S:.0f} s")
+        time.sleep(0.05)
+
+
 _GO = ("go", "install")
 _FERRETDB = (
     "sh",
@@ -365,6 +401,14 @@ _FERRETDB = (
     "&& (test -f go.mod || go mod init ferretdb) "
     "&& go mod edit -require=github.com/FerretDB/FerretDB@v1.24.0 "
     "&& go build -mod=mod -o ferretdb .",
+)
+_MVN = (
+    "mvn",
+    "-B",
+    "-q",
+    f"--file={_HADOOP / 'pom.xml'}",
+    "dependency:copy-dependencies",
+    f"-DoutputDirectory={CACHE / 'hdfs'}",
 )
 _NGINX = (
     "sh",
@@ -449,5 +493,6 @@ SERVERS = {
             _nginx(False),
             scheme="http",
         ),
+        Server("hdfs", _find_hdfs, _MVN, _hdfs, ports=2, scheme="hdfs", prepare=_hdfs_is_active),
     )
 }

@@ -13,7 +13,7 @@ pub struct ObjectStore {
     store: zarrix_store::ObjectStore,
 }
 
-/// `"s3"`, `"gs"`, `"az"` or `"http"`.
+/// `"s3"`, `"gs"`, `"az"`, `"http"` or `"hdfs"`.
 pub struct ServiceArg(Service);
 
 impl FromPyObject<'_, '_> for ServiceArg {
@@ -25,6 +25,7 @@ impl FromPyObject<'_, '_> for ServiceArg {
             "gs" => Ok(Self(Service::Gcs)),
             "az" => Ok(Self(Service::Azure)),
             "http" => Ok(Self(Service::Http)),
+            "hdfs" => Ok(Self(Service::Hdfs)),
             other => Err(PyValueError::new_err(format!("there is no service {other:?}"))),
         }
     }

@@ -13,7 +13,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use crate::sys;
+use crate::{object, sys};
 
 /// Counts the forks between this process and its oldest ancestor that used the crate.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
@@ -120,9 +120,11 @@ fn watch() {
 
 extern "C" fn before_fork() {
     GATE.hold();
+    object::before_fork();
 }
 
 extern "C" fn after_fork_in_parent() {
+    object::after_fork_in_parent();
     GATE.release();
 }
 
@@ -162,6 +164,13 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
             Some(built) if built.generation == GENERATION.load(Ordering::Acquire) => &built.value,
             _ => self.rebuild(),
         }
+    }
+
+    /// This process's value if it was built; nothing is built for the question.
+    pub fn peek(&'static self) -> Option<&'static T> {
+        let built = sys::leaked(self.current.load(Ordering::Acquire))?;
+        let is_ours = built.generation == GENERATION.load(Ordering::Acquire);
+        is_ours.then_some(&built.value)
     }
 
     #[cold]

@@ -45,6 +45,15 @@ pub(crate) fn random(bytes: &mut [u8]) {
     }
 }
 
+/// Lets the number `descriptor` mean what `other` does; what it meant before is closed.
+pub(crate) fn replace(other: RawFd, descriptor: RawFd) -> io::Result<()> {
+    // SAFETY: no memory is involved; whose descriptor it was, the caller knows.
+    match unsafe { libc::dup2(other, descriptor) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
 /// What `fstat` and `stat` say.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {

@@ -1,7 +1,7 @@
 """Stores on servers: URLs and what fsspec calls their storage options become engine stores.
 
 A URL is split into a service, a bucket and a prefix; options and the environment become the
-service's own options (`_s3`, `_gcs`, `_azure`, `_http`). Options
+service's own options (`_s3`, `_gcs`, `_azure`, `_http`, `_hdfs`). Options
 that only fsspec can honour send the URL there; names that nobody knows are refused.
 
 Credentials are in the options of the engine store and nowhere else: what this object shows and
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from zarrix import _engine
 from zarrix._errors import suggestion
-from zarrix._remote import _azure, _gcs, _http, _s3
+from zarrix._remote import _azure, _gcs, _hdfs, _http, _s3
 from zarrix._remote._options import Address, NeedsFsspec, UnknownOption, apart, together
 from zarrix._store import EngineStore
 
@@ -37,6 +37,7 @@ _SERVICES: dict[str, _Translate] = {
     "abfss": _azure.address,
     "http": _http.address,
     "https": _http.address,
+    "hdfs": _hdfs.address,
 }
 
 # Secret options that calls of this process gave, by a number that says nothing.
@@ -94,7 +95,8 @@ def of_filesystem(fs: Any, root: str) -> RemoteStore | None:
 
 
 class RemoteStore(EngineStore):
-    """Keys in a bucket of S3, Google Cloud Storage or Azure, or below an address of a web server.
+    """Keys in a bucket of S3, Google Cloud Storage or Azure, on HDFS, or below an address of a web
+    server.
 
     Any number of threads and processes may read and write, in forked children too. Web servers are
     only read. Requests that fail in passing are repeated; a value that is not there is absent, and
@@ -103,7 +105,8 @@ class RemoteStore(EngineStore):
     Parameters
     ----------
     url : str
-        ``s3://bucket/path``, ``gs://``, ``az://``, ``abfs://``, ``http://`` or ``https://``.
+        ``s3://bucket/path``, ``gs://``, ``az://``, ``abfs://``, ``hdfs://namenode:port/path``,
+        ``http://`` or ``https://``.
     storage_options : mapping, optional
         As fsspec's file system of the scheme takes them: ``anon``, ``key``, ``secret``, ``token``,
         ``endpoint_url``, ``client_kwargs``, ...; those of the environment where they are missing.
@@ -132,8 +135,8 @@ class RemoteStore(EngineStore):
         read_only: bool = False,
     ) -> None:
         self._options, hidden = apart(storage_options or {})
-        if "@" in urlsplit(url).netloc:
-            # A password before the host.
+        if "@" in urlsplit(url).netloc and not url.startswith("hdfs"):
+            # A password before the host; HDFS has users and no passwords.
             hidden["url"] = url
         self._token: str | None = None
         if hidden:

@@ -12,6 +12,7 @@ use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt
 use super::cache::{Cache, Question};
 use super::conditions::Conditions;
 use super::failure::{is_missing_bucket, status_of};
+use super::hdfs::Hdfs;
 use super::pace::Pace;
 use super::place::{Place, Service};
 use super::transport::Most;
@@ -25,6 +26,8 @@ const ATTEMPTS: usize = 20;
 pub(super) struct Client {
     pub place: Place,
     pub store: Arc<dyn ObjectStore>,
+    /// The same, where it has directories that are moved and removed as a whole.
+    pub hdfs: Option<Arc<Hdfs>>,
     pub secrets: Vec<String>,
     pub conditions: Conditions,
     pub cache: Option<Arc<Cache>>,
@@ -66,11 +69,11 @@ impl std::fmt::Debug for Client {
 impl Client {
     pub(super) fn new(place: &Place) -> Result<Self> {
         let pace = Arc::new(Pace::default());
-        let store = place.connect(&pace)?;
+        let (store, hdfs) = place.connect(&pace)?;
         let (place, secrets) = (place.clone(), place.secrets());
         let conditions = Conditions::of(&place);
         let cache = place.cache()?.map(Arc::new);
-        Ok(Self { place, store, secrets, conditions, cache, pace })
+        Ok(Self { place, store, hdfs, secrets, conditions, cache, pace })
     }
 
     pub(super) fn path(&self, name: &str) -> Result<Path> {
@@ -231,6 +234,29 @@ impl Client {
         listing.keys.sort_unstable();
         listing.prefixes.sort_unstable();
         Ok(listing)
+    }
+
+    /// Removes what lies below `name`, and the directories above that it leaves empty, up to `top`.
+    pub(super) async fn delete_tree(&self, name: &str, top: &str) -> Result<()> {
+        let Some(hdfs) = &self.hdfs else { return Ok(()) };
+        let deleted = hdfs.delete_below(&self.path(name)?).await;
+        deleted.map_err(|error| self.failed("delete below", name, &error))?;
+        self.prune(name, top).await
+    }
+
+    /// Moves the value or directory `from` to `to`, where nothing is, at once.
+    pub(super) async fn move_tree(&self, from: &str, to: &str, top: &str) -> Result<()> {
+        let Some(hdfs) = &self.hdfs else { return Ok(()) };
+        let moved = hdfs.move_tree(&self.path(from)?, &self.path(to)?).await;
+        moved.map_err(|error| self.failed("rename", from, &error))?;
+        self.prune(from, top).await
+    }
+
+    /// Removes directories above `name` that are empty, up to `top`; buckets have none.
+    pub(super) async fn prune(&self, name: &str, top: &str) -> Result<()> {
+        let Some(hdfs) = &self.hdfs else { return Ok(()) };
+        let pruned = hdfs.prune(&self.path(name)?, top).await;
+        pruned.map_err(|error| self.failed("delete", name, &error))
     }
 
     /// Bytes between two wanted ranges that are cheaper read over than asked for apart.

@@ -134,6 +134,17 @@ impl Client {
             UNKNOWN => {}
             known => return Ok(known == KEPT),
         }
+        if self.hdfs.is_some() {
+            if self.conditions.0.swap(IGNORED, Ordering::Relaxed) == UNKNOWN {
+                notice::keep(format!(
+                    "HDFS has no conditional writes: of two machines, or users, that change parts of \
+                     one chunk of {}, or one document, at the same moment, one can lose its change. \
+                     Processes of one user on one machine cannot",
+                    self.place.url("")
+                ));
+            }
+            return Ok(false);
+        }
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let slash = if folder.is_empty() { "" } else { "/" };
         let probe = format!("{folder}{slash}.zarrix-{}{PARTIAL}", change_name());

@@ -10,6 +10,7 @@ mod cache;
 mod client;
 mod conditions;
 mod failure;
+mod hdfs;
 mod pace;
 mod place;
 mod remote;
@@ -27,12 +28,13 @@ use object_store::{ObjectStoreExt, PutPayload};
 pub use self::cache::CacheCounts;
 use self::client::{Client, Wanted, is_value};
 use self::conditions::{Outcome, change_name, pause};
+pub(crate) use self::hdfs::{after_fork_in_parent, before_fork};
 pub use self::place::{Place, Service};
 pub use self::remote::{concurrent_requests, set_concurrent_requests};
 use crate::key::{check_key, check_prefix};
 use crate::{
-    Change, Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, Refusal, Request,
-    Result, Store, StoreError, Update, moved_keys,
+    Change, Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, LockFiles, Refusal,
+    Request, Result, Store, StoreError, Update, moved_keys,
 };
 
 /// Values of one call that are copied or deleted at one time.
@@ -46,6 +48,8 @@ pub struct ObjectStore {
     place: Arc<Place>,
     prefix: String,
     id: String,
+    /// What keeps the processes of one machine apart where the server cannot.
+    locks: Option<Arc<LockFiles>>,
 }
 
 impl std::fmt::Debug for ObjectStore {
@@ -64,7 +68,8 @@ impl ObjectStore {
         check_prefix(prefix)?;
         let (id, place) = (place.id(prefix), Arc::new(place));
         remote::client(&place)?;
-        Ok(Self { place, prefix: prefix.to_owned(), id })
+        let locks = place.locks().map(|folder| Arc::new(LockFiles::new(folder)));
+        Ok(Self { place, prefix: prefix.to_owned(), id, locks })
     }
 
     /// What a person calls the place.
@@ -269,7 +274,7 @@ impl Store for ObjectStore {
         self.writable(key)?;
         let _lock = self.lock(anchor, key)?;
         let mut tried = Vec::new();
-        let mut last = None;
+        let (mut last, mut is_unclear) = (None, false);
         let until = Instant::now() + self.place.timeout()?;
         for turn in 0..TURNS {
             let (value, version) =
@@ -277,7 +282,9 @@ impl Store for ObjectStore {
                     key,
                     move |client, name| async move { client.get_version(&name, most).await },
                 )?;
-            if version.has_any(&tried) {
+            // Where versions carry no names, the value tells: nobody else made all of it.
+            let is_made = is_unclear && value.as_deref() == Some(new.as_slice());
+            if is_made || version.has_any(&tried) {
                 return Ok(());
             }
             let is_there = value.is_some();
@@ -293,6 +300,7 @@ impl Store for ObjectStore {
             let put = self.ask(key, |client, name| async move {
                 client.put_if(&name, value, &version, &own).await
             })?;
+            is_unclear = matches!(put, Outcome::Unclear(_));
             match put {
                 Outcome::Done => return Ok(()),
                 Outcome::Unclear(error) if Instant::now() > until => return Err(error),
@@ -315,12 +323,13 @@ impl Store for ObjectStore {
 
     fn delete(&self, key: &str) -> Result<bool> {
         self.writable(key)?;
+        let top = self.prefix.clone();
         self.ask(key, |client, name| async move {
             if client.head(&name).await?.is_none() {
                 return Ok(false);
             }
             match client.store.delete(&client.path(&name)?).await {
-                Ok(()) => Ok(true),
+                Ok(()) => client.prune(&name, &top).await.map(|()| true),
                 Err(object_store::Error::NotFound { .. }) => Ok(false),
                 Err(error) => Err(client.failed("delete", &name, &error)),
             }
@@ -331,6 +340,11 @@ impl Store for ObjectStore {
         let doomed = self.list(prefix)?;
         if let Some((first, _)) = doomed.first() {
             self.writable(self.key(first))?;
+        }
+        let (client, name, top) = (self.client()?, self.name(prefix), self.prefix.clone());
+        if client.hdfs.is_some() {
+            remote::wait(async move { client.delete_tree(&name, &top).await })??;
+            return Ok(doomed.len() as u64);
         }
         self.delete_all(doomed.into_iter().map(|(path, _)| path).collect())
     }
@@ -374,6 +388,10 @@ impl Store for ObjectStore {
         let moved = moved_keys(self, source, target, |key| self.place.url(&self.name(key)))?;
         let (from, to) = (self.name(source), self.name(target));
         let client = self.client()?;
+        if client.hdfs.is_some() {
+            let top = self.prefix.clone();
+            return remote::wait(async move { client.move_tree(&from, &to, &top).await })?;
+        }
         let names: Vec<Path> = moved.iter().map(|key| Path::from(self.name(key))).collect();
         let doomed = names.clone();
         remote::wait(async move {
@@ -393,6 +411,9 @@ impl Store for ObjectStore {
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
         check_key(anchor)?;
         check_key(key)?;
-        KeyLock::in_process(&self.id, anchor, key)
+        match &self.locks {
+            Some(locks) => locks.lock(&self.name(anchor), &self.name(key)),
+            None => KeyLock::in_process(&self.id, anchor, key),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 
 use super::cache::Cache;
+use super::hdfs::{Hdfs, Patience, Terms};
 use super::pace::Pace;
 use super::transport::Connector;
 use crate::{Result, StoreError};
@@ -27,8 +29,14 @@ const RETRIES_OPTION: &str = "max_retries";
 const HEADER_OPTION: &str = "header:";
 const CACHE_OPTION: &str = "cache";
 const CACHE_BYTES_OPTION: &str = "cache_bytes";
+const LOCKS_OPTION: &str = "locks";
 /// What a cache may take of the disk, where the options do not say.
 const CACHE_BYTES: u64 = 10 << 30;
+/// Of HDFS; its other options are properties of Hadoop by their own names.
+const USER_OPTION: &str = "user";
+const REPLICATION_OPTION: &str = "replication";
+/// Namenodes that are asked one after the other before a request counts as failed.
+const FAILOVERS: u32 = 3;
 /// Options of the services that name another server than their own.
 const ENDPOINT_OPTIONS: [&str; 3] = ["aws_endpoint", "google_base_url", "azure_endpoint"];
 
@@ -43,14 +51,20 @@ pub enum Service {
     Azure,
     /// Any web server; its values are only read.
     Http,
+    /// Hadoop's distributed file system.
+    Hdfs,
 }
+
+/// A client, and the same as a file system where it is one.
+type Connected = (Arc<dyn ObjectStore>, Option<Arc<Hdfs>>);
 
 /// A bucket of a service, with the options that open it, some of them secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Place {
     /// The kind of server.
     pub service: Service,
-    /// Bucket or container; of a web server, its scheme, host and port.
+    /// Bucket or container; of a web server, its scheme, host and port; of a file system, host and
+    /// port of its namenode.
     pub bucket: String,
     /// By the service's own names.
     pub options: BTreeMap<String, String>,
@@ -77,6 +91,7 @@ impl Place {
             Service::Gcs => "gs://",
             Service::Azure => "az://",
             Service::Http => "",
+            Service::Hdfs => "hdfs://",
         };
         let slash = if name.is_empty() { "" } else { "/" };
         format!("{scheme}{}{slash}{name}", self.bucket)
@@ -84,7 +99,7 @@ impl Place {
 
     /// Whether the server is the one that the service is named after, and no other of its kind.
     pub(super) fn is_the_services_own(&self) -> bool {
-        self.service != Service::Http
+        !matches!(self.service, Service::Http | Service::Hdfs)
             && !ENDPOINT_OPTIONS.iter().any(|name| self.options.contains_key(*name))
     }
 
@@ -107,7 +122,8 @@ impl Place {
             .any(|word| name.contains(word))
                 || name == "account_name"
         };
-        let secrets = self.options.iter().filter(|(name, _)| !is_public(name));
+        let has_any = self.service != Service::Hdfs;
+        let secrets = self.options.iter().filter(|(name, _)| has_any && !is_public(name));
         secrets.map(|(_, value)| value.clone()).filter(|value| value.len() >= 4).collect()
     }
 
@@ -133,9 +149,59 @@ impl Place {
         Ok(Some(Cache::new(folder, bytes)))
     }
 
-    fn retry(&self) -> Result<RetryConfig> {
+    /// The folder of lock files that all processes of a user share.
+    pub(super) fn locks(&self) -> Option<&Path> {
+        self.options.get(LOCKS_OPTION).map(Path::new)
+    }
+
+    fn max_retries(&self) -> Result<u32> {
         let text = self.options.get(RETRIES_OPTION).map_or("20", String::as_str);
-        let max_retries = text.parse().map_err(|_| self.invalid("max_retries is a number"))?;
+        text.parse().map_err(|_| self.invalid("max_retries is a number"))
+    }
+
+    /// How long one exchange may stand still.
+    fn patience(&self) -> Result<Duration> {
+        Ok(PATIENCE.min(self.timeout()?))
+    }
+
+    /// What opens the file system; options that are not ours are properties of Hadoop.
+    fn hdfs(&self, pace: &Arc<Pace>) -> Result<Hdfs> {
+        let patience = Patience {
+            whole: self.timeout()?,
+            attempt: self.patience()?,
+            retries: self.max_retries()?,
+        };
+        let silence = patience.attempt.as_millis().to_string();
+        let mut terms = Terms {
+            url: self.url(""),
+            user: None,
+            replication: None,
+            // The crate's own patience: as long as ours, and so that ours decides what comes then.
+            properties: vec![
+                ("dfs.client.socket-timeout".to_owned(), silence),
+                ("dfs.client.failover.max.attempts".to_owned(), FAILOVERS.to_string()),
+                ("dfs.client.failover.sleep.base.millis".to_owned(), "50".to_owned()),
+            ],
+            patience,
+        };
+        for (name, value) in &self.options {
+            match name.as_str() {
+                TIMEOUT_OPTION | RETRIES_OPTION | CACHE_OPTION | CACHE_BYTES_OPTION
+                | LOCKS_OPTION => {}
+                USER_OPTION => terms.user = Some(value.clone()),
+                REPLICATION_OPTION => {
+                    let copies = value.parse().ok().filter(|copies| (1..=512).contains(copies));
+                    let copies = copies.ok_or_else(|| self.invalid("replication is from 1 to 512"));
+                    terms.replication = Some(copies?);
+                }
+                property => terms.properties.push((property.to_owned(), value.clone())),
+            }
+        }
+        Hdfs::new(terms, pace).map_err(|error| self.invalid(&error.to_string()))
+    }
+
+    fn retry(&self) -> Result<RetryConfig> {
+        let max_retries = self.max_retries()? as usize;
         let (init_backoff, max_backoff) = (Duration::from_millis(50), Duration::from_secs(5));
         let backoff = BackoffConfig { init_backoff, max_backoff, base: 2.0 };
         Ok(RetryConfig { backoff, max_retries, retry_timeout: self.timeout()? })
@@ -161,8 +227,8 @@ impl Place {
     }
 
     /// A client for the bucket; no connection is made yet.
-    pub(super) fn connect(&self, pace: &Arc<Pace>) -> Result<Arc<dyn ObjectStore>> {
-        let patience = PATIENCE.min(self.timeout()?);
+    pub(super) fn connect(&self, pace: &Arc<Pace>) -> Result<Connected> {
+        let patience = self.patience()?;
         let connector = Connector { pace: Arc::clone(pace), patience };
         let (client, retry) = (self.client_options()?, self.retry()?);
         let ours = |name: &str| {
@@ -185,7 +251,7 @@ impl Place {
                 Arc::new(builder.build().map_err(failed)?)
             }};
         }
-        Ok(match self.service {
+        let store: Arc<dyn ObjectStore> = match self.service {
             Service::S3 => {
                 build!(AmazonS3Builder::new().with_bucket_name(&self.bucket), AmazonS3ConfigKey)
             }
@@ -197,7 +263,12 @@ impl Place {
                 MicrosoftAzureBuilder::new().with_container_name(&self.bucket),
                 AzureConfigKey
             ),
+            Service::Hdfs => {
+                let hdfs = Arc::new(self.hdfs(pace)?);
+                return Ok((Arc::clone(&hdfs) as Arc<dyn ObjectStore>, Some(hdfs)));
+            }
             Service::Http => build!(HttpBuilder::new().with_url(&self.bucket), ClientConfigKey),
-        })
+        };
+        Ok((store, None))
     }
 }

@@ -25,7 +25,7 @@ use super::pace::Pace;
 use super::remote;
 
 /// The slowest line that is not taken for a dead one, on top of the time an answer may take.
-const LEAST_BYTES_PER_S: u64 = 64 << 10;
+pub(super) const LEAST_BYTES_PER_S: u64 = 64 << 10;
 /// Longest that a server may ask us to stay away.
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 /// Longest that a machine's own metadata service may take; most machines have none.
@@ -180,7 +180,7 @@ fn is_metadata_service(request: &HttpRequest) -> bool {
     })
 }
 
-fn late(what: &str, waited: Duration) -> HttpError {
+pub(super) fn late(what: &str, waited: Duration) -> HttpError {
     let problem = format!("{what} for {:.1} s", waited.as_secs_f64());
     HttpError::new(
         HttpErrorKind::Timeout,

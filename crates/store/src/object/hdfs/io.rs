@@ -1,0 +1,210 @@
+//! The threads and sockets of HDFS, and what becomes of both when the process forks.
+//!
+//! `hdfs-native` keeps idle connections to datanodes in a table of the whole process, for a few
+//! seconds. A forked child inherits the table: it would send its questions over the parent's sockets,
+//! and the parent would take the answers, with valid checksums, for its own. So nobody is inside the
+//! crate while a process forks, neither the thread that drives its sockets, which is [`Pause`]d, nor a
+//! caller ([`Gated`]); and before a child first uses the crate, each of those sockets becomes a dead
+//! one under the same number: what is found in the table fails at once and is replaced.
+
+use std::future::Future;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::Notify;
+
+use crate::process::{self, PerProcess};
+use crate::sys;
+
+/// Longest that a fork waits for a thread that is in the middle of something.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+const NONE: i32 = -1;
+
+static IO: PerProcess<io::Result<Io>> = PerProcess::new(Io::new);
+/// The socket by which a child tells those of its parent's crate from all others, and its inode.
+static MARKER: (AtomicI32, AtomicU64) = (AtomicI32::new(NONE), AtomicU64::new(0));
+
+struct Io {
+    handle: Handle,
+    pause: Arc<Pause>,
+    marker: tokio::net::UnixStream,
+    marker_inode: u64,
+}
+
+/// Where the thread that drives the sockets stands still: forks under way, and whether it does.
+#[derive(Default)]
+struct Pause {
+    state: Mutex<(u32, bool)>,
+    changed: Condvar,
+    asked: Notify,
+}
+
+impl Io {
+    fn new() -> io::Result<Self> {
+        let (marker, inode) = (MARKER.0.load(Ordering::SeqCst), MARKER.1.load(Ordering::SeqCst));
+        if marker != NONE {
+            bury(marker, inode)?;
+        }
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let (handle, pause) = (runtime.handle().clone(), Arc::new(Pause::default()));
+        let marker = {
+            let _inside = handle.enter();
+            let (marker, _) = UnixStream::pair()?;
+            marker.set_nonblocking(true)?;
+            tokio::net::UnixStream::from_std(marker)?
+        };
+        let marker_inode = std::fs::metadata(descriptor_path(marker.as_raw_fd()))?.ino();
+        let driven = Arc::clone(&pause);
+        std::thread::Builder::new().name("zarrix-hdfs".to_owned()).spawn(move || {
+            loop {
+                runtime.block_on(driven.asked.notified());
+                driven.stand();
+            }
+        })?;
+        Ok(Self { handle, pause, marker, marker_inode })
+    }
+}
+
+impl Pause {
+    fn state(&self) -> MutexGuard<'_, (u32, bool)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stand(&self) {
+        let mut state = self.state();
+        while state.0 > 0 {
+            state.1 = true;
+            self.changed.notify_all();
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.1 = false;
+    }
+
+    fn begin(&self) {
+        let mut state = self.state();
+        state.0 += 1;
+        self.asked.notify_one();
+        let moves = |state: &mut (u32, bool)| !state.1;
+        drop(self.changed.wait_timeout_while(state, LONGEST_PAUSE, moves));
+    }
+
+    fn end(&self) {
+        let mut state = self.state();
+        // Saturating, as a gate: this handler may run without its first half.
+        state.0 = state.0.saturating_sub(1);
+        self.changed.notify_all();
+    }
+}
+
+/// What drives the sockets of this process.
+pub(super) fn handle() -> io::Result<Handle> {
+    let io = IO.get().as_ref();
+    io.map(|io| io.handle.clone()).map_err(|error| io::Error::new(error.kind(), error.to_string()))
+}
+
+/// Runs before this process forks, when no [`Gated`] future is at work.
+pub(crate) fn before_fork() {
+    if let Some(Ok(io)) = IO.peek() {
+        MARKER.0.store(io.marker.as_raw_fd(), Ordering::SeqCst);
+        MARKER.1.store(io.marker_inode, Ordering::SeqCst);
+        io.pause.begin();
+    }
+}
+
+/// Runs in the parent after it; the child has no such thread.
+pub(crate) fn after_fork_in_parent() {
+    if let Some(Ok(io)) = IO.peek() {
+        io.pause.end();
+    }
+}
+
+fn descriptor_path(descriptor: RawFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{descriptor}"))
+}
+
+/// Puts a dead socket in the place of each that waits where the socket `marker` does.
+///
+/// # Errors
+/// Nothing waits there any more, or the system does not tell: then nobody knows what the numbers of
+/// those sockets mean by now, and they must not be used.
+fn bury(marker: RawFd, inode: u64) -> io::Result<()> {
+    let (dead, _) = UnixStream::pair()?;
+    let mut is_found = false;
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let name = entry?.file_name();
+        // One that is closed by now, such as that of this listing, tells nothing.
+        let info = std::fs::read_to_string(PathBuf::from("/proc/self/fdinfo").join(name));
+        let waiting: Vec<_> = info.unwrap_or_default().lines().filter_map(waiting).collect();
+        if !waiting.contains(&(marker, inode)) {
+            continue;
+        }
+        is_found = true;
+        for (descriptor, inode) in waiting {
+            let status = std::fs::metadata(descriptor_path(descriptor));
+            // What the child has closed and opened anew since is its own.
+            if status.is_ok_and(|is| is.file_type().is_socket() && is.ino() == inode) {
+                sys::replace(dead.as_raw_fd(), descriptor)?;
+            }
+        }
+    }
+    let gone = "HDFS was used before this process was forked, and the connections that it inherited \
+                cannot be told; start it by 'spawn' or 'forkserver'";
+    is_found.then_some(()).ok_or_else(|| io::Error::other(gone))
+}
+
+/// Descriptor and inode of `tfd: 9 events: .. data: .. pos:0 ino:1a2b sdev:9`.
+fn waiting(line: &str) -> Option<(RawFd, u64)> {
+    let descriptor = line.strip_prefix("tfd:")?.split_whitespace().next()?.parse().ok()?;
+    let inode = line.split_once("ino:")?.1.split_whitespace().next()?;
+    Some((descriptor, u64::from_str_radix(inode, 16).ok()?))
+}
+
+/// A future of which no step is under way while this process forks.
+pub(super) struct Gated<'a, T> {
+    /// `None` only while it is dropped.
+    inner: Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>,
+}
+
+impl<'a, T> Gated<'a, T> {
+    pub(super) fn new(inner: impl Future<Output = T> + Send + 'a) -> Self {
+        Self { inner: Some(Box::pin(inner)) }
+    }
+}
+
+impl<T> Future for Gated<'_, T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        process::unforked(|| match &mut self.inner {
+            Some(inner) => inner.as_mut().poll(context),
+            None => Poll::Pending,
+        })
+    }
+}
+
+impl<T> Drop for Gated<'_, T> {
+    fn drop(&mut self) {
+        process::unforked(|| drop(self.inner.take()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::waiting;
+
+    #[test]
+    fn a_line_about_a_descriptor_is_read() {
+        let line = "tfd:       12 events:       19 data:     7f2a00  pos:0 ino:8a3f sdev:8";
+        assert_eq!(waiting(line), Some((12, 0x8a3f)));
+        assert_eq!(waiting("pos:\t0"), None);
+    }
+}

@@ -1,0 +1,452 @@
+//! HDFS, spoken natively: the namenode's calls and the datanodes' blocks.
+//!
+//! The `hdfs-native` crate speaks the protocol; it never gives up on a server that is silent, and a
+//! file is there from its first byte on. So a call is made here within a time and again if it failed
+//! in passing ([`patience`]), and a value is written aside under a name that no listing shows and
+//! renamed over its key, which the namenode does at once. `hdfs-native-object-store`, which has
+//! these methods, too, lost: its names of unfinished values are listed, a copy of its shows half a
+//! value, and users, replication and whole trees are out of its reach.
+//!
+//! A version is told by time and length. Between two looks at them the blocks are asked for, which
+//! are of one version, however long they then take to come.
+
+mod failure;
+mod io;
+mod patience;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
+use chrono::DateTime;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, TryStreamExt, try_join};
+use hdfs_native::client::FileStatus;
+use hdfs_native::{Client, ClientBuilder, HdfsError, WriteOptions};
+use http::Extensions;
+use object_store::path::Path;
+use object_store::{
+    Attributes, CopyOptions, Error, GetOptions, GetRange, GetResult, GetResultPayload, ListResult,
+    MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutMultipartOptions,
+    PutOptions, PutPayload, PutResult, Result,
+};
+
+use self::failure::{Fault, is_absent};
+use self::io::Gated;
+pub(crate) use self::io::{after_fork_in_parent, before_fork};
+pub(super) use self::patience::Patience;
+use super::conditions::change_name;
+use super::pace::Pace;
+use super::transport::Most;
+use crate::key::PARTIAL;
+
+const STORE: &str = "HDFS";
+/// Files of one call that are deleted at one time.
+const DELETIONS: usize = 16;
+
+type Outcome<T> = std::result::Result<T, Fault>;
+
+/// What opens a file system, and how it is written to.
+#[derive(Clone, Debug)]
+pub(super) struct Terms {
+    /// Of the namenode or the name service; without a host, the one that Hadoop's files name.
+    pub url: String,
+    pub user: Option<String>,
+    /// Copies of each block; what the file system does where it is not said.
+    pub replication: Option<u32>,
+    /// Properties that go before those of Hadoop's files.
+    pub properties: Vec<(String, String)>,
+    pub patience: Patience,
+}
+
+/// One file system, as one user.
+#[derive(Clone, Debug)]
+pub(super) struct Hdfs {
+    terms: Terms,
+    pace: Arc<Pace>,
+    client: Arc<Mutex<Client>>,
+}
+
+impl std::fmt::Display for Hdfs {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(STORE)
+    }
+}
+
+/// A file that is being written; removed unless it was renamed.
+struct Aside {
+    client: Client,
+    path: String,
+    is_kept: bool,
+}
+
+impl Drop for Aside {
+    /// Who wrote it was interrupted, or failed: the namenode is told without waiting for it.
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let (client, path) = (self.client.clone(), std::mem::take(&mut self.path));
+            tokio::spawn(Gated::new(async move { client.delete(&path, false).await }));
+        }
+    }
+}
+
+fn connect(terms: &Terms) -> hdfs_native::Result<Client> {
+    let builder = ClientBuilder::new().with_url(&terms.url);
+    let builder = builder.with_config(terms.properties.iter().cloned());
+    let builder = builder.with_io_runtime(io::handle()?);
+    match &terms.user {
+        Some(user) => builder.with_user(user).build(),
+        None => builder.build(),
+    }
+}
+
+fn absolute(path: &Path) -> String {
+    format!("/{path}")
+}
+
+/// What tells versions apart.
+fn tag(status: &FileStatus) -> String {
+    format!("\"{:x}-{:x}\"", status.modification_time, status.length)
+}
+
+fn meta(status: &FileStatus) -> Result<ObjectMeta> {
+    let modified = i64::try_from(status.modification_time).unwrap_or(0);
+    Ok(ObjectMeta {
+        location: Path::parse(&status.path)?,
+        last_modified: DateTime::from_timestamp_millis(modified).unwrap_or_default(),
+        size: status.length as u64,
+        e_tag: Some(tag(status)),
+        version: None,
+    })
+}
+
+/// The bytes that are asked for of a value of `size`.
+fn wanted(options: &GetOptions, size: u64) -> Outcome<Range<u64>> {
+    let most = options.extensions.get::<Most>().map_or(u64::MAX, |most| most.0.saturating_add(1));
+    let range = match &options.range {
+        None => 0..size.min(most),
+        Some(GetRange::Bounded(range)) => range.start..range.end.min(size),
+        Some(GetRange::Offset(first)) => *first..size,
+        Some(GetRange::Suffix(bytes)) => size.saturating_sub(*bytes)..size,
+    };
+    match options.range {
+        Some(_) if range.start >= size => Err(Fault::beyond_end(size)),
+        _ => Ok(range),
+    }
+}
+
+impl Hdfs {
+    /// No connection is made yet.
+    pub(super) fn new(terms: Terms, pace: &Arc<Pace>) -> std::result::Result<Self, HdfsError> {
+        let client = Arc::new(Mutex::new(connect(&terms)?));
+        Ok(Self { terms, pace: Arc::clone(pace), client })
+    }
+
+    fn client(&self) -> Client {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Leaves a connection on which no answer came: one that is dead stays silent.
+    fn reconnect(&self) {
+        if let Ok(fresh) = connect(&self.terms) {
+            *self.client.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+        }
+    }
+
+    /// Makes `call` until it succeeds, fails for good, or the time is over.
+    async fn call<T, F>(&self, path: &str, call: impl FnMut(Client) -> F) -> Result<T>
+    where
+        F: Future<Output = Outcome<T>> + Send,
+    {
+        let (client, reconnect) = (|| self.client(), || self.reconnect());
+        self.terms.patience.call(client, reconnect, call).await.map_err(|fault| fault.at(path))
+    }
+
+    /// What the server answers to one request.
+    async fn answer<T>(&self, request: impl Future<Output = hdfs_native::Result<T>>) -> Outcome<T> {
+        Ok(self.terms.patience.soon(0, request).await??)
+    }
+
+    /// What is known of the file at `path`; a directory is no value.
+    async fn status(&self, client: &Client, path: &str) -> Outcome<FileStatus> {
+        match self.answer(client.get_file_info(path)).await? {
+            status if status.isdir => Err(HdfsError::FileNotFound(path.to_owned()).into()),
+            status => Ok(status),
+        }
+    }
+
+    async fn read(
+        &self,
+        client: &Client,
+        path: &str,
+        options: &GetOptions,
+    ) -> Outcome<(ObjectMeta, Range<u64>, Bytes)> {
+        let (under_way, begun) = (self.pace.begin(), Instant::now());
+        let status = self.status(client, path).await?;
+        let meta = meta(&status)?;
+        options.check_preconditions(&meta)?;
+        if options.head {
+            return Ok((meta, 0..0, Bytes::new()));
+        }
+        let range = wanted(options, meta.size)?;
+        if range.is_empty() {
+            return Ok((meta, range, Bytes::new()));
+        }
+        let reader = self.answer(client.read(path)).await?;
+        if reader.file_length() != status.length {
+            return Err(Fault::Changed);
+        }
+        self.pace.answered(&under_way, begun.elapsed());
+        let begun = Instant::now();
+        let length = (range.end - range.start) as usize;
+        let received = async {
+            let mut bytes = BytesMut::with_capacity(length);
+            let mut parts = reader.read_range_stream(range.start as usize, length).boxed();
+            while let Some(part) = self.terms.patience.soon(0, parts.next()).await? {
+                bytes.extend_from_slice(&part?);
+            }
+            Ok::<_, Fault>(bytes.freeze())
+        };
+        let received = async { self.terms.patience.soon(length as u64, received).await? };
+        let (bytes, again) = try_join!(received, self.status(client, path))?;
+        self.pace.received(bytes.len() as u64, begun.elapsed());
+        match tag(&again) == tag(&status) && bytes.len() == length {
+            true => Ok((meta, range, bytes)),
+            false => Err(Fault::Changed),
+        }
+    }
+
+    async fn write(
+        &self,
+        client: Client,
+        path: &str,
+        payload: PutPayload,
+        overwrite: bool,
+    ) -> Outcome<()> {
+        let options =
+            WriteOptions { replication: self.terms.replication, ..WriteOptions::default() };
+        let name = format!("{path}.{}{PARTIAL}", change_name());
+        let mut aside = Aside { client, path: name, is_kept: false };
+        let mut file = self.answer(aside.client.create(&aside.path, options)).await?;
+        let length = payload.content_length() as u64;
+        let sent = async {
+            for part in payload {
+                file.write_bytes(part).await?;
+            }
+            file.close().await
+        };
+        self.terms.patience.soon(length, sent).await??;
+        self.answer(aside.client.rename(&aside.path, path, overwrite)).await?;
+        aside.is_kept = true;
+        Ok(())
+    }
+
+    /// What lies directly below `path`, and with `recursive` everything; nothing where nothing is.
+    async fn statuses(&self, path: &str, recursive: bool) -> Result<Vec<FileStatus>> {
+        self.call(path, |client| async move {
+            let mut found = Vec::new();
+            let listing = client.list_status_iter(path, recursive);
+            while let Some(status) = self.terms.patience.soon(0, listing.next()).await? {
+                match status {
+                    // A file, which is not below itself.
+                    Ok(status) if status.path == path => {}
+                    Ok(status) => found.push(status),
+                    // Nothing is there, or no longer.
+                    Err(error) if is_absent(&error) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    /// Removes all that is below `name`, each directory there at once.
+    pub(super) async fn delete_below(&self, name: &Path) -> Result<()> {
+        let path = absolute(name);
+        let doomed = match name.as_ref().is_empty() {
+            true => {
+                self.statuses(&path, false).await?.into_iter().map(|found| found.path).collect()
+            }
+            false => vec![path],
+        };
+        for path in doomed {
+            let path = path.as_str();
+            self.call(path, |client| async move {
+                match self.answer(client.get_file_info(path)).await {
+                    // Not below itself.
+                    Ok(status) if !status.isdir && !name.as_ref().is_empty() => Ok(()),
+                    Ok(_) => self.answer(client.delete(path, true)).await.map(|_| ()),
+                    Err(Fault::Hdfs(error)) if is_absent(&error) => Ok(()),
+                    Err(fault) => Err(fault),
+                }
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Removes the directories above `name` that hold nothing any more, up to `top` and not it.
+    pub(super) async fn prune(&self, name: &Path, top: &str) -> Result<()> {
+        let mut name = name.as_ref();
+        while let Some((folder, _)) = name.rsplit_once('/')
+            && folder.len() > top.len()
+        {
+            let path = format!("/{folder}");
+            let path = path.as_str();
+            let emptied = self.call(path, |client| async move {
+                match self.answer(client.delete(path, false)).await {
+                    Err(Fault::Hdfs(error)) if is_absent(&error) => Ok(true),
+                    deleted => deleted,
+                }
+            });
+            match emptied.await {
+                Ok(true) => name = folder,
+                // Something is in it, or was put there by now, or it is not ours to remove.
+                Ok(false) | Err(Error::Generic { .. } | Error::PermissionDenied { .. }) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the file or directory `from` to `to`, where nothing is.
+    pub(super) async fn move_tree(&self, from: &Path, to: &Path) -> Result<()> {
+        let (source, target) = (absolute(from), absolute(to));
+        let (source, target) = (source.as_str(), target.as_str());
+        let folder = target.rsplit_once('/').map_or("/", |(folder, _)| folder);
+        let was_tried = &AtomicBool::new(false);
+        self.call(source, |client| async move {
+            if !folder.is_empty() {
+                self.answer(client.mkdirs(folder, 0o755, true)).await?;
+            }
+            let again = was_tried.swap(true, Ordering::Relaxed);
+            match self.answer(client.rename(source, target, false)).await {
+                // The first answer was lost; the move was not.
+                Err(Fault::Hdfs(error)) if again && is_absent(&error) => {
+                    self.answer(client.get_file_info(target)).await.map(|_| ())
+                }
+                moved => moved,
+            }
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl ObjectStore for Hdfs {
+    async fn put_opts(
+        &self,
+        location: &Path,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Result<PutResult> {
+        let overwrite = match options.mode {
+            PutMode::Overwrite => true,
+            PutMode::Create => false,
+            PutMode::Update(_) => {
+                return Err(Error::NotSupported {
+                    source: "HDFS cannot replace a file only if it is a certain version".into(),
+                });
+            }
+        };
+        let path = absolute(location);
+        let path = path.as_str();
+        let put = self.call(path, |client| {
+            let payload = payload.clone();
+            async move {
+                match self.write(client, path, payload, overwrite).await {
+                    // The directory was removed meanwhile, and what was written with it.
+                    Err(Fault::Hdfs(error)) if is_absent(&error) => Err(Fault::Changed),
+                    written => written,
+                }
+            }
+        });
+        match put.await {
+            // What stands in the way of a put that replaces values is a directory.
+            Err(Error::AlreadyExists { source, .. }) if overwrite => {
+                Err(Error::Generic { store: STORE, source })
+            }
+            Err(error) => Err(error),
+            Ok(()) => {
+                Ok(PutResult { e_tag: None, version: None, extensions: Extensions::default() })
+            }
+        }
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        _: &Path,
+        _: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        Err(Error::NotSupported { source: "values are put whole".into() })
+    }
+
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        let (path, options) = (absolute(location), &options);
+        let path = path.as_str();
+        let read = |client| async move { self.read(&client, path, options).await };
+        let (meta, range, bytes) = self.call(path, read).await?;
+        let payload = GetResultPayload::Stream(stream::once(async { Ok(bytes) }).boxed());
+        let attributes = Attributes::default();
+        Ok(GetResult { payload, meta, range, attributes, extensions: Extensions::default() })
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        let here = self.clone();
+        let delete = move |location: Result<Path>| {
+            let here = here.clone();
+            async move {
+                let location = location?;
+                let path = absolute(&location);
+                let path = path.as_str();
+                let delete = |client: Client| {
+                    let here = &here;
+                    async move { here.answer(client.delete(path, false)).await }
+                };
+                match here.call(path, delete).await {
+                    Ok(true) => Ok(location),
+                    Ok(false) => {
+                        Err(Fault::from(HdfsError::FileNotFound(path.to_owned())).at(path))
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        locations.map(delete).buffered(DELETIONS).boxed()
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        let path = prefix.map_or_else(|| "/".to_owned(), absolute);
+        let here = self.clone();
+        let all = async move {
+            let found = here.statuses(&path, true).await?;
+            let values = found.into_iter().filter(|status| !status.isdir);
+            Ok::<_, Error>(stream::iter(values.map(|status| meta(&status))))
+        };
+        stream::once(all).try_flatten().boxed()
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        let path = prefix.map_or_else(|| "/".to_owned(), absolute);
+        let found = self.statuses(&path, false).await?;
+        let (folders, values): (Vec<_>, Vec<_>) = found.iter().partition(|status| status.isdir);
+        let folders = folders.into_iter().map(|status| Path::parse(&status.path));
+        Ok(ListResult {
+            common_prefixes: folders.collect::<std::result::Result<_, _>>()?,
+            objects: values.into_iter().map(meta).collect::<Result<_>>()?,
+            extensions: Extensions::default(),
+        })
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, _: CopyOptions) -> Result<()> {
+        let value = self.get(from).await?.bytes().await?;
+        self.put(to, PutPayload::from_bytes(value)).await.map(|_| ())
+    }
+}
