@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
-from database_values import check_filled, fill
+from database_values import check_filled, check_fork, fill
 from servers import SECRET, Running
 from zarrix import _database_server, storage
 from zarrix.testing import check_store
@@ -127,17 +127,7 @@ def test_a_forked_child_and_its_parent_both_go_on(
     name: str, serve: Callable[[str], Running]
 ) -> None:
     with OPENED[name](f"fork-{os.getpid()}", **serve(name).options) as store:
-        store["a"] = b"1"
-        child = os.fork()
-        if child == 0:
-            try:
-                store["child"] = store["a"]
-                os._exit(0 if store["child"] == b"1" else 1)
-            except BaseException:
-                os._exit(2)
-        store["parent"] = store["a"]
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert (store["child"], store["parent"]) == (b"1", b"1")
+        check_fork(store)
 
 
 @pytest.mark.parametrize("package", ["redis", "pymongo"])

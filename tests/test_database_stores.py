@@ -1,7 +1,6 @@
 """Stores in databases: a mapping, arrays, pickles, forks, and no update lost between processes."""
 
 import importlib.util
-import os
 import pickle
 import sqlite3
 import subprocess
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
-from database_values import check_filled, fill
+from database_values import check_filled, check_fork, fill
 from zarrix import storage
 from zarrix._errors import InvalidKeyError, ReadOnlyError
 from zarrix.testing import check_store
@@ -147,17 +146,7 @@ def test_processes_that_write_parts_of_one_chunk_all_keep_them(store: Any) -> No
 
 
 def test_a_forked_child_and_its_parent_both_go_on(store: Any) -> None:
-    store["a"] = b"1"
-    child = os.fork()
-    if child == 0:
-        try:
-            store["child"] = store["a"]
-            os._exit(0 if store["child"] == b"1" else 1)
-        except BaseException:
-            os._exit(2)
-    store["parent"] = store["a"]
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert (store["child"], store["parent"]) == (b"1", b"1")
+    check_fork(store)
 
 
 def test_the_table_of_sqlite_is_that_of_2_18(tmp_path: Path) -> None:

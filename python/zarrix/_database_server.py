@@ -25,8 +25,9 @@ _given: dict[str, dict[str, Any]] = {}
 class DatabaseServerStore(DatabaseStore):
     """Keys in a database on a server."""
 
-    # What its client is in, and the extra of this package that installs it.
+    # What its client is in and is called, and the extra of this package that installs it.
     _package: str
+    _client: str
     _extra: str
 
     def __init__(self, path: str, options: dict[str, Any], separator: str | None) -> None:
@@ -75,6 +76,9 @@ class DatabaseServerStore(DatabaseStore):
             return NotImplemented
         mine, others = (self.path, self._public), (other.path, other._public)
         return type(self) is type(other) and mine == others
+
+    def _connect(self) -> Any:
+        return getattr(importlib.import_module(self._package), self._client)(**self._options)
 
     def _disconnect(self, handle: Any) -> None:
         handle.close()

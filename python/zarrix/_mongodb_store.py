@@ -31,7 +31,7 @@ class MongoDBStore(DatabaseServerStore):
         pymongo is not installed.
     """
 
-    _package, _extra = "pymongo", "mongodb"
+    _package, _client, _extra = "pymongo", "MongoClient", "mongodb"
 
     def __init__(
         self,
@@ -42,11 +42,6 @@ class MongoDBStore(DatabaseServerStore):
     ) -> None:
         self._names = (database, collection)
         super().__init__(f"{database}/{collection}", kwargs, dimension_separator)
-
-    def _connect(self) -> Any:
-        import pymongo
-
-        return pymongo.MongoClient(**self._options)
 
     def _documents(self, client: Any) -> Any:
         database, collection = self._names

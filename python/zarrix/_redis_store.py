@@ -36,17 +36,12 @@ class RedisStore(DatabaseServerStore):
         redis is not installed.
     """
 
-    _package = _extra = "redis"
+    _package, _client, _extra = "redis", "Redis", "redis"
 
     def __init__(
         self, prefix: str = "zarr", dimension_separator: str | None = None, **kwargs: Any
     ) -> None:
         super().__init__(prefix, kwargs, dimension_separator)
-
-    def _connect(self) -> Any:
-        import redis
-
-        return redis.Redis(**self._options)
 
     @property
     def client(self) -> Any:
