@@ -34,6 +34,11 @@ class _FileSystemStore(EngineStore):
     _missing: tuple[type[Exception], ...]
 
     def _set_place(self, fs: Any, path: str, missing: Iterable[type[Exception]]) -> None:
+        if not hasattr(fs, "_strip_protocol"):
+            raise TypeError(
+                f"fs is a file system of fsspec, not {fs!r}; of a URL, FSStore(url) and "
+                "FsspecStore.from_url(url) make one"
+            )
         self.fs = _synchronous(fs)
         self.path = str(self.fs._strip_protocol(path)) if path not in ("", "/") else ""
         self._missing = tuple(missing)

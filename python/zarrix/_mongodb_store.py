@@ -9,6 +9,9 @@ from zarrix._database_server import DatabaseServerStore
 
 __all__ = ["MongoDBStore"]
 
+# 16 MiB are the whole document, with its key.
+_MOST_BYTES = (16 << 20) - (16 << 10)
+
 
 class MongoDBStore(DatabaseServerStore):
     """Keys as documents of a collection of MongoDB.
@@ -59,6 +62,11 @@ class MongoDBStore(DatabaseServerStore):
         return None if found is None else bytes(found["value"])
 
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        if len(value) > _MOST_BYTES:
+            raise ValueError(
+                f"{key!r} has {len(value)} bytes, and a document of MongoDB at most {_MOST_BYTES}: "
+                "make the chunks smaller"
+            )
         with self._opened() as client:
             document = {"key": key, "value": value}
             self._documents(client).replace_one({"key": key}, document, upsert=True)

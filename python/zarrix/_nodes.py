@@ -369,6 +369,7 @@ def clear(store: Store, path: str) -> None:
         Something else is there; nothing was deleted.
     """
     prefix = f"{path}/" if path else ""
+    store._forbid_changes()
     for key in store._engine.list_prefix(store.engine_path(path)):
         below = key[len(prefix) :]
         whole = _BESIDE.sub("", below)

@@ -7,6 +7,7 @@ import sqlite3
 from typing import Any
 
 from zarrix._database import DatabaseStore
+from zarrix._errors import CorruptStoreError
 
 __all__ = ["SQLiteStore"]
 
@@ -56,11 +57,18 @@ class SQLiteStore(DatabaseStore):
             raise RuntimeError("a database in memory stays with the process that made it")
         # Every statement is a transaction of its own; our lock is for the threads.
         options = {"isolation_level": None, "check_same_thread": False, **self.kwargs}
-        connection: sqlite3.Connection = sqlite3.connect(self.path, **options)
+        try:
+            connection: sqlite3.Connection = sqlite3.connect(self.path, **options)
+        except sqlite3.OperationalError as error:
+            # Which file, and whether its folder is there, it does not say.
+            os.stat(os.path.dirname(self.path))
+            raise OSError(f"{self.path!r}: {error}") from error
         try:
             connection.execute("CREATE TABLE IF NOT EXISTS zarr(k TEXT PRIMARY KEY, v BLOB)")
-        except BaseException:
+        except BaseException as error:
             connection.close()
+            if getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB":
+                raise CorruptStoreError(f"{self.path!r}: {error}") from error
             raise
         return connection
 

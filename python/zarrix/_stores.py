@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from zarrix import _engine
-from zarrix._errors import FSPathExistNotDir
+from zarrix._errors import FSPathExistNotDir, suggestion
 from zarrix._store import EngineStore, Store
 from zarrix.util import normalize_dimension_separator, normalize_storage_path
 
@@ -359,6 +359,8 @@ def as_store(
     methods = ("keys", "__getitem__", "__setitem__", "__delitem__", "__contains__")
     if isinstance(store, MutableMapping) or all(hasattr(store, name) for name in methods):
         return KVStore(store)
+    if hasattr(store, "_strip_protocol"):
+        raise ValueError(f"{store!r} is a file system; pass FsspecStore(it, path=...) or a mapping")
     raise ValueError(
         f"{store!r} ({type(store).__name__}) is no store; pass a path, a URL, a store of zarrix "
         "or of zarr-python 3, or a mutable mapping of str to bytes"
@@ -382,6 +384,11 @@ def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
                 f"{path!r} is a URL, which is opened with fsspec: pip install fsspec, and s3fs, "
                 "gcsfs or adlfs for the cloud"
             ) from None
+        try:
+            fsspec.get_filesystem_class(path.partition("::")[0].partition("://")[0])
+        except ValueError:
+            close = suggestion(scheme, fsspec.available_protocols())
+            raise ValueError(f"{path!r}: fsspec knows no file system {scheme!r}{close}") from None
         return as_store(fsspec.get_mapper(path, **(storage_options or {})))
     if storage_options:
         raise ValueError(

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from zarrix import _engine
-from zarrix._errors import suggestion
+from zarrix._errors import ReadOnlyError, suggestion
 from zarrix._remote import _azure, _gcs, _hdfs, _http, _s3
 from zarrix._remote._options import Address, NeedsFsspec, UnknownOption, apart, together
 from zarrix._store import EngineStore
@@ -162,6 +162,11 @@ class RemoteStore(EngineStore):
     def _open(self) -> _engine.Store:
         there = self.address
         return _engine.ObjectStore(there.service, there.bucket, there.prefix, there.options)
+
+    def _forbid_changes(self) -> None:
+        if self.url.startswith("http"):
+            raise ReadOnlyError(f"{self.url}: web servers are only read")
+        super()._forbid_changes()
 
     @property
     def cache_counts(self) -> dict[str, int] | None:

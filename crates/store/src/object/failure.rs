@@ -21,19 +21,42 @@ impl Client {
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Refusal::Denied,
             Error::NotFound { .. } => Refusal::Missing,
             _ if text.contains(NO_CREDENTIALS) => Refusal::Denied,
+            _ if is_missing_bucket(error) => Refusal::Missing,
             _ => match transport_kind(error) {
                 Some(HttpErrorKind::Timeout) => Refusal::TimedOut,
                 Some(_) => Refusal::Unreachable,
                 None => Refusal::Failed,
             },
         };
-        let reason = self.without_secrets(&in_short(&text));
+        let mut reason = in_short(&text);
+        if matches!(refusal, Refusal::TimedOut | Refusal::Unreachable) {
+            reason = format!("{reason} to {}: {}", host(&text), innermost(error));
+        }
+        let reason = self.without_secrets(&reason);
         StoreError::Remote { operation, path: self.place.url(name), refusal, reason }
     }
 
     fn without_secrets(&self, text: &str) -> String {
         self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
     }
+}
+
+/// The scheme, host and port that were asked, which may not be those that were meant.
+fn host(text: &str) -> String {
+    let asked = text.split_whitespace().find_map(|word| word.split_once("://"));
+    let Some((scheme, rest)) = asked else { return "the server".to_owned() };
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let host = rest[..end].rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}")
+}
+
+/// What the system said.
+fn innermost(error: &Error) -> String {
+    let mut last: &dyn std::error::Error = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    in_short(&last.to_string())
 }
 
 /// Whether the bucket, and not only a value in it, is missing: nothing in it reads as absent then.
@@ -104,7 +127,7 @@ fn without_query(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::in_short;
+    use super::{host, in_short};
 
     #[test]
     fn a_servers_answer_is_told_by_its_code_and_message_only() {
@@ -116,6 +139,8 @@ mod tests {
         let text = "Generic S3 error: Error performing GET http://h/b?sig=1 in 1ms, after 2 retries, \
             max_retries: 2, retry_timeout: 1s  - HTTP error: error sending request";
         assert_eq!(in_short(text), "HTTP error: error sending request");
+        assert_eq!(host(text), "http://h");
+        assert_eq!(host("at https://me:pw@h:1/b?sig=1"), "https://h:1");
         let text = "Error performing PUT http://h/b in 1s - Server returned non-2xx status code: 503 \
             Service Unavailable: come back";
         assert_eq!(in_short(text), "503 Service Unavailable: come back");
