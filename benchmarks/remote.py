@@ -1,6 +1,6 @@
 """Arrays on S3 at several distances: ours beside everybody else's ways there.
 
-    python -m benchmarks.remote [--rounds 5] [--latency 0 --latency 20 --latency 100]
+    python -m benchmarks.remote [--rounds 5] [--latency 0 --latency 20 --latency 100] [--server versitygw]
 
 An S3 server runs on this machine, behind a proxy that keeps every byte towards it for so many
 milliseconds; without latency it is asked directly. Rounds are interleaved; each row is the median
@@ -260,8 +260,8 @@ def behind(port: int, latency_ms: float) -> Iterator[str]:
 
 
 @contextmanager
-def _seaweedfs() -> Iterator[tuple[Running, str]]:
-    with running(SERVERS["seaweedfs"]) as server:
+def _filled(name: str) -> Iterator[tuple[Running, str]]:
+    with running(SERVERS[name]) as server:
         bucket = new_bucket(server, "remote").removeprefix("s3://")
         write(server.endpoint, bucket)
         yield server, bucket
@@ -310,11 +310,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--latency", type=float, action="append", metavar="MS")
+    parser.add_argument("--server", default="seaweedfs", choices=("seaweedfs", "versitygw"))
     arguments = parser.parse_args()
     os.environ.update(AWS_ACCESS_KEY_ID=KEY, AWS_SECRET_ACCESS_KEY=SECRET, AWS_REGION=REGION)
     pace = Pace(arguments.rounds, least_s=0.0, budget_s=600.0)
     with ExitStack() as stack:
-        server, bucket = stack.enter_context(_seaweedfs())
+        server, bucket = stack.enter_context(_filled(arguments.server))
         port = int(server.endpoint.rsplit(":", 1)[1])
         for latency_ms in arguments.latency or (0, 20, 100):
             endpoint = server.endpoint

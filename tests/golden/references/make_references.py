@@ -9,7 +9,6 @@ import json
 
 import fsspec
 import numpy as np
-from kerchunk.df import refs_to_dataframe
 
 
 def array(shape: list[int], chunks: list[int]) -> str:
@@ -17,32 +16,49 @@ def array(shape: list[int], chunks: list[int]) -> str:
     return json.dumps({"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": "<i2", **more})
 
 
-data = np.arange(60, dtype="<i2")
-with open("data.bin", "wb") as file:
-    file.write(b"head" + data.tobytes())
-with open("whole.bin", "wb") as file:
-    file.write(data[:4].tobytes())
+def write_targets() -> None:
+    """The files that the references name."""
+    data = np.arange(60, dtype="<i2")
+    with open("data.bin", "wb") as file:
+        file.write(b"head" + data.tobytes())
+    with open("whole.bin", "wb") as file:
+        file.write(data[:4].tobytes())
 
-refs: dict[str, object] = {
-    ".zgroup": '{"zarr_format": 2}',
-    ".zattrs": '{"title": "text"}',
-    "a/.zarray": array([10, 6], [2, 2]),
-    "a/.zattrs": "{}",
-    "g/.zgroup": '{"zarr_format": 2}',
-    "g/b/.zarray": array([12], [4]),
-    "g/one/.zarray": array([], []),
-}
-for number in range(15):
-    refs[f"a/{number // 3}.{number % 3}"] = ["data.bin", 4 + 8 * number, 8]
-refs["a/1.1"] = "base64:" + base64.b64encode(b"\x01\x00" * 4).decode()
-refs["a/2.0"] = ["whole.bin"]
-del refs["a/3.2"]
-for number in range(3):
-    refs[f"g/b/{number}"] = ["data.bin", 4 + 8 * number, 8]
-refs["g/one/0"] = "ab"
 
-refs_to_dataframe({"version": 1, "refs": refs}, "refs.parq", record_size=4)
-found = fsspec.filesystem("reference", fo="refs.parq", remote_protocol="file")
-values = {key: base64.b64encode(found.cat_file(key)).decode() for key in refs}
-with open("values.json", "w") as file:
-    json.dump(values, file, indent=1)
+def references() -> dict[str, object]:
+    """Two arrays and one of a single element, with values of every kind."""
+    refs: dict[str, object] = {
+        ".zgroup": '{"zarr_format": 2}',
+        ".zattrs": '{"title": "text"}',
+        "a/.zarray": array([10, 6], [2, 2]),
+        "a/.zattrs": "{}",
+        "g/.zgroup": '{"zarr_format": 2}',
+        "g/b/.zarray": array([12], [4]),
+        "g/one/.zarray": array([], []),
+    }
+    for number in range(15):
+        refs[f"a/{number // 3}.{number % 3}"] = ["data.bin", 4 + 8 * number, 8]
+    refs["a/1.1"] = "base64:" + base64.b64encode(b"\x01\x00" * 4).decode()
+    refs["a/2.0"] = ["whole.bin"]
+    del refs["a/3.2"]
+    for number in range(3):
+        refs[f"g/b/{number}"] = ["data.bin", 4 + 8 * number, 8]
+    refs["g/one/0"] = "ab"
+    return refs
+
+
+def main() -> None:
+    """Writes the folder, and what its writers read from it."""
+    from kerchunk.df import refs_to_dataframe
+
+    write_targets()
+    refs = references()
+    refs_to_dataframe({"version": 1, "refs": refs}, "refs.parq", record_size=4)
+    found = fsspec.filesystem("reference", fo="refs.parq", remote_protocol="file")
+    values = {key: base64.b64encode(found.cat_file(key)).decode() for key in refs}
+    with open("values.json", "w") as file:
+        json.dump(values, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
