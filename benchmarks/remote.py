@@ -1,6 +1,6 @@
 """Arrays on S3 at several distances: ours beside everybody else's ways there.
 
-    python -m benchmarks.remote [--rounds 5] [--latency 0 --latency 20 --latency 100] [--server versitygw]
+    python -m benchmarks.remote [--rounds 5] [--latency 0 --latency 20] [--server versitygw]
 
 An S3 server runs on this machine, behind a proxy that keeps every byte towards it for so many
 milliseconds; without latency it is asked directly. Rounds are interleaved; each row is the median
