@@ -21,6 +21,13 @@ def test_a_setting_holds_inside_the_block_and_not_after():
     assert config.durability == "process"
 
 
+def test_a_reset_gives_back_what_the_engine_keeps():
+    before = config.to_dict()
+    config(threads=before["threads"] + 3, concurrent_requests=7, chunk_cache_bytes=2**20)
+    config.reset()
+    assert config.to_dict() == before
+
+
 def test_a_call_without_a_block_sets_for_good():
     config(default_zarr_format=3)
     assert config.default_zarr_format == 3

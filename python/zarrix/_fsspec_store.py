@@ -120,7 +120,8 @@ class _FileSystemStore(EngineStore):
                     continue
                 self.fs.rmdir(folder)
             except (OSError, NotImplementedError):
-                # Somebody put something there, or it may not be removed: nothing is lost.
+                # Somebody put something there, it may not be removed, or this file system has no
+                # `rmdir`: nothing is lost.
                 continue
 
     def setitems(self, values: Mapping[str, Any]) -> None:
