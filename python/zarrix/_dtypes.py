@@ -28,6 +28,7 @@ __all__ = [
     "encode_dtype",
     "encode_fill_value",
     "fill_value_bytes",
+    "is_zero",
     "normalize_fill_value",
     "require_supported",
 ]
@@ -153,7 +154,7 @@ def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
     """
     if fill_value is None or dtype.kind == "O":
         return fill_value
-    if not isinstance(fill_value, (np.void, str, bytes)) and _is_zero(fill_value):
+    if not isinstance(fill_value, (np.void, str, bytes)) and is_zero(fill_value):
         return np.zeros((), dtype=dtype)[()]
     if dtype.kind == "U":
         if isinstance(fill_value, str):
@@ -296,8 +297,11 @@ def fill_value_bytes(value: Any, dtype: np.dtype[Any]) -> bytes | None:
     return element if any(element) else None
 
 
-def _is_zero(value: Any) -> bool:
-    # Zero means "empty element" for every dtype, structures and times included.
+def is_zero(value: Any) -> bool:
+    """Whether ``value`` is a zero: the empty element of every dtype, structures and times included."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM":
+        # From 2.5 on NumPy deprecates comparing a time to a number without a unit.
+        return value.ndim == 0 and value.dtype.kind == "m" and not int(value.astype("i8"))
     try:
         return bool(value == 0)
     except (TypeError, ValueError):

@@ -33,6 +33,7 @@ from zarrix._data_types import (
     same_bytes,
 )
 from zarrix._domains import check_domains
+from zarrix._dtypes import is_zero
 from zarrix._errors import MetadataError
 from zarrix._metadata import ArrayMetadata, GroupMetadata
 from zarrix._metadata.checks import MAX_LENGTH, members_of
@@ -191,7 +192,7 @@ def _new_fill(value: Any, dtype: np.dtype[Any]) -> Any:
         # By NumPy's cast alone: the sign of a zero is kept.
         cast = np.asarray(value).astype(dtype)[()]
         # A type that has no zero casts it to NaN; its smallest stands for it, as in documents.
-        return default_fill(dtype) if cast != cast and value == 0 else cast
+        return default_fill(dtype) if cast != cast and is_zero(value) else cast
     if dtype.names is not None and isinstance(value, Mapping):
         return decode_fill(dict(value), dtype, "fill_value")
     return normalize_fill_value(value, dtype)
