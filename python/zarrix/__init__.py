@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from zarrix._debug import set_format as set_format
     from zarrix._debug import set_log_level as set_log_level
     from zarrix._lmdb_store import LMDBStore as LMDBStore
+    from zarrix._migrate import Migration as Migration
     from zarrix._migrate import migrate
     from zarrix._mongodb_store import MongoDBStore as MongoDBStore
     from zarrix._redis_store import RedisStore as RedisStore
@@ -109,7 +110,7 @@ __all__ = [
 _HOMES = {
     "_async": "AsyncArray AsyncGroup",
     "_debug": "print_debug_info set_format set_log_level",
-    "_migrate": "migrate",
+    "_migrate": "Migration migrate",
     "api.synchronous": "create_array create_group create_hierarchy from_array",
     "attrs": "Attributes",
     "convenience": "consolidate_metadata copy copy_all copy_store load open open_consolidated save "

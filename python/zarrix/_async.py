@@ -131,11 +131,9 @@ class _Twin:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._sync!r}>"
 
-    def __getstate__(self) -> Any:
-        return self._sync
-
-    def __setstate__(self, state: Any) -> None:
-        self._sync = state
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not as state: an empty group is false, and the older protocols of pickle leave it out.
+        return type(self), (self._sync,)
 
 
 class _AsyncIndex:

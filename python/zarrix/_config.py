@@ -122,6 +122,10 @@ class Config:
                 except ValueError as error:
                     raise ValueError(f"environment variable {variable}={text!r}: {error}") from None
 
+    def __reduce__(self) -> Any:
+        # The settings of a process are its own: a pickle names them, and carries none.
+        return "config" if self is config else super().__reduce__()
+
     @property
     def threads(self) -> int:
         return _engine.threads()

@@ -298,7 +298,7 @@ def fill_value_bytes(value: Any, dtype: np.dtype[Any]) -> bytes | None:
 
 
 def is_zero(value: Any) -> bool:
-    """Whether ``value`` is a zero: the empty element of every dtype, structures and times included."""
+    """Whether ``value`` is zero: the empty element of every dtype, of structures and times too."""
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM":
         # From 2.5 on NumPy deprecates comparing a time to a number without a unit.
         return value.ndim == 0 and value.dtype.kind == "m" and not int(value.astype("i8"))

@@ -66,6 +66,10 @@ class LazyArray:
         axes = tuple((0, 1, size) for size in array.shape)
         return cls(array, axes, tuple(range(len(axes))))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Slots have no other way into the older protocols of pickle.
+        return type(self), (self._array, self._axes, self._order)
+
     # What it is
 
     @property

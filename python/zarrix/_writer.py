@@ -14,7 +14,7 @@ import math
 import os
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 from weakref import WeakSet
 
 import numpy as np
@@ -173,6 +173,12 @@ class Writer:
 
     def __del__(self) -> None:
         _close_forgotten(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a writer cannot be pickled: it holds frames that are not stored yet and the exclusive "
+            "lock on the length of its array; pickle the array, and call its writer() over there"
+        )
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else f"{self._filled} buffered"

@@ -16,7 +16,7 @@ from zarrix import _nodes
 from zarrix._array_terms import StorePath
 from zarrix._fsspec_store import FsspecStore, FSStore
 from zarrix._metadata import v2 as _v2
-from zarrix._remote import RemoteStore, RemoteZipStore
+from zarrix._remote import NeedsFsspec, RemoteStore, RemoteZipStore
 from zarrix._store import Store
 from zarrix._stores import (
     DictStore,
@@ -60,6 +60,7 @@ __all__ = [
     "LoggingStore",
     "MemoryStore",
     "MongoDBStore",
+    "NeedsFsspec",
     "NestedDirectoryStore",
     "ObjectStore",
     "RedisStore",
