@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._dtypes import without_notes
 from zarrix._errors import MetadataError, shorten, suggestion
 from zarrix._objects import BYTES, STRING, VARIABLE_TYPES, data_type_name, is_variable
 
@@ -210,7 +211,7 @@ def as_dtype(dtype: Any) -> DType:
         return decode_data_type(dtype, "dtype")
     if dtype is str or dtype is bytes or dtype == "str":
         return BYTES if dtype is bytes else STRING
-    found: DType = np.dtype(dtype)
+    found: DType = without_notes(np.dtype(dtype))
     # A string that may be missing has no data type of its own.
     return STRING if found.kind == "T" else found
 

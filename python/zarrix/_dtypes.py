@@ -31,6 +31,7 @@ __all__ = [
     "is_zero",
     "normalize_fill_value",
     "require_supported",
+    "without_notes",
 ]
 
 # NumPy walks nested dtypes on the C stack.
@@ -65,6 +66,47 @@ def require_supported(dtype: np.dtype[Any], where: str = "dtype") -> np.dtype[An
             f"{where}: elements of {dtype.str!r} have no bytes; give a length, for example 'S20'"
         )
     return dtype
+
+
+def without_notes(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """``dtype`` without ``metadata``, at any depth: what programs such as h5py note on one.
+
+    NumPy compares dtypes without it and writes it into ``dtype.descr``, where it is not a dtype.
+    That of objects stays: it says what they are.
+
+    Examples
+    --------
+    >>> noted = np.dtype("S3", metadata={"h5py_encoding": "utf-8"})
+    >>> without_notes(np.dtype([("a", "i4"), ("b", noted)])).descr
+    [('a', '<i4'), ('b', '|S3')]
+    """
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return np.dtype((without_notes(base), shape))
+    if dtype.fields is not None:
+        return _fields_without_notes(dtype)
+    if dtype.metadata is None or dtype.hasobject:
+        return dtype
+    return np.dtype(dtype.str)
+
+
+def _fields_without_notes(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    assert dtype.fields is not None
+    assert dtype.names is not None
+    fields = [dtype.fields[name] for name in dtype.names]
+    formats = [without_notes(field[0]) for field in fields]
+    noted = any(new is not old[0] for new, old in zip(formats, fields, strict=True))
+    if dtype.metadata is None and not noted:
+        return dtype
+    layout = {
+        "names": list(dtype.names),
+        "formats": formats,
+        "offsets": [field[1] for field in fields],
+        "titles": [field[2] if len(field) == 3 else None for field in fields],
+        "itemsize": dtype.itemsize,
+    }
+    plain: np.dtype[Any] = np.dtype(layout, align=dtype.isalignedstruct)  # type: ignore[call-overload]
+    return plain
 
 
 def encode_dtype(dtype: np.dtype[Any]) -> Any:

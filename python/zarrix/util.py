@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._config import config
-from zarrix._dtypes import normalize_fill_value, require_supported
+from zarrix._dtypes import normalize_fill_value, require_supported, without_notes
 from zarrix._errors import InvalidKeyError, MetadataError
 from zarrix._objects import object_codec_of
 
@@ -242,7 +242,7 @@ def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any]
     objects = object_codec_of(dtype)
     if objects is not None:
         return objects[0], objects[1] if object_codec is None else object_codec
-    result: np.dtype[Any] = np.dtype(dtype)
+    result: np.dtype[Any] = without_notes(np.dtype(dtype))
     return require_supported(result.base, f"dtype {dtype!r}") and result, object_codec
 
 
