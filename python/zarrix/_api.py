@@ -5,12 +5,13 @@ What zarr 2.18 calls ``zarr.convenience``, with ``group`` and ``open_group`` of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, Unpack, overload
 
 from zarrix import _create, _display, _nodes
 from zarrix._array import Array
-from zarrix._attributes import Attributes
+from zarrix._attributes import Attributes, require_json
 from zarrix._consolidate import consolidate, open_store
 from zarrix._create import check_mode, open_array
 from zarrix._errors import (
@@ -18,12 +19,21 @@ from zarrix._errors import (
     ContainsGroupError,
     GroupNotFoundError,
     PathNotFoundError,
-    check_keywords,
 )
 from zarrix._group import Group
 from zarrix._group_terms import create_nodes
+from zarrix._keywords import (
+    Durability,
+    Format,
+    Mode,
+    OpenGroupKeywords,
+    OpenKeywords,
+    OpenLikeKeywords,
+    takes,
+)
 from zarrix._metadata import GroupMetadata, v3
 from zarrix._stores import Store, as_store
+from zarrix._undo import or_nothing
 from zarrix.util import normalize_storage_path
 
 __all__ = [
@@ -38,13 +48,38 @@ __all__ = [
 ]
 
 
+@overload
 def open(
     store: Any = None,
-    mode: str = "a",
+    mode: Mode = "a",
     *,
-    zarr_version: int | None = None,
-    zarr_format: int | None = None,
+    shape: int | Sequence[int],
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
     path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **kwargs: Unpack[OpenLikeKeywords],
+) -> Array: ...
+@overload
+def open(
+    store: Any = None,
+    mode: Mode = "a",
+    *,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **kwargs: Unpack[OpenKeywords],
+) -> Array | Group: ...
+@takes(OpenKeywords, like=open_array)
+def open(
+    store: Any = None,
+    mode: Mode = "a",
+    *,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> Array | Group:
     """Open the array or group that is stored there, by file mode.
@@ -87,8 +122,7 @@ def open(
     """
     check_mode(mode)
     kwargs.update(zarr_version=zarr_version, zarr_format=zarr_format, path=path)
-    options = kwargs.pop("storage_options", None)
-    opened = _create.in_memory() if store is None else as_store(store, storage_options=options)
+    opened = as_store(_create.in_memory() if store is None else store, storage_options)
     where = normalize_storage_path(path)
     if kwargs.get("shape") is not None and mode not in ("r", "r+"):
         return open_array(opened, mode, **kwargs)
@@ -103,53 +137,33 @@ def open(
 
 
 def _open_group(
-    store: Store, mode: str, kwargs: dict[str, Any], node: _nodes.Node | None = None
+    store: Store, mode: Mode, kwargs: dict[str, Any], node: _nodes.Node | None = None
 ) -> Group:
     for name in kwargs:
         if name in _create.OPEN_KEYWORDS and name not in _GROUP_KEYWORDS:
             raise TypeError(
                 f"open() opens a group here, which takes no {name}=; pass shape= for an array"
             )
-    check_keywords(kwargs, _create.OPEN_KEYWORDS | _GROUP_KEYWORDS, "open")
     return open_group(store, mode, **kwargs, _node=node)
 
 
-_GROUP_KEYWORDS = frozenset(
-    (
-        "store",
-        "mode",
-        "shape",
-        "cache_attrs",
-        "synchronizer",
-        "path",
-        "chunk_store",
-        "storage_options",
-        "zarr_version",
-        "zarr_format",
-        "meta_array",
-        "attributes",
-        "use_consolidated",
-        "durability",
-    )
-)
-
-
+@takes()
 def open_group(
     store: Any = None,
-    mode: str = "a",
+    mode: Mode = "a",
     cache_attrs: bool = True,
     synchronizer: Any = None,
     path: str | None = None,
     chunk_store: Any = None,
-    storage_options: dict[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     *,
-    zarr_version: int | None = None,
-    zarr_format: int | None = None,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
     meta_array: Any = None,
     attributes: Mapping[str, Any] | None = None,
     use_consolidated: bool | str | None = None,
-    durability: str | None = None,
-    **kwargs: Any,
+    durability: Durability | None = None,
+    _node: _nodes.Node | None = None,
 ) -> Group:
     """Open a group, or create it, by file mode; one that is created has format 2 by default.
 
@@ -193,15 +207,13 @@ def open_group(
         An array is there.
     """
     check_mode(mode)
-    node = kwargs.pop("_node", None)
-    check_keywords(kwargs, _GROUP_KEYWORDS - {"shape"}, "open_group")
     asked = _nodes.check_format(zarr_version, zarr_format)
     opened = as_store(store, storage_options, durability)
     chunks = None
     if chunk_store is not None:
         chunks = as_store(chunk_store, storage_options=storage_options)
     where = normalize_storage_path(path)
-    node = node or _existing(opened, where, mode, asked)
+    node = _node or _existing(opened, where, mode, asked)
     if node is None:
         asked = _nodes.choose_format(opened, where, asked, 2)
         _create_group(opened, where, chunks, mode == "w", asked, attributes)
@@ -221,12 +233,13 @@ def open_group(
     )
 
 
+@takes()
 def consolidate_metadata(
     store: Any,
     metadata_key: str | None = ".zmetadata",
     *,
     path: str | None = "",
-    zarr_format: int | None = None,
+    zarr_format: Format | None = None,
 ) -> Group:
     """Write the metadata of all arrays and groups of a hierarchy into one document.
 
@@ -270,13 +283,14 @@ def consolidate_metadata(
     return Group(through, path=where, zarr_version=found.zarr_format)
 
 
+@takes(OpenGroupKeywords, like=open_group)
 def open_consolidated(
     store: Any,
     metadata_key: str = ".zmetadata",
-    mode: str = "r+",
-    use_consolidated: bool = True,
-    **kwargs: Any,
-) -> Any:
+    mode: Literal["r", "r+"] = "r+",
+    use_consolidated: Literal[True] = True,
+    **kwargs: Unpack[OpenGroupKeywords],
+) -> Group:
     """Open a group, reading the metadata of all that is in it from one document.
 
     Parameters
@@ -302,12 +316,16 @@ def open_consolidated(
     """
     if mode not in ("r", "r+"):
         raise ValueError(f"mode is 'r' or 'r+', not {mode!r}: the metadata must be there already")
-    options = kwargs.pop("storage_options", None)
-    opened = as_store(store, storage_options=options)
+    if use_consolidated is not True:
+        raise ValueError(
+            f"use_consolidated is True here, not {use_consolidated!r}; open_group() takes False"
+        )
+    options: dict[str, Any] = {**kwargs}
+    opened = as_store(store, storage_options=options.pop("storage_options", None))
     asked = _nodes.check_format(kwargs.get("zarr_version"), kwargs.get("zarr_format"))
     where = normalize_storage_path(kwargs.get("path"))
     through = open_store(opened, where, asked, metadata_key)
-    return open_group(through, mode, **kwargs)
+    return open_group(through, mode, **options)
 
 
 def _create_group(
@@ -318,21 +336,24 @@ def _create_group(
     zarr_format: int,
     attributes: Mapping[str, Any] | None,
 ) -> None:
+    require_json(attributes)
     new = GroupMetadata(zarr_format=2) if zarr_format == 2 else v3.new_group(attributes)
     _nodes.create_group(store, path, chunk_store, overwrite, new)
     if attributes and zarr_format == 2:
-        Attributes(store, _nodes.key_of(path, ".zattrs")).put(dict(attributes))
+        with or_nothing(store, path, None, new):
+            Attributes(store, _nodes.key_of(path, ".zattrs")).put(attributes)
 
 
+@takes()
 def create_group(
     store: Any = None,
     *,
     path: str | None = None,
-    zarr_format: int | None = None,
+    zarr_format: Format | None = None,
     overwrite: bool = False,
     attributes: Mapping[str, Any] | None = None,
-    storage_options: dict[str, Any] | None = None,
-    durability: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    durability: Durability | None = None,
 ) -> Group:
     """Create a group, of format 3 unless ``zarr_format`` or the group around it says otherwise.
 
@@ -374,6 +395,7 @@ def create_group(
     return Group(opened, path=where, zarr_version=chosen)
 
 
+@takes()
 def create_hierarchy(
     *, store: Any, nodes: Mapping[str, Any], overwrite: bool = False
 ) -> Iterator[tuple[str, Any]]:
@@ -425,6 +447,7 @@ def _existing(store: Store, path: str, mode: str, zarr_format: int | None) -> _n
     return None
 
 
+@takes()
 def group(
     store: Any = None,
     overwrite: bool = False,
@@ -433,11 +456,13 @@ def group(
     synchronizer: Any = None,
     path: str | None = None,
     *,
-    zarr_version: int | None = None,
-    zarr_format: int | None = None,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
     meta_array: Any = None,
     attributes: Mapping[str, Any] | None = None,
-    **kwargs: Any,
+    storage_options: Mapping[str, Any] | None = None,
+    use_consolidated: bool | str | None = None,
+    durability: Durability | None = None,
 ) -> Group:
     """The group at a place in a store, created if it does not exist.
 
@@ -449,12 +474,13 @@ def group(
         Replace what is there. What is not Zarr's is never deleted.
     chunk_store, cache_attrs, synchronizer, path, zarr_version, zarr_format, meta_array, attributes
         As for `open_group`.
+    storage_options, use_consolidated, durability
+        As for `open_group`.
 
     Returns
     -------
     Group
     """
-    check_keywords(kwargs, _GROUP_KEYWORDS - {"shape", "mode"} | {"overwrite"}, "group")
     return open_group(
         store,
         "w" if overwrite else "a",
@@ -466,11 +492,15 @@ def group(
         zarr_format=zarr_format,
         meta_array=meta_array,
         attributes=attributes,
-        storage_options=kwargs.get("storage_options"),
-        durability=kwargs.get("durability"),
+        storage_options=storage_options,
+        use_consolidated=use_consolidated,
+        durability=durability,
     )
 
 
 def tree(grp: Any, expand: bool | int = False, level: int | None = None) -> _display.TreeViewer:
     """A hierarchy of zarrix, zarr-python or h5py, drawn as a tree; see `Group.tree`."""
     return _display.TreeViewer(grp, expand=expand, level=level)
+
+
+_GROUP_KEYWORDS = frozenset((*inspect.signature(open_group).parameters, "shape"))

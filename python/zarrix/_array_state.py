@@ -28,6 +28,7 @@ from zarrix._codecs import codec_object
 from zarrix._config import config
 from zarrix._consolidate import keep_true
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
+from zarrix._keywords import Order
 from zarrix._member import Member
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._stores import Store, as_store
@@ -351,7 +352,7 @@ class ArrayState(Member, ArrayTerms):
             self._rewrite(lambda metadata: replace(metadata, fill_value=fill))
 
     @property
-    def order(self) -> str:
+    def order(self) -> Order:
         """``'C'`` or ``'F'``: the order of elements within a chunk."""
         return self._metadata.order
 

@@ -15,6 +15,7 @@ from zarrix._chain import split_chain
 from zarrix._chunk_grid import AxisGrid
 from zarrix._codecs import codec_object
 from zarrix._errors import suggestion
+from zarrix._keywords import Format
 from zarrix._metadata import ArrayMetadata
 from zarrix.util import json_dumps
 
@@ -140,7 +141,7 @@ class ArrayTerms:
         def store(self) -> Any: ...
 
     @classmethod
-    def open(cls, store: Any, *, zarr_format: int | None = None, config: Any = None) -> Self:
+    def open(cls, store: Any, *, zarr_format: Format | None = None, config: Any = None) -> Self:
         """Open the array at a place; `ArrayNotFoundError` if there is none.
 
         Parameters
@@ -172,7 +173,7 @@ class ArrayTerms:
         """
         place = StorePath.of(store_path)
         document = json_dumps(dict(data))
-        zarr_format = 2 if data.get("zarr_format") == 2 else 3
+        zarr_format: Format = 2 if data.get("zarr_format") == 2 else 3
         node = _nodes.Node(zarr_format, "array", document)
         return cls(place.store, place.path, zarr_version=zarr_format, _node=node)
 
@@ -205,7 +206,7 @@ class ArrayTerms:
     _async_array = async_array
 
     @property
-    def zarr_format(self) -> int:
+    def zarr_format(self) -> Format:
         """2 or 3: the format in which the array is stored."""
         return self._metadata.zarr_format
 

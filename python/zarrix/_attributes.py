@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable, Iterator, KeysView, MutableMapping
+from collections.abc import Callable, Iterator, KeysView, Mapping, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._stores import Store, as_store
 
-__all__ = ["Attributes"]
+__all__ = ["Attributes", "require_json"]
 
 
 class Attributes(MutableMapping[str, Any]):
@@ -83,7 +83,7 @@ class Attributes(MutableMapping[str, Any]):
         if self.cache:
             self._cached = self._load()
 
-    def put(self, d: MutableMapping[str, Any]) -> None:
+    def put(self, d: Mapping[str, Any]) -> None:
         """Replace all attributes by those of ``d``, in one step.
 
         Parameters
@@ -198,6 +198,11 @@ def _name(key: Any) -> str:
         stacklevel=5,
     )
     return str(key)
+
+
+def require_json(attributes: Mapping[str, Any] | None) -> None:
+    """Raise ``TypeError`` unless JSON has a form for all of it: before anything is stored."""
+    _as_json(dict(attributes or {}))
 
 
 def _as_json(attributes: dict[str, Any]) -> dict[str, Any]:

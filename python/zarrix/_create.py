@@ -10,14 +10,15 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Unpack
 
 import numpy as np
 
 from zarrix import _nodes
 from zarrix._array import Array
 from zarrix._array_terms import ArrayConfig
-from zarrix._attributes import Attributes
+from zarrix._attributes import Attributes, require_json
 from zarrix._checksum import with_checksum
 from zarrix._codecs import compression_config
 from zarrix._create_array import V3_ONLY, new_metadata
@@ -25,12 +26,26 @@ from zarrix._errors import (
     ArrayNotFoundError,
     ContainsArrayError,
     ContainsGroupError,
-    check_keywords,
+)
+from zarrix._keywords import (
+    ArrayKeywords,
+    CreateKeywords,
+    CreateWordKeywords,
+    Durability,
+    Format,
+    LikeKeywords,
+    Mode,
+    OpenArrayKeywords,
+    Order,
+    Separator,
+    WordKeywords,
+    takes,
 )
 from zarrix._metadata import ArrayMetadata
 from zarrix._metadata.grids import has_lists
 from zarrix._objects import object_codec_of
 from zarrix._stores import KVStore, MemoryStore, Store, as_store
+from zarrix._undo import or_nothing
 from zarrix._values import equal_chunks, is_lazy
 from zarrix.util import normalize_storage_path
 
@@ -50,18 +65,16 @@ __all__ = [
 ]
 
 MODES = ("r", "r+", "a", "w", "w-", "x")
-H5PY_KEYWORDS = ("compression", "compression_opts", "fillvalue")
-# Of zarr-python 3; the first ones have no meaning in format 2.
-V3_KEYWORDS = (*V3_ONLY, "compressors", "attributes", "config", "storage_options")
 
 
+@takes(CreateWordKeywords)
 def create(
     shape: Any,
     chunks: Any = True,
     dtype: Any = None,
     compressor: Any = "default",
     fill_value: Any = 0,
-    order: str = "C",
+    order: Order = "C",
     store: Any = None,
     synchronizer: Any = None,
     overwrite: bool = False,
@@ -72,17 +85,17 @@ def create(
     cache_attrs: bool = True,
     read_only: bool = False,
     object_codec: Any = None,
-    dimension_separator: str | None = None,
+    dimension_separator: Separator | None = None,
     write_empty_chunks: bool | None = None,
     *,
-    zarr_version: int | None = None,
-    zarr_format: int | None = None,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
     meta_array: Any = None,
     allow_pickle: bool = False,
     storage_transformers: Any = (),
-    durability: str | None = None,
+    durability: Durability | None = None,
     checksum: bool = False,
-    **kwargs: Any,
+    **kwargs: Unpack[CreateWordKeywords],
 ) -> Array:
     """Create an array, of format 2 unless ``zarr_format`` or the group around it says otherwise.
 
@@ -142,6 +155,10 @@ def create(
         Ask for format 3, and mean what they do in `create_array`; ``codecs`` is the whole chain.
     compressors, attributes, config, storage_options
         As in `create_array`.
+    data : array-like, optional
+        What it holds; `array` takes shape and dtype from it, too.
+    mode : {'a', 'w', 'w-', 'x'}, optional
+        ``'w'`` is ``overwrite=True``; the others create only.
 
     Returns
     -------
@@ -158,9 +175,9 @@ def create(
     >>> zarr.create((10000, 10000), chunks=(1000, 1000), dtype="i1", fill_value=42)
     <zarrix.core.Array (10000, 10000) int8>
     """
-    check_keywords(kwargs, ARRAY_KEYWORDS, "create")
     if storage_transformers:
         raise ValueError("storage_transformers: there are none that this version knows")
+    overwrite = _replaces(kwargs.get("mode"), overwrite)
     options = kwargs.get("storage_options")
     opened = as_store(in_memory() if store is None else store, options, durability)
     opened_chunks = None if chunk_store is None else as_store(chunk_store)
@@ -183,22 +200,37 @@ def create(
         dimension_separator=dimension_separator,
     )
     metadata = with_checksum(metadata) if checksum else metadata
+    require_json(kwargs.get("attributes"))
+    data = kwargs.get("data")
+    if data is not None and overwrite:
+        data = safe_source(data, opened, where)
     _nodes.create_array(opened, where, opened_chunks, metadata, overwrite, allow_pickle)
-    _store_attributes(opened, where, metadata, kwargs)
-    return Array(
-        opened,
-        path=where,
-        read_only=read_only,
-        chunk_store=opened_chunks,
-        synchronizer=synchronizer,
-        cache_metadata=cache_metadata,
-        cache_attrs=cache_attrs,
-        zarr_version=metadata.zarr_format,
-        meta_array=meta_array,
-        checksum=checksum,
-        allow_pickle=allow_pickle,
-        **settings,
-    )
+    with or_nothing(opened, where, opened_chunks, metadata):
+        _store_attributes(opened, where, metadata, kwargs)
+        z = Array(
+            opened,
+            path=where,
+            chunk_store=opened_chunks,
+            synchronizer=synchronizer,
+            cache_metadata=cache_metadata,
+            cache_attrs=cache_attrs,
+            zarr_version=metadata.zarr_format,
+            meta_array=meta_array,
+            checksum=checksum,
+            allow_pickle=allow_pickle,
+            **settings,
+        )
+        if data is not None:
+            z[...] = data
+    z.read_only = read_only or z.read_only
+    return z
+
+
+def _replaces(mode: str | None, overwrite: bool) -> bool:
+    """Whether `create` replaces what is there, as ``mode=`` or ``overwrite=`` says."""
+    if mode not in (None, "a", "w", "w-", "x"):
+        raise ValueError(f"mode of create() is 'a', 'w', 'w-' or 'x', not {mode!r}")
+    return overwrite or mode == "w"
 
 
 def in_memory() -> Store:
@@ -207,7 +239,7 @@ def in_memory() -> Store:
 
 
 def _new_metadata(
-    store: Store, path: str, asked: int | None, kwargs: dict[str, Any], **arguments: Any
+    store: Store, path: str, asked: Format | None, kwargs: Mapping[str, Any], **arguments: Any
 ) -> ArrayMetadata:
     """The metadata for the arguments of `create`; ``kwargs`` are those of zarr-python 3."""
     word = next((name for name in V3_ONLY if kwargs.get(name) is not None), None)
@@ -229,14 +261,14 @@ def _new_metadata(
 
 
 def _store_attributes(
-    store: Store, path: str, metadata: ArrayMetadata, kwargs: dict[str, Any]
+    store: Store, path: str, metadata: ArrayMetadata, kwargs: Mapping[str, Any]
 ) -> None:
     """In format 2 attributes have a document of their own."""
     if kwargs.get("attributes") and metadata.zarr_format == 2:
         Attributes(store, _nodes.key_of(path, ".zattrs")).put(dict(kwargs["attributes"]))
 
 
-def _from_h5py(compressor: Any, fill_value: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+def _from_h5py(compressor: Any, fill_value: Any, kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
     """Compressor and fill value, also where they were given in h5py's words."""
     if isinstance(compressor, str) and compressor == "default":
         if "compression" in kwargs:
@@ -246,31 +278,36 @@ def _from_h5py(compressor: Any, fill_value: Any, kwargs: dict[str, Any]) -> tupl
     else:
         for name in ("compression", "compression_opts"):
             if name in kwargs:
-                warnings.warn(f"{name}= is overridden by compressor=", stacklevel=3)
+                warnings.warn(f"{name}= is overridden by compressor=", stacklevel=4)
     return compressor, kwargs.get("fillvalue", fill_value)
 
 
-def empty(shape: Any, **kwargs: Any) -> Array:
+@takes(CreateKeywords, like=create)
+def empty(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
     """Create an array whose unwritten elements are left open; keywords as for `create`."""
     return create(shape=shape, fill_value=None, **kwargs)
 
 
-def zeros(shape: Any, **kwargs: Any) -> Array:
+@takes(CreateKeywords, like=create)
+def zeros(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
     """Create an array that reads as zero where it was never written; keywords as for `create`."""
     return create(shape=shape, fill_value=0, **kwargs)
 
 
-def ones(shape: Any, **kwargs: Any) -> Array:
+@takes(CreateKeywords, like=create)
+def ones(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
     """Create an array that reads as one where it was never written; keywords as for `create`."""
     return create(shape=shape, fill_value=1, **kwargs)
 
 
-def full(shape: Any, fill_value: Any, **kwargs: Any) -> Array:
+@takes(CreateKeywords, like=create)
+def full(shape: Any, fill_value: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
     """Create an array that reads as ``fill_value`` where it was never written; else as `create`."""
     return create(shape=shape, fill_value=fill_value, **kwargs)
 
 
-def array(data: Any, **kwargs: Any) -> Array:
+@takes(ArrayKeywords, like=create)
+def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     """Create an array that holds ``data``.
 
     Parameters
@@ -292,29 +329,31 @@ def array(data: Any, **kwargs: Any) -> Array:
     >>> zarr.array(np.arange(12).reshape(3, 4), chunks=(3, 2))[1]
     array([4, 5, 6, 7])
     """
+    options: dict[str, Any] = {**kwargs}
     if not isinstance(getattr(data, "dtype", None), np.dtype):
         data = np.asanyarray(data)
-    shape = kwargs.pop("shape", None)
+    shape = options.pop("shape", None)
     if shape is not None and np.broadcast_shapes(shape) != tuple(data.shape):
         raise ValueError(
             f"shape={shape} differs from the shape of data, {tuple(data.shape)}; leave it out"
         )
-    if kwargs.get("dtype") is None:
-        kwargs["dtype"] = data.dtype
-    wanted = np.dtype(object if object_codec_of(kwargs["dtype"]) else kwargs["dtype"])
+    if options.get("dtype") is None:
+        options["dtype"] = data.dtype
+    wanted = np.dtype(object if object_codec_of(options["dtype"]) else options["dtype"])
     if isinstance(data, Array) and data.dtype == wanted:
-        _take_storage(data, kwargs)
-    if kwargs.get("chunks") is None:
-        kwargs["chunks"] = _chunks_of(data)
+        _take_storage(data, options)
+    if options.get("chunks") is None:
+        options["chunks"] = _chunks_of(data)
     if not is_lazy(data) and wanted.subdtype is None and not wanted.hasobject:
         # Values that cannot be cast must fail while what they replace is still there.
         data = np.asarray(data, wanted)
-    if kwargs.get("overwrite") and kwargs.get("store") is not None:
-        kwargs["store"] = as_store(kwargs["store"])
-        data = safe_source(data, kwargs["store"], kwargs.get("path"))
-    read_only = kwargs.pop("read_only", False)
-    z = create(shape=data.shape, **kwargs)
-    z[...] = data
+    if options.get("overwrite") and options.get("store") is not None:
+        options["store"] = as_store(options["store"])
+        data = safe_source(data, options["store"], options.get("path"))
+    read_only = options.pop("read_only", False)
+    z = create(shape=data.shape, **options)
+    with or_nothing(z._store, z._path, z._chunk_store, z._metadata):
+        z[...] = data
     z.read_only = read_only
     return z
 
@@ -342,15 +381,16 @@ def _place(store: Store, path: str) -> str:
     return f"{name}/{path}".rstrip("/")
 
 
+@takes(WordKeywords)
 def open_array(
     store: Any = None,
-    mode: str = "a",
+    mode: Mode = "a",
     shape: Any = None,
     chunks: Any = True,
     dtype: Any = None,
     compressor: Any = "default",
     fill_value: Any = 0,
-    order: str = "C",
+    order: Order = "C",
     synchronizer: Any = None,
     filters: Any = None,
     cache_metadata: bool = True,
@@ -358,18 +398,19 @@ def open_array(
     path: str | None = None,
     object_codec: Any = None,
     chunk_store: Any = None,
-    storage_options: dict[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     partial_decompress: bool | None = None,
     write_empty_chunks: bool | None = None,
     *,
-    zarr_version: int | None = None,
-    zarr_format: int | None = None,
-    dimension_separator: str | None = None,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    dimension_separator: Separator | None = None,
     meta_array: Any = None,
     allow_pickle: bool = False,
-    durability: str | None = None,
+    durability: Durability | None = None,
     checksum: bool = False,
-    **kwargs: Any,
+    _node: _nodes.Node | None = None,
+    **kwargs: Unpack[WordKeywords],
 ) -> Array:
     """Open an array, or create it, by file mode.
 
@@ -404,8 +445,6 @@ def open_array(
         A group is there.
     """
     check_mode(mode)
-    node = kwargs.pop("_node", None)
-    check_keywords(kwargs, OPEN_KEYWORDS, "open_array")
     asked = _nodes.check_format(zarr_version, zarr_format)
     opened = as_store(in_memory() if store is None else store, storage_options, durability)
     opened_chunks = None
@@ -413,7 +452,7 @@ def open_array(
         opened_chunks = as_store(chunk_store, storage_options=storage_options)
     where = normalize_storage_path(path)
     settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
-    node = node or _existing(opened, where, mode, asked)
+    node = _node or _existing(opened, where, mode, asked)
     if node is None:
         compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
         metadata = _new_metadata(
@@ -432,8 +471,10 @@ def open_array(
             dimension_separator=dimension_separator,
         )
         metadata = with_checksum(metadata) if checksum else metadata
+        require_json(kwargs.get("attributes"))
         _nodes.create_array(opened, where, opened_chunks, metadata, mode == "w", allow_pickle)
-        _store_attributes(opened, where, metadata, kwargs)
+        with or_nothing(opened, where, opened_chunks, metadata):
+            _store_attributes(opened, where, metadata, kwargs)
         asked = metadata.zarr_format
     return Array(
         opened,
@@ -458,7 +499,7 @@ def check_mode(mode: Any) -> None:
         raise ValueError(f"mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
 
 
-def _existing(store: Store, path: str, mode: str, zarr_format: int | None) -> _nodes.Node | None:
+def _existing(store: Store, path: str, mode: str, zarr_format: Format | None) -> _nodes.Node | None:
     """The array to open; None if one is to be created."""
     if mode == "w":
         return None
@@ -479,7 +520,8 @@ def _existing(store: Store, path: str, mode: str, zarr_format: int | None) -> _n
     return None
 
 
-def open_like(a: Any, path: Any, **kwargs: Any) -> Array:
+@takes(OpenArrayKeywords, like=open_array)
+def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
     """Open or create an array at ``path``, made like ``a`` where it is created.
 
     Parameters
@@ -489,35 +531,40 @@ def open_like(a: Any, path: Any, **kwargs: Any) -> Array:
     **kwargs
         As for `open_array`.
     """
-    _take_like(a, kwargs)
+    options = _take_like(a, {**kwargs})
     if isinstance(a, Array):
-        kwargs.setdefault("fill_value", a.fill_value)
-    return open_array(path, **kwargs)
+        options.setdefault("fill_value", a.fill_value)
+    return open_array(path, **options)
 
 
-def empty_like(a: Any, **kwargs: Any) -> Array:
+@takes(LikeKeywords, like=create)
+def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     """`empty`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
-    return empty(**_take_like(a, kwargs))
+    return empty(**_take_like(a, {**kwargs}))
 
 
-def zeros_like(a: Any, **kwargs: Any) -> Array:
+@takes(LikeKeywords, like=create)
+def zeros_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     """`zeros`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
-    return zeros(**_take_like(a, kwargs))
+    return zeros(**_take_like(a, {**kwargs}))
 
 
-def ones_like(a: Any, **kwargs: Any) -> Array:
+@takes(LikeKeywords, like=create)
+def ones_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     """`ones`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
-    return ones(**_take_like(a, kwargs))
+    return ones(**_take_like(a, {**kwargs}))
 
 
-def full_like(a: Any, **kwargs: Any) -> Array:
+@takes(ArrayKeywords, like=create)
+def full_like(a: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     """`full`, with shape, chunks, dtype, compressor, order and filters of ``a``.
 
     The fill value is that of ``a`` unless ``fill_value=`` is given.
     """
+    options = {**kwargs}
     if isinstance(a, Array):
-        kwargs.setdefault("fill_value", a.fill_value)
-    return full(**_take_like(a, kwargs))
+        options.setdefault("fill_value", a.fill_value)
+    return full(**_take_like(a, options))
 
 
 def _take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -546,7 +593,7 @@ def _take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     return kwargs
 
 
-def _format_like(a: Array, kwargs: dict[str, Any]) -> int:
+def _format_like(a: Array, kwargs: dict[str, Any]) -> Format:
     """The format of an array that is made like ``a``: that of its group, or of ``a``."""
     asked = _nodes.check_format(kwargs.pop("zarr_version", None), kwargs.get("zarr_format"))
     store = kwargs.get("store")
@@ -578,13 +625,5 @@ def _chunks_of(a: Any) -> Any:
     return True
 
 
-def _keywords(function: Any) -> frozenset[str]:
-    named = inspect.signature(function).parameters.values()
-    return frozenset(p.name for p in named if p.kind is not p.VAR_KEYWORD) | {
-        *H5PY_KEYWORDS,
-        *V3_KEYWORDS,
-    }
-
-
-ARRAY_KEYWORDS = _keywords(create)
-OPEN_KEYWORDS = _keywords(open_array)
+ARRAY_KEYWORDS = frozenset(inspect.signature(create).parameters)
+OPEN_KEYWORDS = frozenset(inspect.signature(open_array).parameters)

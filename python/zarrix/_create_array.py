@@ -15,12 +15,15 @@ import numpy as np
 from zarrix import _nodes
 from zarrix._array import Array
 from zarrix._array_terms import ArrayConfig
+from zarrix._attributes import require_json
 from zarrix._checksum import with_checksum
 from zarrix._errors import BadCompressorError
+from zarrix._keywords import Durability, Format, Order, takes
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._metadata.grids import has_lists
 from zarrix._metadata.keys import key_encoding_document
 from zarrix._stores import Store, as_store
+from zarrix._undo import or_nothing
 from zarrix._values import equal_chunks, is_lazy
 from zarrix.util import normalize_storage_path
 
@@ -48,6 +51,7 @@ def in_memory(
     return as_store(new() if store is None else store, storage_options, durability)
 
 
+@takes()
 def create_array(
     store: Any = None,
     *,
@@ -61,12 +65,12 @@ def create_array(
     compressors: Any = "auto",
     serializer: Any = "auto",
     fill_value: Any = DEFAULT,
-    order: str | None = None,
-    zarr_format: int | None = None,
+    order: Order | None = None,
+    zarr_format: Format | None = None,
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
     dimension_names: Any = None,
-    storage_options: dict[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     config: Any = None,
     write_data: bool = True,
@@ -75,7 +79,7 @@ def create_array(
     synchronizer: Any = None,
     chunk_store: Any = None,
     cache_attrs: bool = True,
-    durability: str | None = None,
+    durability: Durability | None = None,
     checksum: bool = False,
 ) -> Array:
     """Create an array, of format 3 unless the group around it or ``zarr_format`` says otherwise.
@@ -190,21 +194,23 @@ def create_array(
         data = safe_source(data, opened, path)
     chunks_in = None if chunk_store is None else as_store(chunk_store)
     metadata = with_checksum(metadata) if checksum else metadata
+    require_json(attributes)
     _nodes.create_array(opened, path, chunks_in, metadata, overwrite)
-    z = Array(
-        opened,
-        path=path,
-        chunk_store=chunks_in,
-        synchronizer=synchronizer,
-        cache_attrs=cache_attrs,
-        zarr_version=chosen,
-        checksum=checksum,
-        **settings,
-    )
-    if attributes and chosen == 2:
-        z.attrs.put(dict(attributes))
-    if data is not None and write_data:
-        z[...] = data
+    with or_nothing(opened, path, chunks_in, metadata):
+        z = Array(
+            opened,
+            path=path,
+            chunk_store=chunks_in,
+            synchronizer=synchronizer,
+            cache_attrs=cache_attrs,
+            zarr_version=chosen,
+            checksum=checksum,
+            **settings,
+        )
+        if attributes and chosen == 2:
+            z.attrs.put(attributes)
+        if data is not None and write_data:
+            z[...] = data
     z.read_only = read_only
     return z
 
@@ -311,6 +317,7 @@ def _numcodec(codec: Any) -> Any:
     return numcodecs_config(codec.to_dict()) or codec
 
 
+@takes()
 def from_array(
     store: Any = None,
     *,
@@ -323,12 +330,12 @@ def from_array(
     compressors: Any = "keep",
     serializer: Any = "keep",
     fill_value: Any = DEFAULT,
-    order: str | None = None,
-    zarr_format: int | None = None,
+    order: Order | None = None,
+    zarr_format: Format | None = None,
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
     dimension_names: Any = None,
-    storage_options: dict[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     config: Any = None,
 ) -> Array:

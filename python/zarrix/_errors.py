@@ -268,10 +268,34 @@ def check_keywords(given: Iterable[str], allowed: Collection[str], function: str
     """
     for name in given:
         if name not in allowed:
+            advice = _H5PY_WORDS.get(name)
             raise TypeError(
                 f"{function}() got an unexpected keyword argument {name!r}"
-                f"{suggestion(name, allowed)}"
+                f"{suggestion(name, allowed) if advice is None else f'; {advice}'}"
             )
+
+
+# Of h5py's create_dataset: what to write instead.
+_H5PY_WORDS = {
+    "maxshape": "leave it out: every array can be resized, along every axis and without a limit",
+    "shuffle": "shuffling is a part of compressor=Blosc(shuffle=1), or filters=[Shuffle(4)]",
+    "fletcher32": "use checksum=True",
+    "scaleoffset": "use filters=[FixedScaleOffset(...)]",
+    "track_order": "members are listed by name",
+    "track_times": "times of changes are not stored",
+    "external": "every array is in a store of its own: use store= or chunk_store=",
+    "efile_prefix": "every array is in a store of its own: use store= or chunk_store=",
+    "virtual_prefix": "there are no virtual datasets",
+    "dcpl": "property lists are HDF5's; use the keywords themselves",
+    "dapl": "property lists are HDF5's; use the keywords themselves",
+    "rdcc_nbytes": "use zarrix.config.chunk_cache_bytes, one cache for all arrays",
+    "rdcc_nslots": "use zarrix.config.chunk_cache_bytes, one cache for all arrays",
+    "rdcc_w0": "use zarrix.config.chunk_cache_bytes, one cache for all arrays",
+    "allow_unknown_filter": "a codec of your own is registered with register_codec()",
+    "libver": "the format is chosen with zarr_format=2 or zarr_format=3",
+    "swmr": "arrays can always be read while they are written",
+    "driver": "the store says where data are, as in store=zarrix.MemoryStore()",
+}
 
 
 for _name in __all__:

@@ -10,13 +10,13 @@ import keyword
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
 from zarrix import _create, _display, _nodes
 from zarrix._array import Array
-from zarrix._attributes import Attributes
+from zarrix._attributes import Attributes, require_json
 from zarrix._consolidate import keep_true
 from zarrix._errors import (
     ContainsArrayError,
@@ -25,15 +25,25 @@ from zarrix._errors import (
 )
 from zarrix._group_terms import GroupTerms
 from zarrix._group_visits import Visiting
+from zarrix._keywords import (
+    DatasetKeywords,
+    MemberDataKeywords,
+    MemberLikeKeywords,
+    MemberShapeKeywords,
+    RequireKeywords,
+    takes,
+)
 from zarrix._member import Member
 from zarrix._metadata import GroupMetadata
 from zarrix._stores import MemoryStore, Store, as_store
+from zarrix._undo import or_nothing
 from zarrix.util import normalize_shape, normalize_storage_path
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["Group"]
+
+_GIVEN = dict.fromkeys(
+    ("store", "chunk_store", "path"), "is given by the group; use the name for a path"
+)
 
 
 class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
@@ -246,7 +256,19 @@ class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
         return KeyError(f"{item} is neither an array nor a group in the group {self.name!r}")
 
     def __setitem__(self, item: str, value: Any) -> None:
-        """Store ``value`` as an array of that name; replaces what is there."""
+        """Store ``value`` as an array of that name; replaces what is there.
+
+        Raises
+        ------
+        TypeError
+            ``value`` is a group: that is copied with `zarrix.copy`.
+        """
+        if isinstance(value, Mapping) or (hasattr(value, "keys") and not hasattr(value, "shape")):
+            raise TypeError(
+                f"{item!r} cannot be a {type(value).__name__}: an assignment stores an array. "
+                f"zarrix.copy(group, this_group, name={item!r}) copies a group with all below it, "
+                f"and create_group({item!r}) makes one"
+            )
         self.array(item, value, overwrite=True)
 
     def __delitem__(self, item: str) -> None:
@@ -390,17 +412,22 @@ class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
             Something is there and ``overwrite`` is false.
         """
         path = self._item_path(name)
+        require_json(attributes)
         with self._writing():
             new = self._new_metadata(attributes)
             _nodes.create_group(self._store, path, self._chunk_store, overwrite, new)
-        made = self._open_group(path)
-        if attributes and self._zarr_format == 2:
-            made.attrs.put(dict(attributes))
+        with or_nothing(self._store, path, None, new):
+            made = self._open_group(path)
+            if attributes and self._zarr_format == 2:
+                made.attrs.put(attributes)
         return made
 
-    def create_groups(self, *names: str, **kwargs: Any) -> tuple[Group, ...]:
+    @takes()
+    def create_groups(
+        self, *names: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ) -> tuple[Group, ...]:
         """`create_group` for several names."""
-        return tuple(self.create_group(name, **kwargs) for name in names)
+        return tuple(self.create_group(name, overwrite, attributes) for name in names)
 
     def require_group(
         self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
@@ -425,28 +452,72 @@ class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
         """`require_group` for several names."""
         return tuple(self.require_group(name) for name in names)
 
-    def create_dataset(self, name: str, data: Any = None, **kwargs: Any) -> Array:
-        """Create an array, empty or from ``data``.
+    @takes(DatasetKeywords, like=_create.create, refused=_GIVEN)
+    def create_dataset(
+        self,
+        name: str,
+        shape: Any = None,
+        dtype: Any = None,
+        data: Any = None,
+        /,
+        **kwargs: Unpack[DatasetKeywords],
+    ) -> Array:
+        """Create an array, empty or from ``data``; the arguments come in h5py's order.
 
         Parameters
         ----------
         name : str
             Name, or path relative to this group.
+        shape : int or tuple of int, optional
+            That of ``data`` when omitted.
+        dtype : dtype, optional
+            That of ``data``, else float64.
         data : array-like, optional
             What it holds; see `zarrix.array`.
         **kwargs
-            As for `zarrix.create`: shape, chunks, dtype, compressor, ...
+            As for `zarrix.create`: chunks, compressor, fill_value, ...
 
         Returns
         -------
         Array
-        """
-        if data is None:
-            return self.create(name, **kwargs)
-        return self.array(name, data, **kwargs)
 
+        Raises
+        ------
+        TypeError
+            There is neither a shape nor data, or an array in the place of a shape.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.group().create_dataset("x", (100, 3), "i4", chunks=(10, 3))
+        <zarrix.core.Array '/x' (100, 3) int32>
+        """
+        if isinstance(shape, np.ndarray):
+            raise TypeError(
+                "create_dataset(): the second argument is the shape, and an array is there; pass "
+                "data= for what the array holds, or shape=tuple(...)"
+            )
+        options: dict[str, Any] = {**kwargs}
+        for word, value in (("shape", shape), ("dtype", dtype), ("data", data)):
+            if value is not None:
+                if options.get(word) is not None:
+                    raise TypeError(f"create_dataset(): {word} is given by position and by name")
+                options[word] = value
+        held = options.pop("data", None)
+        if held is not None:
+            return self._make(_create.array, name, held, **options)
+        if options.get("shape") is None:
+            raise TypeError("create_dataset(): give shape=, or data= to take it from")
+        return self._make(_create.create, name, **options)
+
+    @takes(RequireKeywords, like=_create.create, refused=_GIVEN)
     def require_dataset(
-        self, name: str, shape: Any, dtype: Any = None, exact: bool = False, **kwargs: Any
+        self,
+        name: str,
+        shape: Any,
+        dtype: Any = None,
+        exact: bool = False,
+        **kwargs: Unpack[RequireKeywords],
     ) -> Array:
         """The array of that name, created if it does not exist.
 
@@ -472,7 +543,8 @@ class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
             return self.create_dataset(name, shape=shape, dtype=dtype, **kwargs)
         with self._writing():
             names = ("synchronizer", "cache_metadata", "cache_attrs", "write_empty_chunks")
-            options = {option: kwargs[option] for option in names if option in kwargs}
+            given: Mapping[str, Any] = {**kwargs}
+            options = {option: given[option] for option in names if option in given}
             existing: Array = self._open_node(path, node, **options)
         if normalize_shape(shape) != existing.shape:
             raise TypeError(f"the existing array {name!r} has shape {existing.shape}, not {shape}")
@@ -496,49 +568,66 @@ class Group(Member, GroupTerms, Visiting, MutableMapping[str, Any]):
             "chunk_store": self._chunk_store,
             "path": self._item_path(name),
         }
-        for fixed in ("store", "chunk_store", "path"):
-            if fixed in kwargs:
-                raise TypeError(f"{fixed}= is given by the group; use the name for a path")
         with self._writing():
             return function(*args, **{**options, **kwargs})
 
-    def create(self, name: str, **kwargs: Any) -> Array:
-        """Create an array; keywords as for `zarrix.create`."""
-        return self._make(_create.create, name, **kwargs)
+    @takes(MemberDataKeywords, like=_create.create, refused=_GIVEN)
+    def create(self, name: str, **kwargs: Unpack[MemberDataKeywords]) -> Array:
+        """Create an array; keywords as for `zarrix.create`.
 
-    def empty(self, name: str, **kwargs: Any) -> Array:
+        With ``data=`` shape and dtype are taken from it; ``write_data=False`` takes only those.
+        """
+        options: dict[str, Any] = {**kwargs}
+        data = options.pop("data", None)
+        write_data = options.pop("write_data", True)
+        if data is None:
+            return self._make(_create.create, name, **options)
+        if write_data:
+            return self._make(_create.array, name, data, **options)
+        return self._make(_create.empty_like, name, data, **options)
+
+    @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
+    def empty(self, name: str, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
         """Create an array; keywords as for `zarrix.empty`."""
         return self._make(_create.empty, name, **kwargs)
 
-    def zeros(self, name: str, **kwargs: Any) -> Array:
+    @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
+    def zeros(self, name: str, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
         """Create an array; keywords as for `zarrix.zeros`."""
         return self._make(_create.zeros, name, **kwargs)
 
-    def ones(self, name: str, **kwargs: Any) -> Array:
+    @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
+    def ones(self, name: str, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
         """Create an array; keywords as for `zarrix.ones`."""
         return self._make(_create.ones, name, **kwargs)
 
-    def full(self, name: str, fill_value: Any, **kwargs: Any) -> Array:
+    @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
+    def full(self, name: str, fill_value: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
         """Create an array; keywords as for `zarrix.full`."""
         return self._make(_create.full, name, fill_value=fill_value, **kwargs)
 
-    def array(self, name: str, data: Any, **kwargs: Any) -> Array:
+    @takes(MemberShapeKeywords, like=_create.create, refused=_GIVEN)
+    def array(self, name: str, data: Any, **kwargs: Unpack[MemberShapeKeywords]) -> Array:
         """Create an array that holds ``data``; keywords as for `zarrix.array`."""
         return self._make(_create.array, name, data, **kwargs)
 
-    def empty_like(self, name: str, data: Any, **kwargs: Any) -> Array:
+    @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
+    def empty_like(self, name: str, data: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
         """Create an array; keywords as for `zarrix.empty_like`."""
         return self._make(_create.empty_like, name, data, **kwargs)
 
-    def zeros_like(self, name: str, data: Any, **kwargs: Any) -> Array:
+    @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
+    def zeros_like(self, name: str, data: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
         """Create an array; keywords as for `zarrix.zeros_like`."""
         return self._make(_create.zeros_like, name, data, **kwargs)
 
-    def ones_like(self, name: str, data: Any, **kwargs: Any) -> Array:
+    @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
+    def ones_like(self, name: str, data: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
         """Create an array; keywords as for `zarrix.ones_like`."""
         return self._make(_create.ones_like, name, data, **kwargs)
 
-    def full_like(self, name: str, data: Any, **kwargs: Any) -> Array:
+    @takes(MemberShapeKeywords, like=_create.create, refused=_GIVEN)
+    def full_like(self, name: str, data: Any, **kwargs: Unpack[MemberShapeKeywords]) -> Array:
         """Create an array; keywords as for `zarrix.full_like`."""
         return self._make(_create.full_like, name, data, **kwargs)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from zarrix._array_terms import StorePath
 from zarrix._attributes import Attributes
 from zarrix._consolidate import view
 from zarrix._errors import ArrayNotFoundError, ContainsArrayError, GroupNotFoundError
+from zarrix._keywords import Format, V3RequireKeywords, V3ShapeKeywords, takes
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
 from zarrix._stores import Store, as_store
 from zarrix.util import normalize_shape, normalize_storage_path
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GroupTerms", "create_nodes"]
 
+_GIVEN = dict.fromkeys(("store", "chunk_store"), "is given by the group")
+
 
 class GroupTerms:
     """The methods of zarr-python 3; mixed into every group."""
@@ -33,7 +36,7 @@ class GroupTerms:
     _store: Store
     _chunk_store: Store | None
     _path: str
-    _zarr_format: int
+    _zarr_format: Format
     _synchronizer: Any
     _attrs: Attributes
 
@@ -60,7 +63,7 @@ class GroupTerms:
         store: Any,
         *,
         attributes: Mapping[str, Any] | None = None,
-        zarr_format: int = 3,
+        zarr_format: Format = 3,
         overwrite: bool = False,
     ) -> Self:
         """Create a group at the root of a store.
@@ -82,7 +85,7 @@ class GroupTerms:
         return group
 
     @classmethod
-    def open(cls, store: Any, zarr_format: int | None = None) -> Self:
+    def open(cls, store: Any, zarr_format: Format | None = None) -> Self:
         """Open the group at the root of a store; `GroupNotFoundError` if there is none."""
         return cls(store, zarr_version=zarr_format)
 
@@ -96,7 +99,7 @@ class GroupTerms:
     _async_group = async_group
 
     @property
-    def zarr_format(self) -> int:
+    def zarr_format(self) -> Format:
         """2 or 3: the format in which the group is stored."""
         return self._zarr_format
 
@@ -212,7 +215,8 @@ class GroupTerms:
 
     # Creating
 
-    def create_array(self, name: str, **kwargs: Any) -> Array:
+    @takes(V3ShapeKeywords, like=_create_array.create_array, refused=_GIVEN)
+    def create_array(self, name: str, **kwargs: Unpack[V3ShapeKeywords]) -> Array:
         """Create an array in the format of the group.
 
         Parameters
@@ -226,20 +230,25 @@ class GroupTerms:
         -------
         Array
         """
-        for fixed in ("store", "chunk_store"):
-            if fixed in kwargs:
-                raise TypeError(f"{fixed}= is given by the group")
-        options = {
+        options: dict[str, Any] = {
             "synchronizer": self._synchronizer,
             "cache_attrs": self._attrs.cache,
             "chunk_store": self._chunk_store,
         }
         with self._writing():
             path = self._item_path(name)
-            return _create_array.create_array(self._store, name=path, **{**options, **kwargs})
+            options.update(kwargs)
+            return _create_array.create_array(self._store, name=path, **options)
 
+    @takes(V3RequireKeywords, like=_create_array.create_array, refused=_GIVEN)
     def require_array(
-        self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **kwargs: Any
+        self,
+        name: str,
+        *,
+        shape: Any,
+        dtype: Any = None,
+        exact: bool = False,
+        **kwargs: Unpack[V3RequireKeywords],
     ) -> Array:
         """The array of that name, created if it does not exist.
 
@@ -296,8 +305,8 @@ class GroupTerms:
 
 
 def create_nodes(
-    store: Store, nodes: Mapping[str, Any], zarr_format: int | None, overwrite: bool
-) -> int:
+    store: Store, nodes: Mapping[str, Any], zarr_format: Format | None, overwrite: bool
+) -> Format:
     """Store metadata of several nodes, parents first; returns their format.
 
     All of it is checked before the first is stored.

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from zarrix._config import config
 from zarrix._consolidate import keep_true
 from zarrix._errors import ContainsArrayError, ContainsGroupError, InvalidKeyError, ZarrixError
+from zarrix._keywords import Format
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
 from zarrix._store import Store
 
@@ -54,7 +55,7 @@ def key_of(path: str, name: str) -> str:
 
 
 # What makes a node, in the order in which it counts.
-_MARKS = ((".zarray", 2), ("zarr.json", 3), (".zgroup", 2))
+_MARKS: tuple[tuple[str, Format], ...] = ((".zarray", 2), ("zarr.json", 3), (".zgroup", 2))
 # How many members are asked for at once.
 _BATCH = 256
 
@@ -62,7 +63,7 @@ _BATCH = 256
 class Node(NamedTuple):
     """What is stored at a path: its format, whether it is an "array" or a "group", its document."""
 
-    zarr_format: int
+    zarr_format: Format
     kind: str
     document: bytes
 
@@ -169,17 +170,17 @@ def place(store: Store, key: str) -> str:
     return f"{root.rstrip('/')}/{key}" if isinstance(root, str) else key
 
 
-def check_format(zarr_version: Any, zarr_format: Any = None) -> int | None:
+def check_format(zarr_version: Any, zarr_format: Any = None) -> Format | None:
     """The format that a call names, by either of its names; None if it names none."""
     asked = zarr_version if zarr_format is None else zarr_format
     if asked not in (None, 2, 3) or isinstance(asked, bool):
         raise ValueError(f"zarr_format is 2 or 3, not {asked!r}")
-    return None if asked is None else int(asked)
+    return None if asked is None else 2 if asked == 2 else 3
 
 
 def choose_format(
-    store: Store, path: str, asked: int | None, default: int, word: str | None = None
-) -> int:
+    store: Store, path: str, asked: Format | None, default: Format, word: str | None = None
+) -> Format:
     """The format of a new node: that of the group it is in, else what the call asks for.
 
     Parameters
@@ -249,7 +250,10 @@ def create_array(
         Something is there, or an array is in the place of a parent group.
     """
     document = array_document(metadata)
-    # The engine refuses what it cannot execute here, while everything is still in place.
+    # What could not be opened again, and what the engine cannot execute, is refused here, while
+    # everything is still in place.
+    parse = v2.parse_array if metadata.zarr_format == 2 else v3.parse_array
+    parse(document, place(store, key_of(path, metadata.document_name)))
     chunks = store if chunk_store is None else chunk_store
     metadata.engine_array(chunks._engine, chunks.engine_path(path), allow_pickle=allow_pickle)
     _create(store, path, chunk_store, metadata.document_name, document, overwrite)
@@ -331,7 +335,7 @@ def _occupied(store: Store, path: str, is_array: bool) -> ZarrixError:
 
 
 def _require_parents(
-    store: Store, path: str, chunk_store: Store | None, overwrite: bool, zarr_format: int
+    store: Store, path: str, chunk_store: Store | None, overwrite: bool, zarr_format: Format
 ) -> None:
     """Make the groups above ``path``; an array among them is replaced only by ``overwrite``."""
     names = path.split("/") if path else []

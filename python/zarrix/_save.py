@@ -12,6 +12,7 @@ from zarrix import _create
 from zarrix._api import group, open  # noqa: A004
 from zarrix._array import Array
 from zarrix._group import Group
+from zarrix._keywords import Format
 from zarrix._stores import Store, as_store
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ __all__ = ["LazyLoader", "load", "save", "save_array", "save_group"]
 def save(
     store: Any,
     *args: Any,
-    zarr_version: int | None = None,
-    zarr_format: int | None = None,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
     path: str | None = None,
     **kwargs: Any,
 ) -> None:
@@ -64,8 +65,8 @@ def save_array(
     store: Any,
     arr: Any,
     *,
-    zarr_version: int | None = None,
-    zarr_format: int | None = None,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
     path: str | None = None,
     **kwargs: Any,
 ) -> None:
@@ -96,8 +97,8 @@ def save_array(
 def save_group(
     store: Any,
     *args: Any,
-    zarr_version: int | None = None,
-    zarr_format: int | None = None,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
     path: str | None = None,
     **kwargs: Any,
 ) -> None:
@@ -157,10 +158,10 @@ class LazyLoader(Mapping[str, Any]):
 
 def load(
     store: Any,
-    zarr_version: int | None = None,
+    zarr_version: Format | None = None,
     path: str | None = None,
     *,
-    zarr_format: int | None = None,
+    zarr_format: Format | None = None,
 ) -> Any:
     """Read an array into memory, or a group as a mapping that reads each array when asked.
 

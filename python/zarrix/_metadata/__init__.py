@@ -26,6 +26,7 @@ from zarrix._config import config
 from zarrix._dtypes import fill_value_bytes
 from zarrix._errors import MetadataError
 from zarrix._kept import kept
+from zarrix._keywords import Format, Order
 from zarrix._objects import SERIALIZERS, ElementCodec, data_type_name, is_variable
 
 __all__ = ["ArrayMetadata", "EngineLayout", "GroupMetadata"]
@@ -85,7 +86,7 @@ class ArrayMetadata:
         What every chunk key ends with.
     """
 
-    zarr_format: int
+    zarr_format: Format
     shape: tuple[int, ...]
     chunk_shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -133,7 +134,7 @@ class ArrayMetadata:
         return len(self.shape)
 
     @kept
-    def order(self) -> str:
+    def order(self) -> Order:
         """Order of the elements inside a chunk, "C" or "F"."""
         if self.zarr_format == 2:
             return "F" if self.codecs and self.codecs[0]["name"] == "transpose" else "C"
@@ -425,7 +426,7 @@ class GroupMetadata:
     """
 
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    zarr_format: int = 3
+    zarr_format: Format = 3
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     consolidated_metadata: Any = field(default=None, repr=False, compare=False)
 
