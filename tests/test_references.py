@@ -53,9 +53,9 @@ def test_a_reference_that_leads_nowhere_is_an_error(references: dict[str, Any]) 
     references["refs"]["a/0"] = ["{{u}}/missing.bin", 4, 24]
     references["refs"]["a/1"] = ["{{u}}/data.bin", 40, 24]
     z: Any = zarr.open(storage.ReferenceStore(references), mode="r")["a"]
-    with pytest.raises(FileNotFoundError, match=r"missing\.bin, which is not there"):
+    with pytest.raises(FileNotFoundError, match=r"missing\.bin', which is not there"):
         z[0]
-    with pytest.raises(CorruptStoreError, match="from 40 on, which has 12"):
+    with pytest.raises(CorruptStoreError, match="24 bytes from 40 on, of which 12 are there"):
         z[6:12]
     del references["refs"]["a/2"]
     assert zarr.open(storage.ReferenceStore(references), mode="r")["a"][12:].tolist()[:6] == [0] * 6
@@ -122,9 +122,9 @@ def test_gen_and_templates_are_what_fsspec_makes_of_them() -> None:
         ("{{f(1)}}", "nothing is run here"),
         ("{{f.__class__}}", "nothing is run here"),
         ("{{().__class__.__bases__}}", "nothing is run here"),
-        ("{{'a' * 999999999999}}", "no whole number of 64 bits"),
+        ("{{'a' * 999999999999}}", "is not a whole number of 64 bits"),
         ("{{9 ** 999999999}}", "nothing is run here"),
-        ("{{9223372036854775807 * 2}}", "no whole number of 64 bits"),
+        ("{{9223372036854775807 * 2}}", "is not a whole number of 64 bits"),
         ("{{1 // 0}}", "cannot be evaluated"),
         ("{{-1}}", "write a sign as '{{ -'"),
         ("{{1 +}}", "cannot be evaluated"),

@@ -1,8 +1,9 @@
 """kerchunk's references in parquet: a folder with the documents and, of each array, its partitions.
 
-``.zmetadata`` has all documents and how many references a partition has; ``<array>/refs.<n>.parq``
-has a row for each chunk in C order. A partition is read when one of its chunks is wanted, and a few
-of them are kept.
+``.zmetadata`` has all metadata and how many references a partition has; ``<array>/refs.<n>.parq``
+has a row for each chunk in C order. A partition is read when one of its chunks is wanted, and the
+last few stay cached. Declared sizes are not trusted: keys are listed from the partitions that are
+there, and a repeated path stays encoded as one.
 """
 
 from __future__ import annotations
@@ -11,20 +12,29 @@ import importlib
 import io
 import json
 import math
+import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
 from zarrix._config import config
-from zarrix._errors import CorruptStoreError
+from zarrix._errors import CorruptStoreError, shorten
+from zarrix._reference_json import byte_count, parsed
+from zarrix._reference_targets import Part
 from zarrix._store import Store
 
 __all__ = ["ParquetReferences"]
 
 _KEPT_PARTITIONS = 16
 _COLUMNS = ("path", "offset", "size", "raw")
+# Rows of one partition; kerchunk writes 10,000 or 100,000.
+_MOST_ROWS = 1_000_000
+# Partitions that are requested one by one where a server cannot list them.
+_MOST_UNLISTED = 10_000
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
+_PARTITION = re.compile(r"refs\.(0|[1-9][0-9]*)\.parq")
 
 
 def _parquet() -> ModuleType:
@@ -52,13 +62,13 @@ class ParquetReferences:
         document = folder.get(".zmetadata")
         if document is None:
             raise CorruptStoreError(f"{shown} has no references: no .zmetadata is there")
+        consolidated = parsed(document, f"{shown}: .zmetadata")
         try:
-            consolidated = json.loads(document)
-            self._rows = int(consolidated["record_size"])
+            self._rows = byte_count(consolidated["record_size"])
             documents = dict(consolidated["metadata"])
         except (ValueError, KeyError, TypeError) as error:
             raise CorruptStoreError(f"{shown}: .zmetadata lists no references: {error!r}") from None
-        if self._rows < 1:
+        if self._rows == 0:
             raise CorruptStoreError(f"{shown}: record_size is {self._rows}")
         self._documents = {key: json.dumps(one).encode() for key, one in documents.items()}
         # By array: how many chunks each axis has.
@@ -75,19 +85,22 @@ class ParquetReferences:
 
     def _grid(self, key: str, document: Any) -> tuple[int, ...]:
         try:
-            lengths = zip(document["shape"], document["chunks"], strict=True)
-            return tuple(-(-int(length) // int(chunk)) for length, chunk in lengths) or (1,)
+            axes = [
+                (byte_count(length), byte_count(chunk))
+                for length, chunk in zip(document["shape"], document["chunks"], strict=True)
+            ]
+            return tuple(-(-length // chunk) for length, chunk in axes) or (1,)
         except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
-            raise CorruptStoreError(f"{self._shown}: {key!r} is no array: {error!r}") from None
+            raise CorruptStoreError(f"{self._shown}: {key!r} is not an array: {error!r}") from None
 
-    def find(self, key: str) -> bytes | tuple[str, int, int | None] | None:
+    def find(self, key: str) -> bytes | Part | None:
         """A value, or the URL that has it, the first byte there and how many; None if absent."""
         if key in self._documents:
             return self._documents[key]
         array, _, name = key.rpartition("/")
         grid = self._grids.get(array)
         numbers = name.split(".")
-        if grid is None or len(numbers) != len(grid) or not all(map(str.isdecimal, numbers)):
+        if grid is None or len(numbers) != len(grid) or not all(map(_NUMBER.fullmatch, numbers)):
             return None
         index = 0
         for number, count in zip(map(int, numbers), grid, strict=True):
@@ -96,7 +109,12 @@ class ParquetReferences:
             index = index * count + number
         partition, row = divmod(index, self._rows)
         table = self._partition(array, partition)
-        return None if table is None or row >= table.num_rows else _reference(table, row)
+        if table is None or row >= table.num_rows:
+            return None
+        try:
+            return _reference(table, row)
+        except (TypeError, ValueError) as error:
+            raise CorruptStoreError(f"{self._shown}: the reference of {key!r}: {error}") from None
 
     def names(self, prefix: str) -> Iterator[str]:
         """Every key below ``prefix``, for which all partitions there are read."""
@@ -106,14 +124,27 @@ class ParquetReferences:
             if not f"{array}/".startswith(start) and array != prefix:
                 continue
             count = math.prod(grid)
-            for partition in range(-(-count // self._rows)):
+            for partition in self._partitions_of(array, -(-count // self._rows)):
                 table = self._partition(array, partition)
                 first = partition * self._rows
                 rows = 0 if table is None else min(table.num_rows, count - first)
                 for row in range(rows):
-                    if _reference(table, row) is not None:
+                    if _is_there(table, row):
                         name = ".".join(map(str, _unravel(first + row, grid)))
                         yield f"{array}/{name}" if array else name
+
+    def _partitions_of(self, array: str, count: int) -> Iterable[int]:
+        """The numbers of the partitions of an array, of which there can be ``count``."""
+        if self._folder.is_listable():
+            found = map(_PARTITION.fullmatch, self._folder._engine.list_dir(array)[0])
+            numbers = (int(name[1]) for name in found if name is not None)
+            return sorted(number for number in numbers if number < count)
+        if count > _MOST_UNLISTED:
+            raise CorruptStoreError(
+                f"{self._shown}: the keys of {array!r} are in up to {count} partitions, which the "
+                f"server cannot list; at most {_MOST_UNLISTED} are asked for one by one"
+            )
+        return range(count)
 
     def names_directly(self, prefix: str) -> tuple[list[str], list[str]] | None:
         """The names directly below a group; None where ``prefix`` is an array's, with chunks."""
@@ -137,7 +168,13 @@ class ParquetReferences:
                 return self._partitions[place]
         # A slow folder is read by all who need it at once.
         key = f"{array}/refs.{number}.parq" if array else f"refs.{number}.parq"
-        stored = self._folder.get(key)
+        most = config.max_document_bytes
+        stored = self._folder._engine.get(key, most=most)
+        if stored is not None and len(stored) > most:
+            raise CorruptStoreError(
+                f"{self._shown}: {key!r} has more than {most} bytes, which is "
+                "config.max_document_bytes; raise it if this is no mistake"
+            )
         table = None if stored is None else self._table(key, stored)
         with self._mutex:
             self._partitions[place] = table
@@ -148,16 +185,20 @@ class ParquetReferences:
     def _table(self, key: str, stored: bytes) -> Any:
         parquet = _parquet()
         try:
-            file = parquet.ParquetFile(io.BytesIO(stored))
+            schema = parquet.read_schema(io.BytesIO(stored))
+            names = [name for name in _COLUMNS if name in schema.names]
+            # A text that is repeated stays one text.
+            texts = [name for name in ("path", "raw") if name in names]
+            file = parquet.ParquetFile(io.BytesIO(stored), read_dictionary=texts)
             about = file.metadata
             groups: Sequence[Any] = [about.row_group(n) for n in range(about.num_row_groups)]
             decoded = sum(group.total_byte_size for group in groups)
-            if about.num_rows > self._rows or decoded > config.max_document_bytes:
+            most = min(self._rows, _MOST_ROWS)
+            if about.num_rows > most or decoded > config.max_document_bytes:
                 raise CorruptStoreError(
                     f"{self._shown}: {key!r} has {about.num_rows} references of {decoded} bytes; "
-                    f"it can have {self._rows}, and config.max_document_bytes"
+                    f"it can have {most}, and config.max_document_bytes"
                 )
-            names = [name for name in _COLUMNS if name in file.schema_arrow.names]
             return file.read(columns=names).combine_chunks()
         except CorruptStoreError:
             raise
@@ -180,15 +221,23 @@ class ParquetReferences:
         return self._folder == other._folder and self._documents == other._documents
 
 
-def _reference(table: Any, row: int) -> bytes | tuple[str, int, int | None] | None:
+def _is_there(table: Any, row: int) -> bool:
+    names = [name for name in ("raw", "path") if name in table.column_names]
+    return any(table[name][row].is_valid for name in names)
+
+
+def _reference(table: Any, row: int) -> bytes | Part | None:
     found = {name: table[name][row].as_py() for name in table.column_names}
     raw, url = found.get("raw"), found.get("path")
     if raw is not None:
         return raw.encode() if isinstance(raw, str) else bytes(raw)
     if url is None:
         return None
-    start, length = int(found.get("offset") or 0), int(found.get("size") or 0)
-    return str(url), start, (length if start or length else None)
+    if not isinstance(url, str):
+        raise TypeError(f"its path is {shorten(url)}")
+    start, length = byte_count(found.get("offset") or 0), byte_count(found.get("size") or 0)
+    byte_count(start + length)
+    return url, start, (length if start or length else None)
 
 
 def _unravel(index: int, grid: Sequence[int]) -> list[int]:

@@ -37,7 +37,7 @@ _CONNECTION = {
 
 def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> Address:
     """Where ``url`` is, and what opens it."""
-    host, prefix = split(url)
+    host, prefix = split(url, names_account=True)
     # abfs://container@account.dfs.core.windows.net/path
     container, at, account = host.partition("@")
     options = Options(given)

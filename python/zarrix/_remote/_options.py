@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from zarrix._secrets import public_url
 
 __all__ = [
     "WITHOUT_EFFECT",
@@ -17,6 +20,9 @@ __all__ = [
     "together",
 ]
 
+_BUCKET = re.compile(r"[\w.$-]+", re.ASCII)
+# On Azure the account's host may follow the container.
+_CONTAINER = re.compile(r"[\w.$-]+(@[\w.-]+)?", re.ASCII)
 # An option whose name has one of these words is a secret, unless it is one of those values.
 _SECRET = ("key", "secret", "token", "password", "username", "credential", "sas", "auth")
 _SECRET_WHOLE = ("connection_string", "cookies", "headers")
@@ -141,11 +147,19 @@ def together(public: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str, 
     return both
 
 
-def split(url: str) -> tuple[str, str]:
+def split(url: str, names_account: bool = False) -> tuple[str, str]:
     """Bucket and prefix of ``scheme://bucket/prefix``."""
     bucket, _, prefix = url.partition("://")[2].partition("/")
     if not bucket:
-        raise ValueError(f"{url!r} names no bucket; it looks like 's3://bucket/data.zarr'")
+        raise ValueError(
+            f"{public_url(url)!r} names no bucket; it looks like 's3://bucket/data.zarr'"
+        )
+    if not (_CONTAINER if names_account else _BUCKET).fullmatch(bucket):
+        # It becomes part of a host, which it must not be able to replace.
+        raise ValueError(
+            f"{public_url(url)!r} names no bucket: one has letters, digits, '.', '-' and '_', and "
+            "credentials are given in storage_options="
+        )
     return bucket, prefix.strip("/")
 
 

@@ -1,0 +1,126 @@
+"""Credentials that a call was given, and addresses without them.
+
+Secret options are held by the stores that use them and by nothing else, so that rotated tokens go
+when their stores go. A pickle holds only the names of the options and a random number. Unpickling
+finds the options in the same process, or in a child that was forked from it, as long as a store
+holds them or they were pickled recently.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import weakref
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["Secrets", "public_text", "public_url"]
+
+# Secrets that were pickled live on without their store, since the pickle may outlive it.
+_MOST_PICKLED = 256
+
+_held: weakref.WeakValueDictionary[str, Secrets] = weakref.WeakValueDictionary()
+_pickled: OrderedDict[str, Secrets] = OrderedDict()
+
+# Schemes in whose addresses a container or a user, and no secret, stands before the host.
+_NAMED_BEFORE_HOST = ("abfs", "abfss", "az", "hdfs")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*://[^\s'\"<>]+")
+
+
+class Secrets:
+    """Secret options of this process, shown and pickled as their names.
+
+    Parameters
+    ----------
+    options : mapping
+        The options; empty where there are none.
+    """
+
+    __slots__ = ("__weakref__", "_token", "names", "options")
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self.options = dict(options)
+        self.names = tuple(_names(options))
+        self._token = secrets.token_hex(8)
+        if options:
+            _held[self._token] = self
+
+    @property
+    def are_elsewhere(self) -> bool:
+        """Whether options were given where this was pickled, and are not in this process."""
+        return bool(self.names) and not self.options
+
+    def __bool__(self) -> bool:
+        return bool(self.names)
+
+    def __reduce__(self) -> Any:
+        if self.options:
+            _pickled[self._token] = self
+            _pickled.move_to_end(self._token)
+            if len(_pickled) > _MOST_PICKLED:
+                _pickled.popitem(last=False)
+        return _found, (self._token, self.names)
+
+    def __repr__(self) -> str:
+        return f"<secret options: {', '.join(self.names) or 'none'}>"
+
+
+def _found(token: str, names: tuple[str, ...]) -> Secrets:
+    here = _held.get(token)
+    if here is None:
+        here = Secrets({})
+        here.names = names
+        here._token = token
+    return here
+
+
+def _names(options: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in options.items():
+        if isinstance(value, Mapping) and value:
+            yield from (f"{name}.{inner}" for inner in _names(value))
+        else:
+            yield str(name)
+
+
+def public_url(place: str) -> str:
+    """An address for a message: without what stands before its host, and without its query.
+
+    Each address of a chain (``a::b``) is treated so. A path stays as it is.
+
+    Examples
+    --------
+    >>> public_url("https://user:password@host/x?signature=secret")
+    'https://host/x?***'
+    >>> public_url("abfs://container@account.dfs.core.windows.net/x")
+    'abfs://container@account.dfs.core.windows.net/x'
+    """
+    return "::".join(map(_public_link, place.split("::"))) if "://" in place else place
+
+
+def _public_link(place: str) -> str:
+    scheme, found, rest = place.partition("://")
+    if not found:
+        return place
+    path = re.split(r"[?#]", rest, maxsplit=1)
+    host, slash, below = path[0].partition("/")
+    before, at, _ = host.rpartition("@")
+    named = scheme.lower() in _NAMED_BEFORE_HOST and ":" not in before
+    if at and not named:
+        host = host.rpartition("@")[2]
+    elif not at and "@" in below and not host.partition(":")[2].isdecimal() and ":" in host:
+        # Secrets of S3 have slashes: all up to the last "@" is one of these.
+        host, slash, below = below.rpartition("@")[2].partition("/")
+    query = "?***" if len(path) > 1 else ""
+    return f"{scheme}://{host}{slash}{below}{query}"
+
+
+def public_text(text: str) -> str:
+    """A sentence of another library, with each address in it as `public_url` has it.
+
+    Examples
+    --------
+    >>> public_text("GET http://me:password@host/x?sig=secret failed")
+    'GET http://host/x?*** failed'
+    """
+    return _ADDRESS.sub(lambda address: public_url(address[0]), text)
