@@ -38,7 +38,7 @@ def test_part_of_a_hierarchy_is_verified_by_its_array_group_or_path(root):
     assert zarr.verify(root["a"]).chunks == 12
     assert zarr.verify(root["b"]).arrays == 1
     assert zarr.verify(root.store.path, path="b/c").chunks == 12
-    with pytest.raises(FileNotFoundError, match="no directory"):
+    with pytest.raises(FileNotFoundError, match=r"neither an array nor a group .* does not exist"):
         zarr.verify("not/there.zarr")
 
 
@@ -73,14 +73,136 @@ def test_every_broken_chunk_and_document_is_named_and_the_rest_is_still_looked_a
     assert found.strangers == []
 
 
-def test_keys_that_belong_to_nothing_are_named_and_are_no_damage(root):
+def test_a_file_that_is_not_zarrs_is_a_note_and_no_problem(root):
+    root.store["README.txt"] = b"years"
+    found = zarr.verify(root.store)
+    assert (found.ok, found.strangers, found.orphans) == (True, ["README.txt"], [])
+    assert "note: not a part of any array or group: README.txt\nall is well" in str(found)
+
+
+def test_a_chunk_outside_of_its_array_is_a_problem_and_repair_puts_it_aside(root):
+    """It would come back as elements when the array grows: a write that raced with a shrink."""
     store = root.store
     store["a/9.9"] = store["a/0.0"]
-    store["thesis.txt"] = b"years"
-    store["lost/.zattrs"] = b"{}"
     found = zarr.verify(store)
-    assert found.strangers == ["a/9.9", "lost/.zattrs", "thesis.txt"]
-    assert found.ok
+    (problem,) = found.problems
+    assert (problem.kind, problem.key, found.orphans) == ("orphan", "a/9.9", ["a/9.9"])
+    assert "all is well" not in str(found)
+    assert zarr.repair(store).set_aside == {"a/9.9": "a/9.9.broken"}
+    root["a"].resize(50, 100)
+    assert not root["a"][45:50, 90:100].any()
+
+
+def test_attributes_of_no_node_are_a_problem_that_repair_leaves_alone(root):
+    root.store["lost/.zattrs"] = b"{}"
+    (problem,) = zarr.verify(root.store).problems
+    assert (problem.kind, problem.key) == ("orphan", "lost/.zattrs")
+    done = zarr.repair(root.store)
+    assert (done.set_aside, done.kept) == ({}, [problem])
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_chunks_whose_array_is_lost_are_one_problem_that_names_the_folder(tmp_path, zarr_format):
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w", zarr_format=zarr_format)
+    group.create_dataset("a/b/x", data=np.arange(1, 101), chunks=1)
+    name = ".zarray" if zarr_format == 2 else "zarr.json"
+    (tmp_path / "x.zarr/a/b/x" / name).unlink()
+    found = zarr.verify(tmp_path / "x.zarr")
+    (problem,) = found.problems
+    assert (problem.kind, problem.key, len(found.orphans)) == ("orphan", "a/b/x", 100)
+    assert "100 chunks below '/a/b/x'" in problem.message
+    assert "all is well" not in str(found)
+    # Its metadata may come back, from a copy of it: the chunks stay where they are.
+    assert zarr.repair(tmp_path / "x.zarr").set_aside == {}
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_folder_of_nodes_that_is_not_a_group_is_a_problem(tmp_path, zarr_format):
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w", zarr_format=zarr_format)
+    group.create_dataset("a/b/x", data=np.arange(10))
+    name = ".zgroup" if zarr_format == 2 else "zarr.json"
+    (tmp_path / "x.zarr" / name).unlink()
+    (tmp_path / "x.zarr/a/b" / name).unlink()
+    found = zarr.verify(tmp_path / "x.zarr")
+    missing = sorted([("missing", name), ("missing", f"a/b/{name}")])
+    assert [(one.kind, one.key) for one in found.problems] == missing
+    assert "all is well" not in str(found)
+    for path in ("", "a/b"):
+        zarr.open_group(tmp_path / "x.zarr", mode="a", path=path, zarr_format=zarr_format)
+    assert zarr.verify(tmp_path / "x.zarr").ok
+
+
+@pytest.mark.parametrize("operation", [zarr.verify, zarr.repair, zarr.digests])
+def test_where_no_node_is_there_is_nothing_to_look_after(tmp_path, operation):
+    (tmp_path / "e").mkdir()
+    missing = (tmp_path / "e", tmp_path / "typo.zarr", tmp_path / "typo.zip", {}, "memory://typo")
+    for nothing in missing:
+        with pytest.raises(zarr.errors.PathNotFoundError, match="neither an array nor a group"):
+            operation(nothing)
+    for side in ((tmp_path / "e", zarr.group()), (zarr.group(), tmp_path / "e")):
+        with pytest.raises(zarr.errors.PathNotFoundError, match="neither an array nor a group"):
+            zarr.diff(*side)
+    assert os.listdir(tmp_path) == ["e"]
+
+
+def test_what_was_put_aside_is_named_until_it_is_written_anew_or_deleted(root):
+    root.store["a/0.1"] = root.store["b/c/1.1"] = b"no chunk"
+    zarr.repair(root.store)
+    for _ in range(2):
+        found = zarr.verify(root.store)
+        assert [(one.kind, one.key) for one in found.problems] == [
+            ("aside", "a/0.1.broken"),
+            ("aside", "b/c/1.1.broken"),
+        ]
+        assert "all is well" not in str(found)
+        assert zarr.repair(root.store).set_aside == {}
+    del root.store["b/c/1.1.broken"]
+    root["a"][:5, 10:20] = 1
+    found = zarr.verify(root.store)
+    assert (found.ok, found.strangers) == (True, ["a/0.1.broken"])
+
+
+def test_an_array_that_was_put_aside_at_the_root_is_still_named(tmp_path):
+    zarr.save_array(tmp_path / "x.zarr", np.arange(3))
+    (tmp_path / "x.zarr/.zarray").write_text("{")
+    zarr.repair(tmp_path / "x.zarr")
+    found = zarr.verify(tmp_path / "x.zarr")
+    assert [(one.kind, one.key) for one in found.problems] == [
+        ("aside", ".zarray.broken"),
+        ("orphan", "0"),
+    ]
+
+
+def test_metadata_that_is_sound_and_cannot_be_opened_here_is_not_put_aside(root):
+    """A codec that is not installed is no damage: without its metadata the array would be lost."""
+    document = json.loads(root.store["a/.zarray"])
+    root.store["a/.zarray"] = json.dumps({**document, "compressor": {"id": "of_another"}}).encode()
+    (problem,) = zarr.verify(root.store).problems
+    assert (problem.kind, problem.key) == ("codec", "a/.zarray")
+    assert zarr.repair(root.store).set_aside == {}
+    assert "a" in root
+
+
+def test_pickled_objects_that_may_not_be_opened_are_a_problem_and_no_damage(root):
+    objects = root.create_dataset(
+        "o", shape=2, dtype=object, object_codec=zarr.Pickle(), allow_pickle=True
+    )
+    objects[:] = [{}, None]
+    (problem,) = zarr.verify(root.store).problems
+    assert (problem.kind, problem.key) == ("codec", "o/.zarray")
+    assert zarr.repair(root.store).set_aside == {}
+
+
+def test_chunks_in_a_store_of_their_own_are_verified_and_put_aside(tmp_path):
+    chunks = zarr.MemoryStore()
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w", chunk_store=chunks)
+    group.create_dataset("a", data=np.arange(4), chunks=1)
+    assert zarr.verify(group).chunks == 4
+    chunks["a/2"] = b"no chunk"
+    (problem,) = zarr.verify(group).problems
+    assert (problem.kind, problem.key) == ("chunk", "a/2")
+    assert zarr.repair(group).set_aside == {"a/2": "a/2.broken"}
+    assert group["a"][:].tolist() == [0, 1, 0, 3]
 
 
 def test_consolidated_metadata_that_is_out_of_date_is_a_problem(root):
@@ -146,7 +268,7 @@ def test_repair_puts_aside_what_is_broken_so_that_the_rest_reads(root):
     done = zarr.repair(store)
     assert done.set_aside == {key: f"{key}.broken" for key in sorted(broken)}
     assert {key: store[f"{key}.broken"] for key in broken} == broken
-    assert zarr.verify(store).ok
+    assert {one.kind for one in zarr.verify(store).problems} == {"aside"}
     assert zarr.verify(store).strangers == []
     wanted = np.arange(600).reshape(20, 30)
     wanted[:5, 10:20] = 0
@@ -157,6 +279,66 @@ def test_repair_puts_aside_what_is_broken_so_that_the_rest_reads(root):
     store["a/0.1"] = b"again"
     assert zarr.repair(store).set_aside == {"a/0.1": "a/0.1.broken-2"}
     assert "put aside: a/0.1" in str(done)
+
+
+def test_repair_looks_once_at_everything_and_once_more_at_what_is_broken(tmp_path):
+    """It read the whole array again for each of its broken chunks."""
+
+    class Counting(zarr.storage.WrapperStore):
+        got = 0
+
+        def _fetch(self, keys):
+            Counting.got += len(keys)
+            return super()._fetch(keys)
+
+    z = zarr.create(200, chunks=1, dtype="i4", compressor=None, store=zarr.MemoryStore())
+    z[:] = 1
+    for number in range(0, 200, 4):
+        z.store[str(number)] = b"short"
+    assert len(zarr.repair(Counting(z.store)).set_aside) == 50
+    # All chunks once, each broken one and the metadata once more under the lock.
+    assert Counting.got < 200 + 50 * 8
+    assert z[:].tolist() == [0, 1, 1, 1] * 50
+
+
+def test_repair_tells_how_far_it_is_in_each_of_its_phases(root):
+    root.store["a/0.1"] = root.store["a/1.1"] = b"no chunk"
+    seen = []
+    zarr.repair(root.store, progress=lambda done, total: seen.append((done, total)))
+    assert [one for one in seen if one[0] == one[1]] == [(7, 7), (24, 24), (2, 2)]
+
+
+class _StoppedError(Exception):
+    pass
+
+
+def test_an_interrupted_repair_says_what_it_has_put_aside(root):
+    root.store["a/0.1"] = root.store["a/1.1"] = root.store["b/c/0.0"] = b"no chunk"
+
+    def stop(done, total):
+        if (done, total) == (2, 3):
+            raise _StoppedError
+
+    with pytest.raises(_StoppedError) as stopped:
+        zarr.repair(root.store, progress=stop)
+    (note,) = stopped.value.__notes__
+    assert note.splitlines()[1:] == [
+        "put aside: a/0.1 -> a/0.1.broken",
+        "put aside: a/1.1 -> a/1.1.broken",
+    ]
+    assert root.store["b/c/0.0"] == b"no chunk"
+
+
+def test_a_chunk_that_was_written_anew_meanwhile_stays(root):
+    root.store["a/0.1"] = b"no chunk"
+
+    def write(done, total):
+        if total == 24 and done == 24:
+            root["a"][:5, 10:20] = 7
+
+    done = zarr.repair(root.store, progress=write)
+    assert (done.set_aside, [one.key for one in done.kept]) == ({}, ["a/0.1"])
+    assert (root["a"][:5, 10:20] == 7).all()
 
 
 def test_repair_of_what_is_sound_changes_nothing(root):
@@ -204,6 +386,49 @@ def test_arrays_that_read_the_same_differ_only_in_how_they_are_stored(tmp_path):
     assert [str(d) for d in zarr.diff(a, c).differences] == ["/ chunk (1,)"]
 
 
+def test_diff_looks_at_stored_chunks_and_not_at_those_that_could_be():
+    a, b = (
+        zarr.zeros((10**5, 10**5), chunks=(3, 3), dtype="u1", store=zarr.MemoryStore())
+        for _ in range(2)
+    )
+    a[50, 70] = b[50, 70] = 1
+    b[99_998:, 5] = 2
+    found = zarr.diff(a, b)
+    assert [one.name for one in found.differences] == ["(33332, 1)", "(33333, 1)"]
+    assert found.chunks == 3
+    b.store[".zarray"] = b.store[".zarray"].replace(b'"fill_value": 0', b'"fill_value": 1')
+    assert ("metadata", "fill_value") in [(d.kind, d.name) for d in zarr.diff(a, b).differences]
+
+
+def test_chunks_of_another_grid_are_compared_where_either_stores_something():
+    values = np.zeros((40, 50), "i4")
+    values[11, 12], values[39, 49] = 1, 2
+    a, b = zarr.array(values, chunks=(7, 50)), zarr.array(values, chunks=(16, 9))
+    for one in (a, b):
+        for key, _ in one._io.stored_chunks():
+            if not one[one._metadata.chunk_region(one._io.stored_chunks([key])[0][1])].any():
+                del one.store[key]
+    assert [d.kind for d in zarr.diff(a, b).differences] == ["metadata"]
+    b[20, 20], a[30, 0] = 5, 6
+    chunks = [d.name for d in zarr.diff(a, b).differences if d.kind == "chunk"]
+    assert chunks == ["(2, 0)", "(4, 0)"]
+
+
+def test_diff_of_broken_metadata_is_an_error_of_this_package(root):
+    root.store["a/.zarray"] = b"{"
+    with pytest.raises(zarr.errors.ZarrixError, match=r"cannot compare: .*a/\.zarray"):
+        zarr.diff(root, zarr.group())
+
+
+def test_diff_and_digests_tell_how_far_they_are(root):
+    seen = []
+    zarr.diff(root, root, progress=lambda done, total: seen.append((done, total)))
+    assert [one for one in seen if one[0] == one[1]] == [(7, 7), (7, 7), (48, 48)]
+    seen.clear()
+    zarr.digests(root, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (31, 31)
+
+
 def test_the_progress_is_told_and_drawn(root, capsys):
     seen = []
     zarr.verify(root.store, progress=lambda done, total: seen.append((done, total)))
@@ -224,6 +449,9 @@ def test_the_command_line_says_it_by_text_json_and_exit_code(root, capsys):
     assert "/a node kind: array / absent" in capsys.readouterr().out
     assert main(["repair", path]) == 0
     assert "a/0.0 -> a/0.0.broken" in capsys.readouterr().out
+    assert main(["verify", path, "--clean"]) == 3
+    assert "'a/0.0.broken' was put aside" in capsys.readouterr().out
+    del root.store["a/0.0.broken"]
     assert main(["verify", path, "--clean"]) == 0
     assert main(["verify", "not/there"]) == 1
 

@@ -371,8 +371,12 @@ class ArrayIO:
     def initialized(self) -> int:
         """How many chunks are stored; of a stored shard, all its inner chunks count."""
 
-    def stored_chunks(self) -> list[tuple[str, list[int]]]:
-        """Keys of the stored chunks (or shards), relative to the store, and their coordinates."""
+    def stored_chunks(self, among: Sequence[str] | None = None) -> list[tuple[str, list[int]]]:
+        """Keys of the stored chunks (or shards), relative to the store, and their coordinates.
+
+        With ``among``, keys that were listed before, those of them that are chunks: nothing is
+        listed.
+        """
 
     def each_stored(self, sink: Callable[[bytes], object]) -> None:
         """Call ``sink`` with the bytes of all stored chunks, in C order of their coordinates.
@@ -384,12 +388,15 @@ class ArrayIO:
         """Fill ``out`` with one whole decoded chunk in C order; False if it is not stored."""
 
     def verify(
-        self, watcher: Callable[[int], object] | None = None
+        self,
+        watcher: Callable[[int], object] | None = None,
+        among: Sequence[str] | None = None,
     ) -> tuple[int, int, list[tuple[str, str]]]:
         """Decode every stored chunk to its declared size, with all checksums, and keep nothing.
 
-        Returns how many chunks there are, their stored bytes, and key and message of each that is
-        broken. ``watcher`` is told now and then how many are done.
+        With ``among``, only the chunks with these keys. Returns how many chunks there are, their
+        stored bytes, and key and message of each that is broken. ``watcher`` is told now and then
+        how many are done.
         """
 
     def clear_outside(self, shape: tuple[int, ...], fill: Buffer, fsync: bool = False) -> None:

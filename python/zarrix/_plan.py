@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarrix._fancy import Picked
 from zarrix._objects import is_variable
+from zarrix._text import counted
 
 if TYPE_CHECKING:
     from zarrix._selecting import Selecting
@@ -73,20 +74,20 @@ class ReadPlan:
         return self.elements_touched / self.elements_used if self.elements_used else 0.0
 
     def __str__(self) -> str:
-        chunks = _counted(self.chunks, "chunk")
+        chunks = counted(self.chunks, "chunk")
         if self.shards is not None:
-            chunks += f" in {_counted(self.shards, 'shard')}"
+            chunks += f" in {counted(self.shards, 'shard')}"
         missing = f", {self.missing} of them not stored" if self.missing else ""
         return (
             f"Touches {chunks}{missing}; fetches {_bytes(self.bytes_fetched)} in "
-            f"{_counted(self.requests, 'request')} and uses {self._amount(self.elements_used)} of "
+            f"{counted(self.requests, 'request')} and uses {self._amount(self.elements_used)} of "
             f"{self._amount(self.elements_touched)} of chunks (amplification "
             f"{self.amplification:.3g})."
         )
 
     def _amount(self, elements: int) -> str:
         if self.itemsize is None:
-            return _counted(elements, "element")
+            return counted(elements, "element")
         return _bytes(elements * self.itemsize)
 
 
@@ -109,10 +110,6 @@ def plan(array: Selecting, picked: Picked) -> ReadPlan:
     )
 
 
-def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
 def _bytes(count: int) -> str:
     """A number of bytes in a unit that leaves it below 1024.
 
@@ -122,7 +119,7 @@ def _bytes(count: int) -> str:
     ('100 bytes', '1.5 KiB', '5.0 GiB')
     """
     if count < 1024:
-        return _counted(count, "byte")
+        return counted(count, "byte")
     number = float(count)
     for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
         if number < 1024 or unit == "TiB":

@@ -2,30 +2,61 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import time
 from collections.abc import Callable
 
-__all__ = ["Progress", "bar_of"]
+__all__ = ["Progress", "bar_of", "end_bar", "phase"]
 
 Progress = Callable[[int, int], object]
 """Is told how many are done, and of how many."""
 
+# A terminal that is drawn on for every chunk takes more time than the chunks.
+_LEAST_SECONDS = 0.05
+_WIDTH = 30
+
+# Whether the cursor stands behind a bar that has not come to its end.
+_unfinished = False
+
 
 def bar_of(noun: str) -> Progress:
-    """Draws a bar of ``noun``, with a new line when all are done."""
+    """Draws a bar of ``noun``, as wide as the terminal lets it, with a new line at its end."""
 
-    ended = False
+    ended, drawn = False, 0.0
 
     def draw(done: int, total: int) -> None:
-        nonlocal ended
-        if ended:
+        global _unfinished
+        nonlocal ended, drawn
+        now = time.monotonic()
+        if ended or (done < total and now - drawn < _LEAST_SECONDS):
             return
-        part = done / total if total else 1.0
-        width = 30
-        full = round(part * width)
-        bar = "#" * full + "-" * (width - full)
-        ended = done >= total
-        end = "\n" if ended else ""
-        print(f"\r[{bar}] {done:,} of {total:,} {noun}", end=end, file=sys.stderr, flush=True)
+        drawn, ended = now, done >= total
+        _unfinished = not ended
+        said = f"{done:,} of {total:,} {noun}"
+        room = shutil.get_terminal_size().columns - len(said) - 4
+        width = max(0, min(_WIDTH, room))
+        full = round(done / total * width) if total else width
+        bar = f"[{'#' * full}{'-' * (width - full)}] " if width else ""
+        print(f"\r{bar}{said}", end="\n" if ended else "", file=sys.stderr, flush=True)
 
     return draw
+
+
+def end_bar() -> None:
+    """Begin a new line behind a bar that stopped in the middle."""
+    global _unfinished
+    if _unfinished:
+        _unfinished = False
+        print(file=sys.stderr, flush=True)
+
+
+def phase(progress: bool | Progress, noun: str) -> Progress:
+    """What a call's ``progress=`` is told of one of its phases; nothing where it is false."""
+    if progress is True:
+        return bar_of(noun)
+    return progress or _untold
+
+
+def _untold(done: int, total: int) -> None:
+    """What is told where no progress is wanted."""

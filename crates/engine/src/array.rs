@@ -143,13 +143,18 @@ impl ArrayIO {
         } else {
             self.store.list_prefix(path)?
         };
-        Ok(names
-            .into_iter()
+        Ok(self.chunks_among(names))
+    }
+
+    /// Those of `keys`, which were listed before, that are chunks in the grid, with their coordinates.
+    pub fn chunks_among(&self, keys: Vec<String>) -> Vec<(String, Vec<u64>)> {
+        let layout = &self.layout;
+        keys.into_iter()
             .filter_map(|key| {
-                let coords = parse_key(key.get(self.prefix.len()..)?, layout)?;
+                let coords = parse_key(key.strip_prefix(self.prefix.as_str())?, layout)?;
                 layout.begin_of(&coords).is_some().then_some((key, coords))
             })
-            .collect())
+            .collect()
     }
 
     /// Number of stored chunks; of a stored shard, all its inner chunks count.

@@ -115,10 +115,19 @@ impl ArrayIO {
 
     /// Decodes every stored chunk to its declared size, with all checksums, and keeps nothing.
     ///
-    /// `done` counts the chunks for whoever watches. Chunks that are broken, or that the store
-    /// fails to give, are part of the answer; only an interrupt is an error.
-    pub fn verify(&self, done: &AtomicUsize, interrupt: Interrupt<'_>) -> Result<Verified> {
-        let keys = self.stored_chunks()?;
+    /// With `among` only the chunks with these keys, and nothing is listed. `done` counts the chunks
+    /// that were looked at. Chunks that are broken, or that the store fails to give, are part of the
+    /// answer; only an interrupt, or a listing that fails, is an error.
+    pub fn verify(
+        &self,
+        among: Option<Vec<String>>,
+        done: &AtomicUsize,
+        interrupt: Interrupt<'_>,
+    ) -> Result<Verified> {
+        let keys = match among {
+            Some(keys) => self.chunks_among(keys),
+            None => self.stored_chunks()?,
+        };
         let (bytes, broken) = (AtomicU64::new(0), Mutex::new(Vec::new()));
         self.run(keys.len(), interrupt, &|index| {
             let (key, coords) = &keys[index];

@@ -108,12 +108,12 @@ fn verify_names_every_chunk_that_does_not_decode() {
         let array = place.array(codecs);
         write(&array, 0, &[7; 64]).unwrap();
         let done = AtomicUsize::new(0);
-        let sound = array.verify(&done, GO_ON).unwrap();
+        let sound = array.verify(None, &done, GO_ON).unwrap();
         assert_eq!((sound.chunks, sound.broken.len(), done.into_inner()), (2, 0, 2));
         assert!(sound.stored_bytes > 0);
         let file = fs::File::options().write(true).open(place.0.join("1")).unwrap();
         file.set_len(harm).unwrap();
-        let broken = array.verify(&AtomicUsize::new(0), GO_ON).unwrap();
+        let broken = array.verify(None, &AtomicUsize::new(0), GO_ON).unwrap();
         let keys: Vec<&str> = broken.broken.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!((broken.chunks, keys), (2, vec!["1"]));
         assert!(broken.broken[0].1.to_string().starts_with(r#"chunk "1" is corrupt"#));

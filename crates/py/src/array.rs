@@ -283,8 +283,17 @@ impl ArrayIO {
         py.detach(|| self.inner.initialized()).map_err(|error| from_engine(py, &error))
     }
 
-    fn stored_chunks(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<u64>)>> {
-        py.detach(|| self.inner.stored_chunks()).map_err(|error| from_engine(py, &error))
+    #[pyo3(signature = (among = None))]
+    fn stored_chunks(
+        &self,
+        py: Python<'_>,
+        among: Option<Vec<String>>,
+    ) -> PyResult<Vec<(String, Vec<u64>)>> {
+        py.detach(|| match among {
+            Some(keys) => Ok(self.inner.chunks_among(keys)),
+            None => self.inner.stored_chunks(),
+        })
+        .map_err(|error| from_engine(py, &error))
     }
 
     fn each_stored(&self, py: Python<'_>, sink: Py<PyAny>) -> PyResult<()> {
@@ -297,15 +306,20 @@ impl ArrayIO {
         self.reading(py, &out, |target, _| self.inner.read_chunk(&coords, target))
     }
 
-    #[pyo3(signature = (watcher = None))]
-    fn verify(&self, py: Python<'_>, watcher: Option<Py<PyAny>>) -> PyResult<(usize, u64, Broken)> {
+    #[pyo3(signature = (watcher = None, among = None))]
+    fn verify(
+        &self,
+        py: Python<'_>,
+        watcher: Option<Py<PyAny>>,
+        among: Option<Vec<String>>,
+    ) -> PyResult<(usize, u64, Broken)> {
         let (signals, done) = (Signals::default(), AtomicUsize::new(0));
         let interrupt = || {
             let tell = |watcher| signals.tell(watcher, done.load(Ordering::Relaxed));
             signals.interrupt() || watcher.as_ref().is_some_and(tell)
         };
         let verified = py
-            .detach(|| self.inner.verify(&done, &interrupt))
+            .detach(|| self.inner.verify(among, &done, &interrupt))
             .map_err(|error| signals.raise(py, &error))?;
         let broken = verified.broken.into_iter().map(|(key, error)| (key, error.to_string()));
         Ok((verified.chunks, verified.stored_bytes, broken.collect()))

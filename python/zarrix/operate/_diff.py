@@ -2,24 +2,28 @@
 
 Chunks are compared by their elements, bit for bit, so that a NaN is equal to itself, and two arrays
 that are stored with other codecs are equal if they read the same. Where the chunks of both are the
-same bytes, and so are their codecs, nothing is decoded.
+same bytes, and so are their codecs, nothing is decoded. A chunk that neither stores is not looked
+at: the cost is linear in nodes and in stored chunks, however many an array could have.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from zarrix._array import Array
-from zarrix._attributes import Attributes
-from zarrix._group import Group
-from zarrix.operate._survey import Survey, place_of, survey
+from zarrix._errors import MetadataError
+from zarrix._metadata import v2
+from zarrix._metadata.checks import members_of
+from zarrix._progress import Progress, phase
+from zarrix._text import counted, lines
+from zarrix.operate._place import nothing_at, place_of
+from zarrix.operate._survey import Survey, survey
 
 __all__ = ["Comparison", "Difference", "diff"]
 
@@ -58,7 +62,7 @@ class Comparison:
     ----------
     differences : list of Difference
     nodes, chunks : int
-        How many were compared.
+        How many were compared: of chunks, those that one of both stores.
     """
 
     differences: list[Difference] = field(default_factory=list)
@@ -79,19 +83,33 @@ class Comparison:
 
     def __str__(self) -> str:
         if self.same:
-            return f"no difference in {self.nodes:,} nodes and {self.chunks:,} chunks"
-        return "\n".join(map(str, self.differences))
+            chunks = counted(self.chunks, "stored chunk")
+            return f"no difference in {counted(self.nodes, 'node')} and {chunks}"
+        return lines(map(str, self.differences))
 
 
-def diff(a: Any, b: Any) -> Comparison:
+def diff(
+    a: Any,
+    b: Any,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    progress: bool | Progress = False,
+) -> Comparison:
     """Compare two arrays, groups or stores; names what differs.
 
     How values are stored is compared as metadata; elements are compared as they read, so that other
-    codecs or an absent chunk of fill are no difference of chunks. Chunks are those of ``a``.
+    codecs or an absent chunk of fill are no difference of chunks. Chunks are those of ``a``, if
+    ``a`` or ``b`` stores something there; where neither does, both read as their fill value.
 
     Parameters
     ----------
-    a, b : Array, Group, Store, mapping, str or Path
+    a, b : Array, Group, Store, mapping, URL, str or Path
+        Whatever `zarrix.open` takes, or what it gave.
+    storage_options : mapping, optional
+        For those of both that are named by a URL.
+    progress : bool or callable
+        True draws a bar on stderr; a callable is told how many are done, and of how many: first of
+        the documents of each, then of the stored chunks.
 
     Returns
     -------
@@ -100,6 +118,8 @@ def diff(a: Any, b: Any) -> Comparison:
 
     Raises
     ------
+    PathNotFoundError
+        Neither a node nor anything of one is in one of them (also a ``FileNotFoundError``).
     ZarrixError
         What is stored in one of them is broken; see `verify`.
 
@@ -112,41 +132,68 @@ def diff(a: Any, b: Any) -> Comparison:
     / attribute unit: 'mm' / absent
     / chunk (1, 0)
     """
-    one, other = (survey(*place_of(target)) for target in (a, b))
-    for found in (one, other):
-        for problem in found.problems:
-            if problem.kind == "metadata":
-                raise ValueError(f"cannot compare: {problem}")
+    one, other = (_sound(target, storage_options, progress) for target in (a, b))
     result = Comparison()
-    paths = sorted({*_nodes(one), *_nodes(other)})
-    for path in paths:
+    nodes = [_kinds(found) for found in (one, other)]
+    chunks = _Chunks(one, other, result, phase(progress, "chunks"))
+    for path in sorted({*nodes[0], *nodes[1]}):
         result.nodes += 1
-        result.differences += _compare(path, _nodes(one).get(path), _nodes(other).get(path), result)
+        kinds = [kind.get(path) for kind in nodes]
+        if kinds[0] == kinds[1]:
+            result.differences += _compare(path, one, other, chunks)
+        else:
+            told = (kind or "absent" for kind in kinds)
+            result.differences.append(Difference(path, "node", "kind", *told))
+    chunks.end()
     return result
 
 
-def _nodes(found: Survey) -> dict[str, Any]:
-    """Arrays, and groups, by their path below what is compared."""
-    start = len(found.path) + 1 if found.path else 0
-    nodes: dict[str, Any] = {path[start:]: array for path, array in found.arrays.items()}
-    for path in found.groups:
-        nodes.setdefault(path[start:], Group(found.store, path=path, read_only=True))
-    return nodes
+def _sound(
+    target: Any, storage_options: Mapping[str, Any] | None, progress: bool | Progress
+) -> Survey:
+    """The survey of one side, all of whose metadata can be read."""
+    is_url = isinstance(target, str) and ("://" in target or "::" in target)
+    place = place_of(target, None, storage_options if is_url else None)
+    found = survey(place, progress)
+    for problem in found.problems:
+        if problem.kind in ("metadata", "codec"):
+            raise MetadataError(f"cannot compare: {problem}")
+    if not (found.arrays or found.groups):
+        raise nothing_at(place.store, place.path)
+    return found
 
 
-def _compare(path: str, a: Any, b: Any, result: Comparison) -> Iterator[Difference]:
-    kinds = [None if node is None else type(node).__name__.lower() for node in (a, b)]
-    if kinds[0] != kinds[1]:
-        yield Difference(path, "node", "kind", *(kind or "absent" for kind in kinds))
-        return
-    yield from _compare_attributes(path, a.attrs, b.attrs)
-    if isinstance(a, Array):
+def _kinds(found: Survey) -> dict[str, str]:
+    """Arrays and groups by their path below what is compared."""
+    start = len(found.place.path) + 1 if found.place.path else 0
+    groups = {path[start:]: "group" for path in found.groups}
+    return {**groups, **{path[start:]: "array" for path in found.arrays}}
+
+
+def _compare(path: str, one: Survey, other: Survey, chunks: _Chunks) -> Iterator[Difference]:
+    paths = ["/".join(filter(None, (found.place.path, path))) for found in (one, other)]
+    yield from _compare_attributes(path, _attributes(one, paths[0]), _attributes(other, paths[1]))
+    if paths[0] in one.arrays:
+        a, b = one.arrays[paths[0]], other.arrays[paths[1]]
         yield from _compare_metadata(path, a, b)
         if a.shape == b.shape and a.dtype == b.dtype:
-            yield from _compare_chunks(path, a, b, result)
+            yield from chunks.compare(path, a, b)
 
 
-def _compare_attributes(path: str, a: Attributes, b: Attributes) -> Iterator[Difference]:
+def _attributes(found: Survey, path: str) -> Mapping[str, Any]:
+    """The attributes of a node, of the documents that were read already."""
+    prefix = f"{path}/" if path else ""
+    if f"{prefix}.zarray" in found.documents or f"{prefix}.zgroup" in found.documents:
+        key = f"{prefix}.zattrs"
+        return v2.parse_attributes(found.documents.get(key, b"{}"), where=key)
+    key = f"{prefix}zarr.json"
+    attributes: Mapping[str, Any] = members_of(found.documents[key], key).get("attributes") or {}
+    return attributes
+
+
+def _compare_attributes(
+    path: str, a: Mapping[str, Any], b: Mapping[str, Any]
+) -> Iterator[Difference]:
     for name in sorted({*a, *b}):
         values = [_short(one[name]) if name in one else "absent" for one in (a, b)]
         if (name in a) != (name in b) or not _equal(a[name], b[name]):
@@ -180,35 +227,66 @@ def _described(array: Array) -> dict[str, str]:
     }
 
 
-def _compare_chunks(path: str, a: Array, b: Array, result: Comparison) -> Iterator[Difference]:
-    same_layout = _described(a) == _described(b)
-    counts = a._metadata.chunk_grid_shape
-    both_empty = not a._io.stored_chunks() and not b._io.stored_chunks()
-    if both_empty and _described(a)["fill_value"] == _described(b)["fill_value"]:
-        result.chunks += math.prod(counts)
+class _Chunks:
+    """Compares the chunks of one pair of arrays after the other, and tells how far it has come."""
+
+    def __init__(self, one: Survey, other: Survey, result: Comparison, tell: Progress) -> None:
+        self._sides = (one, other)
+        self._result = result
+        self._tell = tell
+        self._total = sum(len(keys) for found in self._sides for keys in found.chunks.values())
+        self._done = 0
+
+    def compare(self, path: str, a: Array, b: Array) -> Iterator[Difference]:
+        """The chunks that differ of two arrays of one shape and dtype."""
+        keys = [
+            {tuple(at): key for key, at in one._io.stored_chunks(found.chunks.get(one.path, []))}
+            for found, one in zip(self._sides, (a, b), strict=True)
+        ]
+        same_layout = _described(a) == _described(b)
+        wanted = {*keys[0], *_places(a, b, keys[1])}
+        for coords in sorted(wanted):
+            self._result.chunks += 1
+            self._count(sum(coords in side for side in keys))
+            if same_layout and _same_bytes(a, b, keys[0].get(coords), keys[1].get(coords)):
+                continue
+            region = a._metadata.chunk_region(coords)
+            if not _same_elements(a[region], b[region]):
+                yield Difference(path, "chunk", str(coords))
+
+    def _count(self, stored: int) -> None:
+        self._done = min(self._done + stored, self._total)
+        if self._done < self._total:
+            self._tell(self._done, self._total)
+
+    def end(self) -> None:
+        """Tell that all chunks are compared."""
+        if self._total:
+            self._tell(self._total, self._total)
+
+
+def _places(a: Array, b: Array, stored: Mapping[tuple[int, ...], str]) -> Iterator[tuple[int, ...]]:
+    """The chunks of ``a`` that have elements of these stored chunks of ``b``."""
+    grids = a._metadata.grid, b._metadata.grid
+    if grids[0] == grids[1]:
+        yield from stored
         return
-    for coords in itertools.product(*map(range, counts)):
-        result.chunks += 1
-        if same_layout and _same_bytes(a, b, coords):
-            continue
-        region = a._metadata.chunk_region(coords)
-        if not _same_elements(a[region], b[region]):
-            yield Difference(path, "chunk", str(coords))
+    for coords in stored:
+        region = zip(grids[0], b._metadata.chunk_region(coords), a.shape, strict=True)
+        yield from itertools.product(
+            *(
+                range(axis.find(part.start).chunk, axis.find(min(part.stop, size) - 1).chunk + 1)
+                for axis, part, size in region
+            )
+        )
 
 
-def _same_bytes(a: Array, b: Array, coords: tuple[int, ...]) -> bool:
-    key = chunk_key(a, coords)
-    return bool(a.chunk_store.get(a._key(key)) == b.chunk_store.get(b._key(key)))
-
-
-def chunk_key(array: Array, coords: tuple[int, ...]) -> str:
-    """Key of a chunk, below the array."""
-    metadata = array._metadata
-    encoding, separator = metadata.key_encoding[0], metadata.dimension_separator
-    text = separator.join(map(str, coords))
-    if encoding == "default":
-        text = f"c{separator}{text}" if text else "c"
-    return f"{text or '0'}{metadata.key_suffix}"
+def _same_bytes(a: Array, b: Array, key: str | None, other: str | None) -> bool:
+    """Whether both store a chunk, and the same bytes."""
+    if key is None or other is None:
+        return False
+    mine, theirs = a.chunk_store._engine.get(key), b.chunk_store._engine.get(other)
+    return mine is not None and mine == theirs
 
 
 def _same_elements(a: Any, b: Any) -> bool:

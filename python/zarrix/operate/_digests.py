@@ -13,22 +13,39 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from zarrix._config import config
+from zarrix._progress import Progress, phase
 from zarrix._stores import Store
-from zarrix.operate._survey import SET_ASIDE, Problem, place_of
+from zarrix.operate._orphans import SET_ASIDE
+from zarrix.operate._place import nothing_at, place_of
+from zarrix.operate._survey import Problem
 
 __all__ = ["changes", "digests"]
 
+# How many values are digested between two looks at Ctrl-C and the bar.
+_BATCH = 256
 
-def digests(store: Any, *, path: str | None = None) -> dict[str, str]:
+
+def digests(
+    store: Any,
+    *,
+    path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    progress: bool | Progress = False,
+) -> dict[str, str]:
     """SHA-256 of every stored value: of documents and chunks, as they are stored.
 
     Given to `verify` later, they name each value that is another one, was lost or has come.
 
     Parameters
     ----------
-    store : Store, mapping, str, Path, Array or Group
+    store : Store, mapping, URL, str, Path, Array or Group
+        Whatever `zarrix.open` takes, or what it gave.
     path : str, optional
         Only what is at and below this path.
+    storage_options : mapping, optional
+        For a store that is named by a URL.
+    progress : bool or callable
+        True draws a bar on stderr; a callable is told how many values are done, and of how many.
 
     Returns
     -------
@@ -37,8 +54,8 @@ def digests(store: Any, *, path: str | None = None) -> dict[str, str]:
 
     Raises
     ------
-    FileNotFoundError
-        There is no such directory.
+    PathNotFoundError
+        Nothing is stored there (also a ``FileNotFoundError``).
 
     Examples
     --------
@@ -53,13 +70,23 @@ def digests(store: Any, *, path: str | None = None) -> dict[str, str]:
     >>> [problem.key for problem in zarr.verify(store, digests=before).problems]
     ['0', '1']
     """
-    opened, where = place_of(store, path)
-    return _digests(opened, opened._engine.list_prefix(opened.engine_path(where)))
+    opened, where, chunk_store = place_of(store, path, storage_options)
+    keys = opened._engine.list_prefix(opened.engine_path(where))
+    if not keys:
+        raise nothing_at(opened, where)
+    if chunk_store is not None and chunk_store is not opened:
+        raise ValueError(
+            "digests are of the values of one store, and the chunks are in another: take those of "
+            "the store and of its chunk_store apart"
+        )
+    return _digests(opened, keys, phase(progress, "values"))
 
 
-def changes(store: Store, keys: list[str], before: Mapping[str, str]) -> Iterator[Problem]:
+def changes(
+    store: Store, keys: list[str], before: Mapping[str, str], tell: Progress
+) -> Iterator[Problem]:
     """How the values of ``keys``, which are all that are stored, differ from what was before."""
-    now = _digests(store, keys)
+    now = _digests(store, keys, tell)
     for key in sorted({*before, *now}):
         if SET_ASIDE.search(key):
             continue
@@ -71,11 +98,16 @@ def changes(store: Store, keys: list[str], before: Mapping[str, str]) -> Iterato
             yield Problem("digest", key, f"{key!r} is not what the digests say was stored")
 
 
-def _digests(store: Store, keys: list[str]) -> dict[str, str]:
+def _digests(store: Store, keys: list[str], tell: Progress) -> dict[str, str]:
     def digest(key: str) -> str | None:
         value = store._engine.get(key)
         return None if value is None else hashlib.sha256(value).hexdigest()
 
+    found = {}
     with ThreadPoolExecutor(config.threads) as pool:
-        found = zip(keys, pool.map(digest, keys), strict=True)
-        return {key: one for key, one in found if one is not None}
+        for begin in range(0, len(keys), _BATCH):
+            part = keys[begin : begin + _BATCH]
+            pairs = zip(part, pool.map(digest, part), strict=True)
+            found.update({key: one for key, one in pairs if one is not None})
+            tell(begin + len(part), len(keys))
+    return found

@@ -1,23 +1,30 @@
 """`repair`: what is broken is put aside, so that the rest reads; nothing is ever deleted.
 
-A broken chunk then reads as the fill value, a broken document as if it were not there. What was put
-aside keeps its bytes, under its key with ``.broken`` behind it, for whoever can make more of it.
+A broken chunk then reads as the fill value, a broken document as if it were not there, and a chunk
+outside of its array cannot come back when the array grows. What was put aside keeps its bytes,
+under its key with ``.broken`` behind it; `verify` names it until it is deleted or in its place
+again. Everything is verified once. Then each value that was found broken is looked at again, alone
+and under the lock of its writers.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from zarrix._array import Array
-from zarrix._progress import Progress
+from zarrix._errors import ZarrixError
+from zarrix._progress import Progress, phase
 from zarrix._store import Store
-from zarrix.operate._survey import Problem, place_of
-from zarrix.operate._verify import Verification, verify
+from zarrix._text import lines
+from zarrix.operate._place import Place, place_of
+from zarrix.operate._survey import Problem, Survey
+from zarrix.operate._verify import Verification, chunk_fault, examine
 
-__all__ = ["Repair", "repair"]
+__all__ = ["Repair", "repair", "repair_into"]
 
 
 @dataclass
@@ -29,8 +36,8 @@ class Repair:
     set_aside : dict of str to str
         The key of each broken value, and the one under which it is now.
     kept : list of Problem
-        What was broken and is where it was: a writer has replaced it meanwhile, or it is stale
-        consolidated metadata inside the document of a sound group.
+        What is where it was: a writer has replaced it meanwhile, or there is nothing to put aside,
+        as where metadata is missing or is stale inside the document of a sound group.
     before : Verification
         What was found.
     """
@@ -44,31 +51,51 @@ class Repair:
         return json.dumps(asdict(self), indent=2)
 
     def __str__(self) -> str:
-        if not self.set_aside:
-            return "nothing was broken" if self.before.ok else "nothing was put aside"
-        return "\n".join(f"put aside: {old} -> {new}" for old, new in self.set_aside.items())
+        rows = [f"put aside: {old} -> {new}" for old, new in self.set_aside.items()]
+        rows += [f"left as it is: {problem}" for problem in self.kept]
+        if not rows:
+            rows.append("nothing was broken" if self.before.ok else "nothing was put aside")
+        return lines(rows)
 
 
 class _DoneError(Exception):
     """Ends a change without making one."""
 
 
-def repair(store: Any, *, path: str | None = None, progress: bool | Progress = False) -> Repair:
+def repair(
+    store: Any,
+    *,
+    path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    progress: bool | Progress = False,
+) -> Repair:
     """Put everything broken aside, so that the rest reads. Nothing is deleted.
 
-    Each value is looked at again under its lock: one that a writer has replaced meanwhile stays.
+    All is verified once; then each broken value is looked at again under its lock: one that a
+    writer has replaced meanwhile stays. An error or an interrupt in between leaves what was put
+    aside until then, and says in a note what that is.
 
     Parameters
     ----------
-    store : Store, mapping, str, Path, Array or Group
+    store : Store, mapping, URL, str, Path, Array or Group
+        Whatever `zarrix.open` takes, or what it gave.
     path : str, optional
         Only what is at and below this path.
+    storage_options : mapping, optional
+        For a store that is named by a URL.
     progress : bool or callable
-        As in `verify`.
+        As in `verify`; then it is told of the values that are put aside.
 
     Returns
     -------
     Repair
+
+    Raises
+    ------
+    PathNotFoundError
+        Neither a node nor anything of one is there (also a ``FileNotFoundError``).
+    ReadOnlyError
+        The store cannot be changed.
 
     Examples
     --------
@@ -82,53 +109,71 @@ def repair(store: Any, *, path: str | None = None, progress: bool | Progress = F
     >>> z[:]
     array([7, 7, 0, 0, 7, 7], dtype=int32)
     """
-    opened, where = place_of(store, path)
-    before = verify(opened, path=where, progress=progress)
-    result = Repair(before=before)
-    for problem in before.problems:
-        new = _set_aside(opened, problem)
-        if new is None:
-            result.kept.append(problem)
-        else:
-            result.set_aside[problem.key] = new
+    result = Repair()
+    try:
+        repair_into(result, place_of(store, path, storage_options), progress)
+    except BaseException as error:
+        if result.set_aside:
+            error.add_note(f"until then:\n{result}")
+        raise
     return result
 
 
-def _set_aside(store: Store, problem: Problem) -> str | None:
-    """The new key of what is broken; None if it is no longer broken."""
+def repair_into(result: Repair, place: Place, progress: bool | Progress = False) -> None:
+    """`repair`, which notes in ``result`` what it does as soon as it does it."""
+    place.store._forbid_changes()
+    place.chunks._forbid_changes()
+    result.before, found = examine(place, progress=progress)
+    problems = [problem for problem in result.before.problems if problem.kind != "aside"]
+    tell = phase(progress, "problems")
+    for done, problem in enumerate(problems):
+        _settle(result, found, problem)
+        tell(done + 1, len(problems))
+
+
+def _settle(result: Repair, found: Survey, problem: Problem) -> None:
+    """Put aside what is broken, unless it no longer is."""
     key = problem.key
-    if problem.kind == "consolidated" and key.rpartition("/")[2] == "zarr.json":
-        # The group itself is in that document, and is sound.
-        return None
-    array = _array_of(store, key) if problem.kind == "chunk" else None
-    document = store.get(key)
-    moved: str | None = None
+    is_chunk = problem.kind == "chunk" or (problem.kind == "orphan" and key in found.outside)
+    is_document = problem.kind in ("metadata", "consolidated") and key in found.documents
+    # In the document of a group that has stale metadata of its members the group itself is sound.
+    if is_document and problem.kind == "consolidated":
+        is_document = key.rpartition("/")[2] == ".zmetadata"
+    if not (is_chunk or is_document):
+        result.kept.append(problem)
+        return
+    store = found.place.chunks if is_chunk else found.place.store
+    path = found.array_above(key) or "" if is_chunk else ""
+    # Under the lock of the array's document no chunk of it is written.
+    anchor = found.arrays[path]._key(found.arrays[path]._name) if is_chunk else key
 
     def move(old: bytes | None) -> bytes | None:
-        nonlocal moved
-        if array is None:
-            still_broken = old == document
-        else:
-            still_broken = any(broken == key for broken, _ in array._io.verify()[2])
-        if still_broken:
-            moved = _free_name(store, key)
-            store._engine.move_node(store.engine_path(key), store.engine_path(moved), [])
+        if _is_broken(found.place, path, problem) if is_chunk else old == found.documents[key]:
+            # Noted first, and corrected below: an interrupt may come between any two steps.
+            new = result.set_aside[key] = _free_name(store, key)
+            store._engine.move_node(store.engine_path(key), store.engine_path(new), [])
         raise _DoneError
 
-    with contextlib.suppress(_DoneError):
-        # Under the lock of the array's document no chunk of it is written.
-        store.update_value(key if array is None else array._key(array._name), move)
-    return moved
+    try:
+        with contextlib.suppress(_DoneError):
+            store.update_value(anchor, move)
+    finally:
+        if key in result.set_aside and result.set_aside[key] not in store:
+            del result.set_aside[key]
+    if key not in result.set_aside:
+        result.kept.append(problem)
 
 
-def _array_of(store: Store, key: str) -> Array:
-    """The array that a chunk's key belongs to: the nearest above it."""
-    folders = key.split("/")[:-1]
-    for depth in range(len(folders), -1, -1):
-        path = "/".join(folders[:depth])
-        if any(store.get(f"{path}/{name}".lstrip("/")) for name in (".zarray", "zarr.json")):
-            return Array(store, path=path, read_only=True)
-    raise KeyError(key)
+def _is_broken(place: Place, path: str, problem: Problem) -> bool:
+    """Whether a chunk is what the problem says, by the metadata that is stored now."""
+    store, _, chunk_store = place
+    try:
+        array = Array(store, path=path, read_only=True, chunk_store=chunk_store)
+    except (ZarrixError, ValueError, TypeError):
+        return False
+    if problem.kind == "orphan":
+        return not array._io.stored_chunks([problem.key])
+    return chunk_fault(array, problem.key) is not None
 
 
 def _free_name(store: Store, key: str) -> str:

@@ -1,32 +1,31 @@
 """What a store holds: its documents, its nodes, and the keys that belong to none of them.
 
-One listing of all keys, then every document is read and parsed. Nothing here stops at what is
-broken: that is noted under its key, and the rest is looked at as if it were not there.
+One listing of all keys, then every document is read, many at once, and parsed. Nothing here stops
+at what is broken: that is noted under its key, and the rest is looked at as if it were not there.
+Everything else is found in that listing: the cost is linear in keys, however they are nested.
 """
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator
+import bisect
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from zarrix import _nodes
 from zarrix._array import Array
-from zarrix._errors import MetadataError, ZarrixError
-from zarrix._group import Group
+from zarrix._errors import MetadataError, UnknownCodecError, ZarrixError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.checks import members_of
-from zarrix._stores import Store, as_store
-from zarrix.util import json_loads, normalize_storage_path
+from zarrix._progress import Progress, phase
+from zarrix.operate._place import Place
+from zarrix.util import json_loads
 
-__all__ = ["SET_ASIDE", "Problem", "Survey", "place_of", "survey"]
+__all__ = ["Problem", "Survey", "survey"]
 
-SET_ASIDE = re.compile(r"\.broken(-\d+)?$")
-"""What ends the name of a key that `repair` has set aside."""
-
-_DOCUMENTS = (".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json")
+_DOCUMENTS = frozenset((".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json"))
+# How many documents are asked for at once.
+_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -35,10 +34,12 @@ class Problem:
 
     Attributes
     ----------
-    kind : {"chunk", "metadata", "consolidated", "digest"}
-        What does not decode, does not parse, says what is no longer so, or is not what it was.
+    kind : {"chunk", "metadata", "codec", "consolidated", "digest", "missing", "orphan", "aside"}
+        What does not decode or parse; an array that cannot be opened here although its metadata is
+        sound; what says what is no longer so, or is not what it was; metadata that is absent where
+        nodes are below; chunks and attributes of no node; what `repair` has put aside.
     key : str
-        In the store.
+        In the store; of an orphan that is not alone, the folder.
     message : str
     """
 
@@ -52,117 +53,179 @@ class Problem:
 
 @dataclass
 class Survey:
-    """The nodes of a store, before any chunk was looked at."""
+    """The nodes of a store, before any chunk was looked at.
 
-    store: Store
-    path: str
+    Attributes
+    ----------
+    place : Place
+    keys : list of str
+        All that is stored there, sorted.
+    names : list of str
+        Keys of all documents, sorted.
+    documents : dict of str to bytes
+        By key, those that could be read.
+    arrays : dict of str to Array
+        By path.
+    groups : dict of str to int
+        Their formats, by path.
+    chunks : dict of str to list of str
+        Keys that may be chunks, by the path of the array.
+    outside : set of str
+        Keys that are like those of an array's chunks, and that its shape does not have.
+    problems : list of Problem
+    """
+
+    place: Place
     keys: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    documents: dict[str, bytes] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)
-    groups: list[str] = field(default_factory=list)
+    groups: dict[str, int] = field(default_factory=dict)
+    chunks: dict[str, list[str]] = field(default_factory=dict)
+    outside: set[str] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
 
-    def strangers(self) -> Iterator[str]:
-        """Keys that are neither documents of a node nor chunks of an array."""
-        chunks = {
-            key
-            for array in self.arrays.values()
-            for key in _stored_keys(array)
-            if array.chunk_store is array.store
-        }
-        nodes = {*self.arrays, *self.groups}
-        broken = {_parent(problem.key) for problem in self.problems}
-        for key in self.keys:
-            name = key.rsplit("/", 1)[-1]
-            is_document = name in _DOCUMENTS and (_parent(key) in nodes or _parent(key) in broken)
-            # Below what does not open nobody can say what is a chunk.
-            unknown = any(_is_within(key, path) and path not in nodes for path in broken)
-            if not (is_document or unknown or key in chunks or SET_ASIDE.search(name)):
-                yield key
+    def array_above(self, key: str) -> str | None:
+        """The path of the array that a chunk's key belongs to: the nearest above it."""
+        return next((path for path in _above(key) if path in self.arrays), None)
+
+    def node_above(self, key: str) -> str | None:
+        """The path of the nearest node above a key."""
+        found = (path for path in _above(key) if path in self.arrays or path in self.groups)
+        return next(found, None)
+
+    def documents_below(self, path: str) -> list[str]:
+        """Keys of the documents at and below a path, sorted."""
+        if not path:
+            return self.names
+        # "0" is the character that follows "/".
+        ends = (bisect.bisect_left(self.names, f"{path}{end}") for end in "/0")
+        return self.names[slice(*ends)]
 
 
-def place_of(target: Any, path: str | None = None) -> tuple[Store, str]:
-    """The store and path that an array, a group, a store, or a file name means."""
-    inside = normalize_storage_path(path)
-    if isinstance(target, (Array, Group)):
-        return target.store, _join(target.path, inside)
-    store = as_store(target)
-    root = getattr(store, "path", None)
-    if isinstance(root, str) and not os.path.isdir(root):
-        raise FileNotFoundError(f"{root!r} is no directory that could be a store")
-    return store, inside
-
-
-def survey(store: Store, path: str) -> Survey:
-    """Read and parse every document at and below ``path``."""
-    found = Survey(store, path)
-    prefix = store.engine_path(path)
-    found.keys = store._engine.list_prefix(prefix)
-    present = set(found.keys)
-    for key in found.keys:
-        name = key.rsplit("/", 1)[-1]
-        reader = _READERS.get(name)
-        if reader is None:
-            continue
-        try:
-            reader(found, key, present)
-        except (ZarrixError, OSError, ValueError, TypeError, KeyError) as error:
-            kind = "consolidated" if name == ".zmetadata" else "metadata"
-            found.problems.append(Problem(kind, key, str(error)))
+def survey(place: Place, progress: bool | Progress = False) -> Survey:
+    """Read and parse every document at and below a place."""
+    store, path, _ = place
+    found = Survey(place)
+    found.keys = sorted(store._engine.list_prefix(store.engine_path(path)))
+    found.names = [key for key in found.keys if _parts(key)[1] in _DOCUMENTS]
+    _read_documents(found, phase(progress, "documents"))
+    for key, document in found.documents.items():
+        _noted(found, key, document)
+    listed = found.keys
+    if place.chunks is not store:
+        listed = place.chunks._engine.list_prefix(place.chunks.engine_path(path))
+    for key in listed:
+        array = None if _parts(key)[1] in _DOCUMENTS else found.array_above(key)
+        if array is not None:
+            found.chunks.setdefault(array, []).append(key)
     return found
 
 
-def _read_array(found: Survey, key: str, present: set[str]) -> None:
-    path = _parent(key)
-    found.arrays[path] = Array(found.store, path=path, read_only=True, zarr_version=2)
+def _read_documents(found: Survey, tell: Progress) -> None:
+    for begin in range(0, len(found.names), _BATCH):
+        part = found.names[begin : begin + _BATCH]
+        found.documents.update(_read_all(found, part))
+        tell(begin + len(part), len(found.names))
 
 
-def _read_group(found: Survey, key: str, present: set[str]) -> None:
-    v2.parse_group(found.store[key], where=_nodes.place(found.store, key))
-    found.groups.append(_parent(key))
+def _read_all(found: Survey, keys: list[str]) -> dict[str, bytes]:
+    try:
+        return {key: bytes(one) for key, one in found.place.store.getitems(keys).items()}
+    except (ZarrixError, OSError, ValueError, TypeError):
+        # One of them fails; which one, they say one by one.
+        read = ((key, _read_one(found, key)) for key in keys)
+        return {key: one for key, one in read if one is not None}
 
 
-def _read_attributes(found: Survey, key: str, present: set[str]) -> None:
-    v2.parse_attributes(found.store[key], where=_nodes.place(found.store, key))
+def _read_one(found: Survey, key: str) -> bytes | None:
+    try:
+        stored = found.place.store.get(key)
+        return None if stored is None else bytes(stored)
+    except (ZarrixError, OSError, ValueError, TypeError) as error:
+        found.problems.append(Problem("metadata", key, _sentence(found, key, error)))
+        return None
 
 
-def _read_node(found: Survey, key: str, present: set[str]) -> None:
-    path, where = _parent(key), _nodes.place(found.store, key)
-    document = found.store[key]
+def _noted(found: Survey, key: str, document: bytes) -> None:
+    try:
+        _READERS[_parts(key)[1]](found, key, document)
+    except (ZarrixError, OSError, ValueError, TypeError, KeyError, ImportError) as error:
+        kind = "consolidated" if key.endswith(".zmetadata") else "metadata"
+        if isinstance(error, UnknownCodecError | ImportError):
+            kind = "codec"
+        found.problems.append(Problem(kind, key, _sentence(found, key, error)))
+
+
+def _sentence(found: Survey, key: str, error: Exception) -> str:
+    text = str(error)
+    return text if key in text else f"{_where(found, key)}: {text}"
+
+
+def _where(found: Survey, key: str) -> str:
+    return _nodes.place(found.place.store, key)
+
+
+def _read_array(found: Survey, key: str, document: bytes) -> None:
+    _open_array(found, key, _nodes.Node(2, "array", document), v2.parse_array)
+
+
+def _open_array(found: Survey, key: str, node: _nodes.Node, parse: Callable[..., object]) -> None:
+    path = _parts(key)[0]
+    store, _, chunk_store = found.place
+    try:
+        opened = Array(store, path=path, read_only=True, chunk_store=chunk_store, _node=node)
+    except (ZarrixError, ValueError, TypeError, ImportError) as error:
+        # What parses is sound, also where it cannot be opened here, as pickles and other codecs.
+        parse(node.document, _where(found, key))
+        found.problems.append(Problem("codec", key, _sentence(found, key, error)))
+    else:
+        found.arrays[path] = opened
+
+
+def _read_group(found: Survey, key: str, document: bytes) -> None:
+    v2.parse_group(document, where=_where(found, key))
+    found.groups[_parts(key)[0]] = 2
+
+
+def _read_attributes(found: Survey, key: str, document: bytes) -> None:
+    v2.parse_attributes(document, where=_where(found, key))
+
+
+def _read_node(found: Survey, key: str, document: bytes) -> None:
+    path, where = _parts(key)[0], _where(found, key)
     if v3.node_type(document, where) == "array":
-        found.arrays[path] = Array(found.store, path=path, read_only=True, zarr_version=3)
+        _open_array(found, key, _nodes.Node(3, "array", document), v3.parse_array)
         return
     v3.parse_group(document, where=where)
-    found.groups.append(path)
+    found.groups[path] = 3
     consolidated = members_of(document, where).get("consolidated_metadata")
     if isinstance(consolidated, dict) and isinstance(consolidated.get("metadata"), dict):
         told = {
             _join(path, name, "zarr.json"): one for name, one in consolidated["metadata"].items()
         }
-        _compare(found, key, told, present, ("zarr.json",))
+        _compare(found, key, told, ("zarr.json",))
 
 
-def _read_consolidated(found: Survey, key: str, present: set[str]) -> None:
-    path = _parent(key)
-    members = members_of(found.store[key], _nodes.place(found.store, key))
+def _read_consolidated(found: Survey, key: str, document: bytes) -> None:
+    path = _parts(key)[0]
+    members = members_of(document, _where(found, key))
     if not isinstance(members.get("metadata"), dict):
-        raise ValueError(f"{_nodes.place(found.store, key)}: lacks the key 'metadata'")
+        raise ValueError(f"{_where(found, key)}: lacks the key 'metadata'")
     told = {_join(path, name): one for name, one in members["metadata"].items()}
-    _compare(found, key, told, present, (".zarray", ".zgroup", ".zattrs"))
+    _compare(found, key, told, (".zarray", ".zgroup", ".zattrs"))
 
 
-def _compare(
-    found: Survey, key: str, told: dict[str, Any], present: set[str], names: tuple[str, ...]
-) -> None:
+def _compare(found: Survey, key: str, told: dict[str, Any], names: tuple[str, ...]) -> None:
     """Note the documents of which the consolidated ones under ``key`` say something else."""
-    below = _parent(key)
-    stale = [f"{one!r} is not stored" for one in told if one not in present]
-    for one in sorted(present):
-        is_told_of = one.rsplit("/", 1)[-1] in names and _is_within(one, below) and one != key
-        if not is_told_of:
+    stored = found.documents_below(_parts(key)[0])
+    stale = [f"{one!r} is not stored" for one in sorted({*told}.difference(stored))]
+    for one in stored:
+        if _parts(one)[1] not in names or one == key or one not in found.documents:
             continue
         if one not in told:
             stale.append(f"{one!r} is missing")
-        elif _plain(found.store[one]) != _without_consolidated(told[one]):
+        elif _plain(found.documents[one]) != _without_consolidated(told[one]):
             stale.append(f"{one!r} has changed")
     if stale:
         more = f", and {len(stale) - 3} more" if len(stale) > 3 else ""
@@ -170,7 +233,7 @@ def _compare(
             Problem(
                 "consolidated",
                 key,
-                f"{_nodes.place(found.store, key)}: is out of date: {', '.join(stale[:3])}{more}; "
+                f"{_where(found, key)}: is out of date: {', '.join(stale[:3])}{more}; "
                 "consolidate again",
             )
         )
@@ -191,20 +254,21 @@ def _without_consolidated(members: Any) -> Any:
     return {name: value for name, value in members.items() if name != "consolidated_metadata"}
 
 
-def _stored_keys(array: Array) -> list[str]:
-    return [key for key, _ in array._io.stored_chunks()]
+def _above(key: str) -> Iterator[str]:
+    """The folders that a key lies in, the nearest first, the root last."""
+    while key:
+        key = _parts(key)[0]
+        yield key
 
 
-def _parent(key: str) -> str:
-    return key.rpartition("/")[0]
+def _parts(key: str) -> tuple[str, str]:
+    """The folder of a key, and its name there."""
+    folder, _, name = key.rpartition("/")
+    return folder, name
 
 
 def _join(*names: str) -> str:
     return "/".join(name for name in names if name)
-
-
-def _is_within(key: str, path: str) -> bool:
-    return not path or key == path or key.startswith(f"{path}/")
 
 
 _READERS = {

@@ -16,17 +16,28 @@ from typing import Any
 from zarrix._array import Array
 from zarrix._checksum import is_checked
 from zarrix._errors import ZarrixError
-from zarrix._progress import Progress, bar_of
+from zarrix._progress import Progress, phase
+from zarrix._text import counted, lines
 from zarrix.operate._digests import changes
 from zarrix.operate._leftovers import find_leftovers, remove_leftovers
-from zarrix.operate._survey import Problem, Survey, place_of, survey
+from zarrix.operate._orphans import missing_groups, sort_orphans
+from zarrix.operate._place import Place, nothing_at, place_of
+from zarrix.operate._survey import Problem, Survey, survey
 
-__all__ = ["Problem", "Verification", "verify"]
+__all__ = ["Problem", "Verification", "chunk_fault", "examine", "verify"]
+
+# What a report calls problems that are not broken values.
+_LABELS = {
+    "codec": "cannot be checked",
+    "missing": "missing",
+    "orphan": "orphaned",
+    "aside": "put aside",
+}
 
 
 @dataclass
 class Verification:
-    """What `verify` found. True if nothing is broken; printable, and `to_json` for programs.
+    """What `verify` found. True if all is well; printable, and `to_json` for programs.
 
     Attributes
     ----------
@@ -38,9 +49,11 @@ class Verification:
         Of the chunks.
     seconds : float
     problems : list of Problem
-        What is broken.
+        What is broken, lost, or was put aside; while there are any, all is not well.
+    orphans : list of str
+        Keys of chunks and documents that belong to no node; the problems speak of them.
     strangers : list of str
-        Keys that belong to nothing: no node's document and no array's chunk.
+        Keys of everything else that belongs to no node, such as a ``README.txt``: no problem.
     leftovers : list of str
         Files of writers that were killed, or that are at work.
     removed : list of str
@@ -54,13 +67,14 @@ class Verification:
     stored_bytes: int = 0
     seconds: float = 0.0
     problems: list[Problem] = field(default_factory=list)
+    orphans: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is broken."""
+        """Whether there is no problem."""
         return not self.problems
 
     def __bool__(self) -> bool:
@@ -72,19 +86,21 @@ class Verification:
 
     def __str__(self) -> str:
         rows = [
-            f"{_count(self.arrays, 'array')}, {_count(self.groups, 'group')}, "
-            f"{_count(self.chunks, 'chunk')} of {self.stored_bytes:,} bytes "
-            f"in {self.seconds:.2f} s; {self.checksummed:,} chunks have a checksum",
-            *(f"broken ({problem.kind}): {problem}" for problem in self.problems),
-            *(f"belongs to nothing: {key}" for key in self.strangers),
+            f"{counted(self.arrays, 'array')}, {counted(self.groups, 'group')}, "
+            f"{counted(self.chunks, 'chunk')} of {counted(self.stored_bytes, 'byte')} "
+            f"in {self.seconds:.2f} s; {counted(self.checksummed, 'chunk')} with a checksum",
         ]
+        for problem in self.problems:
+            label = _LABELS.get(problem.kind, f"broken ({problem.kind})")
+            rows.append(f"{label}: {problem}")
+        rows += [f"note: not a part of any array or group: {key}" for key in self.strangers]
         removed = set(self.removed)
         rows += [
             f"leftover of a writer{', removed' if key in removed else ''}: {key}"
             for key in self.leftovers
         ]
-        rows.append("all is well" if self.ok else f"{_count(len(self.problems), 'problem')}")
-        return "\n".join(rows)
+        rows.append("all is well" if self.ok else counted(len(self.problems), "problem"))
+        return lines(rows)
 
 
 def verify(
@@ -93,16 +109,19 @@ def verify(
     path: str | None = None,
     clean: bool = False,
     digests: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     progress: bool | Progress = False,
 ) -> Verification:
-    """Check everything that is stored: documents, chunks, checksums, and keys that nobody reads.
+    """Check everything that is stored: documents, chunks, checksums, and keys that are not read.
 
     Every stored chunk is decoded to its declared size, every document parsed; consolidated metadata
-    must say what the documents say. Others may read and write meanwhile.
+    must say what the documents say. A chunk without its array, nodes in a folder that is not a
+    group, and what `repair` has put aside are problems, too. Others may read and write meanwhile.
 
     Parameters
     ----------
-    store : Store, mapping, str, Path, Array or Group
+    store : Store, mapping, URL, str, Path, Array or Group
+        Whatever `zarrix.open` takes, or what it gave.
     path : str, optional
         Only what is at and below this path.
     clean : bool
@@ -110,18 +129,21 @@ def verify(
     digests : mapping, optional
         What `zarrix.digests` gave: every value that has changed since is a problem, too, also a
         chunk that lies in the place of another.
+    storage_options : mapping, optional
+        For a store that is named by a URL.
     progress : bool or callable
-        True draws a bar on stderr; a callable is told how many chunks are done, and of how many.
+        True draws a bar on stderr; a callable is told how many are done, and of how many: first of
+        the documents, then of the chunks, then of the digests.
 
     Returns
     -------
     Verification
-        True in a condition if nothing is broken.
+        True in a condition if there is no problem.
 
     Raises
     ------
-    FileNotFoundError
-        There is no such directory.
+    PathNotFoundError
+        Neither a node nor anything of one is there (also a ``FileNotFoundError``).
 
     Examples
     --------
@@ -135,47 +157,67 @@ def verify(
     >>> [problem.key for problem in zarr.verify(store).problems]
     ['3']
     """
+    place = place_of(store, path, storage_options)
+    return examine(place, clean=clean, digests=digests, progress=progress)[0]
+
+
+def examine(
+    place: Place,
+    *,
+    clean: bool = False,
+    digests: Mapping[str, str] | None = None,
+    progress: bool | Progress = False,
+) -> tuple[Verification, Survey]:
+    """`verify`, and the survey that it is made of."""
     begun = time.monotonic()
-    opened, where = place_of(store, path)
-    found = survey(opened, where)
+    found = survey(place, progress)
+    opened, where, _ = place
     result = Verification(groups=len(found.groups), arrays=len(found.arrays))
-    result.problems = list(found.problems)
+    orphans = sort_orphans(found)
+    result.problems = [*found.problems, *missing_groups(found), *orphans.problems]
+    if not (found.names or any(problem.kind == "aside" for problem in orphans.problems)):
+        raise nothing_at(opened, where, orphans.keys)
     _verify_chunks(found, result, progress)
     if digests is not None:
-        result.problems += changes(opened, found.keys, digests)
-    result.strangers = sorted(found.strangers())
+        tell = phase(progress, "values")
+        result.problems += changes(opened, found.keys, digests, tell)
+    result.orphans, result.strangers = orphans.keys, orphans.strangers
     result.leftovers = find_leftovers(opened, where)
     if clean:
         anchors = [array._key(array._name) for array in found.arrays.values()]
         result.removed = remove_leftovers(opened, result.leftovers, anchors)
     result.problems.sort(key=lambda problem: problem.key)
     result.seconds = round(time.monotonic() - begun, 3)
-    return result
+    return result, found
 
 
 def _verify_chunks(found: Survey, result: Verification, progress: bool | Progress) -> None:
-    tell = bar_of("chunks") if progress is True else progress or None
-    arrays = list(found.arrays.values())
-    total = sum(len(array._io.stored_chunks()) for array in arrays) if tell else 0
-    for array in arrays:
-        before = result.chunks
-        watcher = None if tell is None else (lambda done, n=before: tell(n + done, total))
-        chunks, stored_bytes, broken = array._io.verify(watcher)
+    tell = phase(progress, "chunks")
+    total = sum(map(len, found.chunks.values()))
+    done = 0
+    for path, array in found.arrays.items():
+        keys = found.chunks.get(path, [])
+
+        def watch(count: int, before: int = done) -> None:
+            tell(before + count, total)
+
+        chunks, stored_bytes, broken = array._io.verify(watch if progress else None, keys)
         result.chunks += chunks
         result.stored_bytes += stored_bytes
         result.checksummed += chunks if is_checked(array._metadata.codecs) else 0
         result.problems += [Problem("chunk", key, message) for key, message in broken]
-        result.problems += _verify_objects(array, {key for key, _ in broken})
-        if tell is not None:
-            tell(result.chunks, total)
+        result.problems += _verify_objects(array, keys, {key for key, _ in broken})
+        done += len(keys)
+        if keys:
+            tell(done, total)
 
 
-def _verify_objects(array: Array, broken: set[str]) -> list[Problem]:
+def _verify_objects(array: Array, keys: list[str], broken: set[str]) -> list[Problem]:
     """Chunks of strings and objects: that the bytes decode says little of the elements."""
     if array.dtype.kind not in "OT":
         return []
     problems = []
-    for key, coords in array._io.stored_chunks():
+    for key, coords in array._io.stored_chunks(keys):
         if key in broken:
             continue
         try:
@@ -185,5 +227,8 @@ def _verify_objects(array: Array, broken: set[str]) -> list[Problem]:
     return problems
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def chunk_fault(array: Array, key: str) -> str | None:
+    """What is wrong with one stored chunk, which is looked at again; None if nothing is."""
+    broken = array._io.verify(None, [key])[2]
+    problems = broken or [(one.key, one.message) for one in _verify_objects(array, [key], set())]
+    return problems[0][1] if problems else None

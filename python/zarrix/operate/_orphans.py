@@ -1,0 +1,176 @@
+"""Keys that belong to no node: what is lost, and what is not Zarr's.
+
+A chunk whose array is gone, attributes without a node, a folder of nodes that is not a group: what
+was stored there cannot be found by its name any more, and these are problems. So is what `repair`
+has put aside, as long as nothing is stored in its place. A file of somebody else, such as a
+``README.txt`` beside the data, is a note.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from zarrix._text import counted
+from zarrix.operate._survey import Problem, Survey
+
+__all__ = ["SET_ASIDE", "Orphans", "missing_groups", "sort_orphans"]
+
+SET_ASIDE = re.compile(r"\.broken(-\d+)?$")
+"""What ends the name of a key that `repair` has set aside."""
+
+_NUMBER = r"(?:0|[1-9]\d*)"
+_CHUNK = re.compile(rf"(?:.*/)?(?:c[./])?{_NUMBER}(?:[./]{_NUMBER})*|(?:.*/)?c")
+_DOCUMENT = re.compile(r"(?:.*/)?(?:\.zarray|\.zgroup|\.zattrs|\.zmetadata|zarr\.json)")
+
+
+@dataclass
+class Orphans:
+    """What `sort_orphans` found.
+
+    Attributes
+    ----------
+    keys : list of str
+        Chunks and documents of no node.
+    strangers : list of str
+        Everything else that no node has.
+    problems : list of Problem
+        What there is to say of the chunks and documents, and of what was put aside.
+    """
+
+    keys: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def sort_orphans(found: Survey) -> Orphans:
+    """Sort the keys that neither are documents of a node nor chunks of an array."""
+    chunks = {
+        key
+        for path, keys in found.chunks.items()
+        for key, _ in found.arrays[path]._io.stored_chunks(keys)
+    }
+    stored, unknown = set(found.keys), _unknown(found)
+    result = Orphans()
+    folders: dict[str, list[str]] = {}
+    for key in found.keys:
+        if key in chunks or _is_known(found, key, unknown):
+            continue
+        before = SET_ASIDE.sub("", key)
+        if before != key and _is_zarr(before):
+            _note_aside(result, key, before, stored)
+        elif not _is_zarr(key):
+            result.strangers.append(key)
+        else:
+            result.keys.append(key)
+            folders.setdefault(_lost_node(found, key), []).append(key)
+    for folder, keys in folders.items():
+        result.problems += _lost(found, folder, keys)
+    return result
+
+
+def missing_groups(found: Survey) -> list[Problem]:
+    """Folders above nodes that are no groups, so that the nodes are members of nothing."""
+    nodes = {*found.arrays, *found.groups, *_unknown(found)}
+    name = "zarr.json" if any(key.endswith("zarr.json") for key in found.names) else ".zgroup"
+    held: dict[str, list[str]] = {}
+    for path in sorted(nodes):
+        at = path
+        while at != found.place.path:
+            at = at.rpartition("/")[0]
+            if at in nodes:
+                break
+            held.setdefault(at, []).append(path)
+    return [_missing(folder, below, name) for folder, below in held.items()]
+
+
+def _unknown(found: Survey) -> set[str]:
+    """The paths of nodes that there are, and that do not open."""
+    places = (problem.key.rpartition("/") for problem in found.problems)
+    return {folder for folder, _, name in places if name in (".zarray", ".zgroup", "zarr.json")} - {
+        *found.arrays,
+        *found.groups,
+    }
+
+
+def _missing(folder: str, below: list[str], name: str) -> Problem:
+    more = f" and {len(below) - 1} more" if len(below) > 1 else ""
+    return Problem(
+        "missing",
+        f"{folder}/{name}" if folder else name,
+        f"{'/' + folder!r} is not a group, so that {'/' + below[0]!r}{more} cannot be found from "
+        f"above: {name!r} is missing there; zarrix.open_group(store, 'a', path={folder!r}) "
+        "writes it",
+    )
+
+
+def _is_zarr(key: str) -> bool:
+    return bool(_CHUNK.fullmatch(key) or _DOCUMENT.fullmatch(key))
+
+
+def _is_known(found: Survey, key: str, unknown: set[str]) -> bool:
+    """Whether a key is a document of a node, or lies where a broken document says nothing."""
+    folder = key.rpartition("/")[0]
+    if _DOCUMENT.fullmatch(key):
+        return folder in found.arrays or folder in found.groups or folder in unknown
+    # Below what does not open it cannot be said what is a chunk.
+    while True:
+        if folder in found.arrays or folder in found.groups:
+            return False
+        if folder in unknown:
+            return True
+        if not folder:
+            return False
+        folder = folder.rpartition("/")[0]
+
+
+def _note_aside(result: Orphans, key: str, before: str, stored: set[str]) -> None:
+    if before in stored:
+        # What was put aside has been written anew: it is nothing that anybody lacks.
+        result.strangers.append(key)
+        return
+    reads = "the chunk reads as the fill value" if _CHUNK.fullmatch(before) else "it is not read"
+    way_out = "rename it back, write the data anew, or delete it"
+    result.problems.append(
+        Problem("aside", key, f"{key!r} was put aside by repair, and {reads}: {way_out}")
+    )
+
+
+def _lost_node(found: Survey, key: str) -> str:
+    """The path of the node that an orphan was of, as far as its key tells."""
+    above = found.node_above(key)
+    if above is not None and above in found.arrays:
+        return above
+    if _DOCUMENT.fullmatch(key):
+        return key.rpartition("/")[0]
+    start = found.place.path if above is None else above
+    rest = key[len(start) + 1 :] if start else key
+    name, deeper, _ = rest.partition("/")
+    if not deeper or name == "c" or (above is None and name.isdecimal()):
+        return start
+    return f"{start}/{name}" if start else name
+
+
+def _lost(found: Survey, folder: str, keys: list[str]) -> list[Problem]:
+    if folder in found.arrays:
+        found.outside.update(keys)
+        shape = found.arrays[folder].shape
+        return [
+            Problem("orphan", key, f"{key!r} is not a chunk of the array {'/' + folder!r}, {shape}")
+            for key in keys
+        ]
+    documents = [key for key in keys if _DOCUMENT.fullmatch(key)]
+    chunks = [key for key in keys if not _DOCUMENT.fullmatch(key)]
+    problems = [Problem("orphan", key, f"{key!r} belongs to no node") for key in documents]
+    if chunks:
+        said = f"{counted(len(chunks), 'chunk')} below {'/' + folder!r}"
+        belong = "belongs" if len(chunks) == 1 else "belong"
+        problems.append(
+            Problem(
+                "orphan",
+                folder or chunks[0],
+                f"{said}, {chunks[0]!r} the first, {belong} to no array: "
+                "its metadata, '.zarray' or 'zarr.json', is missing",
+            )
+        )
+    return problems

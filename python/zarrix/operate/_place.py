@@ -1,0 +1,63 @@
+"""What is looked after: whatever `zarrix.open` takes, and arrays and groups that are open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from zarrix import _nodes
+from zarrix._array import Array
+from zarrix._consolidate import ConsolidatedStore
+from zarrix._errors import PathNotFoundError
+from zarrix._group import Group
+from zarrix._stores import Store, as_store
+from zarrix._text import counted
+from zarrix.util import normalize_storage_path
+
+__all__ = ["Place", "nothing_at", "place_of"]
+
+
+class Place(NamedTuple):
+    """A path in a store; and where the chunks of its arrays are, if not there."""
+
+    store: Store
+    path: str
+    chunk_store: Store | None = None
+
+    @property
+    def chunks(self) -> Store:
+        """The store that has the chunks."""
+        return self.store if self.chunk_store is None else self.chunk_store
+
+
+def place_of(
+    target: Any, path: str | None = None, storage_options: Mapping[str, Any] | None = None
+) -> Place:
+    """The place that an array, a group, or whatever is taken as a store means."""
+    inside = normalize_storage_path(path)
+    if isinstance(target, Place):
+        return target
+    if isinstance(target, (Array, Group)):
+        where = "/".join(part for part in (target.path, inside) if part)
+        return Place(_stored(target.store), where, target._chunk_store)
+    return Place(_stored(as_store(target, storage_options)), inside)
+
+
+def _stored(store: Store) -> Store:
+    """What is stored, and not what consolidated metadata says of it."""
+    return store._store if isinstance(store, ConsolidatedStore) else store
+
+
+def nothing_at(store: Store, path: str, chunks: Sequence[str] = ()) -> PathNotFoundError:
+    """The error where there is no node; ``chunks`` are keys there that look like those of one."""
+    said = f"neither an array nor a group at {_nodes.describe(store, path)}"
+    folder = getattr(store, "path", None)
+    if isinstance(folder, str) and not os.path.exists(folder):
+        said += ", which does not exist"
+    if chunks:
+        said += (
+            f"; {counted(len(chunks), 'key')} there, {chunks[0]!r} the first, may be chunks of an "
+            "array whose metadata, '.zarray' or 'zarr.json', is lost"
+        )
+    return PathNotFoundError(said)
