@@ -83,6 +83,12 @@ impl Chain {
         }
     }
 
+    /// Whether encoding reads each byte of its source at most once: what the first codec gives is
+    /// memory of our own.
+    pub fn reads_source_once(&self) -> bool {
+        self.codecs.first().is_none_or(|first| first.reads_source_once())
+    }
+
     /// Makes `dst` what `src`, of the length that the chain is bound to, is encoded to.
     pub fn encode_into(
         &self,

@@ -176,16 +176,26 @@ impl Codec for Checksum {
         Ok(Some(start..start + bytes))
     }
 
+    fn reads_source_once(&self) -> bool {
+        true
+    }
+
+    /// The sum is that of the copy, which is what is stored.
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
-        let sum = self.algorithm.sum(src).to_le_bytes();
-        let parts: [&[u8]; 2] = match self.location {
-            Location::Start => [&sum, src],
-            Location::End => [src, &sum],
-        };
         dst.clear();
         dst.reserve(src.len() + CHECKSUM_BYTES);
-        for part in parts {
-            dst.extend_from_slice(part);
+        match self.location {
+            Location::Start => {
+                dst.extend_from_slice(&[0; CHECKSUM_BYTES]);
+                dst.extend_from_slice(src);
+                let sum = self.algorithm.sum(&dst[CHECKSUM_BYTES..]).to_le_bytes();
+                dst[..CHECKSUM_BYTES].copy_from_slice(&sum);
+            }
+            Location::End => {
+                dst.extend_from_slice(src);
+                let sum = self.algorithm.sum(dst).to_le_bytes();
+                dst.extend_from_slice(&sum);
+            }
         }
         Ok(())
     }

@@ -31,6 +31,16 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
         Ok(())
     }
 
+    /// Whether [`encode`](Codec::encode) reads each byte of `src` at most once.
+    ///
+    /// Other threads and processes may change the caller's array while it is encoded. An encoder
+    /// that reads once then mixes old and new elements, and what it makes still decodes. One that
+    /// reads twice can store a checksum of other bytes than it stored, and libdeflate writes outside
+    /// of its buffer. The engine hands such an encoder a copy; false is the safe answer.
+    fn reads_source_once(&self) -> bool {
+        false
+    }
+
     /// Replaces the content of `dst` by the encoded form of `src`.
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()>;
 

@@ -34,6 +34,10 @@ impl Codec for Shuffle {
         EncodedSize::Exact(decoded_bytes)
     }
 
+    fn reads_source_once(&self) -> bool {
+        true
+    }
+
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
         self.check_whole(src.len()).map_err(|reason| CodecError::Encode { codec: NAME, reason })?;
         dst.resize(src.len(), 0);

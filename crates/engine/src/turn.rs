@@ -77,6 +77,10 @@ impl Codec for Turn {
         Err(CodecError::Configuration { codec: NAME.to_owned(), reason })
     }
 
+    fn reads_source_once(&self) -> bool {
+        true
+    }
+
     fn encode(
         &self,
         src: &[u8],

@@ -92,7 +92,7 @@ fn update_elements(
     let layout = edit.spring.layout;
     let Scratch { chunk: memory, chain, .. } = s;
     if let Some(straight) = contiguous(chunk, elements, edit) {
-        return encode(elements, straight, edit.spring, chain, out);
+        return encode_straight(elements, straight, edit.spring, (memory, chain), out);
     }
     let memory = Scratch::chunk_of(memory, chunk.bytes);
     let decoded = old.map(|old| {
@@ -128,7 +128,9 @@ fn contiguous<'a>(
     let placed = Placed::new(parts, *base, &elements.strides);
     let from = edit.spring.from.wrapping_offset(placed.buffer_offset);
     // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the other:
-    // `chunk.bytes` contiguous readable bytes, for as long as the call lasts.
+    // `chunk.bytes` contiguous readable bytes, for as long as the call lasts. Others may change
+    // them meanwhile, which no reference allows by the letter: what is made of this one reads each
+    // byte once and decides nothing by it that a change could undo (see `encode_straight`).
     placed.is_contiguous().then(|| unsafe { std::slice::from_raw_parts(from, chunk.bytes) })
 }
 
@@ -140,6 +142,32 @@ pub(crate) fn unencoded<'a>(chunk: &ChunkLayout, edit: Edit<'a, '_>) -> Option<&
         }
         _ => None,
     }
+}
+
+/// Encodes a chunk that lies in the caller's buffer, where others may change it meanwhile.
+///
+/// Found to be nothing but fill, each of its elements was that when it was looked at; found to be
+/// more, it is stored whatever it became. So the comparison needs no copy, and only what reads its
+/// source twice is given one.
+fn encode_straight(
+    elements: &Elements,
+    straight: &[u8],
+    spring: Spring<'_>,
+    (memory, chain): (&mut Vec<u8>, &mut ChainScratch),
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    if !spring.keeps(straight) {
+        return Ok(false);
+    }
+    let decoded = if elements.chain.reads_source_once() {
+        straight
+    } else {
+        let memory = Scratch::chunk_of(memory, straight.len());
+        memory.copy_from_slice(straight);
+        memory
+    };
+    elements.chain.encode_into(decoded, out, chain)?;
+    Ok(true)
 }
 
 fn encode(

@@ -84,6 +84,11 @@ impl Codec for WholeShard {
         Err(CodecError::Configuration { codec: NAME.to_owned(), reason })
     }
 
+    /// Its inner chunks are encoded one by one, each as its own codecs allow.
+    fn reads_source_once(&self) -> bool {
+        true
+    }
+
     fn encode(
         &self,
         src: &[u8],

@@ -148,7 +148,8 @@ impl ArrayIO {
         s: &mut Scratch,
         new: &mut Vec<u8>,
     ) -> Result<()> {
-        let encoded = match unencoded(chunk, edit) {
+        let as_it_is = self.store.reads_value_once().then(|| unencoded(chunk, edit)).flatten();
+        let encoded = match as_it_is {
             Some(straight) => edit.spring.keeps(straight).then_some(straight),
             None => {
                 let keep =

@@ -254,7 +254,8 @@ impl<'a> Gathered<'a> {
         };
         let from = job.source.base().wrapping_offset(placed.buffer_offset);
         // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the
-        // other: as many contiguous readable bytes, for as long as the call lasts.
+        // other: as many contiguous readable bytes, for as long as the call lasts. Others may
+        // change them meanwhile: the encoder of a block reads each byte once.
         let straight = placed
             .is_contiguous()
             .then(|| unsafe { std::slice::from_raw_parts(from, job.chunk.bytes) });

@@ -3,12 +3,14 @@
 //! NumPy refuses to describe the format of datetime64, StringDType and the ML dtypes, but lends
 //! the memory of all of them; the element size is all that the engine needs.
 
+use std::borrow::Cow;
 use std::ffi::c_int;
 use std::ptr;
 
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use zarrix_engine::{Source, Target};
 
 /// A lent buffer, given back on drop. Boxed, since exporters may point into the struct itself.
@@ -29,8 +31,9 @@ pub struct Writable(Buffer);
 /// The contiguous bytes of an object.
 pub struct Bytes(Buffer);
 
-/// A contiguous array of 64-bit integers, none of them negative.
-pub struct Indices(Bytes);
+/// A contiguous array of 64-bit integers, none of them negative: a copy, so that one that was found
+/// to lie inside the array stays the same.
+pub struct Indices(Vec<u64>);
 
 impl Buffer {
     fn lend(object: &Bound<'_, PyAny>, flags: c_int) -> PyResult<Self> {
@@ -126,20 +129,16 @@ impl<'py> FromPyObject<'_, 'py> for Indices {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let buffer = Buffer::lend(&object, ffi::PyBUF_ND)?;
         buffer.check_item(size_of::<u64>())?;
-        if !buffer.0.buf.cast::<u64>().is_aligned() {
-            return Err(PyBufferError::new_err("an array of indices must be aligned"));
-        }
-        Ok(Self(Bytes(buffer)))
+        let bytes = Bytes(buffer);
+        let indices = bytes.as_slice().as_chunks().0.iter();
+        Ok(Self(indices.map(|bytes| u64::from_ne_bytes(*bytes)).collect()))
     }
 }
 
 impl Indices {
     /// The integers, in C order.
     pub fn as_slice(&self) -> &[u64] {
-        let bytes = self.0.as_slice();
-        // SAFETY: `extract` checked alignment; the length is rounded down to whole integers, and
-        // every pattern of bits is one.
-        unsafe { slice_of(bytes.as_ptr().cast(), bytes.len() / size_of::<u64>()) }
+        &self.0
     }
 }
 
@@ -177,6 +176,16 @@ impl Writable {
 }
 
 impl Bytes {
+    /// The bytes, as they are now and stay: a copy unless they are those of a `bytes` object.
+    ///
+    /// Others may change a bytearray or an array while its bytes are stored, and a store that
+    /// adds a checksum reads them twice.
+    pub fn settled(&self, py: Python<'_>) -> Cow<'_, [u8]> {
+        let fixed =
+            self.0.exporter(py).is_some_and(|object| object.is_exact_instance_of::<PyBytes>());
+        if fixed { self.as_slice().into() } else { self.as_slice().to_vec().into() }
+    }
+
     /// The bytes.
     pub fn as_slice(&self) -> &[u8] {
         let length = usize::try_from(self.0.0.len).unwrap_or(0);

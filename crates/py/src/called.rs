@@ -203,6 +203,10 @@ impl Store for PythonStore {
         self.call(key, |store| store.call_method1("_size", (key,))?.extract())
     }
 
+    fn reads_value_once(&self) -> bool {
+        true
+    }
+
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
         check_key(key)?;
         self.call(key, |store| {

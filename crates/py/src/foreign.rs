@@ -62,6 +62,11 @@ impl Codec for ForeignCodec {
         }
     }
 
+    /// Python is given a copy.
+    fn reads_source_once(&self) -> bool {
+        true
+    }
+
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
         let encoded = self.call("encode", src)?;
         dst.clear();

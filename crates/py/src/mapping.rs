@@ -249,6 +249,10 @@ impl Store for PythonMapping {
         })
     }
 
+    fn reads_value_once(&self) -> bool {
+        true
+    }
+
     fn put(&self, key: &str, value: &[u8], _durability: Durability) -> Result<()> {
         check_key(key)?;
         self.attached(key, |mapping| mapping.set_item(key, PyBytes::new(mapping.py(), value)))

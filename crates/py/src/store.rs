@@ -119,9 +119,10 @@ impl Store {
         fsync: bool,
         locks: bool,
     ) -> PyResult<()> {
+        let value = value.settled(py);
         detached(py, || {
             let _lock = locks.then(|| self.0.lock(key, key)).transpose()?;
-            self.0.put(key, value.as_slice(), durability(fsync))
+            self.0.put(key, &value, durability(fsync))
         })
     }
 

@@ -281,6 +281,10 @@ impl Store for LocalStore {
         true
     }
 
+    fn reads_value_once(&self) -> bool {
+        true
+    }
+
     fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
         check_key(key)?;
         let opened = self.open(key).map_err(|source| self.failed("read", key)(source))?;

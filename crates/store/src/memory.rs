@@ -143,6 +143,10 @@ impl Store for MemoryStore {
         true
     }
 
+    fn reads_value_once(&self) -> bool {
+        true
+    }
+
     fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
         let found = self.value(key)?;
         Ok(found.map(|value| {

@@ -277,6 +277,15 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Whether [`put`](Store::put) reads each byte of its value at most once.
+    ///
+    /// Others may change the caller's array while it is stored as it is. A store that reads once
+    /// stores a mixture of old and new elements; one that adds a checksum would store a value that
+    /// cannot be read, and is given a copy.
+    fn reads_value_once(&self) -> bool {
+        false
+    }
+
     /// Opens the value of `key`. The provided method fetches all of it.
     fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
         let mut value = Vec::new();

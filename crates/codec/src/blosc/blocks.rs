@@ -174,8 +174,11 @@ impl BlockEncoder {
         Ok(())
     }
 
-    /// The transposed bytes of `block`: itself, or what is in `dst` then; `scratch` is as long.
-    fn transpose<'a>(&self, block: &'a [u8], dst: &'a mut [u8], scratch: &mut [u8]) -> &'a [u8] {
+    /// Makes `dst` the transposed bytes of `block`, or a copy of it; `scratch` is as long.
+    ///
+    /// The only look at the caller's bytes, which others may change meanwhile: what is compressed
+    /// and, where that makes it no shorter, stored as it is, is this.
+    fn transpose<'a>(&self, block: &[u8], dst: &'a mut [u8], scratch: &mut [u8]) -> &'a [u8] {
         debug_assert!(dst.len() >= block.len() && scratch.len() >= block.len());
         let (element_bytes, bytes) = (self.element_bytes, block.len());
         match self.shuffle {
@@ -184,7 +187,6 @@ impl BlockEncoder {
                 unsafe {
                     blosc_internal_shuffle(element_bytes, bytes, block.as_ptr(), dst.as_mut_ptr());
                 }
-                dst
             }
             Shuffle::Bits if bytes >= element_bytes => {
                 // SAFETY: all three are as long as is said, and do not overlap. It fails only
@@ -193,10 +195,10 @@ impl BlockEncoder {
                     let (dst, scratch) = (dst.as_mut_ptr(), scratch.as_mut_ptr());
                     blosc_internal_bitshuffle(element_bytes, bytes, block.as_ptr(), dst, scratch);
                 }
-                dst
             }
-            _ => block,
+            _ => dst.copy_from_slice(block),
         }
+        dst
     }
 
     /// Makes `dst` the frame of all `blocks`; false if that is to be made by [`Self::store`],

@@ -110,6 +110,12 @@ impl Codec for Blosc {
         Ok(())
     }
 
+    /// Each of our own blocks is moved to scratch before its streams are compressed; c-blosc
+    /// compresses what it does not transpose where it lies.
+    fn reads_source_once(&self) -> bool {
+        Streams::named(self.compressor.0.to_bytes()).is_some()
+    }
+
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         if src.len() > MAX_INPUT_BYTES {
             return Err(refused(format!("{} bytes, more than {MAX_INPUT_BYTES}", src.len())));

@@ -253,6 +253,10 @@ impl Store for ObjectStore {
         Ok(found.map(|(_, size)| size))
     }
 
+    fn reads_value_once(&self) -> bool {
+        true
+    }
+
     fn put(&self, key: &str, value: &[u8], _: Durability) -> Result<()> {
         self.writable(key)?;
         let payload = PutPayload::from(value.to_vec());

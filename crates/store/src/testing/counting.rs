@@ -53,6 +53,10 @@ impl Store for CountingStore {
         self.inline
     }
 
+    fn reads_value_once(&self) -> bool {
+        self.inner.reads_value_once()
+    }
+
     fn is_remote(&self) -> bool {
         !self.inline
     }

@@ -1,0 +1,105 @@
+"""A value that changes while it is written may be torn; it is never a crash or an unreadable chunk.
+
+Each case runs in a process of its own, so that a crash is a failure of that case. No case waits for
+luck: what it asserts holds however the threads are scheduled. An engine that reads the array twice
+fails each of those cases whose codec does so within a few rounds.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+WRITER = """
+import sys, tempfile, threading, numcodecs, numpy, zarrix
+
+case, chunk_bytes, count, rounds = eval(sys.argv[1]), *map(int, sys.argv[2:])
+item = numpy.dtype(case.pop("dtype", "u1"))
+raw = numpy.empty(chunk_bytes * count, "u1")
+# Few values, each of which gets a short code, and many that are rare and get a long one.
+random = numpy.random.default_rng(0)
+common = random.integers(1, 17, raw.size, dtype="u1")
+common[::200] = random.integers(17, 256, common[::200].size, dtype="u1")
+rare = random.integers(17, 256, raw.size, dtype="u1")
+raw[:] = common
+over = threading.Event()
+
+def change():
+    while not over.is_set():
+        for values in (rare, common):
+            for start in range(0, raw.size, 20_000):
+                numpy.copyto(raw[start : start + 20_000], values[start : start + 20_000])
+
+create = zarrix.create_array if case.pop("format", 2) == 3 else zarrix.create
+archive = tempfile.NamedTemporaryFile(suffix=".zip") if case.pop("zip", False) else None
+store = zarrix.ZipStore(archive.name, mode="w") if archive else zarrix.MemoryStore()
+step = chunk_bytes // item.itemsize
+z = create(store=store, **{"shape": step * count, "chunks": step, "dtype": item, **case})
+thread = threading.Thread(target=change)
+thread.start()
+unreadable = 0
+try:
+    for _ in range(rounds):
+        z[:] = raw.view(item)
+        for start in range(0, step * count, step):
+            try:
+                z[start : start + step]
+            except zarrix.errors.CorruptChunkError:
+                unreadable += 1
+finally:
+    over.set()
+    thread.join()
+print("unreadable:", unreadable)
+"""
+
+MANY, ONE = (60_000, 40, 20), (4 << 20, 1, 20)
+FILTERS = "{'compressor': None, 'filters': [numcodecs.%s]}"
+CASES = {
+    "no codec": ("{'compressor': None}", MANY),
+    "no codec, in a zip archive": ("{'compressor': None, 'zip': True}", MANY),
+    "gzip": ("{'compressor': numcodecs.GZip(5)}", MANY),
+    "gzip of level 0": ("{'compressor': numcodecs.GZip(0)}", MANY),
+    "gzip of format 3": ("{'format': 3, 'compressors': zarrix.codecs.GzipCodec(level=3)}", MANY),
+    "zlib": ("{'compressor': numcodecs.Zlib(6)}", MANY),
+    "zlib of level 1": ("{'compressor': numcodecs.Zlib(1)}", MANY),
+    "bz2": ("{'compressor': numcodecs.BZ2(1)}", (60_000, 10, 10)),
+    "lzma": ("{'compressor': numcodecs.LZMA(preset=0)}", (60_000, 10, 10)),
+    "lz4": ("{'compressor': numcodecs.LZ4()}", MANY),
+    "zstd": ("{'compressor': numcodecs.Zstd(1)}", MANY),
+    "zstd with a checksum": ("{'compressor': numcodecs.Zstd(1, checksum=True)}", MANY),
+    "the default of format 3": ("{'format': 3}", MANY),
+    "crc32c": ("{'format': 3, 'compressors': zarrix.codecs.Crc32cCodec()}", MANY),
+    "shards": ("{'format': 3, 'chunks': 15_000, 'shards': 60_000}", MANY),
+    "one shard": ("{'format': 3, 'chunks': 1 << 16, 'shards': 4 << 20}", ONE),
+    "crc32": (FILTERS % "CRC32()", MANY),
+    "adler32": (FILTERS % "Adler32()", MANY),
+    "fletcher32": (FILTERS % "Fletcher32()", MANY),
+    "delta and gzip": (
+        "{'filters': [numcodecs.Delta('u1')], 'compressor': numcodecs.GZip(1)}",
+        MANY,
+    ),
+    "shuffle and zlib": (
+        "{'dtype': 'i4', 'filters': [numcodecs.Shuffle(4)], 'compressor': numcodecs.Zlib(1)}",
+        MANY,
+    ),
+    "pcodec": (
+        "{'format': 3, 'dtype': 'i4', 'serializer': zarrix.codecs.numcodecs.PCodec()}",
+        MANY,
+    ),
+} | {
+    f"Blosc of {name}, {shuffle}, {kind}": (
+        f"{{'dtype': 'i4', 'compressor': numcodecs.Blosc({name!r}, 5, {shuffle})}}",
+        amount,
+    )
+    for name in ("lz4", "zlib")
+    for shuffle in (0, 1)
+    for kind, amount in (("many", (60_000, 40, 5)), ("one", (4 << 20, 1, 5)))
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_value_that_changes_while_it_is_written_gives_chunks_that_can_be_read(name: str) -> None:
+    case, amount = CASES[name]
+    command = [sys.executable, "-W", "error", "-c", WRITER, case, *map(str, amount)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "unreadable: 0\n", "")
