@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from zarrix._broken import BrokenMember
 from zarrix._errors import shorten
 from zarrix._metadata import ArrayMetadata
 from zarrix._objects import is_variable
@@ -187,6 +188,9 @@ class TreeViewer:
         is_leaf = hasattr(node, "shape") or not hasattr(node, "keys")
         if is_leaf or (self.level is not None and depth >= self.level):
             return []
+        shown = getattr(node, "_shown_members", None)
+        if callable(shown):
+            return list(shown())
         members = getattr(node, "members", None)
         # One look at all of them, where a group offers that.
         return [one for _, one in members()] if callable(members) else [node[n] for n in node]
@@ -198,7 +202,9 @@ class TreeViewer:
 
 
 def label_of(node: Any) -> str:
-    """Name of a node in a tree; of an array with shape and dtype."""
+    """Name of a node in a tree; of an array with shape and dtype, of a broken one with why."""
+    if isinstance(node, BrokenMember):
+        return node.label
     name = node.name.split("/")[-1] if node.name else ""
     label = name or "/"
     return f"{label} {node.shape} {node.dtype}" if hasattr(node, "shape") else label

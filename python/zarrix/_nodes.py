@@ -18,7 +18,13 @@ from typing import Any, NamedTuple
 
 from zarrix._config import config
 from zarrix._consolidate import keep_true
-from zarrix._errors import ContainsArrayError, ContainsGroupError, InvalidKeyError, ZarrixError
+from zarrix._errors import (
+    ContainsArrayError,
+    ContainsGroupError,
+    InvalidKeyError,
+    MetadataError,
+    ZarrixError,
+)
 from zarrix._keywords import Format
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
 from zarrix._store import Store
@@ -61,7 +67,10 @@ _BATCH = 256
 
 
 class Node(NamedTuple):
-    """What is stored at a path: its format, whether it is an "array" or a "group", its document."""
+    """What is stored at a path: its format, whether it is an "array" or a "group", its document.
+
+    Among the members of a group one may be "broken": then the document does not say what it is.
+    """
 
     zarr_format: Format
     kind: str
@@ -120,29 +129,53 @@ def members(store: Store, path: str, zarr_format: int) -> Iterator[tuple[str, No
                 continue
             keys = {key_of(path, f"{name}/{mark}"): name for name in part if name not in found}
             for key, document in _values(store, keys).items():
-                found[keys[key]] = _node(store, key, mark, document)
+                found[keys[key]] = _member(store, key, mark, document)
         yield from ((name, found[name]) for name in part if name in found)
+
+
+def _member(store: Store, key: str, mark: str, document: Any) -> Node:
+    """The node of a document; "broken" where it does not say what it is or cannot be read."""
+    its_format: Format = 3 if mark == "zarr.json" else 2
+    if document is None:
+        return Node(its_format, "broken", b"")
+    try:
+        return _node(store, key, mark, document)
+    except MetadataError:
+        return Node(its_format, "broken", bytes(document))
 
 
 def arrays_below(
     store: Store, path: str, zarr_format: int, recurse: bool
 ) -> Iterator[tuple[str, Node]]:
-    """Paths of the arrays in a group; with ``recurse`` of those in its groups, too."""
+    """Paths of the arrays in a group; with ``recurse`` of those in its groups, too.
+
+    What is broken is among them: it may be an array.
+    """
     for name, node in members(store, path, zarr_format):
         below = key_of(path, name)
-        if node.kind == "array":
+        if node.kind != "group":
             yield below, node
         elif recurse:
             yield from arrays_below(store, below, zarr_format, recurse)
 
 
 def _values(store: Store, keys: Iterable[str]) -> Mapping[str, Any]:
+    """The documents of ``keys`` that are stored; None for one that cannot be read."""
     try:
         return store.getitems(keys)
-    except InvalidKeyError:
-        # A name that no key may have, made by another program: the others are there all the same.
-        found = {key: store.get(key) for key in keys}
-        return {key: value for key, value in found.items() if value is not None}
+    except (InvalidKeyError, MetadataError, PermissionError, IsADirectoryError):
+        # A name that no key may have, made by another program, or one document that cannot be
+        # read: the others are there all the same.
+        found: dict[str, Any] = {}
+        for key in keys:
+            try:
+                value = store.get(key)
+            except (MetadataError, PermissionError, IsADirectoryError):
+                found[key] = None
+            else:
+                if value is not None:
+                    found[key] = value
+        return found
 
 
 def has_array(store: Store, path: str, zarr_format: int | None = None) -> bool:

@@ -3,6 +3,7 @@
 The classes of zarr-python 3 that zarrix does not tell apart are other names of its own.
 """
 
+from zarrix._broken import BrokenMemberWarning
 from zarrix._consolidate import StaleMetadataWarning
 from zarrix._errors import (
     ArrayIndexError,
@@ -51,6 +52,7 @@ __all__ = [
     "BadCompressorError",
     "BaseZarrError",
     "BoundsCheckError",
+    "BrokenMemberWarning",
     "ChunkNotFoundError",
     "CodecError",
     "ContainsArrayAndGroupError",
