@@ -293,7 +293,7 @@ def test_consolidated_metadata_is_migrated_too(to: int) -> None:
 def test_an_array_alone_is_migrated_and_what_is_no_root_is_not() -> None:
     store: dict[str, Any] = {}
     zarr.save(store, np.arange(10))
-    assert "would migrate 1 arrays" in str(zarr.migrate(store, to=3, dry_run=True))
+    assert "would migrate 1 array " in str(zarr.migrate(store, to=3, dry_run=True))
     assert zarr.open(store).zarr_format == 2
     zarr.migrate(store)
     assert zarr.open(store).zarr_format == 3
@@ -306,6 +306,20 @@ def test_an_array_alone_is_migrated_and_what_is_no_root_is_not() -> None:
         zarr.migrate({})
     with pytest.raises(ValueError, match="2 or 3"):
         zarr.migrate(nested, to=4)
+
+
+@pytest.mark.parametrize("to", [3, 2])
+def test_arrays_below_a_folder_that_is_not_a_group_are_migrated_too(to: Any) -> None:
+    """They were left as they were, not named, and no longer found from the root."""
+    store = zarr.MemoryStore()
+    root = zarr.open_group(store, zarr_format=5 - to)
+    root.create_dataset("p/q/z", data=np.arange(10), chunks=5)
+    for folder in ("p", "p/q"):
+        del store[f"{folder}/{'.zgroup' if to == 3 else 'zarr.json'}"]
+    assert zarr.migrate(store, to=to, dry_run=True, rewrite=True).arrays == ("p/q/z",)
+    assert zarr.migrate(store, to=to, rewrite=True).arrays == ("p/q/z",)
+    assert zarr.open_group(store)["p/q/z"].zarr_format == to
+    np.testing.assert_array_equal(zarr.open_group(store)["p/q/z"][:], np.arange(10))
 
 
 REWRITTEN: dict[str, dict[str, Any]] = {

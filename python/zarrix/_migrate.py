@@ -24,6 +24,7 @@ from zarrix._errors import GroupNotFoundError, MetadataError, ZarrixError
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
 from zarrix._objects import is_variable
 from zarrix._stores import Store, as_store
+from zarrix._text import counted, lines
 from zarrix._translate import parsed, same_fill, to_2, to_3, zattrs
 from zarrix.util import json_loads, normalize_storage_path
 
@@ -61,15 +62,16 @@ class Migration:
 
     def __str__(self) -> str:
         verb = "migrated" if self.done else "would migrate"
-        lines = [
-            f"{verb} {len(self.arrays)} arrays and {len(self.groups)} groups to format {self.to}"
+        rows = [
+            f"{verb} {counted(len(self.arrays), 'array')} and "
+            f"{counted(len(self.groups), 'group')} to format {self.to}"
         ]
         for path in self.arrays:
             chunks = ", and rewrites its chunks" if path in self.rewritten else ""
-            lines.append(f"  array /{path}{chunks}")
-        lines += [f"  group /{path}" for path in self.groups]
-        lines += [f"  cannot: /{path}: {reason}" for path, reason in self.obstacles.items()]
-        return "\n".join(lines)
+            rows.append(f"  array /{path}{chunks}")
+        rows += [f"  group /{path}" for path in self.groups]
+        rows += [f"  cannot: /{path}: {reason}" for path, reason in self.obstacles.items()]
+        return lines(rows)
 
 
 def migrate(
@@ -118,7 +120,7 @@ def migrate(
     >>> store = zarr.MemoryStore()
     >>> zarr.group(store).create_dataset("a", data=[1, 2, 3]).attrs["unit"] = "mm"
     >>> print(zarr.migrate(store, to=3))
-    migrated 1 arrays and 1 groups to format 3
+    migrated 1 array and 1 group to format 3
       array /a
       group /
     >>> zarr.open(store)["a"].zarr_format, zarr.open(store)["a"][:]
@@ -163,12 +165,15 @@ def migrate(
 def _walk(
     store: Store, path: str, zarr_format: int
 ) -> Iterator[tuple[str, ArrayMetadata | GroupMetadata]]:
-    """The nodes at and below ``path``, parents first, with their attributes."""
+    """The nodes at and below ``path``, parents first, with their attributes.
+
+    Those in folders that are not groups, too: they are opened by their paths, and would no longer
+    be found from a root of the other format.
+    """
     node = _nodes.find(store, path, zarr_format)
-    if node is None:
-        return
-    yield path, _read(store, path, node.kind, zarr_format)
-    if node.kind == "group":
+    if node is not None:
+        yield path, _read(store, path, node.kind, zarr_format)
+    if node is None or node.kind == "group":
         for name in store.child_names(path):
             yield from _walk(store, _nodes.key_of(path, name), zarr_format)
 
