@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import random
 import signal
@@ -17,8 +18,10 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from PIL import Image
+from rich.console import Console
 from zarrix.cli import _contenders, main
 from zarrix.cli._contenders import CONTENDERS, Contender, Shape
+from zarrix.cli._report import Report, Row
 from zarrix.cli._scene import Scene
 from zarrix.cli._sheet import depth_picture, flow_picture
 
@@ -211,6 +214,41 @@ def test_the_table_has_a_row_for_each_format(
     assert f"Data set:      {tmp_path}/out/demo.zarr\n" in printed.out
     assert f"Contact sheet: {tmp_path}/out/contact-sheet.png\n" in printed.out
     assert printed.err == ""
+
+
+@pytest.mark.parametrize("width", [104, 80, 64, 40])
+def test_the_table_fits_into_the_terminal(width: int) -> None:
+    """Each row of it broke into two or three lines in 80 columns."""
+    rows = [
+        Row(one.name, one.how, 123_400_000, 99.5, 300 + 999 * number, 2.0)
+        for number, one in enumerate(CONTENDERS)
+    ]
+    report = Report(Shape(1, 360, 640, 160), rows, Path("demo.zarr"), Path("sheet.png"), 12.0)
+    text = io.StringIO()
+    report.print_table(Console(file=text, width=width))
+    printed = text.getvalue().splitlines()
+    assert max(map(len, printed)) <= width
+    assert printed[0].startswith("1 frame of 3 x 360 x 640")
+    for row in rows:
+        (line,) = [one for one in printed if one.strip().startswith(f"{row.name}: ")] or [""]
+        assert row.how in (line if width < 100 else text.getvalue())
+        crops = f"{row.crops_per_s:.0f}" if row.crops_per_s >= 100 else f"{row.crops_per_s:.1f}"
+        assert any(crops in one and ("faster" in one or row is rows[0]) for one in printed)
+    assert "chunk_cache_bytes" in text.getvalue()
+
+
+def test_what_the_demo_refuses_is_one_line(tmp_path: Path) -> None:
+    """Bars that had not begun left an empty line before it."""
+    (tmp_path / "out").write_text("mine")
+    ran = subprocess.run(
+        [sys.executable, "-m", "zarrix.cli", "demo", "--path", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (ran.stdout, ran.returncode) == ("", 1)
+    assert ran.stderr == f"zarrix: {tmp_path / 'out'} is a file; name a folder with --path\n"
 
 
 def test_json_says_what_the_table_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

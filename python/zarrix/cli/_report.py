@@ -13,6 +13,10 @@ from rich.table import Table
 import zarrix as zarr
 from zarrix.cli._contenders import Shape
 
+# Columns of a terminal: of the table, and with how each format stores.
+_WIDTH_OF_TABLE = 64
+_WIDTH_WITH_HOW = 100
+
 
 @dataclass(frozen=True)
 class Row:
@@ -83,16 +87,49 @@ class Report:
         )
 
     def print_table(self, console: Console) -> None:
+        """Print a table; where the console is narrow, what does not fit below or as a list."""
+        print_rows = self._print_columns if console.width >= _WIDTH_OF_TABLE else self._print_list
+        print_rows(console)
+        console.print(
+            "Every format loaded the same crops in the same order, one at a time, from the page "
+            "cache; each was compared with the frame it came from. "
+            f"Done in {self.elapsed_s:.0f} s.",
+            highlight=False,
+        )
+        if self._is_cached_by_hdf5:
+            console.print(
+                "HDF5 keeps the chunks that it decoded last, and chunks this small stay there: "
+                "most of its crops were copied, not decoded. zarrix does so where "
+                "zarrix.config.chunk_cache_bytes is set.",
+                highlight=False,
+            )
+        console.print()
+        for name, path in (("Data set", self.dataset), ("Contact sheet", self.sheet)):
+            # A path is one word to whoever copies it, however long the line gets.
+            console.print(f"{name + ':':15}{path}", soft_wrap=True, markup=False, highlight=False)
+
+    @property
+    def _title(self) -> str:
         shape = self.shape
+        frames = "1 frame" if shape.frames == 1 else f"{shape.frames} frames"
+        return (
+            f"{frames} of 3 x {shape.height} x {shape.width} uint8, "
+            f"{_megabytes(self.raw_bytes)} MB; crops of {shape.crop} x {shape.crop}"
+        )
+
+    @property
+    def _is_cached_by_hdf5(self) -> bool:
+        found = (row for row in self.rows if row.name == "HDF5")
+        return any(row.crops_per_s > self.rows[0].crops_per_s for row in found)
+
+    def _print_columns(self, console: Console) -> None:
+        is_wide = console.width >= _WIDTH_WITH_HOW
         table = Table(
-            title=f"{shape.frames} frames of 3 x {shape.height} x {shape.width} uint8, "
-            f"{_megabytes(self.raw_bytes)} MB; crops of {shape.crop} x {shape.crop}",
-            box=box.SIMPLE_HEAD,
-            title_justify="left",
-            title_style="bold",
+            title=self._title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold"
         )
         table.add_column("format", min_width=6)
-        table.add_column("how")  # the one that gives way, by wrapping, where the terminal is narrow
+        if is_wide:
+            table.add_column("how")
         for heading, widest in (
             ("MB", 5),
             ("smaller", 7),
@@ -101,29 +138,35 @@ class Report:
             ("vs zarrix", 12),
         ):
             table.add_column(heading, justify="right", no_wrap=True, min_width=widest)
-        ours = self.rows[0].crops_per_s
         for row in self.rows:
-            table.add_row(
-                row.name,
-                row.how,
-                _megabytes(row.stored_bytes),
-                f"{self.raw_bytes / row.stored_bytes:.2f}x",
-                f"{row.write_s:.1f}",
-                f"{row.crops_per_s:.1f}" if row.crops_per_s < 100 else f"{row.crops_per_s:.0f}",
-                "" if row is self.rows[0] else _against(row.crops_per_s / ours),
-                style="bold" if row is self.rows[0] else None,
-            )
+            cells = (row.name, row.how) if is_wide else (row.name,)
+            style = "bold" if row is self.rows[0] else None
+            table.add_row(*cells, *self._cells(row), style=style)
         console.print(table)
-        console.print(
-            "Every format loaded the same crops in the same order, one at a time, from the page "
-            "cache; each was compared with the frame it came from. "
-            f"Done in {self.elapsed_s:.0f} s.",
-            highlight=False,
-        )
+        if not is_wide:
+            for row in self.rows:
+                console.print(f"  {row.name + ':':8}{row.how}", highlight=False)
+            console.print()
+
+    def _print_list(self, console: Console) -> None:
+        console.print(self._title, style="bold", highlight=False)
+        for row in self.rows:
+            megabytes, smaller, write_s, crops, against = self._cells(row)
+            console.print(f"\n{row.name}: {row.how}", style="bold", highlight=False)
+            console.print(f"  {megabytes} MB, {smaller} smaller, write {write_s} s")
+            console.print(f"  {crops} crops/s{against and f', {against}'}", highlight=False)
         console.print()
-        for name, path in (("Data set", self.dataset), ("Contact sheet", self.sheet)):
-            # A path is one word to whoever copies it, however long the line gets.
-            console.print(f"{name + ':':15}{path}", soft_wrap=True, markup=False, highlight=False)
+
+    def _cells(self, row: Row) -> tuple[str, str, str, str, str]:
+        """MB, smaller, write s, crops/s, vs zarrix."""
+        ours = self.rows[0]
+        return (
+            _megabytes(row.stored_bytes),
+            f"{self.raw_bytes / row.stored_bytes:.2f}x",
+            f"{row.write_s:.1f}",
+            f"{row.crops_per_s:.1f}" if row.crops_per_s < 100 else f"{row.crops_per_s:.0f}",
+            "" if row is ours else _against(row.crops_per_s / ours.crops_per_s),
+        )
 
 
 def _megabytes(count: int) -> str:

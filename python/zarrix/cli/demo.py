@@ -15,6 +15,7 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ from zarrix.cli._scene import Frame, Scene
 _SHEET = "contact-sheet.png"
 _NAMES = (*(contender.target for contender in CONTENDERS), _SHEET)
 _DIFFERENT_CROPS = 64
+# Columns of a terminal.
+_WIDTH_OF_BARS = 72
 
 CropList = list[tuple[int, int, int]]
 
@@ -94,23 +97,18 @@ class _Demo:
         self._shape = Shape(options.frames, height, width, crop=height * 4 // 9)
         self._crops = _crop_list(self._shape, options.seed)
         self._sums: dict[tuple[int, int, int], int] = {}
-        self._progress = Progress(
-            TextColumn("{task.description:24}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[rate]:>12}"),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-        )
+        self._progress = _bars(Console(stderr=True))
 
     def run(self) -> Report:
         begun = time.perf_counter()
         # Where no bars are wanted they are never shown: some releases of rich end even disabled
         # ones with an empty line.
         shown = self._progress if self._options.progress else contextlib.nullcontext()
-        with Folder(self._options.path, _NAMES, self._interrupts) as folder, shown:
+        with Folder(self._options.path, _NAMES, self._interrupts) as folder, ExitStack() as stack:
             folder.claim()
             self._check_space(folder.path)
+            # Not before: bars that end without having begun leave an empty line behind.
+            stack.enter_context(shown)
             written = {ZARR.name: self._make(folder)}
             gt = zarr.open_group(str(folder.path / ZARR.target), mode="r")["gt"]
             for contender in CONTENDERS[1:]:
@@ -229,6 +227,17 @@ class _Demo:
         """Show a new bar; what is returned moves it on and says how fast."""
         bar = self._progress.add_task(name, total=total, rate="")
         return lambda by, rate: self._progress.update(bar, advance=by, rate=rate)
+
+
+def _bars(console: Console) -> Progress:
+    """Bars that fit into the console; a narrow one has percentages only."""
+    description, percent = "{task.description:24}", TextColumn("{task.percentage:>3.0f}%")
+    if console.width < _WIDTH_OF_BARS:
+        return Progress(TextColumn(description), percent, console=console)
+    rate = TextColumn("{task.fields[rate]:>12}")
+    return Progress(
+        TextColumn(description), BarColumn(), percent, rate, TimeElapsedColumn(), console=console
+    )
 
 
 def _crop_list(shape: Shape, seed: int) -> CropList:
