@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from zarrix._text import printable
+
 __all__ = ["Counts", "Log", "check_choice", "log_to"]
 
 
@@ -42,7 +44,7 @@ class Log:
         print(line, file=self._file, flush=hasattr(self._file, "flush"))
 
     def __call__(self, line: str) -> None:
-        self._write(line)
+        self._write(printable(line))
 
     def summary(self, dry_run: bool, counts: Counts) -> None:
         line = f"{counts.n_copied:,} copied, {counts.n_skipped:,} skipped"

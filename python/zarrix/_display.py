@@ -14,6 +14,7 @@ from zarrix._broken import BrokenMember
 from zarrix._errors import shorten
 from zarrix._metadata import ArrayMetadata
 from zarrix._objects import is_variable
+from zarrix._text import lines, printable
 from zarrix.util import human_readable_size
 
 __all__ = [
@@ -132,12 +133,13 @@ class InfoReporter:
 
     def __repr__(self) -> str:
         width = max(len(name) for name, _ in self.items)
-        lines = []
+        rows = []
         for name, value in self.items:
             start, rest = f"{name:<{width}} : ", f"{'':<{width}} : "
-            text = textwrap.fill(str(value), _WIDTH, initial_indent=start, subsequent_indent=rest)
-            lines.append(text)
-        return "\n".join([*lines, ""])
+            said = printable(str(value))
+            text = textwrap.fill(said, _WIDTH, initial_indent=start, subsequent_indent=rest)
+            rows.append(text)
+        return "\n".join([*rows, ""])
 
     def _repr_html_(self) -> str:
         from zarrix._display_html import info_table
@@ -170,18 +172,18 @@ class TreeViewer:
         return self._text(branch="+-- ", last="+-- ", bar="|   ").encode()
 
     def _text(self, branch: str, last: str, bar: str) -> str:
-        def lines(node: Any, depth: int, indent: str) -> Iterator[str]:
+        def drawn(node: Any, depth: int, indent: str) -> Iterator[str]:
             children = self.children(node, depth)
             for child in children:
                 is_last = child is children[-1]
                 yield indent + (last if is_last else branch) + label_of(child)
-                yield from lines(child, depth + 1, indent + ("    " if is_last else bar))
+                yield from drawn(child, depth + 1, indent + ("    " if is_last else bar))
 
-        found = lines(self.group, 0, " ")
+        found = drawn(self.group, 0, " ")
         shown = list(islice(found, self.max_nodes))
         if self.max_nodes is not None and next(found, None) is not None:
             shown.append(f" ... and more: max_nodes is {self.max_nodes}")
-        return "\n".join([label_of(self.group), *shown])
+        return lines([label_of(self.group), *shown])
 
     def children(self, node: Any, depth: int) -> list[Any]:
         """What is shown below ``node``, which is so far down."""

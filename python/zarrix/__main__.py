@@ -1,0 +1,7 @@
+"""``python -m zarrix`` is the command ``zarrix``."""
+
+import sys
+
+from zarrix.cli import main
+
+sys.exit(main())

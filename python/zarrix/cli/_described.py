@@ -1,0 +1,57 @@
+"""Arrays, groups and trees as JSON, for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zarrix import _nodes
+from zarrix._array import Array
+from zarrix._display import TreeViewer
+from zarrix.util import json_loads
+
+__all__ = ["described", "nested"]
+
+
+def described(node: Any) -> dict[str, Any]:
+    """What ``zarrix info`` prints, with the metadata as it is stored."""
+    found: dict[str, Any] = {
+        "name": node.name or "/",
+        "kind": "array" if isinstance(node, Array) else "group",
+        "zarr_format": node.metadata.zarr_format,
+        "store": repr(node.store),
+        "attributes": node.attrs.asdict(),
+    }
+    if isinstance(node, Array):
+        chunks, shards = node._metadata.partition
+        found |= {
+            "shape": node.shape,
+            "dtype": str(node.dtype),
+            "chunks": chunks,
+            "shards": shards,
+            "nbytes": node.nbytes,
+            "nbytes_stored": int(node.nbytes_stored),
+            "nchunks": node.nchunks,
+            "nchunks_initialized": node.nchunks_initialized,
+            "metadata": json_loads(_nodes.array_document(node._metadata)),
+        }
+    else:
+        found |= {"arrays": list(node.array_keys()), "groups": list(node.group_keys())}
+    return found
+
+
+def nested(tree: TreeViewer) -> dict[str, Any]:
+    """What ``zarrix tree`` prints: nodes with their members."""
+
+    def one(node: Any, depth: int) -> dict[str, Any]:
+        name = (node.name or "").rpartition("/")[2] or "/"
+        if hasattr(node, "shape"):
+            return {
+                "name": name,
+                "kind": "array",
+                "shape": list(node.shape),
+                "dtype": str(node.dtype),
+            }
+        members = [one(child, depth + 1) for child in tree.children(node, depth)]
+        return {"name": name, "kind": "group", "members": members}
+
+    return one(tree.group, 0)

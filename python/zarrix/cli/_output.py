@@ -1,0 +1,85 @@
+"""What the commands print: it reaches the terminal whatever names and encoding do to it.
+
+A reader that has gone away, as in ``zarrix tree x | head``, is no error: nothing more is printed,
+and the command ends as it would have. A character that the terminal cannot show is spelled out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+from zarrix._progress import end_bar
+from zarrix._text import printable
+
+__all__ = ["complain", "finish", "lenient", "say", "shows"]
+
+
+def say(text: str) -> None:
+    """Print ``text``, whose names are printable, to standard output."""
+    _write(text, sys.stdout)
+
+
+def complain(sentence: str, code: int) -> int:
+    """Print one line to standard error; returns ``code``."""
+    end_bar()
+    _write(f"zarrix: {printable(sentence)}", sys.stderr)
+    return code
+
+
+def shows(text: str) -> bool:
+    """Whether standard output has all characters of ``text``."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def lenient() -> Iterator[None]:
+    """Meanwhile characters that the output cannot show are spelled as in a Python literal."""
+    streams = [one for one in (sys.stdout, sys.stderr) if isinstance(one, io.TextIOWrapper)]
+    before = [one.errors for one in streams]
+    for one in streams:
+        one.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        for one, errors in zip(streams, before, strict=True):
+            one.reconfigure(errors=errors)
+
+
+def finish() -> None:
+    """Send off what is still buffered, as the help is."""
+    with contextlib.suppress(OSError):
+        if sys.stdout is not None:
+            sys.stdout.flush()
+            return
+    _mute(sys.stdout)
+
+
+def _write(text: str, stream: TextIO | None) -> None:
+    if stream is None:
+        return
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        _mute(stream)
+    except OSError:
+        _mute(stream)
+        if stream is sys.stdout:
+            raise
+
+
+def _mute(stream: TextIO | None) -> None:
+    """Send what is buffered, and comes, to nowhere: it would be reported when the process ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        number = stream.fileno()  # type: ignore[union-attr]
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)
