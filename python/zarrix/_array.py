@@ -403,7 +403,8 @@ class Array(Selecting):
         new = self._clone()
         new._is_view = True
         if metadata.zarr_format == 3:
-            new._adopt(self._view_of_format_3(shape, chunks, new_dtype, fill_value, filters))
+            seen = self._view_of_format_3(shape, chunks, new_dtype, fill_value, filters)
+            new._adopt(seen, self._document)
         else:
             new._adopt(
                 v2.new_array(
@@ -416,7 +417,8 @@ class Array(Selecting):
                     filters=metadata.filters if filters is None else filters,
                     dimension_separator=metadata.dimension_separator,
                     where="view()",
-                )
+                ),
+                self._document,
             )
         if read_only is not None:
             new.read_only = read_only
@@ -540,4 +542,4 @@ class Array(Selecting):
         if view is not None:
             metadata, self._cast_to = view
             self._is_view = True
-            self._adopt(metadata)
+            self._adopt(metadata, self._document)

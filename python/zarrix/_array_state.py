@@ -30,7 +30,8 @@ from zarrix._consolidate import keep_true
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
 from zarrix._keywords import Order
 from zarrix._member import Member
-from zarrix._metadata import ArrayMetadata, v2, v3
+from zarrix._metadata import ArrayMetadata, OpenedDocument, v2, v3
+from zarrix._replaced import judge_of
 from zarrix._stores import Store, as_store
 from zarrix.util import normalize_fill_value, normalize_storage_path
 
@@ -100,6 +101,7 @@ class ArrayState(Member, ArrayTerms):
         "_document",
         "_durable",
         "_io",
+        "_is_detached",
         "_is_view",
         "_meta_array",
         "_metadata",
@@ -137,6 +139,7 @@ class ArrayState(Member, ArrayTerms):
         *,
         read_missing_chunks: bool | None = None,
         _node: _nodes.Node | None = None,
+        _is_detached: bool = False,
     ) -> None:
         zarr_format = _nodes.check_format(zarr_version)
         self._store: Store = as_store(store)
@@ -149,6 +152,7 @@ class ArrayState(Member, ArrayTerms):
         self._durable = None if self._store._durability is None else self._store.syncs
         self._checksum = bool(checksum)
         self._is_view = False
+        self._is_detached = _is_detached
         self._cast_to: np.dtype[Any] | None = None
         self._document = None
         self._adopted = 0
@@ -206,11 +210,20 @@ class ArrayState(Member, ArrayTerms):
             write_empty_chunks=self._write_empty_chunks,
             allow_pickle=self._allow_pickle,
             read_missing_chunks=self._read_missing,
-            has_document=self._chunk_store is None,
+            document=self._opened(document),
         )
         self._metadata = metadata
         self._document = document
         self._set_paths()
+
+    def _opened(self, document: bytes | None = None) -> OpenedDocument | None:
+        """What the engine compares stored metadata with; None where it is not in the same store."""
+        document = self._document if document is None else document
+        if document is None or self._chunk_store is not None or self._is_detached:
+            return None
+        key = self._key(self._name)
+        judge = judge_of(document, _nodes.place(self._store, key), self._store._dimension_separator)
+        return document, self._store.vouching_for(key), judge
 
     @property
     def _fsync(self) -> bool:

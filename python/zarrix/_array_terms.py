@@ -175,7 +175,8 @@ class ArrayTerms:
         document = json_dumps(dict(data))
         zarr_format: Format = 2 if data.get("zarr_format") == 2 else 3
         node = _nodes.Node(zarr_format, "array", document)
-        return cls(place.store, place.path, zarr_version=zarr_format, _node=node)
+        # Nothing is stored, so that nothing can be found gone.
+        return cls(place.store, place.path, zarr_version=zarr_format, _node=node, _is_detached=True)
 
     @classmethod
     def create(cls, store: Any = None, *, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:

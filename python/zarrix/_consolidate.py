@@ -239,11 +239,14 @@ class ConsolidatedStore(Store):
         Of the group.
     documents : mapping
         By key relative to the group.
+    place : str
+        Key of the consolidated metadata.
     """
 
-    def __init__(self, store: Store, path: str, documents: Documents) -> None:
+    def __init__(self, store: Store, path: str, documents: Documents, place: str) -> None:
         self._store = store
         self._root = path
+        self._place = place
         self._documents = {
             _join(path, key): json_dumps(one) for key, one in documents.items() if one is not None
         }
@@ -255,6 +258,12 @@ class ConsolidatedStore(Store):
         root = getattr(store, "path", None)
         if isinstance(root, str):
             self.path = root
+
+    def vouching_for(self, key: str) -> str | None:
+        """Where the metadata that is served comes from, where it is all that there is of a node."""
+        if self._is_near and key in self._store:
+            return None
+        return self.engine_path(self._place)
 
     def _open(self) -> _engine.Store:
         return self._store._engine
@@ -391,7 +400,7 @@ def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> Co
             place = _join(path, name)
             documents = _parse(store.get(place), wanted, place)
             if documents is not None:
-                return ConsolidatedStore(store, path, documents)
+                return ConsolidatedStore(store, path, documents, place)
     raise PathNotFoundError(
         f"no consolidated metadata in {store!r} at {path!r}; write it with consolidate_metadata(), "
         "or open without it"

@@ -303,14 +303,22 @@ class ArrayIO:
     path : str
         Prefix of the array's keys, without a trailing ``/``; empty for the root.
     layout : Layout
-    has_document : bool
-        The metadata document is in this store, too: where it is gone, nothing is written.
+    document : tuple of bytes, (str or None) and callable, optional
+        The metadata that the array was opened by, where it is in this store, too; the key of
+        consolidated metadata that counts where the array has none of its own; and what is called
+        with metadata that differs, and raises where it describes other chunks. Where the metadata
+        is gone or describes other chunks, nothing is written and no missing chunk reads as fill.
 
     Buffers for elements without a size are NumPy arrays of objects or, for text, of StringDType.
     """
 
     def __new__(
-        cls, store: Store, path: str, layout: Layout, *, has_document: bool = False
+        cls,
+        store: Store,
+        path: str,
+        layout: Layout,
+        *,
+        document: tuple[bytes, str | None, Callable[[bytes], None]] | None = None,
     ) -> ArrayIO: ...
     def read(self, selection: tuple[_AxisSelection, ...], out: Buffer) -> None:
         """Fill ``out``, which has one axis per range in ``selection`` and any strides."""

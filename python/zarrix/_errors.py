@@ -17,6 +17,7 @@ is the stable ``kind`` of the class, for programs that must not parse messages.
         ContainsGroupError(ValueError)                              contains-group
         PathNotFoundError(FileNotFoundError, KeyError, ValueError)  path-not-found
             ArrayNotFoundError                                      array-not-found
+                ArrayReplacedError                                  array-replaced
             GroupNotFoundError                                      group-not-found
                 FSPathExistNotDir(NotADirectoryError)               not-a-directory
         ReadOnlyError(PermissionError)                              read-only
@@ -52,6 +53,7 @@ __all__ = [
     "ContainsGroupError",
     "PathNotFoundError",
     "ArrayNotFoundError",
+    "ArrayReplacedError",
     "GroupNotFoundError",
     "FSPathExistNotDir",
     "ReadOnlyError",
@@ -146,6 +148,12 @@ class ArrayNotFoundError(PathNotFoundError):
     """No array is stored at a path."""
 
     kind = "array-not-found"
+
+
+class ArrayReplacedError(ArrayNotFoundError):
+    """Another array has taken the place of the one that was opened; open it again."""
+
+    kind = "array-replaced"
 
 
 class GroupNotFoundError(PathNotFoundError):

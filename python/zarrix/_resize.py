@@ -124,7 +124,7 @@ def _engine_array(
         store.engine_path(array.path),
         write_empty_chunks=write_empty_chunks,
         allow_pickle=array._allow_pickle,
-        has_document=array._chunk_store is None,
+        document=array._opened(),
     )
 
 

@@ -114,6 +114,10 @@ class Store(MutableMapping[str, Any]):
         """Whether changes are refused, in the store and in all that is opened from it."""
         return not self._writeable
 
+    def vouching_for(self, key: str) -> str | None:
+        """Key of consolidated metadata that names a node where its own, ``key``, is not stored."""
+        return None
+
     def _forbid_changes(self) -> None:
         if not self._writeable:
             raise ReadOnlyError(f"the store {self!r} is read-only; open it without read_only=True")

@@ -8,6 +8,7 @@ from zarrix._consolidate import StaleMetadataWarning
 from zarrix._errors import (
     ArrayIndexError,
     ArrayNotFoundError,
+    ArrayReplacedError,
     BadCompressorError,
     BoundsCheckError,
     ChunkNotFoundError,
@@ -49,6 +50,7 @@ ZarrUserWarning = UserWarning
 __all__ = [
     "ArrayIndexError",
     "ArrayNotFoundError",
+    "ArrayReplacedError",
     "BadCompressorError",
     "BaseZarrError",
     "BoundsCheckError",

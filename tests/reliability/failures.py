@@ -7,6 +7,7 @@ Each is a number of things that went wrong, of which there are to be none.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -168,11 +169,23 @@ def _permission_denied(folder: Path) -> list[str]:
 
 
 def _deleted_under_a_reader(folder: Path) -> list[str]:
-    """Whole values, fill values or a clean error, at every moment; no crash, no other values."""
+    """While files are deleted one by one, what is left; a clean error once the array is gone."""
+    return _gone_under_a_reader(folder, shutil.rmtree, {0, 1})
+
+
+def _moved_under_a_reader(folder: Path) -> list[str]:
+    """Whole values or a clean error at every moment, never the fill value."""
+    return _gone_under_a_reader(folder, lambda place: place.rename(place.parent / "moved"), {1})
+
+
+def _gone_under_a_reader(
+    folder: Path, remove: Callable[[Path], Any], allowed: set[int]
+) -> list[str]:
     import zarrix as zarr
 
     found: set[str] = set()
     for _ in range(20):
+        shutil.rmtree(folder / "moved", ignore_errors=True)
         array = _array(folder)
         stop = threading.Event()
 
@@ -182,16 +195,18 @@ def _deleted_under_a_reader(folder: Path) -> list[str]:
                     values = np.unique(array[:])
                 except (OSError, zarr.errors.ZarrixError):
                     continue
-                if not set(values.tolist()) <= {0, 1}:
+                if not set(values.tolist()) <= allowed:
                     found.add(f"values {values[:5]}")
 
         threads = [threading.Thread(target=read) for _ in range(2)]
         for thread in threads:
             thread.start()
-        shutil.rmtree(folder / "x")
+        remove(folder / "x")
         stop.set()
         for thread in threads:
             thread.join()
+        with contextlib.suppress(zarr.errors.ArrayNotFoundError):
+            found.add(f"values {array[:5]} of what is gone")
         try:
             zarr.open(folder / "x", mode="r")
             found.add("it still opens")
@@ -403,6 +418,7 @@ EXPERIMENTS: dict[str, Callable[[Path], Any]] = {
     "permission denied": _permission_denied,
     "a medium that is read-only": _read_only_medium,
     "a folder deleted under its readers": _deleted_under_a_reader,
+    "a folder moved away under its readers": _moved_under_a_reader,
     "hostile keys, all methods of all stores": _hostile_keys,
     "hostile names and separators": _hostile_names,
     "links": _links,

@@ -7,6 +7,7 @@ use zarrix_store::{KeyLock, Store};
 
 use crate::batches::Indexes;
 use crate::chunks::{parse_key, write_key};
+use crate::document::Document;
 use crate::grid::AxisGrid;
 use crate::layout::Layout;
 use crate::place::Sink;
@@ -28,8 +29,8 @@ pub struct ArrayIO {
     pub(crate) indexes: Indexes,
     /// What the cache of decoded chunks knows the array by.
     kept_as: OnceLock<Arc<str>>,
-    /// Whether the metadata document is in this store, too.
-    has_document: bool,
+    /// The metadata document, where it is in this store, too.
+    pub(crate) document: Option<Document>,
 }
 
 impl fmt::Debug for ArrayIO {
@@ -51,7 +52,7 @@ impl ArrayIO {
             layout,
             indexes: Indexes::default(),
             kept_as: OnceLock::new(),
-            has_document: false,
+            document: None,
         }
     }
 
@@ -76,17 +77,18 @@ impl ArrayIO {
         }
     }
 
-    /// The same array, with its metadata document in this store: without that nothing is written.
+    /// The same array, whose metadata document is in this store: where that is gone, or describes
+    /// other chunks, nothing is written, and no missing chunk reads as the fill value.
     #[must_use]
-    pub fn with_document(self) -> Self {
-        Self { has_document: true, ..self }
+    pub fn with_document(self, document: Document) -> Self {
+        Self { document: Some(document), ..self }
     }
 
     /// The lock of the chunk `key`, to write to it.
     pub(crate) fn lock(&self, key: &str) -> Result<KeyLock> {
         let lock = self.store.lock(&self.anchor, key)?;
-        if self.has_document && lock.lacks_anchor() {
-            return Err(EngineError::Gone { document: self.anchor.clone() });
+        if self.document.is_some() && lock.lacks_anchor() {
+            return Err(self.gone());
         }
         Ok(lock)
     }
@@ -143,7 +145,9 @@ impl ArrayIO {
         } else {
             self.store.list_prefix(path)?
         };
-        Ok(self.chunks_among(names))
+        let found = self.chunks_among(names);
+        let is_empty = found.is_empty();
+        self.explained(Ok(found), is_empty)
     }
 
     /// Those of `keys`, which were listed before, that are chunks in the grid, with their coordinates.
@@ -190,7 +194,7 @@ impl ArrayIO {
         scratch::with(|s| {
             write_key(&mut s.key, &self.prefix, layout, coords.iter().copied());
             if !self.fetch_stored(chunk, s)? {
-                return Ok(false);
+                return self.explained(Ok(false), true);
             }
             let encoded = std::mem::take(&mut s.encoded);
             let sink = Sink::new(target, layout);

@@ -36,11 +36,16 @@ pub enum EngineError {
         /// Key of the chunk in its store.
         key: String,
     },
-    /// An array was deleted or moved since it was opened; nothing was written.
-    #[error("the array is gone: {document:?} is not stored any more, and nothing was written")]
+    /// An array was deleted or moved since it was opened.
+    #[error(
+        "the array is gone: {document:?} is not stored any more in {store}; it was deleted or moved \
+         since it was opened, or what it lies in is no longer mounted"
+    )]
     Gone {
         /// Key of its metadata document.
         document: String,
+        /// The store's name.
+        store: String,
     },
     /// The store refused or failed.
     #[error(transparent)]

@@ -19,6 +19,7 @@ mod copy;
 #[cfg(target_arch = "x86_64")]
 mod copy_stream;
 mod cost;
+mod document;
 mod encoding;
 mod error;
 mod grid;
@@ -55,6 +56,7 @@ pub use chunk_cache::{
     ChunkCacheCounts, chunk_cache_bytes, chunk_cache_counts, set_chunk_cache_bytes,
 };
 pub use cost::Cost;
+pub use document::{Document, Judge, Refused};
 pub use error::{EngineError, Result};
 pub use layout::{ForeignCodecs, Layout};
 pub use nodes::{delete_node, move_node};

@@ -6,6 +6,7 @@
 //! chunks, each of which is placed the same way. What is not stored reads as the fill value.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zarrix_codec::blosc::Frame;
 use zarrix_codec::{ChainScratch, CodecError};
@@ -29,11 +30,19 @@ pub(crate) struct Sink<'a> {
     pub to: *mut u8,
     pub objects: Option<&'a dyn ObjectSink>,
     pub layout: &'a Layout,
+    /// Counts the chunks of the call that are not stored.
+    pub absent: Option<&'a AtomicUsize>,
 }
 
 impl<'a> Sink<'a> {
     pub fn new(target: Target<'a>, layout: &'a Layout) -> Self {
-        Self { to: target.base(), objects: target.sink(), layout }
+        Self { to: target.base(), objects: target.sink(), layout, absent: target.absent() }
+    }
+
+    pub fn count_absent(&self) {
+        if let Some(absent) = self.absent {
+            absent.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 

@@ -43,7 +43,9 @@ impl ArrayIO {
         let plan = Plan::new(selection, &self.layout, target.strides())?;
         self.check_kind(target.sink().is_some())?;
         if let Some(together) = self.together(&plan, target) {
-            return self.read_together(&plan, together, target, interrupt);
+            return self.reading(plan.tasks, target, |target| {
+                self.read_together(&plan, together, target, interrupt)
+            });
         }
         self.read_jobs(plan.tasks, target, interrupt, &|task| {
             let segments = plan.task(task);
@@ -61,6 +63,16 @@ impl ArrayIO {
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
     ) -> Result<()> {
         self.check_kind(target.sink().is_some())?;
+        self.reading(count, target, |target| self.read_chunks(count, target, interrupt, job))
+    }
+
+    fn read_chunks<'a>(
+        &self,
+        count: usize,
+        target: Target<'_>,
+        interrupt: Interrupt<'_>,
+        job: &(dyn Fn(usize) -> Job<'a> + Sync),
+    ) -> Result<()> {
         if !self.store.is_inline() {
             return self.read_batches(count, target, interrupt, job);
         }
@@ -126,8 +138,11 @@ impl ArrayIO {
         sink: Sink<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
-        if encoded.is_none() && chunk.has_key && !self.layout.read_missing_chunks {
-            return Err(EngineError::MissingChunk { key: s.key.clone() });
+        if encoded.is_none() && chunk.has_key {
+            sink.count_absent();
+            if !self.layout.read_missing_chunks {
+                return Err(EngineError::MissingChunk { key: s.key.clone() });
+            }
         }
         let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
         place(chunk, encoded, wanted, sink, scratch)

@@ -3,6 +3,8 @@
 //! The engine never makes a slice of a strided view; it copies runs in and out of it, and only a
 //! run that is known to be one contiguous block is handed to a decoder as a slice.
 
+use std::sync::atomic::AtomicUsize;
+
 use crate::blobs::{ObjectSink, ObjectSource};
 use crate::{EngineError, Result};
 
@@ -13,6 +15,7 @@ pub struct Target<'a> {
     shape: &'a [usize],
     strides: &'a [isize],
     objects: Option<&'a dyn ObjectSink>,
+    absent: Option<&'a AtomicUsize>,
 }
 
 /// Where a write takes its elements from; a stride of 0 repeats one.
@@ -39,12 +42,25 @@ impl<'a> Target<'a> {
     /// Every element that `shape` and `strides` (in bytes) reach from `base` is writable memory
     /// that stays valid while this value is in use, and no two of them overlap.
     pub unsafe fn new(base: *mut u8, shape: &'a [usize], strides: &'a [isize]) -> Self {
-        Self { base, shape, strides, objects: None }
+        Self { base, shape, strides, objects: None, absent: None }
     }
 
     /// Elements that have no size of their own; the memory is the sink's, and only it touches it.
     pub fn objects(shape: &'a [usize], strides: &'a [isize], sink: &'a dyn ObjectSink) -> Self {
-        Self { base: std::ptr::null_mut(), shape, strides, objects: Some(sink) }
+        let base = std::ptr::null_mut();
+        Self { base, shape, strides, objects: Some(sink), absent: None }
+    }
+
+    /// The same target, of a call that counts in `absent` which of its chunks are not stored.
+    pub(crate) fn counting<'b>(self, absent: &'b AtomicUsize) -> Target<'b>
+    where
+        'a: 'b,
+    {
+        Target { absent: Some(absent), ..self }
+    }
+
+    pub(crate) fn absent(&self) -> Option<&'a AtomicUsize> {
+        self.absent
     }
 
     pub(crate) fn sink(&self) -> Option<&'a dyn ObjectSink> {

@@ -119,7 +119,7 @@ impl Codec for WholeShard {
         if dst.len() != chunk.bytes {
             return Err(damaged(format!("a shard of {} bytes, not {}", chunk.bytes, dst.len())));
         }
-        let sink = Sink { to: dst.as_mut_ptr(), objects: None, layout: &self.layout };
+        let sink = Sink { to: dst.as_mut_ptr(), objects: None, layout: &self.layout, absent: None };
         scratch::with(|s| {
             let Scratch { chunk: memory, chain, .. } = s;
             let scratch = &mut PlaceScratch { chunk: memory, chain };

@@ -7,7 +7,8 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyTuple};
 use zarrix_engine::{
-    Along, AxisSelection, Cost, EngineError, Interrupt, Outside, Selection, Source, Target,
+    Along, AxisSelection, Cost, Document, EngineError, Interrupt, Outside, Refused, Selection,
+    Source, Target,
 };
 use zarrix_store::Durability;
 
@@ -64,6 +65,18 @@ impl BoxesArg {
         let along = along.collect::<PyResult<_>>()?;
         if coords.next().is_some() { Err(none()) } else { Ok(along) }
     }
+}
+
+/// The metadata that an array was opened by, the key of consolidated metadata that names it as well,
+/// and what judges other metadata: it raises where that describes other chunks.
+pub type DocumentArg = (Vec<u8>, Option<String>, Py<PyAny>);
+
+fn document_of((text, vouching, judge): DocumentArg) -> Document {
+    let judge = move |text: &[u8]| {
+        let judged = Python::attach(|py| judge.call1(py, (PyBytes::new(py, text),)).map(drop));
+        judged.map_err(|error| Box::new(error) as Refused)
+    };
+    Document::new(text, vouching, Box::new(judge))
 }
 
 fn axis_of(entry: &Bound<'_, PyAny>) -> PyResult<AxisSelection> {
@@ -161,18 +174,21 @@ impl ArrayIO {
 #[pymethods]
 impl ArrayIO {
     #[new]
-    #[pyo3(signature = (store, path, layout, *, has_document = false))]
+    #[pyo3(signature = (store, path, layout, *, document = None))]
     fn new(
         store: &Bound<'_, Store>,
         path: &str,
         layout: &Bound<'_, Layout>,
-        has_document: bool,
+        document: Option<DocumentArg>,
     ) -> Self {
         let layout = layout.get();
         let inner =
             zarrix_engine::ArrayIO::new(store.get().inner(), path, Arc::clone(&layout.inner));
         Self {
-            inner: if has_document { inner.with_document() } else { inner },
+            inner: match document {
+                Some(document) => inner.with_document(document_of(document)),
+                None => inner,
+            },
             item_bytes: layout.inner.item_bytes(),
             objects: layout.objects.clone(),
         }

@@ -301,6 +301,15 @@ impl Store for LocalStore {
         Ok(status.filter(Status::is_file).map(|status| status.len()))
     }
 
+    /// One `stat`; a file that changed just now may change again and look the same.
+    fn look(&self, key: &str) -> Result<Option<Option<Generation>>> {
+        check_key(key)?;
+        let now = SystemTime::now();
+        let status = unless_absent(self.at(key, sys::status_at));
+        let status = status.map_err(|source| self.failed("look at", key)(source))?;
+        Ok(status.filter(Status::is_file).map(|status| status.version(now)))
+    }
+
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
         check_key(key)?;
         let held = crate::lock::held(&self.id, key);

@@ -156,6 +156,10 @@ impl Store for MemoryStore {
         }))
     }
 
+    fn look(&self, key: &str) -> Result<Option<Option<Generation>>> {
+        Ok(self.value(key)?.map(|value| Some(value.generation())))
+    }
+
     fn size(&self, key: &str) -> Result<Option<u64>> {
         Ok(self.value(key)?.map(|value| value.bytes.len() as u64))
     }

@@ -337,6 +337,14 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Whether `key` has a value, and what tells this version from all others where the store knows.
+    ///
+    /// For small values that are looked at often. The provided method fetches the value.
+    fn look(&self, key: &str) -> Result<Option<Option<Generation>>> {
+        let found = self.get_at_most_into(key, 1 << 26, &mut Vec::new())?;
+        Ok(found.map(|generation| generation.is_exact().then_some(generation)))
+    }
+
     /// Length of the value of `key` in bytes.
     fn size(&self, key: &str) -> Result<Option<u64>>;
 

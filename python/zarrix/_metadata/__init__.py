@@ -29,9 +29,11 @@ from zarrix._kept import kept
 from zarrix._keywords import Format, Order
 from zarrix._objects import SERIALIZERS, ElementCodec, data_type_name, is_variable
 
-__all__ = ["ArrayMetadata", "EngineLayout", "GroupMetadata"]
+__all__ = ["ArrayMetadata", "EngineLayout", "GroupMetadata", "OpenedDocument"]
 
 ChainOf = Callable[[tuple[int, ...]], tuple[str, list[ForeignCodecs]]]
+# As `_engine.ArrayIO` takes it.
+OpenedDocument = tuple[bytes, str | None, Callable[[bytes], None]]
 
 
 class EngineLayout(NamedTuple):
@@ -327,11 +329,12 @@ class ArrayMetadata:
         write_empty_chunks: bool = True,
         allow_pickle: bool = False,
         read_missing_chunks: bool = True,
-        has_document: bool = False,
+        document: OpenedDocument | None = None,
     ) -> _engine.ArrayIO:
         """What reads and writes this array at ``path`` of ``store``.
 
-        With ``has_document`` nothing is written once the document is no longer there.
+        With the ``document`` that the array was opened by, nothing is written once that is gone or
+        describes other chunks, and nothing is read as missing.
 
         Raises
         ------
@@ -343,7 +346,7 @@ class ArrayMetadata:
             allow_pickle=allow_pickle,
             read_missing_chunks=read_missing_chunks,
         )
-        return _engine.ArrayIO(store, path, layout.bound, has_document=has_document)
+        return _engine.ArrayIO(store, path, layout.bound, document=document)
 
     def _elements(self, allow_pickle: bool) -> ElementCodec:
         """What knows the elements of this array, which have no size."""
