@@ -1,5 +1,6 @@
 """Settings: typed, from the environment, and put back after a ``with`` block."""
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -126,3 +127,57 @@ def test_a_member_whose_document_is_too_long_is_no_reason_to_read_all_of_it(writ
             group["a"]
         with pytest.warns(BrokenMemberWarning, match=r"a/\.zarray.*document_bytes"):
             assert list(group.arrays()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "suggested"),
+    [
+        ({"thread": 4}, "threads"),
+        ({"array__oder": "F"}, "array.order"),
+        ({"async__concurency": 4}, "async.concurrency"),
+        ({"no_such_thing_at_all": 4}, None),
+    ],
+)
+def test_a_name_that_no_library_has_cannot_be_set(settings, suggested):
+    before = config.to_dict()
+    with pytest.raises(TypeError, match="config has no setting") as caught:
+        config.set({"json_indent": 4}, **settings)
+    assert (f"did you mean {suggested!r}" in str(caught.value)) is (suggested is not None)
+    assert config.to_dict() == before
+
+
+def test_a_name_that_no_library_has_cannot_be_asked_for():
+    with pytest.raises(KeyError, match=r"no setting 'thread'; did you mean 'threads'"):
+        config.get("thread")
+    assert config.get("thread", 7) == 7
+    assert config.get("codec_pipeline.path") is None
+
+
+def test_settings_of_zarr_python_are_remembered_nested_or_not():
+    nested = {"array": {"order": "F", "write_empty_chunks": True}, "codecs": {"gzip": "a.Gzip"}}
+    with config.set(nested, codec_pipeline__path="zarrs.ZarrsCodecPipeline"):
+        assert config.get("array.order") == "F"
+        assert config.write_empty_chunks is True
+        assert config.get("codecs.gzip") == "a.Gzip"
+        assert config.get("codec_pipeline.path") == "zarrs.ZarrsCodecPipeline"
+    assert config.get("array.order") == "C"
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ("ZARRIX_THREAD", "ZARRIX_THREAD is ignored; did you mean 'ZARRIX_THREADS'?"),
+        ("ZARRIX_DURABLITY", "did you mean 'ZARRIX_DURABILITY'?"),
+        ("ZARRIX_OF_ANOTHER_PROGRAM", ""),
+    ],
+)
+def test_a_misspelt_environment_variable_is_warned_of(variable, said):
+    done = subprocess.run(
+        [sys.executable, "-c", "import zarrix; zarrix.config.reset()"],
+        env={**os.environ, variable: "3"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said in done.stderr
+    assert done.stderr.count("UserWarning") == (1 if said else 0)

@@ -12,7 +12,8 @@ Nothing on the path of a read looks here: what a read needs is given to the engi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ __all__ = ["Config", "config"]
 
 _GIB = 1 << 30
 _CONCURRENT_REQUESTS = 256
+_NOT_GIVEN: Any = object()
 
 
 def check_durability(value: Any) -> Literal["process", "fsync"]:
@@ -237,8 +239,19 @@ class Config:
             raise
         return _Restore(self, before)
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: Any = _NOT_GIVEN) -> Any:
         """A setting by the name that it has in zarr-python 3, or here.
+
+        Parameters
+        ----------
+        key : str
+        default : object, optional
+            For a name that neither library has, or that was never set.
+
+        Raises
+        ------
+        KeyError
+            Neither library has such a setting, and there is no ``default``.
 
         Examples
         --------
@@ -248,6 +261,10 @@ class Config:
         name = _ZARR_NAMES.get(key, key)
         if name in _VARIABLES:
             return getattr(self, name)
+        if default is _NOT_GIVEN:
+            if not _is_known(key):
+                raise KeyError(f"config has no setting {key!r}{suggestion(key, _known_names())}")
+            default = None
         return self._ignored.get(key, _WITHOUT_EFFECT.get(key, default))
 
     def set(self, settings: Mapping[str, Any] | None = None, **more: Any) -> _Restore:
@@ -255,12 +272,13 @@ class Config:
 
         Of zarr-python's, ``threading.max_workers``, ``async.concurrency``,
         ``default_zarr_format``, ``array.write_empty_chunks``, ``array.read_missing_chunks`` and
-        ``array.allow_unsafe_pickle_decode`` have an effect; the others are remembered and do
-        nothing.
+        ``array.allow_unsafe_pickle_decode`` have an effect; its others are remembered and do
+        nothing. A name that neither library has changes nothing.
 
         Parameters
         ----------
         settings : mapping of str to value
+            A mapping in the place of a value has the names behind a dot.
         **more
             The same, with ``__`` in place of dots.
 
@@ -268,6 +286,13 @@ class Config:
         -------
         context manager
             Puts the old values back at its end.
+
+        Raises
+        ------
+        TypeError
+            Neither library has a setting of that name; the message suggests the closest.
+        ValueError
+            A value is not allowed; no setting has changed then.
 
         Examples
         --------
@@ -279,12 +304,14 @@ class Config:
         named = {key.replace("__", "."): value for key, value in more.items()}
         ours: dict[str, Any] = {}
         ignored = {}
-        for key, value in {**(settings or {}), **named}.items():
+        for key, value in _flat({**(settings or {}), **named}):
             name = _ZARR_NAMES.get(key, key)
             if name in _VARIABLES:
                 ours[name] = value
-            else:
+            elif _is_known(key):
                 ignored[key] = value
+            else:
+                raise TypeError(f"config has no setting {key!r}{suggestion(key, _known_names())}")
         if ours.get("threads", 1) is None:
             del ours["threads"]
         restore = self(**ours)
@@ -393,6 +420,52 @@ _WITHOUT_EFFECT: dict[str, Any] = {
 }
 
 
+# The other settings of zarr-python: those of its parts that do not exist here, by their beginnings.
+_OF_PARTS = (
+    "buffer",
+    "ndbuffer",
+    "codecs.",
+    "codec_pipeline.",
+    "array.v2_default_",
+    "array.v3_default_",
+)
+
+
+def _is_known(key: str) -> bool:
+    """Whether zarrix or zarr-python has a setting of that name."""
+    return key in _VARIABLES or key in _ZARR_NAMES or key in _WITHOUT_EFFECT or _of_part(key)
+
+
+def _of_part(key: str) -> bool:
+    return any(key == one or (one[-1] in "._" and key.startswith(one)) for one in _OF_PARTS)
+
+
+def _known_names() -> list[str]:
+    return [*_VARIABLES, *_ZARR_NAMES, *_WITHOUT_EFFECT, *_OF_PARTS]
+
+
+def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Names with dots and their values, of settings that may be nested as in zarr-python."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and not _of_part(f"{above}{name}"):
+            yield from _flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
+
+
+def _warn_of_variables() -> None:
+    """Warn of an environment variable that is no setting and looks like one.
+
+    Others with this beginning may be another program's.
+    """
+    settings = {f"ZARRIX_{name.upper()}" for name in _VARIABLES}
+    for variable in os.environ:
+        if variable.startswith("ZARRIX_") and variable not in settings:
+            hint = suggestion(variable, settings, least=0.8)
+            if hint:
+                warnings.warn(f"environment variable {variable} is ignored{hint}", stacklevel=2)
+
+
 def _physical_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -401,3 +474,4 @@ def _physical_memory() -> int:
 
 
 config = Config()
+_warn_of_variables()

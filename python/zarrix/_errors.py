@@ -243,11 +243,14 @@ def shorten(value: object) -> str:
     return text if len(text) <= 200 else text[:197] + "..."
 
 
-def suggestion(name: str, allowed: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the closest allowed name, or an empty string."""
+def suggestion(name: str, allowed: Iterable[str], *, least: float = 0.6) -> str:
+    """``"; did you mean 'x'?"`` for the closest allowed name, or an empty string.
+
+    ``least`` is how alike they have to be, from 0 to 1.
+    """
     import difflib
 
-    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=least)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
