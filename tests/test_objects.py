@@ -232,7 +232,7 @@ def test_a_stored_array_is_copied_resized_and_pickled() -> None:
     z = zarr.array(["a", "bb", "ccc", "d"], dtype=str, chunks=3)
     z.resize(2)
     z.resize(5)
-    assert z[...].tolist() == ["a", "bb", "", 0, 0]
+    assert z[...].tolist() == ["a", "bb", "", "", ""]
     z.append(["e"])
     copy = zarr.array(z, chunks=2)
     assert copy.filters == [numcodecs.VLenUTF8()]
@@ -246,16 +246,18 @@ def test_a_stored_array_is_copied_resized_and_pickled() -> None:
     ("arguments", "unwritten", "beside"),
     [
         ({"dtype": str, "fill_value": None}, None, ""),
-        ({"dtype": str}, 0, ""),
+        ({"dtype": str}, "", ""),
         ({"dtype": str, "fill_value": "f"}, "f", "f"),
-        ({"dtype": bytes}, 0, b""),
+        ({"dtype": bytes}, b"", b""),
         ({"dtype": bytes, "fill_value": b"\xff"}, b"\xff", b"\xff"),
         ({"dtype": "array:i2", "fill_value": None}, None, []),
         ({"dtype": object, "object_codec": "json2", "fill_value": {"a": 1}}, {"a": 1}, {"a": 1}),
         ({"dtype": str, "zarr_format": 3}, "", ""),
     ],
 )
-def test_unwritten_elements_read_as_in_zarr(arguments: Any, unwritten: Any, beside: Any) -> None:
+def test_unwritten_elements_read_as_the_fill_value_which_is_empty_where_it_is_zero(
+    arguments: Any, unwritten: Any, beside: Any
+) -> None:
     z = zarr.create(4, chunks=2, store={}, **arguments)
     z[0] = {"dtype": [1]}.get(arguments["dtype"], beside if beside is not None else "x")
     assert listed(z[1:]) == [beside, unwritten, unwritten]

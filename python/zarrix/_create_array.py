@@ -23,6 +23,7 @@ from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._metadata.grids import has_lists
 from zarrix._metadata.keys import key_encoding_document
 from zarrix._stores import Store, as_store
+from zarrix._text_values import as_text
 from zarrix._undo import or_nothing
 from zarrix._values import equal_chunks, is_lazy
 from zarrix.util import normalize_storage_path
@@ -187,7 +188,8 @@ def create_array(
     settings = ArrayConfig.words(config)
     if data is not None and write_data and not is_lazy(data):
         # Values that cannot be cast must fail while what they replace is still there.
-        data = np.asarray(data, metadata.dtype)
+        is_text = metadata.dtype.kind == "T"
+        data = as_text(data, metadata.dtype) if is_text else np.asarray(data, metadata.dtype)
     elif data is not None and overwrite:
         from zarrix._create import safe_source
 

@@ -198,7 +198,7 @@ def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
         return fill_value
     if not isinstance(fill_value, (np.void, str, bytes)) and is_zero(fill_value):
         return np.zeros((), dtype=dtype)[()]
-    if dtype.kind == "U":
+    if dtype.kind in "UT":
         if isinstance(fill_value, str):
             return fill_value
         raise MetadataError(f"fill_value {fill_value!r} does not fit dtype {dtype}: not a str")

@@ -195,10 +195,10 @@ class ElementCodec:
         allow_pickle: bool = False,
     ) -> None:
         self.name = str(config["id"])
-        self.fill_value = fill_value
         self._shape = shape
         self._order: Any = order
         self.kind = _NATIVE.get(self.name, "python")
+        self.fill_value = _EMPTY[self.kind] if _is_unset(fill_value, self.kind) else fill_value
         self.names = (self.name,) if self.kind == "python" else ()
         self.fill_item = _fill_item(fill_value, self.kind)
         # Text and bytes have no None and no number: those are stored as empty ones.
@@ -264,6 +264,13 @@ def _is_same(one: Any, fill: Any) -> bool:
 
 
 _NATIVE = {"vlen-utf8": "utf8", "vlen-bytes": "bytes"}
+_EMPTY: dict[str, str | bytes] = {"utf8": "", "bytes": b""}
+
+
+def _is_unset(fill_value: Any, kind: str) -> bool:
+    """Whether text or bytes are filled with zero: the empty one, as in format 3."""
+    zero = isinstance(fill_value, (int, float, np.number)) and not fill_value
+    return kind in _EMPTY and zero
 
 
 def _fill_item(fill_value: Any, kind: str) -> bytes | None:
@@ -274,10 +281,7 @@ def _fill_item(fill_value: Any, kind: str) -> bytes | None:
     if kind == "bytes" and isinstance(fill_value, bytes):
         return fill_value
     # numcodecs stores these, which are what zarr 2.18 fills with, as empty items.
-    empty = fill_value is None or (
-        isinstance(fill_value, (int, float, np.number)) and not fill_value
-    )
-    return b"" if empty else None
+    return b"" if fill_value is None or _is_unset(fill_value, kind) else None
 
 
 # Codecs in Python: for each, what encodes an array of objects, and what decodes so many.

@@ -16,6 +16,7 @@ import numpy as np
 
 from zarrix._chunk_grid import AxisGrid
 from zarrix._objects import as_elements
+from zarrix._text_values import as_text
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -43,8 +44,13 @@ def as_value(
     ------
     ValueError
         It does not broadcast; the message names both shapes.
+    TypeError
+        An element of text is none.
     """
-    array = as_elements(value, shape) if dtype.kind == "O" else np.asarray(value, dtype)
+    if dtype.kind not in "OT":
+        array = np.asarray(value, dtype)
+    else:
+        array = as_elements(value, shape) if dtype.kind == "O" else as_text(value, dtype)
     if array.shape == shape and not new_axes:
         return array
     wanted = shape
