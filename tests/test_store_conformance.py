@@ -1,5 +1,6 @@
 """`zarrix.testing.check_store` on every store, what it finds, and the table of what it ran on."""
 
+import asyncio
 import inspect
 import re
 from pathlib import Path
@@ -66,11 +67,24 @@ class Hiding(dict[str, bytes]):
 
 
 class TwoVersions(Coroutines):
-    """Sets a value in two steps, between which others read."""
+    """Replaces a value in two steps, and takes the second once a reader has seen the first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored_halves = False
+        self.seen = False
+        self.before_get = self.look
+
+    def look(self, key: str) -> None:
+        self.seen = self.seen or (self.stored_halves and key == "atomic/key")
 
     async def set(self, key: str, value: Any) -> None:
-        whole = value.to_bytes()
-        self.values[key] = whole[: len(whole) // 2]
+        if key == "atomic/key" and key in self.values:
+            whole = value.to_bytes()
+            self.values[key] = whole[: len(whole) // 2]
+            self.stored_halves = True
+            while not self.seen:
+                await asyncio.sleep(0)
         await super().set(key, value)
 
 
