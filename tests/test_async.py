@@ -189,10 +189,15 @@ def test_a_cancelled_call_has_ended_when_its_caller_goes_on() -> None:
             await task
         assert store.inside == 0
         store.gate.clear()
-        # Timers of one loop run in the order of their times, however late it is.
-        loop.call_later(0.2, store.gate.set)
+        call = asyncio.create_task(z.async_array.setitem(slice(0, 2), 7))
+        while not store.inside:
+            await asyncio.sleep(0.005)
+        timed = asyncio.create_task(asyncio.wait_for(call, 0.05))
+        while not call.cancelling():
+            await asyncio.sleep(0.005)
+        store.gate.set()
         with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(z.async_array.setitem(slice(0, 2), 7), 0.05)
+            await timed
         assert store.inside == 0
 
     run(all_of_it())

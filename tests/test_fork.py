@@ -39,7 +39,7 @@ class Inverted(numcodecs.abc.Codec):
 numcodecs.register_codec(Inverted)
 
 
-def in_child(work, limit_s=20):
+def in_child(work, limit_s=120):
     """Fork, run ``work`` in the child, wait; what became of the child."""
     sys.stdout.flush()
     child = os.fork()
@@ -77,7 +77,7 @@ def equal(got, want):
 '''
 
 
-def run(folder: Path, program: str, limit_s: float = 120) -> Any:
+def run(folder: Path, program: str, limit_s: float = 600) -> Any:
     """Run a program after the prologue; the JSON that it prints last."""
     script = folder / "program.py"
     script.write_text(PROLOGUE + textwrap.dedent(program))
@@ -199,7 +199,7 @@ def test_a_hundred_forks_while_threads_read_and_write_lose_and_hang_nothing(
     outcomes = [in_child(child(number)) for number in range(FORKS)]
     stop.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(120)
     wanted = np.arange(1, FORKS + 1)
     equal(marks[0, :, 7], wanted)
     equal(marks[1], np.repeat(wanted, 8).reshape(-1, 8))
@@ -208,7 +208,7 @@ def test_a_hundred_forks_while_threads_read_and_write_lose_and_hang_nothing(
     alive = [thread.is_alive() for thread in threads]
     print(json.dumps([outcomes, failures, alive, all(rounds)]))
     """
-    outcomes, failures, alive, busy = run(tmp_path, program, limit_s=240)
+    outcomes, failures, alive, busy = run(tmp_path, program)
     assert outcomes == ["ok"] * len(outcomes)
     assert failures == []
     assert alive == [False] * 4
@@ -240,7 +240,7 @@ def test_stores_in_memory_are_copied_by_a_fork_while_threads_write_them(
     outcomes = [in_child(work) for _ in range(40)]
     stop.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(120)
     equal(z[200:], VALUES[200:])
     print(json.dumps(outcomes))
     """
@@ -274,7 +274,7 @@ def test_attributes_and_groups_work_in_children_of_a_busy_parent(tmp_path: Path)
     outcomes = [in_child(child(number)) for number in range(30)]
     stop.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(120)
     attributes = zarr.open_group(f"{FOLDER}/x.zarr", mode="r").attrs.asdict()
     assert attributes.pop("parent") > 0
     assert attributes == {f"child {i}": i for i in range(30)}, attributes
@@ -304,7 +304,7 @@ def test_handles_are_pickled_to_the_workers_of_multiprocessing(tmp_path: Path, m
         pool = multiprocessing.get_context("METHOD").Pool(3)
         try:
             tasks = [(root, b, row) for row in range(40)]
-            results = pool.map_async(double, tasks, chunksize=3).get(60)
+            results = pool.map_async(double, tasks, chunksize=3).get(120)
         finally:
             pool.terminate()
             pool.join()
@@ -342,14 +342,14 @@ def test_a_fork_leaves_the_locks_of_the_parent_alone(tmp_path: Path) -> None:
         else:
             child = os.fork()
             if not child:
-                time.sleep(60)
+                time.sleep(600)
                 os._exit(0)
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             outcomes.append("ok")
     stop.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(120)
     for number in range(2):
         want = VALUES[:, number].copy()
         for i in range(1, counts[number] + 1):
@@ -397,15 +397,15 @@ def test_a_store_that_is_being_opened_while_others_fork_stops_no_child(tmp_path:
     class Slow(KVStore):
         def _open(self):
             opening.set()
-            forked.wait(60)
+            forked.wait(240)
             return super()._open()
 
     slow = threading.Thread(target=Slow({}).get, args=("key",))
     slow.start()
-    opening.wait(20)
+    opening.wait(120)
     outcome = in_child(lambda: KVStore({}).get("key"))
     forked.set()
-    slow.join(20)
+    slow.join(120)
     print(json.dumps(outcome))
     """
     assert run(tmp_path, program) == "ok"

@@ -461,7 +461,7 @@ def test_processes_that_are_killed_leave_files_of_one_format_or_the_other(tmp_pa
         child.stdout.readline()
         time.sleep(random.random() * 0.03)
         child.kill()
-        child.wait(20)
+        child.wait()
         child.stdout.close()
         root = zarr.open_group(str(path), mode="r")
         assert same(root["g/z"][...], values)

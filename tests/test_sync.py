@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from waiting import PATIENCE_S, until
 from zarrix.sync import ProcessSynchronizer, ThreadSynchronizer
 
 WORK = """
@@ -67,15 +68,11 @@ def test_a_child_forked_while_a_lock_is_held_neither_has_it_nor_keeps_it(tmp_pat
         if child == 0:
             with sync["k"]:
                 done.write_text("1")
-            time.sleep(30)
+            time.sleep(PATIENCE_S)
             os._exit(0)
         time.sleep(0.2)
         assert not done.exists()
-    for _ in range(500):
-        if done.exists():
-            break
-        time.sleep(0.01)
-    assert done.read_text() == "1"
+    until(lambda: done.exists() and done.read_text() == "1")
     with sync["k"]:
         os.kill(child, 9)
     os.waitpid(child, 0)

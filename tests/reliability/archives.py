@@ -23,7 +23,7 @@ from tests.reliability.damage import many, silent, totals, values
 from tests.reliability.figures import Figure
 from tests.reliability.libraries import Library
 
-_LIMIT_S = 60
+_LIMIT_S = 120
 
 
 def run(library: Library, folder: Path, scale: float) -> list[Figure]:

@@ -22,7 +22,7 @@ from tests.reliability.figures import Figure
 from tests.reliability.libraries import Library
 
 _LENGTH = 3000
-_LIMIT_S = 8
+_LIMIT_S = 120
 _SLACK = 64 << 20
 
 

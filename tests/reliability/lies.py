@@ -20,7 +20,7 @@ from tests.reliability.figures import Figure
 from tests.reliability.libraries import Library
 
 _SLACK = 16 << 20
-_LIMIT_S = 8
+_LIMIT_S = 120
 _LENGTH = 64
 _BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 _CRC = {"name": "crc32c"}

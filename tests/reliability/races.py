@@ -22,7 +22,7 @@ from tests.reliability.figures import Figure
 from tests.reliability.libraries import Library, has_shards
 
 WRITERS = (64, 2)
-_PATIENCE_S = 30
+_PATIENCE_S = 300
 _LIMIT_S = 1200
 
 

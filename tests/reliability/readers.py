@@ -77,7 +77,7 @@ def _read(library: Library, folder: Path, seconds: float) -> tuple[int, int, int
     chance = np.random.default_rng(os.getpid())
     reads = torn = failed = 0
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    while not reads or time.monotonic() < deadline:
         begin, end = 0, CHUNK_LENGTH
         if reads % 2:
             begin, end = sorted(chance.integers(0, CHUNK_LENGTH, 2).tolist())

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarrix as zarr
+from waiting import PATIENCE_S
 from zarrix._stores import as_store
 
 DATA = np.arange(6000, dtype="i4").reshape(60, 100)
@@ -147,7 +148,7 @@ def test_processes_share_a_folder_and_none_reads_what_is_old(faulty, tmp_path):
             for reader in readers:
                 assert reader.stdout.readline() == f"{number} {number}\n"
         for reader in readers:
-            assert reader.wait(30) == 0
+            assert reader.wait(PATIENCE_S) == 0
     finally:
         for reader in readers:
             reader.kill()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from servers import s3_client
+from waiting import PATIENCE_S
 from zarrix._stores import as_store
 from zarrix.errors import LostUpdateWarning
 
@@ -81,7 +82,7 @@ def test_processes_that_write_distinct_elements_of_one_chunk_lose_none(bucket, s
             z.attrs.refresh()
             assert dict(z.attrs) == {f"writer{mine}": number + 1 for mine in range(WRITERS)}
         for writer in writers:
-            assert writer.wait(30) == 0
+            assert writer.wait(PATIENCE_S) == 0
     finally:
         for writer in writers:
             writer.kill()
@@ -102,7 +103,7 @@ def test_appends_by_processes_all_arrive(bucket):
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(120)
+        worker.join(PATIENCE_S)
         assert worker.exitcode == 0
     again = zarr.open(url, mode="r", storage_options=bucket.options)
     assert again[:].tolist() == [1] * 45

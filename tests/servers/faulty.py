@@ -18,6 +18,8 @@ import urllib.parse
 from dataclasses import dataclass, field
 from typing import Any
 
+from waiting import PATIENCE_S
+
 OPTIONS = {"key": "faulty-key", "secret": "faulty-secret", "timeout": 20}
 
 # How a request can go wrong, by what is sent instead of the answer.
@@ -81,7 +83,7 @@ class FaultyServer:
             ends = itertools.accumulate(self.rounds)
             due = next((end for end in ends if end >= number), number)
             self._arrived.notify_all()
-            if not self._arrived.wait_for(lambda: len(self.requests) >= due, 20):
+            if not self._arrived.wait_for(lambda: len(self.requests) >= due, PATIENCE_S):
                 self.rounds = []
                 self.requests.append(("", "a round trip was not complete"))
 
@@ -133,7 +135,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if fault == "reset":
             return self._reset()
         if fault == "no answer":
-            time.sleep(30)
+            time.sleep(600)
             return None
         if fault == "garbage":
             self.wfile.write(b"\x00\x01 this is no HTTP\r\n\r\n")
