@@ -4,7 +4,7 @@ use serde_json::json;
 use zarrix_codec::blosc::{Blosc, Compressor, Frame, Shuffle};
 use zarrix_codec::{Codec, CodecError, Input, Scratch, from_config};
 
-use crate::common::{Noise, Spec, c_blosc_encode, mixed, ramp};
+use crate::common::{Noise, Spec, c_blosc_encode, fastest_of, mixed, ramp};
 
 const CNAMES: [&str; 5] = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"];
 const ELEMENT_BYTES: [usize; 9] = [1, 2, 3, 4, 8, 12, 16, 200, 300];
@@ -207,8 +207,9 @@ fn offsets_that_all_point_at_one_long_stream_cost_no_time() {
     frame.extend((0..n_blocks).flat_map(|_| (stream_at as i32).to_le_bytes()));
     frame.extend_from_slice(&(stream.len() as i32).to_le_bytes());
     frame.extend_from_slice(&stream);
-    let started = std::time::Instant::now();
-    let parsed = Frame::parse(&frame, n_blocks).unwrap();
-    assert!(parsed.decode_into(&mut vec![0; n_blocks], &mut Scratch::default()).is_err());
-    assert!(started.elapsed().as_secs_f64() < 1.0);
+    let fastest = fastest_of(20, 1.0, || {
+        let parsed = Frame::parse(&frame, n_blocks).unwrap();
+        assert!(parsed.decode_into(&mut vec![0; n_blocks], &mut Scratch::default()).is_err());
+    });
+    assert!(fastest < 1.0);
 }
