@@ -24,7 +24,7 @@ from zarrix.cli import _contenders, main
 from zarrix.cli._contenders import CONTENDERS, Contender, Shape
 from zarrix.cli._report import Report, Row
 from zarrix.cli._scene import Scene
-from zarrix.cli._sheet import depth_picture, flow_picture
+from zarrix.cli._sheet import depth_picture, flow_picture, levelled
 
 NAMES = {"demo.zarr", "png", "tiff", "gt.h5", "gt.npy", "gt.npz", "contact-sheet.png"}
 SMALL = ["demo", "--size", "360p", "--frames", "2", "--seconds", "0.02", "--no-progress"]
@@ -297,6 +297,17 @@ def test_the_colour_wheel_is_white_at_rest_and_opposite_for_opposite_ways() -> N
     assert left.argmin() == 0
 
 
+def test_the_steps_of_what_is_stored_are_levelled_and_edges_stay() -> None:
+    # Whole pixels from frame 5 to frame 6, at half the size; the last rows are another thing's.
+    speed = 6 + 0.0375 * np.arange(128)
+    stored = ((np.round(6 * speed) - np.round(5 * speed)) / 2).astype(np.float32)
+    stored[100:] = 40
+    smooth = levelled(stored[:, None], 0.51, 14, axis=0)[:, 0]
+    assert np.abs(stored[:100] - speed[:100] / 2).max() > 0.24
+    assert np.abs(smooth[14:86] - speed[14:86] / 2).max() < 0.13
+    np.testing.assert_array_equal(smooth[100:], 40)
+
+
 def test_depth_is_brighter_where_it_is_nearer() -> None:
     depth = np.repeat(np.geomspace(10, 1000, 8, dtype=np.float32)[:, None], 4, axis=1)
     bright = depth_picture(depth, 10, 1000)[:, 0].sum(axis=-1).astype(int)
@@ -461,6 +472,7 @@ def test_ctrl_c_at_any_moment_and_twice_leaves_only_what_is_complete(tmp_path: P
     for attempt in range(4):
         path = tmp_path / str(attempt)
         with started(path) as child:
+            wait_for(path, ".zarrix-demo", child)
             time.sleep(draw.uniform(0.0, 3.0))
             child.send_signal(signal.SIGINT)
             time.sleep(draw.uniform(0, 0.01))

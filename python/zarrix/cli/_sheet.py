@@ -2,12 +2,15 @@
 
 All pixels come from the stored arrays. Flow is drawn on the colour wheel (hue is direction, white
 is rest), depth by a palette over its logarithm and lit from the upper left as if it were a relief.
+Both are averaged among neighbours that differ by no more than a step of what is stored. The steps
+would show as stripes and rings: things at rest move by whole pixels, and depth is float16.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ Hue = tuple[int, int, int]
 
 _WIDTH, _MARGIN, _GAP, _COLUMNS = 1960, 44, 16, 6
 _PAPER, _INK, _FAINT = (17, 19, 25), (236, 237, 242), (140, 145, 160)
+_FINER = 4  # text is drawn so many times as large: FreeType puts small digits at uneven distances
 _DEPTH_STOPS = (
     (0.00, (252, 246, 190)),
     (0.18, (252, 178, 92)),
@@ -70,7 +74,11 @@ def depth_picture(depth: Floats, nearest: float, farthest: float, relief: float 
     uint8, (height, width, 3)
     """
     low, high = math.log(nearest), math.log(farthest)
-    level = (np.log(np.maximum(depth, 1e-3)) - low) / max(high - low, 1e-6)
+    distance = np.log(np.maximum(depth, 1e-3))
+    if relief:
+        for axis in (0, 1):
+            distance = levelled(distance, 4 * 2.0**-11, 8, axis)
+    level = (distance - low) / max(high - low, 1e-6)
     at = [stop for stop, _ in _DEPTH_STOPS]
     colour = np.stack(
         [np.interp(level, at, [c[channel] for _, c in _DEPTH_STOPS]) for channel in range(3)],
@@ -80,6 +88,35 @@ def depth_picture(depth: Floats, nearest: float, farthest: float, relief: float 
     light = (1 + 0.5 * across + 0.6 * down) / np.sqrt(1 + across**2 + down**2)
     lit = colour * np.clip(0.42 + 0.58 * light, 0.25, 1.25)[..., None]
     return np.asarray(np.clip(lit, 0, 255), np.uint8)
+
+
+def levelled(field: Floats, step: float, reach: int, axis: int) -> Floats:
+    """The mean of each element and its neighbours that differ from it by at most ``step``.
+
+    Parameters
+    ----------
+    field : float32, (..., height, width)
+    step : float
+        Edges that are higher stay sharp.
+    reach : int
+        How many neighbours before and behind are asked.
+    axis : int
+        Along which they lie.
+
+    Returns
+    -------
+    float32, the shape of ``field``
+    """
+    lines = np.moveaxis(field, axis, 0)
+    total, count = lines.copy(), np.ones(lines.shape, np.float32)
+    for by in range(1, min(reach, len(lines) - 1) + 1):
+        before, behind = lines[:-by], lines[by:]
+        near = np.abs(behind - before) <= step
+        total[:-by] += near * behind
+        total[by:] += near * before
+        count[:-by] += near
+        count[by:] += near
+    return np.asarray(np.moveaxis(total / count, 0, axis), np.float32)
 
 
 def choose(crops: Sequence[tuple[int, int, int]], depth: Any, factor: int, size: int) -> list[int]:
@@ -127,26 +164,18 @@ def draw(
     shown = [crops[n] for n in choose(crops, half["depth"], 2, size)]
     t = shown[0][0]
     whole = (half["flow"][t].astype(np.float32), half["depth"][t].astype(np.float32))
-    fastest = float(np.percentile(np.hypot(*whole[0]), 99)) or 1.0
-    ends = float(whole[1].min()), float(whole[1].max())
-    relief = 2.0 * len(whole[1])
-
-    views: list[list[Bytes]] = [
-        [
-            half["rgb"][t].transpose(1, 2, 0),
-            flow_picture(whole[0], fastest),
-            depth_picture(whole[1], *ends, relief),
-        ]
-    ]
+    palette = _Palette(
+        fastest=float(np.percentile(np.hypot(*whole[0]), 99)) or 1.0,
+        ends=(float(whole[1].min()), float(whole[1].max())),
+        relief=2.0 * len(whole[1]),
+    )
+    views = [[half["rgb"][t].transpose(1, 2, 0), *palette.pictures(*whole)]]
     for t, top, left in shown:
         box = (slice(top // 2, (top + size) // 2), slice(left // 2, (left + size) // 2))
-        views.append(
-            [
-                gt[t, :, top : top + size, left : left + size].transpose(1, 2, 0),
-                flow_picture(half["flow"][t, :, *box].astype(np.float32), fastest),
-                depth_picture(half["depth"][t, *box].astype(np.float32), *ends, relief),
-            ]
-        )
+        flow = half["flow"][t, :, *box].astype(np.float32)
+        depth = half["depth"][t, *box].astype(np.float32)
+        rgb = gt[t, :, top : top + size, left : left + size].transpose(1, 2, 0)
+        views.append([rgb, *palette.pictures(flow, depth)])
     sheet = _Sheet(whole_shape=whole[1].shape)
     sheet.text((_MARGIN, 34), "zarrix demo", 40, _INK)
     sheet.text((_MARGIN, 84), title, 20, _FAINT)
@@ -158,8 +187,33 @@ def draw(
         for row, picture in enumerate(pictures):
             sheet.square(column, row, picture)
         sheet.caption(column, "frame {} at {}, {}".format(*crop))
-    sheet.legend(fastest, ends)
+    sheet.legend(palette.fastest, palette.ends)
     sheet.picture.save(path, format="PNG")
+
+
+@dataclass(frozen=True)
+class _Palette:
+    """How all flow and depth of a sheet are drawn.
+
+    fastest : float
+        Pixels of ``gt`` at half its size.
+    ends : tuple of float
+        The nearest and the farthest depth.
+    relief : float
+    """
+
+    fastest: float
+    ends: tuple[float, float]
+    relief: float
+
+    def pictures(self, flow: Floats, depth: Floats) -> tuple[Bytes, Bytes]:
+        # A whole pixel of ``gt`` is half a pixel here; a row's speed and the next one's differ by
+        # a tenth of a pixel at most, so that a few rows have all the ways to round it.
+        smooth = levelled(flow, 0.51, 14, axis=1)
+        return (
+            flow_picture(smooth, self.fastest),
+            depth_picture(depth, *self.ends, self.relief),
+        )
 
 
 class _Sheet:
@@ -174,7 +228,6 @@ class _Sheet:
         self._grid = self._top + self._high + 46
         height = self._grid + 3 * (self._side + _GAP) + 20 + _MARGIN
         self.picture = Image.new("RGB", (_WIDTH, height), _PAPER)
-        self._pen = ImageDraw.Draw(self.picture)
 
     def text(
         self,
@@ -184,7 +237,16 @@ class _Sheet:
         ink: Hue,
         anchor: str = "la",
     ) -> None:
-        self._pen.text(at, words, ink, ImageFont.load_default(size), anchor=anchor)
+        font = ImageFont.load_default(_FINER * size)
+        left, top, right, bottom = (int(edge) for edge in font.getbbox(words, anchor=anchor))
+        # Whole pixels of the sheet around the origin of the text.
+        left, top = left // _FINER - 1, top // _FINER - 1
+        right, bottom = -(-right // _FINER) + 1, -(-bottom // _FINER) + 1
+        fine = Image.new("L", (_FINER * (right - left), _FINER * (bottom - top)))
+        origin = (-_FINER * left, -_FINER * top)
+        ImageDraw.Draw(fine).text(origin, words, 255, font, anchor=anchor)
+        mask = fine.reduce(_FINER)
+        self.picture.paste(ink, (at[0] + left, at[1] + top), mask)
 
     def wide(self, column: int, view: Bytes, name: str) -> None:
         left = _MARGIN + column * (self._wide + _GAP)

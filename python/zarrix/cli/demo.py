@@ -198,8 +198,9 @@ class _Demo:
     def _draw(self, folder: Folder, ours: Row) -> None:
         shape = self._shape
         ratio = shape.frames * shape.frame_bytes / ours.stored_bytes
+        frames = "frame" if shape.frames == 1 else "frames"
         title = (
-            f"gt: {shape.frames} frames of 3 x {shape.height} x {shape.width}, "
+            f"gt: {shape.frames} {frames} of 3 x {shape.height} x {shape.width}, "
             f"{ratio:.2f}x smaller in Blosc zstd.  Below: crops of {shape.crop} x {shape.crop} "
             f"and their flow and depth from lr/{shape.height // 2}p"
         )
