@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix.errors import ArrayNotFoundError
+
+from tests.reliability.children import call, nobody
 
 
 @pytest.fixture(params=["local", "memory", "zip"])
@@ -115,3 +118,53 @@ def test_writers_of_a_group_that_goes_stop_and_leave_nothing_behind(tmp_path, ch
             for covered in (values[0:3], values[4:8], values[8:12], values[13:16]):
                 np.testing.assert_array_equal(covered, covered[0])
             assert zarr.verify(path, path=name).ok
+
+
+@pytest.mark.parametrize("change", ["del", "overwrite", "clean"])
+def test_unfinished_files_of_other_programs_are_never_deleted(tmp_path, change):
+    root = zarr.open_group(tmp_path / "x.zarr", mode="w")
+    root.create_dataset("a", shape=8, chunks=4, dtype="i4")[:] = 1
+    theirs = [
+        tmp_path / "x.zarr" / "a" / name
+        for name in ("movie.mp4.partial", "movie.a1b2c3d4.partial", "backup.partial/thesis.txt")
+    ]
+    for file in theirs:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("years")
+        os.utime(file, (0, 0))
+        os.utime(file.parent, (0, 0))
+    if change == "del":
+        del root["a"]
+        assert list(root) == []
+    elif change == "overwrite":
+        with pytest.raises(ValueError, match="not part of a Zarr hierarchy"):
+            root.create_dataset("a", shape=3, overwrite=True)
+        assert root["a"][:].tolist() == [1] * 8
+    else:
+        assert zarr.verify(tmp_path / "x.zarr", clean=True).removed == []
+    assert [file.read_text() for file in theirs] == ["years"] * 3
+
+
+def test_a_deletion_that_is_not_allowed_below_deletes_nothing():
+    """One folder may not be written: the array stays whole, under its own name."""
+
+    def work():
+        # What is imported when it is first used may lie where nobody may read.
+        zarr.verify(zarr.open_group(os.path.join(folder, "first"), mode="w").store)
+        os.chmod(folder, 0o777)
+        nobody()
+        root = zarr.open_group(os.path.join(folder, "x"), mode="w")
+        root.create_dataset("a", shape=(4, 4), chunks=2, dimension_separator="/")[:] = 1
+        locked = os.path.join(folder, "x", "a", "1")
+        os.chmod(locked, 0o555)
+        with pytest.raises(PermissionError) as raised:
+            del root["a"]
+        os.chmod(locked, 0o755)
+        found = zarr.verify(root.store)
+        assert raised.value.filename == locked
+        assert (root["a"][:] == 1).all()
+        assert (found.chunks, found.leftovers) == (4, [])
+
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = call(work, limit_s=60)
+    assert outcome.ended == "ok", outcome

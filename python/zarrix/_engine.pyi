@@ -6,6 +6,7 @@ Errors raised here are the classes of ``zarrix._errors`` or ``OSError`` subclass
 """
 
 from collections.abc import Callable, MutableMapping, Sequence
+from datetime import timedelta
 from os import PathLike
 from typing import Any, final
 
@@ -92,6 +93,18 @@ class Store:
 
     def delete_prefix(self, prefix: str, *, fsync: bool = False) -> int:
         """Remove every key below ``prefix`` (all, when empty); how many."""
+
+    def foreign(self, prefix: str) -> str | None:
+        """The name, below ``prefix``, of something that is neither a value nor a leftover; or None.
+
+        Listings hide such names. Only directories have them.
+        """
+
+    def leftovers(self, prefix: str) -> list[str]:
+        """The names, whole and sorted, of what is unfinished below ``prefix``."""
+
+    def remove_leftover(self, name: str, least_age: timedelta) -> bool:
+        """Remove a leftover that was not changed for ``least_age``; whether it was."""
 
     def size(self, key: str) -> int | None:
         """Length of the value of ``key`` in bytes; None if absent."""

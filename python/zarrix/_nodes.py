@@ -405,15 +405,23 @@ def clear(store: Store, path: str) -> None:
     ValueError
         Something else is there; nothing was deleted.
     """
-    prefix = f"{path}/" if path else ""
     store._forbid_changes()
+    stranger = _stranger(store, path)
+    if stranger is not None:
+        raise ValueError(
+            f"{describe(store, path)} holds {stranger!r}, which is not part of a Zarr hierarchy, "
+            "so it is not overwritten; delete it yourself or choose another path"
+        )
+    store.rmdir(path)
+
+
+def _stranger(store: Store, path: str) -> str | None:
+    """The name, below ``path``, of something that is not Zarr's; None where all of it is."""
+    prefix = f"{path}/" if path else ""
     for key in store._engine.list_prefix(store.engine_path(path)):
         below = key[len(prefix) :]
         whole = _BESIDE.sub("", below)
         name = whole.rsplit("/", 1)[-1]
         if name not in _DOCUMENTS and not _CHUNK_KEY.fullmatch(whole):
-            raise ValueError(
-                f"{describe(store, path)} holds {below!r}, which is not part of a Zarr hierarchy, "
-                "so it is not overwritten; delete it yourself or choose another path"
-            )
-    store.rmdir(path)
+            return below
+    return store._engine.foreign(store.engine_path(path))

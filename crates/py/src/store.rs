@@ -1,7 +1,9 @@
 //! `Store` and its kinds, as Python holds them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -179,6 +181,18 @@ impl Store {
     #[pyo3(signature = (prefix, *, fsync = false))]
     fn delete_prefix(&self, py: Python<'_>, prefix: &str, fsync: bool) -> PyResult<u64> {
         detached(py, || self.0.delete_prefix_with(prefix, durability(fsync)))
+    }
+
+    fn foreign(&self, py: Python<'_>, prefix: &str) -> PyResult<Option<OsString>> {
+        detached(py, || self.0.foreign(prefix))
+    }
+
+    fn leftovers(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<String>> {
+        detached(py, || self.0.leftovers(prefix))
+    }
+
+    fn remove_leftover(&self, py: Python<'_>, name: &str, least_age: Duration) -> PyResult<bool> {
+        detached(py, || self.0.remove_leftover(name, least_age))
     }
 
     fn size(&self, py: Python<'_>, key: &str) -> PyResult<Option<u64>> {

@@ -7,16 +7,20 @@
 
 mod anchor;
 mod conformance;
+mod deletion;
 mod descriptors;
+mod directory;
 mod error;
 pub mod interrupt;
 mod key;
+mod leftovers;
 mod local;
 mod lock;
 mod lock_files;
 mod memory;
 pub mod notice;
 mod object;
+mod partial;
 pub mod process;
 mod rename;
 mod replace;

@@ -9,20 +9,20 @@
 //!
 //! Links: reads and listings follow them, a write replaces them, deletion removes the link.
 
-use std::ffi::{CStr, OsStr};
+use std::ffi::{CStr, OsStr, OsString};
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::key::{check_key, check_prefix};
 use crate::lock::Others;
 use crate::sys::{self, Status};
 use crate::{
     Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store, StoreError, anchor,
-    replace, tree,
+    deletion, leftovers, replace, tree,
 };
 
 /// A store in a directory, which is made by the first write.
@@ -341,7 +341,7 @@ impl Store for LocalStore {
 
     fn delete_prefix(&self, prefix: &str) -> Result<u64> {
         check_prefix(prefix)?;
-        tree::delete(&self.root, &self.path(prefix), &[])
+        deletion::delete(&self.root, &self.path(prefix))
     }
 
     fn delete_prefix_with(&self, prefix: &str, durability: Durability) -> Result<u64> {
@@ -352,13 +352,23 @@ impl Store for LocalStore {
         Ok(gone)
     }
 
-    fn delete_node(&self, prefix: &str, documents: &[&str], durability: Durability) -> Result<u64> {
+    fn delete_node(&self, prefix: &str, _: &[&str], durability: Durability) -> Result<u64> {
+        // The documents go first in any case.
+        self.delete_prefix_with(prefix, durability)
+    }
+
+    fn foreign(&self, prefix: &str) -> Result<Option<OsString>> {
         check_prefix(prefix)?;
-        let gone = tree::delete(&self.root, &self.path(prefix), documents)?;
-        if durability == Durability::Fsync {
-            self.sync_names_beside(prefix)?;
-        }
-        Ok(gone)
+        leftovers::foreign(&self.path(prefix))
+    }
+
+    fn leftovers(&self, prefix: &str) -> Result<Vec<String>> {
+        check_prefix(prefix)?;
+        leftovers::list(&self.path(prefix), prefix)
+    }
+
+    fn remove_leftover(&self, name: &str, least_age: Duration) -> Result<bool> {
+        leftovers::remove(&self.root, name, least_age)
     }
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {

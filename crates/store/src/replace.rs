@@ -1,27 +1,20 @@
 //! Replacing a file as a whole: written beside its place, then renamed into it.
 //!
 //! Whoever holds the key's lock writes to `<key>.partial`. A writer that was killed leaves that one
-//! file, which the next writer truncates; listings hide it. Without a lock the name is nobody
-//! else's, since two writers of one file would tear it. `O_TMPFILE` leaves nothing behind, but
+//! file, which the next writer replaces; listings hide it. Without a lock the name is nobody
+//! else's, since two writers of one file would tear it (`partial.rs`). `O_TMPFILE` leaves nothing behind, but
 //! cannot be linked over an existing name.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use crate::descriptors;
-use crate::key::PARTIAL;
 use crate::local::unless_absent;
 use crate::lock::Held;
-use crate::{Durability, anchor, sys};
-
-static UNIQUE_NAMES: AtomicU64 = AtomicU64::new(0);
-
-const DOCUMENTS: [&[u8]; 5] = [b".zarray", b".zgroup", b".zattrs", b".zmetadata", b"zarr.json"];
+use crate::{Durability, anchor, partial, sys};
 
 /// How often a directory that vanishes while it is written to is made again.
 const ATTEMPTS: usize = 16;
@@ -38,9 +31,14 @@ pub(crate) fn replace(
 ) -> io::Result<()> {
     let locked = held.filter(|held| held.is_process_wide());
     let alone = locked.is_some_and(|held| !held.is_whole() || is_document(path));
-    let partial = partial_name(path, alone)?;
+    let mut partial = partial_name(path, alone)?;
     let hands_over = locked.filter(|held| held.is_whole());
     let mut written = write_partial(&partial, value, durability, hands_over.is_some());
+    if written.as_ref().is_err_and(is_taken) {
+        // Something has the name that a file cannot replace, or takes it again and again.
+        partial = partial_name(path, false)?;
+        written = write_partial(&partial, value, durability, hands_over.is_some());
+    }
     for _ in 0..ATTEMPTS {
         match &written {
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
@@ -71,19 +69,10 @@ pub(crate) fn replace(
     }
 }
 
-/// `path` with an ending that hides it, and that nobody else of this machine uses.
-pub(crate) fn unique_partial(path: &Path) -> PathBuf {
-    let number = UNIQUE_NAMES.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}-{number}{PARTIAL}", std::process::id()));
-    name.into()
-}
-
 fn partial_name(path: &CStr, alone: bool) -> io::Result<CString> {
-    let name = match alone {
-        true => [path.to_bytes(), PARTIAL.as_bytes()].concat(),
-        false => unique_partial(as_path(path)).into_os_string().into_vec(),
-    };
+    let path = path.to_bytes();
+    let of_key = if alone { partial::of_key(path) } else { None };
+    let name = of_key.unwrap_or_else(|| partial::unique(path));
     CString::new(name).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
@@ -91,7 +80,7 @@ fn partial_name(path: &CStr, alone: bool) -> io::Result<CString> {
 /// key, is not kept from who writes it under the lock of its array.
 fn is_document(path: &CStr) -> bool {
     let name = path.to_bytes().rsplit(|&byte| byte == b'/').next();
-    name.is_some_and(|name| DOCUMENTS.contains(&name))
+    name.is_some_and(|name| partial::DOCUMENTS.contains(&name))
 }
 
 fn as_path(path: &CStr) -> &Path {
@@ -130,17 +119,22 @@ fn fill(mut file: &File, value: &[u8], durability: Durability) -> io::Result<()>
     }
 }
 
-/// Opens a new or left-over file for writing, never what a link of that name points to.
+/// Makes the file anew. What has the name already is removed and never written to: it may be a link,
+/// a name of another file, or a pipe.
 fn open_partial(partial: &CStr) -> io::Result<File> {
-    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_NOFOLLOW;
-    match sys::open(partial, flags) {
-        // A link, or another user's: not ours to write to, but ours to replace.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::EACCES)) => {
-            sys::unlink(partial).map_err(|_| error)?;
-            sys::open(partial, flags | libc::O_EXCL)
+    let create = || sys::open(partial, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL);
+    match create() {
+        Err(error) if is_taken(&error) => {
+            unless_absent(sys::unlink(partial)).map_err(|_| error)?;
+            create()
         }
         result => result,
     }
+}
+
+/// Whether a file could not be made because something has its name.
+fn is_taken(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AlreadyExists
 }
 
 fn directory_of(path: &CStr) -> &Path {
@@ -179,7 +173,7 @@ pub(crate) fn sync_directory_of(path: &CStr) -> io::Result<()> {
 /// Moves a file or directory to a place that must be free; an empty directory counts as free.
 pub(crate) fn rename(from: &CStr, to: &CStr, durability: Durability) -> io::Result<()> {
     if let Err(error) = sys::rename_new(from, to) {
-        let is_dir = |path| sys::status_at(path).is_ok_and(|status| status.is_dir());
+        let is_dir = |path| sys::link_status_at(path).is_ok_and(|status| status.is_dir());
         match error.raw_os_error() {
             Some(libc::EEXIST) if is_dir(from) && is_dir(to) => {
                 // Replaces an empty directory, and no other.

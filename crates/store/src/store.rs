@@ -1,7 +1,9 @@
 //! What every store is.
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::ops::Range;
+use std::time::Duration;
 
 use crate::{KeyLock, Result, StoreError};
 
@@ -396,6 +398,24 @@ pub trait Store: Send + Sync + std::fmt::Debug {
             self.delete_with(&below(prefix, name), durability)?;
         }
         self.delete_prefix_with(prefix, durability)
+    }
+
+    /// The name, below `prefix`, of something there that is neither a value nor a leftover of ours,
+    /// so that whoever empties the place would take what belongs to others. Only directories have it.
+    fn foreign(&self, _prefix: &str) -> Result<Option<OsString>> {
+        Ok(None)
+    }
+
+    /// The names below `prefix`, sorted and whole, of what is being written or deleted, or was when
+    /// its process ended. Only directories have them.
+    fn leftovers(&self, _prefix: &str) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// Removes one of the [`leftovers`](Store::leftovers), if it is not younger than `least_age`;
+    /// whether it did.
+    fn remove_leftover(&self, _name: &str, _least_age: Duration) -> Result<bool> {
+        Ok(false)
     }
 
     /// Every key below `prefix`, sorted; whole keys.

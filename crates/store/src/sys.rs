@@ -1,6 +1,6 @@
 //! Every call into the C library, each behind a safe function.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, CString, c_int};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -71,6 +71,21 @@ impl Status {
 
     pub(crate) fn is_dir(&self) -> bool {
         self.raw.st_mode & libc::S_IFMT == libc::S_IFDIR
+    }
+
+    pub(crate) fn is_link(&self) -> bool {
+        self.raw.st_mode & libc::S_IFMT == libc::S_IFLNK
+    }
+
+    /// The user who owns it, and what others than that one may do with it.
+    pub(crate) fn owner(&self) -> (libc::uid_t, libc::mode_t) {
+        (self.raw.st_uid, self.raw.st_mode & 0o077)
+    }
+
+    pub(crate) fn modified(&self) -> SystemTime {
+        let seconds = Duration::from_secs(u64::try_from(self.raw.st_mtime).unwrap_or(0));
+        let part = Duration::from_nanos(u64::try_from(self.raw.st_mtime_nsec).unwrap_or(0));
+        UNIX_EPOCH + seconds + part
     }
 
     /// Device and inode: what one file is known by.
@@ -158,6 +173,14 @@ pub(crate) fn status_at(path: &CStr) -> io::Result<Status> {
     status_with(|raw| {
         // SAFETY: `path` ends in NUL, and `raw` points to room for one `stat`.
         unsafe { libc::stat(path.as_ptr(), raw) }
+    })
+}
+
+/// The status of what `path` names: of a link, its own.
+pub(crate) fn link_status_at(path: &CStr) -> io::Result<Status> {
+    status_with(|raw| {
+        // SAFETY: `path` ends in NUL, and `raw` points to room for one `stat`.
+        unsafe { libc::lstat(path.as_ptr(), raw) }
     })
 }
 
@@ -256,6 +279,102 @@ fn rename_new_in_two_steps(from: &CStr, to: &CStr) -> io::Result<()> {
 pub(crate) fn unlink(path: &CStr) -> io::Result<()> {
     // SAFETY: the path ends in NUL.
     check(unsafe { libc::unlink(path.as_ptr()) }).map(drop)
+}
+
+/// [`open`] of what an open directory has under `name`; `mode` is that of a new file.
+pub(crate) fn open_in(
+    directory: &File,
+    name: &CStr,
+    flags: c_int,
+    mode: libc::c_uint,
+) -> io::Result<File> {
+    let (directory, flags) = (directory.as_raw_fd(), flags | libc::O_CLOEXEC);
+    let descriptor = uninterrupted(|| {
+        // SAFETY: `name` ends in NUL, and the mode is passed as the unsigned int that is expected.
+        unsafe { libc::openat(directory, name.as_ptr(), flags, mode) }
+    })?;
+    // SAFETY: `openat` has just made this descriptor, and nobody else owns it.
+    Ok(unsafe { File::from_raw_fd(descriptor) })
+}
+
+/// The status of what an open directory has under `name`: of a link, its own, unless it is followed.
+pub(crate) fn status_in(directory: &File, name: &CStr, follows: bool) -> io::Result<Status> {
+    status_with(|raw| {
+        let flags = if follows { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
+        let directory = directory.as_raw_fd();
+        // SAFETY: `name` ends in NUL, and `raw` points to room for one `stat`.
+        unsafe { libc::fstatat(directory, name.as_ptr(), raw, flags) }
+    })
+}
+
+/// Removes a file or link, or an empty directory, from an open directory.
+pub(crate) fn unlink_in(directory: &File, name: &CStr, is_directory: bool) -> io::Result<()> {
+    let flags = if is_directory { libc::AT_REMOVEDIR } else { 0 };
+    // SAFETY: `name` ends in NUL.
+    check(unsafe { libc::unlinkat(directory.as_raw_fd(), name.as_ptr(), flags) }).map(drop)
+}
+
+/// Renames within an open directory; what is at `to` already is replaced.
+pub(crate) fn rename_in(directory: &File, from: &CStr, to: &CStr) -> io::Result<()> {
+    let directory = directory.as_raw_fd();
+    // SAFETY: both names end in NUL.
+    check(unsafe { libc::renameat(directory, from.as_ptr(), directory, to.as_ptr()) }).map(drop)
+}
+
+/// An error where this process may not change which names an open directory has.
+pub(crate) fn check_changeable(directory: &File) -> io::Result<()> {
+    let wanted = libc::W_OK | libc::X_OK;
+    // SAFETY: the name ends in NUL.
+    check(unsafe {
+        libc::faccessat(directory.as_raw_fd(), c".".as_ptr(), wanted, libc::AT_EACCESS)
+    })
+    .map(drop)
+}
+
+/// The names that an open directory has, with the kind of each where the file system tells.
+pub(crate) fn names_in(directory: &File) -> io::Result<Vec<(CString, u8)>> {
+    use std::os::fd::IntoRawFd;
+    // A description of its own: the place in the list belongs to it.
+    let listed = open_in(directory, c".", libc::O_RDONLY | libc::O_DIRECTORY, 0)?.into_raw_fd();
+    // SAFETY: the descriptor is open, and belongs to the stream from here on if there is one.
+    let stream = unsafe { libc::fdopendir(listed) };
+    if stream.is_null() {
+        let error = io::Error::last_os_error();
+        close_inherited(listed);
+        return Err(error);
+    }
+    let mut names = Vec::new();
+    let ended = loop {
+        set_errno(0);
+        // SAFETY: the stream is open, and no other thread knows it.
+        let entry = unsafe { libc::readdir(stream) };
+        if entry.is_null() {
+            break io::Error::last_os_error();
+        }
+        // SAFETY: the name ends in NUL, and stays until the next call on the stream. No reference to
+        // the whole entry is made: it may be shorter than its type.
+        let (name, kind) =
+            unsafe { (CStr::from_ptr((&raw const (*entry).d_name).cast()), (*entry).d_type) };
+        if name != c"." && name != c".." {
+            names.push((name.to_owned(), kind));
+        }
+    };
+    // SAFETY: the stream is open, and not used again.
+    unsafe { libc::closedir(stream) };
+    if ended.raw_os_error() == Some(0) { Ok(names) } else { Err(ended) }
+}
+
+fn set_errno(value: c_int) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the pointer is this thread's own variable.
+    unsafe {
+        *libc::__errno_location() = value;
+    }
+    #[cfg(not(target_os = "linux"))]
+    // SAFETY: the pointer is this thread's own variable.
+    unsafe {
+        *libc::__error() = value;
+    }
 }
 
 /// How a byte range is locked.

@@ -1,16 +1,13 @@
-//! Walking, listing and deleting directories: the calls that take as long as there are files.
+//! Walking and listing directories by path, links followed, as reads follow them.
 
 use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::key::check_key;
 use crate::local::unless_absent;
-use crate::{Listing, Result, StoreError, replace};
-
-/// How often a directory is emptied that others still had open.
-const ATTEMPTS: usize = 16;
+use crate::{Listing, Result, StoreError};
 
 fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { operation, path: path.display().to_string(), source }
@@ -121,92 +118,4 @@ fn walk_into(
     }
     inside.pop();
     Ok(())
-}
-
-/// Deletes what is below `directory`, it (unless it is `root`), and what that leaves empty above.
-///
-/// A directory is renamed to a leftover first: it is there as a whole or not at all, whoever looks
-/// when and whatever ends the deletion, which takes as long as there are files.
-/// Counts values, not leftovers. Links are removed and not entered, so that nothing outside of the
-/// store is touched; one in the place of `directory` itself counts as the value it is.
-/// Where it cannot be renamed, what is called one of `first` goes first.
-pub(crate) fn delete(root: &Path, directory: &Path, first: &[&str]) -> Result<u64> {
-    let mut count = 0;
-    delete_into(root, directory, first, &mut count)
-        .map_err(|source| failed("delete", directory, source))?;
-    Ok(count)
-}
-
-fn delete_into(root: &Path, directory: &Path, first: &[&str], count: &mut u64) -> io::Result<()> {
-    let Some(status) = unless_absent(fs::symlink_metadata(directory))? else { return Ok(()) };
-    if status.is_symlink() && directory != root {
-        let to_value = fs::metadata(directory).is_ok_and(|target| !target.is_dir());
-        if !to_value && unless_absent(fs::remove_file(directory))?.is_some() {
-            *count += 1;
-        }
-    } else if fs::metadata(directory).is_ok_and(|target| target.is_dir()) {
-        match if directory == root { None } else { set_aside(directory) } {
-            Some(aside) => {
-                // A writer that had found the directory by its old name may still put a file there.
-                for _ in 0..ATTEMPTS {
-                    empty(&aside, count)?;
-                    if remove_if_empty(&aside)? {
-                        break;
-                    }
-                }
-            }
-            None => {
-                for name in first {
-                    let gone = unless_absent(fs::remove_file(directory.join(name)))?;
-                    *count += u64::from(gone.is_some());
-                }
-                empty(directory, count)?;
-            }
-        }
-    } else {
-        return Ok(());
-    }
-    for emptied in directory.ancestors().take_while(|above| *above != root) {
-        if !remove_if_empty(emptied)? {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// The directory under a name that listings hide; `None` where it cannot be renamed (a place where
-/// something is mounted, a name that gets too long), and where it is gone.
-fn set_aside(directory: &Path) -> Option<PathBuf> {
-    let aside = replace::unique_partial(directory);
-    fs::rename(directory, &aside).ok().map(|()| aside)
-}
-
-/// Removes everything in `directory`, and leaves what others put there meanwhile.
-fn empty(directory: &Path, count: &mut u64) -> io::Result<()> {
-    for (entry, kind) in entries(directory)? {
-        let path = entry.path();
-        if kind.is_dir() {
-            empty(&path, count)?;
-            remove_if_empty(&path)?;
-        } else if unless_absent(fs::remove_file(&path))?.is_some() {
-            *count += u64::from(name_of(&entry).is_some());
-        }
-    }
-    Ok(())
-}
-
-/// Whether the directory is gone.
-fn remove_if_empty(directory: &Path) -> io::Result<bool> {
-    match unless_absent(fs::remove_dir(directory)) {
-        Ok(_) => Ok(true),
-        Err(error)
-            if matches!(
-                error.raw_os_error(),
-                Some(libc::ENOTEMPTY | libc::EEXIST | libc::EBUSY | libc::EINVAL)
-            ) =>
-        {
-            Ok(false)
-        }
-        Err(error) => Err(error),
-    }
 }

@@ -6,6 +6,7 @@ mod place;
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::time::Duration;
 
 use place::Place;
 use zarrix_store::{Durability, LocalStore, Store, StoreError};
@@ -79,13 +80,13 @@ fn a_write_replaces_a_link_and_never_what_it_points_to() {
     let store = LocalStore::new(place.path("s"));
     put(&store, ".zarray", b"{}");
     fs::write(place.path("outside"), b"keep").unwrap();
-    symlink(place.path("outside"), place.path("s/a")).unwrap();
-    symlink(place.path("outside"), place.path("s/b.partial")).unwrap();
-    let _locks = (store.lock(".zarray", "a").unwrap(), store.lock(".zarray", "b").unwrap());
-    put(&store, "a", b"1");
-    put(&store, "b", b"2");
+    symlink(place.path("outside"), place.path("s/0")).unwrap();
+    symlink(place.path("outside"), place.path("s/1.partial")).unwrap();
+    let _locks = (store.lock(".zarray", "0").unwrap(), store.lock(".zarray", "1").unwrap());
+    put(&store, "0", b"1");
+    put(&store, "1", b"2");
     assert_eq!(fs::read(place.path("outside")).unwrap(), b"keep");
-    assert_eq!((get(&store, "a"), get(&store, "b")), (Some(b"1".to_vec()), Some(b"2".to_vec())));
+    assert_eq!((get(&store, "0"), get(&store, "1")), (Some(b"1".to_vec()), Some(b"2".to_vec())));
     assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 3);
 }
 
@@ -109,12 +110,88 @@ fn leftovers_are_hidden_and_go_with_their_prefix() {
     let place = Place::new();
     let store = LocalStore::new(place.path("s"));
     put(&store, "a/x", b"1");
-    fs::write(place.path("s/a/x.partial"), b"half").unwrap();
+    fs::write(place.path("s/a/0.partial"), b"half").unwrap();
     fs::write(place.path("s/a/y.12-3.partial"), b"half").unwrap();
     assert_eq!(store.list_prefix("").unwrap(), ["a/x"]);
     assert_eq!(store.size_prefix("").unwrap(), 1);
     assert_eq!(store.delete_prefix("a").unwrap(), 1);
     assert!(!place.path("s/a").exists());
+}
+
+#[test]
+fn what_no_key_can_name_and_we_did_not_write_is_never_deleted() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    assert_eq!(store.foreign("").unwrap(), None);
+    for key in ["a/zarr.json", "a/c/0", "b/zarr.json"] {
+        put(&store, key, b"1");
+    }
+    let ours = ["a/c/0.partial", "a/zarr.json.12-3.partial", "a/b.12-0af.partial/movie.partial"];
+    fs::create_dir(place.path("s/a/b.12-0af.partial")).unwrap();
+    ours.iter().for_each(|name| fs::write(place.path("s").join(name), b"half").unwrap());
+    let leftovers = ["a/b.12-0af.partial", "a/c/0.partial", "a/zarr.json.12-3.partial"];
+    assert_eq!(
+        (store.foreign("").unwrap(), store.leftovers("").unwrap()),
+        (None, leftovers.map(str::to_owned).into())
+    );
+    let theirs =
+        ["a/movie.mp4.partial", "a/c/back\\slash", "a/backup.partial/thesis", "a/c/1.partial/file"];
+    for name in theirs {
+        let path = place.path("s").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, b"keep").unwrap();
+        assert!(store.foreign("a").unwrap().is_some(), "{name}");
+    }
+    assert_eq!(store.delete_prefix("a").unwrap(), 2);
+    assert_eq!(store.delete_prefix("").unwrap(), 1);
+    for name in theirs {
+        assert_eq!(fs::read(place.path("s").join(name)).unwrap(), b"keep", "{name}");
+    }
+    // What lay in a directory that was set aside, and is not ours, is still there, too.
+    assert_eq!(store.leftovers("").unwrap(), ["a/b.12-0af.partial"]);
+    assert_eq!(fs::read_dir(place.path("s/a")).unwrap().count(), 4);
+}
+
+#[test]
+fn only_leftovers_are_removed_as_leftovers() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/zarr.json", b"1");
+    fs::write(place.path("s/a/0.partial"), b"half").unwrap();
+    fs::write(place.path("s/a/movie.partial"), b"keep").unwrap();
+    fs::create_dir(place.path("outside")).unwrap();
+    fs::write(place.path("outside/0.partial"), b"keep").unwrap();
+    symlink(place.path("outside"), place.path("s/link")).unwrap();
+    let remove = |name, age| store.remove_leftover(name, Duration::from_secs(age)).unwrap();
+    for name in ["a/zarr.json", "a/movie.partial", "link/0.partial", "none/0.partial", "a"] {
+        assert!(!remove(name, 0), "{name}");
+    }
+    assert!(!remove("a/0.partial", 3600));
+    assert!(remove("a/0.partial", 0));
+    assert_eq!(fs::read(place.path("outside/0.partial")).unwrap(), b"keep");
+    assert_eq!(fs::read_dir(place.path("s/a")).unwrap().count(), 2);
+}
+
+#[test]
+fn a_write_takes_nothing_that_was_put_in_its_way() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, ".zarray", b"{}");
+    fs::write(place.path("outside"), b"keep").unwrap();
+    fs::hard_link(place.path("outside"), place.path("s/0.partial")).unwrap();
+    let pipe = std::ffi::CString::new(place.path("s/1.partial").to_str().unwrap()).unwrap();
+    // SAFETY: the path ends in NUL.
+    assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+    fs::create_dir(place.path("s/2.partial")).unwrap();
+    for key in ["0", "1", "2"] {
+        let _lock = store.lock(".zarray", key).unwrap();
+        // More than a pipe takes without a reader.
+        put(&store, key, &[7; 100_000]);
+        assert_eq!(get(&store, key).unwrap().len(), 100_000, "{key}");
+    }
+    assert_eq!(fs::read(place.path("outside")).unwrap(), b"keep");
+    assert!(place.path("s/2.partial").is_dir());
+    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 5);
 }
 
 #[test]

@@ -1,0 +1,173 @@
+//! A directory that is open: what lies in it is reached through its descriptor.
+//!
+//! A path is looked up anew by each call, and another process may put a link in the place of a
+//! directory between two of them: a deletion that lists by path and deletes by path goes on in what
+//! the link points to. Below a descriptor only one name is looked up, and a link is not followed.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::key::check_key;
+use crate::local::unless_absent;
+use crate::partial::{self, Leftover};
+use crate::sys::{self, Status};
+
+/// What a name in a directory stands for; links are not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Directory,
+    Link,
+    /// A pipe, a socket or a device.
+    Other,
+}
+
+/// A name in a directory.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub name: CString,
+    pub kind: Kind,
+}
+
+impl Entry {
+    pub(crate) fn name(&self) -> &OsStr {
+        os_str(&self.name)
+    }
+
+    /// Whether this is neither a key's nor a leftover of ours, but somebody else's. We make no
+    /// directory under the name of a value that is being written.
+    pub(crate) fn is_foreign(&self) -> bool {
+        match partial::leftover(self.name.to_bytes()) {
+            Some(Leftover::File) => self.kind == Kind::Directory,
+            Some(Leftover::FileOrDirectory) => false,
+            None => !self.name().to_str().is_some_and(|name| check_key(name).is_ok()),
+        }
+    }
+}
+
+/// An open directory.
+#[derive(Debug)]
+pub(crate) struct Directory(File);
+
+impl Directory {
+    /// Opens what `path` leads to, links followed; `None` where there is no directory.
+    pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
+        let opened = sys::open(&c_name(path.as_os_str())?, libc::O_RDONLY | libc::O_DIRECTORY);
+        Ok(unless_absent(opened)?.map(Self))
+    }
+
+    /// Opens the directory `name` in this one; `None` where it is not one, or is a link that is not
+    /// to be followed. Links in a path that the caller was given are followed, listed ones are not.
+    pub(crate) fn inside(&self, name: &CStr, follows: bool) -> io::Result<Option<Self>> {
+        let follow = if follows { 0 } else { libc::O_NOFOLLOW };
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | follow;
+        match sys::open_in(&self.0, name, flags, 0) {
+            // A link; with O_DIRECTORY most systems say ENOTDIR.
+            Err(error) if !follows && error.raw_os_error() == Some(libc::ELOOP) => Ok(None),
+            opened => Ok(unless_absent(opened)?.map(Self)),
+        }
+    }
+
+    /// What the directory holds, in no order.
+    pub(crate) fn entries(&self) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for (name, told) in sys::names_in(&self.0)? {
+            let kind = match told {
+                libc::DT_REG => Kind::File,
+                libc::DT_DIR => Kind::Directory,
+                libc::DT_LNK => Kind::Link,
+                libc::DT_UNKNOWN => match self.status(&name)? {
+                    Some(status) => status.kind(),
+                    None => continue,
+                },
+                _ => Kind::Other,
+            };
+            entries.push(Entry { name, kind });
+        }
+        Ok(entries)
+    }
+
+    /// What `name` is, links not followed.
+    pub(crate) fn status(&self, name: &CStr) -> io::Result<Option<Status>> {
+        unless_absent(sys::status_in(&self.0, name, false))
+    }
+
+    /// Whether the link `name` leads to a file or a directory.
+    pub(crate) fn leads_anywhere(&self, name: &CStr) -> bool {
+        sys::status_in(&self.0, name, true).is_ok_and(|to| to.is_file() || to.is_dir())
+    }
+
+    /// Whether the link `name` leads to something that is not a directory.
+    pub(crate) fn leads_to_value(&self, name: &CStr) -> bool {
+        sys::status_in(&self.0, name, true).is_ok_and(|status| !status.is_dir())
+    }
+
+    /// What the directory itself is.
+    pub(crate) fn own_status(&self) -> io::Result<Status> {
+        sys::status_of(&self.0)
+    }
+
+    /// Opens a file; a link in its place is an error, and a pipe is not waited for.
+    pub(crate) fn file(&self, name: &CStr) -> io::Result<Option<File>> {
+        let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        unless_absent(sys::open_in(&self.0, name, flags, 0))
+    }
+
+    /// Makes a file for this user alone, where nothing has the name.
+    pub(crate) fn new_private_file(&self, name: &CStr) -> io::Result<File> {
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+        sys::open_in(&self.0, name, flags, 0o600)
+    }
+
+    /// Removes a file or link; whether it was there.
+    pub(crate) fn remove_file(&self, name: &CStr) -> io::Result<bool> {
+        Ok(unless_absent(sys::unlink_in(&self.0, name, false))?.is_some())
+    }
+
+    /// Removes a directory unless it holds something; whether it is gone.
+    pub(crate) fn remove_empty(&self, name: &CStr) -> io::Result<bool> {
+        match sys::unlink_in(&self.0, name, true) {
+            Ok(()) => Ok(true),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::ENOENT) => Ok(true),
+                // The last is a link, or a file, in the place of the directory.
+                Some(
+                    libc::ENOTEMPTY | libc::EEXIST | libc::EBUSY | libc::EINVAL | libc::ENOTDIR,
+                ) => Ok(false),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Gives what is called `from` the name `to`, and replaces a file of that name.
+    pub(crate) fn rename(&self, from: &CStr, to: &CStr) -> io::Result<()> {
+        sys::rename_in(&self.0, from, to)
+    }
+
+    /// An error where this process may not change which names the directory has.
+    pub(crate) fn check_changeable(&self) -> io::Result<()> {
+        sys::check_changeable(&self.0)
+    }
+}
+
+impl Status {
+    pub(crate) fn kind(&self) -> Kind {
+        match (self.is_file(), self.is_dir(), self.is_link()) {
+            (true, ..) => Kind::File,
+            (_, true, _) => Kind::Directory,
+            (.., true) => Kind::Link,
+            _ => Kind::Other,
+        }
+    }
+}
+
+pub(crate) fn c_name(name: &OsStr) -> io::Result<CString> {
+    CString::new(name.as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+pub(crate) fn os_str(name: &CStr) -> &OsStr {
+    OsStr::from_bytes(name.to_bytes())
+}

@@ -1,0 +1,118 @@
+//! What lies in a directory of a store and is not a value: leftovers of ours, and what others put there.
+//!
+//! Listings hide both. Links are not followed here: what they lead to is not deleted with the store.
+
+use std::ffi::{CString, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::directory::{Directory, Entry, Kind, c_name};
+use crate::partial::{self, Leftover};
+use crate::{Result, StoreError, below, deletion};
+
+fn failed(operation: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError {
+    move |source| StoreError::Io { operation, path: path.display().to_string(), source }
+}
+
+/// Something below `directory` that is neither a value nor a leftover of ours.
+pub(crate) fn foreign(directory: &Path) -> Result<Option<OsString>> {
+    let search = || match Directory::open(directory)? {
+        Some(opened) => foreign_in(&opened),
+        None => Ok(None),
+    };
+    let found = search().map_err(failed("list", directory))?;
+    Ok(found.map(PathBuf::into_os_string))
+}
+
+fn foreign_in(directory: &Directory) -> io::Result<Option<PathBuf>> {
+    for entry in directory.entries()? {
+        // What only a listing of values passes over: a pipe, or a link that leads nowhere.
+        let is_no_value = match entry.kind {
+            Kind::Other => true,
+            Kind::Link => !directory.leads_anywhere(&entry.name),
+            Kind::File | Kind::Directory => false,
+        };
+        let is_ours = partial::leftover(entry.name.to_bytes()).is_some();
+        if entry.is_foreign() || (is_no_value && !is_ours) {
+            return Ok(Some(entry.name().into()));
+        }
+        // A directory that is set aside was the whole of a node, whatever that held.
+        if !is_ours
+            && entry.kind == Kind::Directory
+            && let Some(inside) = directory.inside(&entry.name, false)?
+            && let Some(found) = foreign_in(&inside)?
+        {
+            return Ok(Some(Path::new(entry.name()).join(found)));
+        }
+    }
+    Ok(None)
+}
+
+/// Leftovers below `directory`, which holds what is below `prefix`.
+pub(crate) fn list(directory: &Path, prefix: &str) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut search = || match Directory::open(directory)? {
+        Some(opened) => list_in(&opened, prefix, &mut found),
+        None => Ok(()),
+    };
+    search().map_err(failed("list", directory))?;
+    found.sort_unstable();
+    Ok(found)
+}
+
+fn list_in(directory: &Directory, prefix: &str, found: &mut Vec<String>) -> io::Result<()> {
+    for entry in directory.entries()? {
+        let Some(name) = entry.name().to_str() else { continue };
+        if is_leftover(&entry) {
+            found.push(below(prefix, name));
+        } else if entry.kind == Kind::Directory
+            && !entry.is_foreign()
+            && let Some(inside) = directory.inside(&entry.name, false)?
+        {
+            list_in(&inside, &below(prefix, name), found)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_leftover(entry: &Entry) -> bool {
+    match partial::leftover(entry.name.to_bytes()) {
+        Some(Leftover::File) => entry.kind == Kind::File,
+        Some(Leftover::FileOrDirectory) => matches!(entry.kind, Kind::File | Kind::Directory),
+        None => false,
+    }
+}
+
+/// Removes the leftover `name` of the store in `root` that was not changed for `least_age`.
+pub(crate) fn remove(root: &Path, name: &str, least_age: Duration) -> Result<bool> {
+    let path = root.join(name);
+    remove_in(root, name, least_age).map_err(failed("delete", &path))
+}
+
+fn remove_in(root: &Path, name: &str, least_age: Duration) -> io::Result<bool> {
+    let mut names = name.split('/').map(|name| c_name(name.as_ref()));
+    let Some(last) = names.next_back().transpose()? else { return Ok(false) };
+    let Some(mut directory) = Directory::open(root)? else { return Ok(false) };
+    for name in names {
+        let Some(next) = directory.inside(&name?, false)? else { return Ok(false) };
+        directory = next;
+    }
+    let Some(status) = directory.status(&last)? else { return Ok(false) };
+    let age = SystemTime::now().duration_since(status.modified()).unwrap_or_default();
+    let entry = Entry { name: last, kind: status.kind() };
+    if !is_leftover(&entry) || age < least_age {
+        return Ok(false);
+    }
+    match entry.kind {
+        Kind::Directory => remove_directory(&directory, &entry.name),
+        _ => directory.remove_file(&entry.name),
+    }
+}
+
+/// Deletes a directory that was set aside; whether it is gone.
+fn remove_directory(directory: &Directory, name: &CString) -> io::Result<bool> {
+    let Some(inside) = directory.inside(name, false)? else { return Ok(false) };
+    deletion::empty_all(&inside)?;
+    directory.remove_empty(name)
+}
