@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from database_values import check_filled, check_fork, fill
+from elsewhere import forget_secrets
 from servers import SECRET, Running
-from zarrix import _database_server, storage
+from zarrix import storage
 from zarrix.testing import check_store
 
 OPENED: dict[str, Callable[..., Any]] = {
@@ -82,7 +83,7 @@ def test_passwords_are_not_shown_or_pickled(store: Any, monkeypatch: pytest.Monk
     assert SECRET not in repr(store)
     assert pickle.loads(pickled) == store
     assert pickle.loads(pickled)["a"] == b"1"
-    monkeypatch.setattr(_database_server, "_given", {})
+    forget_secrets(monkeypatch)
     twin = pickle.loads(pickled)
     variable = {"RedisStore": "ZARRIX_REDIS_PASSWORD"}.get(
         type(store).__name__, "ZARRIX_MONGODB_HOST"

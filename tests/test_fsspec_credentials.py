@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 import zarrix as zarr
-from zarrix import _file_systems, storage
+from elsewhere import forget_secrets
+from zarrix import storage
 from zarrix._stores import as_store
 
 fsspec = pytest.importorskip("fsspec")
@@ -59,7 +60,7 @@ def test_a_pickle_has_no_credentials_and_this_process_still_opens_it(store: Any)
 
 def test_another_process_is_told_what_it_lacks(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pickled = pickle.dumps(store)
-    monkeypatch.setattr(_file_systems, "_given", {})
+    forget_secrets(monkeypatch)
     with pytest.raises(PermissionError, match="password of a Guarded were given"):
         pickle.loads(pickled)
     monkeypatch.setitem(fsspec.config.conf, "guarded", {"password": SECRET})
@@ -78,7 +79,7 @@ def test_a_service_that_the_engine_knows_finds_them_in_its_environment(
     fs = s3fs.S3FileSystem(key="AK", secret=SECRET, endpoint_url="http://127.0.0.1:1")
     pickled = pickle.dumps(storage.FsspecStore(fs, path="bucket/x"))
     assert SECRET.encode() not in pickled
-    monkeypatch.setattr(_file_systems, "_given", {})
+    forget_secrets(monkeypatch)
     with pytest.raises(PermissionError, match="key, secret of a S3FileSystem were given"):
         pickle.loads(pickled)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AK")

@@ -77,7 +77,8 @@ class Config:
     max_chunk_bytes : int
         Largest decoded chunk that is accepted from a metadata document or created
         (``ZARRIX_MAX_CHUNK_BYTES``); by default half the physical memory, at least 2 GiB.
-        A document that claims more would otherwise make a read allocate it.
+        A document that claims more would otherwise make a read allocate it. Also the longest value
+        that is read as a whole from a server.
     max_document_bytes : int
         Longest metadata document that is read (``ZARRIX_MAX_DOCUMENT_BYTES``); by default 64 MiB.
         Consolidated metadata of more than a hundred thousand nodes may need more.
@@ -113,7 +114,7 @@ class Config:
         self._read_missing_chunks = True
         self._allow_pickle = False
         self._ignored: dict[str, Any] = {}
-        self._max_chunk_bytes = max(2 * _GIB, _physical_memory() // 2)
+        self.max_chunk_bytes = max(2 * _GIB, _physical_memory() // 2)
         self._max_document_bytes = 64 << 20
         for name, parse in _VARIABLES.items():
             variable = f"ZARRIX_{name.upper()}"
@@ -208,6 +209,7 @@ class Config:
     @max_chunk_bytes.setter
     def max_chunk_bytes(self, value: int) -> None:
         self._max_chunk_bytes = _whole_number("max_chunk_bytes", value, least=1)
+        _engine.set_most_answer_bytes(min(self._max_chunk_bytes, 2**64 - 1))
 
     @property
     def max_document_bytes(self) -> int:

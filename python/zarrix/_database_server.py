@@ -9,17 +9,14 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
-import secrets
 from typing import Any
 
 from zarrix._database import DatabaseStore
 from zarrix._remote._options import apart, together
+from zarrix._secrets import Secrets
 from zarrix.util import normalize_dimension_separator
 
 __all__ = ["DatabaseServerStore"]
-
-# Secret options that calls of this process gave, by a number that says nothing.
-_given: dict[str, dict[str, Any]] = {}
 
 
 class DatabaseServerStore(DatabaseStore):
@@ -45,15 +42,14 @@ class DatabaseServerStore(DatabaseStore):
             {name: value for name, value in options.items() if name not in addresses}
         )
         self._hidden = tuple({**hidden, **addresses})
-        self._token = secrets.token_hex(8)
-        _given[self._token] = {**hidden, **addresses}
+        self._credentials = Secrets({**hidden, **addresses})
         self._prepare()
 
     @property
     def _options(self) -> dict[str, Any]:
         """All that the client is made with; in another process the secrets of its environment."""
-        hidden = _given.get(self._token)
-        if hidden is None:
+        hidden = self._credentials.options
+        if self._credentials.are_elsewhere:
             start = f"ZARRIX_{type(self).__name__.removesuffix('Store').upper()}_"
             names = {name: f"{start}{name.upper()}" for name in self._hidden}
             lacking = [variable for variable in names.values() if variable not in os.environ]

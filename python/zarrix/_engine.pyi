@@ -33,6 +33,7 @@ __all__ = [
     "concurrent_requests",
     "set_chunk_cache_bytes",
     "set_concurrent_requests",
+    "set_most_answer_bytes",
     "set_threads",
     "threads",
 ]
@@ -443,6 +444,9 @@ def set_concurrent_requests(count: int) -> None:
 
 def concurrent_requests() -> int:
     """How many requests of this process to remote stores are on their way at one time."""
+
+def set_most_answer_bytes(bytes: int) -> None:
+    """How many bytes of a value on a server are read where its reader does not say."""
 
 def set_threads(count: int) -> None:
     """Size of the worker pool of this process, from the next read or write on."""

@@ -1,8 +1,8 @@
 """File systems of fsspec in pickles: what makes one again, without its credentials.
 
-Options that are secret stay in a table of this process, which forked children inherit. In another
-process they have to be where fsspec or the service looks for them: in the environment, or in a file
-of fsspec's configuration. Where they are not, opening is refused, rather than tried without.
+Options that are secret stay in this process (`Secrets`), and in children that are forked from it.
+In another process they have to be where fsspec or the service looks for them: in the environment,
+or in a file of fsspec's configuration. Where they are not, opening is refused, not tried without.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
-import secrets
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from zarrix._remote import of_filesystem
 from zarrix._remote._options import WITHOUT_EFFECT, apart, together
+from zarrix._secrets import Secrets
 
-__all__ = ["KeptFileSystem", "kept", "place_of", "without_password"]
+__all__ = ["KeptFileSystem", "kept", "place_of"]
 
-# Secret options of file systems of this process, by a number that says nothing.
-_given: dict[str, dict[str, Any]] = {}
+# Of file systems that were pickled, so that pickling one again makes no other secrets.
+_known: weakref.WeakKeyDictionary[Any, Secrets] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class KeptFileSystem:
     positional: int
     options: dict[str, Any]
     secret_names: tuple[str, ...]
-    token: str
+    secrets: Secrets
 
     def opened(self) -> Any:
         """The file system.
@@ -44,7 +45,7 @@ class KeptFileSystem:
         PermissionError
             Its credentials are not in this process.
         """
-        hidden = _given.get(self.token, {})
+        hidden = self.secrets.options
         found = together(self.options, hidden)
         options = {
             name: found[name].opened() if isinstance(found[name], KeptFileSystem) else found[name]
@@ -91,12 +92,9 @@ def kept(fs: Any) -> KeptFileSystem:
         name: kept(one) if hasattr(one, "storage_options") else one for name, one in given.items()
     }
     public, hidden = apart(inner)
-    token = ""
-    if hidden:
-        token = secrets.token_hex(8)
-        _given[token] = hidden
+    secrets = _known.setdefault(fs, Secrets(hidden))
     return KeptFileSystem(
-        type(fs), tuple(given), len(fs.storage_args), public, tuple(_names(hidden)), token
+        type(fs), tuple(given), len(fs.storage_args), public, secrets.names, secrets
     )
 
 
@@ -126,18 +124,3 @@ def _place(value: Any) -> str:
     # Of an object nothing is known but which one it is.
     is_plain = value is None or isinstance(value, str | bytes | int | float | list | tuple)
     return repr(value) if is_plain else f"{id(value):#x}"
-
-
-def _names(options: dict[str, Any]) -> list[str]:
-    return [
-        f"{name}.{inner}" if inner else name
-        for name, value in options.items()
-        for inner in (_names(value) if isinstance(value, dict) else [""])
-    ]
-
-
-def without_password(place: str) -> str:
-    """An address without what is before its host; a path as it is."""
-    scheme, found, rest = place.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" if found else place

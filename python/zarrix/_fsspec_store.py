@@ -16,8 +16,9 @@ from types import ModuleType
 from typing import Any, Self
 
 from zarrix import _engine
-from zarrix._file_systems import kept, place_of, without_password
+from zarrix._file_systems import kept, place_of
 from zarrix._remote import of_filesystem
+from zarrix._secrets import public_url
 from zarrix._store import EngineStore
 from zarrix.util import normalize_dimension_separator, normalize_storage_path
 
@@ -50,7 +51,7 @@ class _FileSystemStore(EngineStore):
         native = of_filesystem(self.fs, self.path) if usual else None
         if native is not None:
             return native._engine
-        path = without_password(self.path).strip("/")
+        path = public_url(self.path).strip("/")
         return _engine.MappingStore(self.map, (place_of(self.fs), path))
 
     @property
@@ -137,10 +138,10 @@ class _FileSystemStore(EngineStore):
     def __getstate__(self) -> Any:
         state = super().__getstate__()
         fs = kept(self.fs)
-        path = without_password(self.path)
+        path = public_url(self.path)
         if path != self.path:
-            # A password before the host, which nobody else is told.
-            fs = replace(fs, secret_names=(*fs.secret_names, "password"))
+            # A password before the host, or the signature of a signed address.
+            fs = replace(fs, secret_names=(*fs.secret_names, "what the address hides"))
         return {**state, "fs": fs, "path": path}
 
     def __setstate__(self, state: Any) -> None:
@@ -155,7 +156,7 @@ class _FileSystemStore(EngineStore):
         protocol = self.fs.protocol
         scheme = protocol if isinstance(protocol, str) else protocol[0]
         place = self.path if "://" in self.path else f"{scheme}://{self.path}"
-        return f"<zarrix.storage.{type(self).__name__} '{without_password(place)}'>"
+        return f"<zarrix.storage.{type(self).__name__} '{public_url(place)}'>"
 
 
 class FSStore(_FileSystemStore):

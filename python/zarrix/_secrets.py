@@ -63,7 +63,7 @@ class Secrets:
         return _found, (self._token, self.names)
 
     def __repr__(self) -> str:
-        return f"<secret options: {', '.join(self.names) or 'none'}>"
+        return f"<hidden options: {', '.join(self.names) or 'none'}>"
 
 
 def _found(token: str, names: tuple[str, ...]) -> Secrets:

@@ -8,6 +8,7 @@ import traceback
 import numpy as np
 import pytest
 import zarrix as zarr
+from elsewhere import forget_secrets
 from zarrix._stores import as_store
 
 
@@ -38,13 +39,11 @@ def test_a_pickle_holds_no_credentials_and_reopens_in_this_process(s3_bucket):
 def test_a_pickle_opened_elsewhere_takes_the_environments_credentials_or_says_so(
     s3_bucket, monkeypatch
 ):
-    from zarrix import _remote
-
     store = as_store(s3_bucket.url, s3_bucket.options)
     store["a"] = b"1"
     pickled = pickle.dumps(store)
     # As in a process that was not there when they were given.
-    monkeypatch.setattr(_remote, "_given", {})
+    forget_secrets(monkeypatch)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "false")
     with pytest.raises(PermissionError, match="never pickled"):
         pickle.loads(pickled)["a"]

@@ -22,6 +22,8 @@ class Recorder:
 
     values: dict[str, Any] = field(default_factory=dict)
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    # The port of the client of each request, which tells connections apart.
+    connections: list[int] = field(default_factory=list)
     refuse: str = ""
     port: int = 0
     sent_bytes: int = 0
@@ -68,6 +70,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         here = self.recorder
         headers = {name.lower(): value for name, value in self.headers.items()}
         here.requests.append((self.path, headers))
+        here.connections.append(self.client_address[1])
         value = here.values.get(self.path)
         if here.refuse and here.refuse.lower() not in headers:
             self._send(401, b"", has_body)

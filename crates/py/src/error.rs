@@ -41,6 +41,10 @@ pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
                 Refusal::Missing => PyFileNotFoundError::new_err(message),
                 Refusal::TimedOut => PyTimeoutError::new_err(message),
                 Refusal::Unreachable => PyConnectionError::new_err(message),
+                Refusal::TooLong => PyOSError::new_err(format!(
+                    "{message}; config.max_chunk_bytes (ZARRIX_MAX_CHUNK_BYTES) says how long a \
+                     value on a server may be"
+                )),
                 Refusal::Failed => PyOSError::new_err(message),
             }
         }

@@ -62,6 +62,11 @@ mod _engine {
     }
 
     #[pyfunction]
+    fn set_most_answer_bytes(bytes: u64) {
+        zarrix_store::set_most_answer_bytes(bytes);
+    }
+
+    #[pyfunction]
     fn set_chunk_cache_bytes(bytes: usize) {
         zarrix_engine::set_chunk_cache_bytes(bytes);
     }

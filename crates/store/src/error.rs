@@ -14,6 +14,8 @@ pub enum Refusal {
     TimedOut,
     /// There is no connection, or none that lasts.
     Unreachable,
+    /// The answer is longer than is read of a server.
+    TooLong,
     /// The server says that it failed.
     Failed,
 }

@@ -40,6 +40,7 @@ pub use lock_files::LockFiles;
 pub use memory::MemoryStore;
 pub use object::{
     CacheCounts, ObjectStore, Place, Service, concurrent_requests, set_concurrent_requests,
+    set_most_answer_bytes,
 };
 pub use rename::moved_keys;
 pub use store::{

@@ -4,16 +4,15 @@ A URL is split into a service, a bucket and a prefix; options and the environmen
 service's own options (`_s3`, `_gcs`, `_azure`, `_http`, `_hdfs`). Options
 that only fsspec can honour send the URL there; names that nobody knows are refused.
 
-Credentials are in the options of the engine store and nowhere else: what this object shows and
-pickles is its URL and the public options. Those that a call gave stay in a table of this process,
-which forked children inherit; elsewhere a pickle finds them in the environment, or says so.
+Credentials are in the options of the engine store and in `Secrets`: what a store shows and pickles
+is its URL and the public options. Unpickled in another process, it takes credentials from the
+environment, or says that there are none.
 """
 
 from __future__ import annotations
 
 import operator
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +21,7 @@ from zarrix import _engine
 from zarrix._errors import ReadOnlyError, suggestion
 from zarrix._remote import _azure, _gcs, _hdfs, _http, _s3
 from zarrix._remote._options import Address, NeedsFsspec, UnknownOption, apart, together
+from zarrix._secrets import Secrets
 from zarrix._store import EngineStore
 
 __all__ = ["NeedsFsspec", "RemoteStore", "RemoteZipStore", "handles", "of_filesystem", "open_url"]
@@ -39,10 +39,6 @@ _SERVICES: dict[str, _Translate] = {
     "https": _http.address,
     "hdfs": _hdfs.address,
 }
-
-# Secret options that calls of this process gave, by a number that says nothing.
-_given: dict[str, dict[str, Any]] = {}
-
 
 # fsspec's file systems whose options are ours, too, by package and class.
 _FILE_SYSTEMS = {
@@ -138,10 +134,7 @@ class RemoteStore(EngineStore):
         if "@" in urlsplit(url).netloc and not url.startswith("hdfs"):
             # A password before the host; HDFS has users and no passwords.
             hidden["url"] = url
-        self._token: str | None = None
-        if hidden:
-            self._token = secrets.token_hex(8)
-            _given[self._token] = hidden
+        self._credentials = Secrets(hidden)
         self._listable = not url.startswith("http")
         self._writeable = not read_only and self._listable
         self.path = self.url = _address(url, storage_options or {}).url
@@ -149,10 +142,9 @@ class RemoteStore(EngineStore):
     @property
     def address(self) -> Address:
         """Where the store is and all that opens it, credentials too."""
-        hidden = _given.get(self._token, {}) if self._token else {}
-        options = together(self._options, hidden)
+        options = together(self._options, self._credentials.options)
         there = _address(options.pop("url", self.url), options)
-        if self._token and not hidden and not there.has_credentials:
+        if self._credentials.are_elsewhere and not there.has_credentials:
             raise PermissionError(
                 f"the credentials for {self.url} were in storage_options, which are never pickled: "
                 "give them to this process in its environment, or open the URL in it"

@@ -162,8 +162,7 @@ impl Client {
             Edge::First(bytes) => GetRange::Bounded(0..bytes),
             Edge::Last(bytes) => GetRange::Suffix(bytes),
         };
-        let options = GetOptions { range: Some(range), ..GetOptions::default() };
-        match self.ask(&self.path(name)?, options).await {
+        match self.ask(&self.path(name)?, ranged(range)).await {
             // Of an empty value there is no range at all.
             Err(error) if status_of(&error) == Some(416) => self.get(name, 0).await,
             found => self.unless_absent("read", name, found),
@@ -270,9 +269,7 @@ impl Client {
     }
 
     async fn get_run(&self, name: &str, run: &Range<u64>) -> Result<Option<Got>> {
-        let range = Some(GetRange::Bounded(run.clone()));
-        let options = GetOptions { range, ..GetOptions::default() };
-        match self.ask(&self.path(name)?, options).await {
+        match self.ask(&self.path(name)?, ranged(GetRange::Bounded(run.clone()))).await {
             Err(error) if status_of(&error) == Some(416) => match self.head(name).await? {
                 Some((_, total)) => Err(StoreError::beyond_end(name, run, total)),
                 None => Ok(None),
@@ -303,6 +300,13 @@ impl Client {
             None => Ok(bytes),
         }
     }
+}
+
+/// A request for a part of a value; servers that ignore ranges send all of it.
+fn ranged(range: GetRange) -> GetOptions {
+    let mut options = GetOptions { range: Some(range), ..GetOptions::default() };
+    options.extensions.insert(Most(u64::MAX));
+    options
 }
 
 /// Whether an error says that nothing is stored, which is an answer.

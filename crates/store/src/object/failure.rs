@@ -7,7 +7,7 @@ use object_store::Error;
 use object_store::client::{HttpError, HttpErrorKind};
 
 use super::client::Client;
-use super::transport::NO_CREDENTIALS;
+use super::transport::{NO_CREDENTIALS, TOO_LONG};
 use crate::{Refusal, StoreError};
 
 /// Longest piece of a server's words that is repeated.
@@ -22,6 +22,7 @@ impl Client {
             Error::NotFound { .. } => Refusal::Missing,
             _ if text.contains(NO_CREDENTIALS) => Refusal::Denied,
             _ if is_missing_bucket(error) => Refusal::Missing,
+            _ if innermost(error).starts_with(TOO_LONG) => Refusal::TooLong,
             _ => match transport_kind(error) {
                 Some(HttpErrorKind::Timeout) => Refusal::TimedOut,
                 Some(_) => Refusal::Unreachable,
@@ -31,6 +32,9 @@ impl Client {
         let mut reason = in_short(&text);
         if matches!(refusal, Refusal::TimedOut | Refusal::Unreachable) {
             reason = format!("{reason} to {}: {}", host(&text), innermost(error));
+        }
+        if refusal == Refusal::TooLong {
+            reason = innermost(error);
         }
         let reason = self.without_secrets(&reason);
         StoreError::Remote { operation, path: self.place.url(name), refusal, reason }

@@ -13,6 +13,7 @@ mod failure;
 mod hdfs;
 mod pace;
 mod place;
+mod redirect;
 mod remote;
 mod transport;
 
@@ -30,7 +31,7 @@ use self::client::{Client, Wanted, is_value};
 use self::conditions::{Outcome, change_name, pause};
 pub(crate) use self::hdfs::{after_fork_in_parent, before_fork};
 pub use self::place::{Place, Service};
-pub use self::remote::{concurrent_requests, set_concurrent_requests};
+pub use self::remote::{concurrent_requests, set_concurrent_requests, set_most_answer_bytes};
 use crate::key::{check_key, check_prefix};
 use crate::{
     Change, Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, LockFiles, Refusal,
@@ -66,7 +67,7 @@ impl ObjectStore {
     /// of the server.
     pub fn new(place: Place, prefix: &str) -> Result<Self> {
         check_prefix(prefix)?;
-        let (id, place) = (place.id(prefix), Arc::new(place));
+        let (id, place) = (place.id(prefix), remote::shared(place));
         remote::client(&place)?;
         let locks = place.locks().map(|folder| Arc::new(LockFiles::new(folder)));
         Ok(Self { place, prefix: prefix.to_owned(), id, locks })

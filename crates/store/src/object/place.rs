@@ -16,6 +16,7 @@ use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, R
 use super::cache::Cache;
 use super::hdfs::{Hdfs, Patience, Terms};
 use super::pace::Pace;
+use super::redirect;
 use super::transport::Connector;
 use crate::{Result, StoreError};
 
@@ -29,6 +30,7 @@ const RETRIES_OPTION: &str = "max_retries";
 const HEADER_OPTION: &str = "header:";
 const CACHE_OPTION: &str = "cache";
 const CACHE_BYTES_OPTION: &str = "cache_bytes";
+const ALLOW_HTTP_OPTION: &str = "allow_http";
 const LOCKS_OPTION: &str = "locks";
 /// What a cache may take of the disk, where the options do not say.
 const CACHE_BYTES: u64 = 10 << 30;
@@ -207,7 +209,8 @@ impl Place {
         Ok(RetryConfig { backoff, max_retries, retry_timeout: self.timeout()? })
     }
 
-    fn client_options(&self) -> Result<ClientOptions> {
+    /// What opens connections for requests with the caller's headers.
+    fn terms(&self) -> Result<redirect::Terms> {
         let mut headers = HeaderMap::new();
         for (name, value) in &self.options {
             let Some(name) = name.strip_prefix(HEADER_OPTION) else { continue };
@@ -215,22 +218,25 @@ impl Place {
             let value = HeaderValue::try_from(value);
             headers.insert(name, value.map_err(|_| self.invalid("a header's value"))?);
         }
-        Ok(ClientOptions::new()
-            .with_default_headers(headers)
-            .with_user_agent(HeaderValue::from_static(concat!(
-                "zarrix/",
-                env!("CARGO_PKG_VERSION")
-            )))
-            .with_timeout_disabled()
-            .with_connect_timeout(PATIENCE.min(Duration::from_secs(5)).min(self.timeout()?))
-            .with_pool_idle_timeout(Duration::from_secs(30)))
+        Ok(redirect::Terms {
+            headers,
+            agent: HeaderValue::from_static(concat!("zarrix/", env!("CARGO_PKG_VERSION"))),
+            connect_timeout: PATIENCE.min(Duration::from_secs(5)).min(self.timeout()?),
+            idle_timeout: Duration::from_secs(30),
+            allow_http: self.options.get(ALLOW_HTTP_OPTION).is_some_and(|value| value == "true"),
+        })
     }
 
     /// A client for the bucket; no connection is made yet.
     pub(super) fn connect(&self, pace: &Arc<Pace>) -> Result<Connected> {
         let patience = self.patience()?;
-        let connector = Connector { pace: Arc::clone(pace), patience };
-        let (client, retry) = (self.client_options()?, self.retry()?);
+        let (terms, retry) = (self.terms()?, self.retry()?);
+        let client = ClientOptions::new()
+            .with_user_agent(terms.agent.clone())
+            .with_timeout_disabled()
+            .with_connect_timeout(terms.connect_timeout)
+            .with_pool_idle_timeout(terms.idle_timeout);
+        let connector = Connector { pace: Arc::clone(pace), patience, terms };
         let ours = |name: &str| {
             [TIMEOUT_OPTION, RETRIES_OPTION, CACHE_OPTION, CACHE_BYTES_OPTION].contains(&name)
                 || name.starts_with(HEADER_OPTION)

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,14 +26,37 @@ use crate::{Result, StoreError};
 const POLL: Duration = Duration::from_millis(20);
 /// Requests of this process that are on their way at one time.
 const REQUESTS: usize = 256;
+/// Clients without a store that stay connected, for the next store of the same place.
+const IDLE_CLIENTS: usize = 8;
 
 static REMOTE: PerProcess<Remote> = PerProcess::new(Remote::new);
 static BUDGET: AtomicUsize = AtomicUsize::new(REQUESTS);
+static MOST_ANSWER_BYTES: AtomicU64 = AtomicU64::new(u64::MAX);
 
 struct Remote {
     runtime: std::io::Result<Runtime>,
-    clients: Mutex<HashMap<Arc<Place>, Arc<Client>>>,
+    clients: Mutex<Clients>,
     budget: Mutex<(usize, Arc<Semaphore>)>,
+}
+
+/// One client for each place, and places that are shared by all stores there, so that a place which
+/// only this table holds has no store.
+#[derive(Default)]
+struct Clients {
+    all: HashMap<Arc<Place>, (Arc<Client>, u64)>,
+    /// How many clients were made; tells which was made first.
+    count: u64,
+}
+
+impl Clients {
+    /// Takes out the clients that have had no store for longest, but for a few.
+    fn take_idle(&mut self) -> Vec<Arc<Client>> {
+        let idle = self.all.iter().filter(|(place, _)| Arc::strong_count(place) == 1);
+        let mut idle: Vec<_> = idle.map(|(place, (_, made))| (*made, Arc::clone(place))).collect();
+        idle.sort_unstable_by_key(|(made, _)| *made);
+        let gone = idle.len().saturating_sub(IDLE_CLIENTS);
+        idle.iter().take(gone).filter_map(|(_, place)| Some(self.all.remove(place)?.0)).collect()
+    }
 }
 
 impl Remote {
@@ -78,16 +101,43 @@ pub(super) async fn permit() -> Option<OwnedSemaphorePermit> {
     budget.acquire_owned().await.ok()
 }
 
+/// Sets how many bytes of a value are read where its reader does not say, from the next request on.
+pub fn set_most_answer_bytes(bytes: u64) {
+    MOST_ANSWER_BYTES.store(bytes, Ordering::Relaxed);
+}
+
+/// How many bytes of a value are read where its reader does not say.
+pub(super) fn most_answer_bytes() -> u64 {
+    MOST_ANSWER_BYTES.load(Ordering::Relaxed)
+}
+
+/// `place` as the other stores of the same place have it.
+pub(super) fn shared(place: Place) -> Arc<Place> {
+    let place = Arc::new(place);
+    let clients = locked(&REMOTE.get().clients);
+    clients.all.get_key_value(&place).map_or(place, |(known, _)| Arc::clone(known))
+}
+
 /// This process's client for `place`; all stores of one place share its connections.
+///
+/// A client whose stores are gone closes its connections, except for the few that were made last:
+/// a program that opens its store anew for each token would otherwise gather connections.
 pub(super) fn client(place: &Arc<Place>) -> Result<Arc<Client>> {
     let remote = REMOTE.get();
-    if let Some(client) = locked(&remote.clients).get(place) {
+    if let Some((client, _)) = locked(&remote.clients).all.get(place) {
         return Ok(Arc::clone(client));
     }
     // Connecting makes no connection yet, but some clients want a runtime around them.
     let _inside = runtime()?.enter();
     let fresh = Arc::new(Client::new(place)?);
-    Ok(Arc::clone(locked(&remote.clients).entry(Arc::clone(place)).or_insert(fresh)))
+    // Dropped outside of the lock, inside the runtime.
+    let _idle;
+    let mut clients = locked(&remote.clients);
+    _idle = clients.take_idle();
+    clients.count += 1;
+    let made = clients.count;
+    let client = &clients.all.entry(Arc::clone(place)).or_insert((fresh, made)).0;
+    Ok(Arc::clone(client))
 }
 
 fn runtime() -> Result<&'static Runtime> {

@@ -22,16 +22,21 @@ use object_store::client::{
 use tokio::time::timeout;
 
 use super::pace::Pace;
+use super::redirect::{Terms, WithHeaders};
 use super::remote;
 
 /// The slowest line that is not taken for a dead one, on top of the time an answer may take.
 pub(super) const LEAST_BYTES_PER_S: u64 = 64 << 10;
+/// What is read of an answer that says that something went wrong.
+const ERROR_BYTES: u64 = 1 << 20;
+/// Longest page of a listing, and whatever else is not a value; S3 sends about 1 MiB.
+const LISTING_BYTES: u64 = 256 << 20;
 /// Longest that a server may ask us to stay away.
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 /// Longest that a machine's own metadata service may take; most machines have none.
 const METADATA_TIME: Duration = Duration::from_secs(2);
 
-/// Carried by a request whose answer makes no sense beyond so many bytes; one more is kept.
+/// Carried by a request for a value, of which no more than so many bytes make sense; one more is kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most(pub u64);
 
@@ -41,6 +46,7 @@ pub(super) struct Connector {
     pub pace: Arc<Pace>,
     /// How long one exchange may stand still.
     pub patience: Duration,
+    pub terms: Terms,
 }
 
 impl HttpConnector for Connector {
@@ -48,14 +54,18 @@ impl HttpConnector for Connector {
         // Chosen here because there may be no other: without, the first connection would panic.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let inner = ReqwestConnector::default().connect(options)?;
+        let with_headers = WithHeaders::new(&self.terms).map_err(|error| {
+            object_store::Error::Generic { store: "HTTP", source: Box::new(error) }
+        })?;
         let (pace, patience) = (Arc::clone(&self.pace), self.patience);
-        Ok(HttpClient::new(Transport { inner, pace, patience }))
+        Ok(HttpClient::new(Transport { inner, with_headers, pace, patience }))
     }
 }
 
 #[derive(Debug)]
 struct Transport {
     inner: HttpClient,
+    with_headers: Option<WithHeaders>,
     pace: Arc<Pace>,
     patience: Duration,
 }
@@ -84,13 +94,13 @@ impl Transport {
         let is_get = request.method() == Method::GET;
         let has_body = request.method() != Method::HEAD;
         let range = request.headers().get(RANGE).cloned();
-        let most = request.extensions().get::<Most>().map_or(u64::MAX, |most| most.0);
+        let most = request.extensions().get::<Most>().map(|most| most.0);
         let sent = hyper::body::Body::size_hint(request.body()).lower();
         let patience = self.patience + Duration::from_secs(sent / LEAST_BYTES_PER_S);
         let (begun, under_way) = (Instant::now(), self.pace.begin());
-        let answer = timeout(patience, self.inner.execute(request)).await;
+        let answer = timeout(patience, self.send(request)).await;
         let answer = answer.map_err(|_| late("no answer", patience))?;
-        let (mut parts, body) = answer.map_err(perhaps_passing)?.into_parts();
+        let (mut parts, body) = answer?.into_parts();
         if is_get && parts.status.is_success() {
             self.pace.answered(&under_way, begun.elapsed());
         }
@@ -98,7 +108,8 @@ impl Transport {
             return Ok(HttpResponse::from_parts(parts, body));
         }
         let begun = Instant::now();
-        let mut bytes = self.collect(body, declared(&parts.headers), most).await?;
+        let bound = Bound::of(parts.status, range.as_ref().filter(|_| is_get), most);
+        let mut bytes = self.collect(body, declared(&parts.headers), bound).await?;
         self.pace.received(bytes.len() as u64, begun.elapsed());
         if is_get && let Some(range) = range {
             match parts.status {
@@ -117,13 +128,21 @@ impl Transport {
         Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(bytes)))
     }
 
-    /// The body, if all of it comes; of one longer than `most`, one byte more than that.
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        match &self.with_headers {
+            Some(client) => client.execute(request, &self.inner).await,
+            None => self.inner.execute(request).await.map_err(perhaps_passing),
+        }
+    }
+
+    /// The body, if all of it comes; what becomes of one that is longer than `bound`, that says.
     async fn collect(
         &self,
         mut body: HttpResponseBody,
         declared: Option<u64>,
-        most: u64,
+        bound: Bound,
     ) -> Result<Vec<u8>, HttpError> {
+        let Bound { most, is_enough } = bound;
         let enough = most.saturating_add(1);
         // A header is a claim: what is allocated for it ahead of the bytes is bounded.
         let expected = declared.unwrap_or(0).min(enough).min(64 << 20);
@@ -139,6 +158,9 @@ impl Transport {
             let Ok(data) = frame.into_data() else { continue };
             bytes.extend_from_slice(&data);
             if bytes.len() as u64 > most {
+                if !is_enough {
+                    return Err(too_long(most));
+                }
                 bytes.truncate(enough as usize);
                 return Ok(bytes);
             }
@@ -165,6 +187,41 @@ impl Transport {
         }
     }
 }
+
+/// How much of an answer is read, however long the server goes on.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    most: u64,
+    /// Whether the first `most + 1` bytes of a longer one are an answer; otherwise it is an error.
+    is_enough: bool,
+}
+
+impl Bound {
+    /// For an answer to a request for `range`, or for a value of which `most` bytes make sense.
+    fn of(status: StatusCode, range: Option<&HeaderValue>, most: Option<u64>) -> Self {
+        let least = |most: u64| most.min(remote::most_answer_bytes());
+        if !status.is_success() {
+            // Repeated in part.
+            return Self { most: ERROR_BYTES, is_enough: true };
+        }
+        let part = range.filter(|_| status == StatusCode::PARTIAL_CONTENT);
+        if let Some(part) = part.and_then(|part| wanted(part.to_str().ok()?, u64::MAX)) {
+            return Self { most: least(part.end - part.start), is_enough: false };
+        }
+        match most {
+            Some(u64::MAX) => Self { most: remote::most_answer_bytes(), is_enough: false },
+            Some(most) => Self { most, is_enough: true },
+            None => Self { most: least(LISTING_BYTES), is_enough: false },
+        }
+    }
+}
+
+fn too_long(most: u64) -> HttpError {
+    let problem = format!("{TOO_LONG} {most} bytes");
+    HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(problem))
+}
+
+pub(super) const TOO_LONG: &str = "the answer has more than";
 
 pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
                               any; pass them in storage_options or the environment, or anon=True for public data";
@@ -194,7 +251,7 @@ fn interrupted(problem: String) -> HttpError {
 }
 
 /// What is no answer at all is no more final than none: the client would not ask again.
-fn perhaps_passing(error: HttpError) -> HttpError {
+pub(super) fn perhaps_passing(error: HttpError) -> HttpError {
     match error.kind() {
         HttpErrorKind::Unknown | HttpErrorKind::Decode => {
             HttpError::new(HttpErrorKind::Interrupted, error)

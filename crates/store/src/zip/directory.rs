@@ -18,6 +18,8 @@ use crate::{Result, StoreError, check_key};
 pub(super) const TAIL_BYTES: u64 = (format::END_BYTES + format::END64_BYTES + 0xFFFF) as u64;
 /// What is read at once of a directory, or of a file that is searched for one.
 const STEP_BYTES: u64 = 1 << 20;
+/// Longest directory that is read, of some ten million members; a server can claim any length.
+const MOST_DIRECTORY_BYTES: u64 = 1 << 30;
 /// How many of the names that are no keys are kept, to be told.
 const REFUSED_NAMES: usize = 8;
 
@@ -137,6 +139,12 @@ fn fill(source: &dyn Source, end: &End, directory: &mut Directory) -> Result<()>
     for at in places.into_iter().flatten() {
         let Some(shift) = at.checked_sub(end.directory_at) else { continue };
         if at.checked_add(end.directory_bytes).is_none_or(|stop| stop > end.at) {
+            continue;
+        }
+        if end.directory_bytes > MOST_DIRECTORY_BYTES {
+            let bytes = end.directory_bytes;
+            let reason = format!("a directory of {bytes} bytes; at most {MOST_DIRECTORY_BYTES}");
+            fault.get_or_insert(damaged(source, reason));
             continue;
         }
         *directory = Directory { shift, ..Directory::default() };

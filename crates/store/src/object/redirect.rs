@@ -1,0 +1,130 @@
+//! The headers that a caller gave, and redirects that must not carry them to another server.
+//!
+//! The HTTP client drops `Authorization` and `Cookie` when it is redirected to another host and sends
+//! every other header along, such as an API key. So the caller's headers are not known to it: they
+//! are added here to each request, by a client that follows no redirect. One within the server is
+//! followed with them; one to another server is left to the client without them.
+
+use std::time::Duration;
+
+use http::header::{HOST, HeaderValue, LOCATION};
+use http::{HeaderMap, StatusCode};
+use object_store::client::{
+    HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse,
+};
+use reqwest::Url;
+
+use super::transport::perhaps_passing;
+
+/// As many as the client itself follows.
+const MOST_REDIRECTS: usize = 10;
+
+/// What opens connections for requests with the caller's headers.
+#[derive(Clone, Debug)]
+pub(super) struct Terms {
+    pub headers: HeaderMap,
+    pub agent: HeaderValue,
+    pub connect_timeout: Duration,
+    pub idle_timeout: Duration,
+    pub allow_http: bool,
+}
+
+/// A client that adds the caller's headers.
+#[derive(Debug)]
+pub(super) struct WithHeaders {
+    headers: HeaderMap,
+    client: HttpClient,
+}
+
+impl WithHeaders {
+    /// None where the caller gave no headers.
+    pub(super) fn new(terms: &Terms) -> reqwest::Result<Option<Self>> {
+        if terms.headers.is_empty() {
+            return Ok(None);
+        }
+        let client = reqwest::Client::builder()
+            .user_agent(terms.agent.clone())
+            .connect_timeout(terms.connect_timeout)
+            .pool_idle_timeout(terms.idle_timeout)
+            .https_only(!terms.allow_http)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()?;
+        Ok(Some(Self { headers: terms.headers.clone(), client: HttpClient::new(client) }))
+    }
+
+    /// Makes `request` with the headers; what it is redirected to on another server is requested
+    /// from `plain`.
+    pub(super) async fn execute(
+        &self,
+        request: HttpRequest,
+        plain: &HttpClient,
+    ) -> Result<HttpResponse, HttpError> {
+        let mut left = MOST_REDIRECTS;
+        let mut request = request;
+        loop {
+            let again = again(&request);
+            for (name, value) in &self.headers {
+                request.headers_mut().insert(name.clone(), value.clone());
+            }
+            let here = request.uri().to_string();
+            let response = self.client.execute(request).await.map_err(perhaps_passing)?;
+            let (Some(target), Some(mut next)) = (target(&here, &response)?, again) else {
+                return Ok(response);
+            };
+            if left == 0 {
+                return Err(refused(format!("more than {MOST_REDIRECTS} redirects")));
+            }
+            left -= 1;
+            let is_same_server =
+                Url::parse(&here).is_ok_and(|here| here.origin() == target.origin());
+            *next.uri_mut() =
+                target.as_str().parse().map_err(|_| refused(NOT_AN_ADDRESS.to_owned()))?;
+            next.headers_mut().remove(HOST);
+            if !is_same_server {
+                return plain.execute(next).await.map_err(perhaps_passing);
+            }
+            request = next;
+        }
+    }
+}
+
+const NOT_AN_ADDRESS: &str = "the redirect names no address of a web server";
+
+/// The same request once more; none where it has a body, which is not sent twice.
+fn again(request: &HttpRequest) -> Option<HttpRequest> {
+    if !request.body().is_empty() {
+        return None;
+    }
+    let mut copy = HttpRequest::new(HttpRequestBody::empty());
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = request.uri().clone();
+    *copy.version_mut() = request.version();
+    *copy.headers_mut() = request.headers().clone();
+    *copy.extensions_mut() = request.extensions().clone();
+    Some(copy)
+}
+
+/// Where a request to `here` is redirected to; none where it is not.
+fn target(here: &str, response: &HttpResponse) -> Result<Option<Url>, HttpError> {
+    let is_redirect = matches!(
+        response.status(),
+        StatusCode::MOVED_PERMANENTLY
+            | StatusCode::FOUND
+            | StatusCode::SEE_OTHER
+            | StatusCode::TEMPORARY_REDIRECT
+            | StatusCode::PERMANENT_REDIRECT
+    );
+    let Some(location) = response.headers().get(LOCATION).filter(|_| is_redirect) else {
+        return Ok(None);
+    };
+    let target = location.to_str().ok().and_then(|to| Url::parse(here).ok()?.join(to).ok());
+    match target.filter(|target| matches!(target.scheme(), "http" | "https")) {
+        Some(target) => Ok(Some(target)),
+        None => Err(refused(NOT_AN_ADDRESS.to_owned())),
+    }
+}
+
+/// An error that is the same however often the request is made.
+fn refused(problem: String) -> HttpError {
+    HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(problem))
+}
