@@ -219,3 +219,28 @@ def test_the_progress_of_a_copy_is_a_bar(
     zarr.copy_store(source.store, {}, progress=True)
     count = len(source.store)
     assert capsys.readouterr().err.endswith(f"] {count} of {count} keys\n")
+
+
+def test_a_sparse_array_is_copied_by_its_stored_chunks() -> None:
+    """Of 10**14 chunks with three stored, the copy went through all."""
+    source = zarr.create((10**9, 10**9), chunks=(100, 100), dtype="i4", fill_value=-1)
+    for at in ((5, 5), (150, 99), (10**9 - 1, 10**9 - 1)):
+        source[at] = 7
+    dest = zarr.group()
+    zarr.copy(source, dest, name="same")
+    zarr.copy(source, dest, name="other", chunks=(70, 1000))
+    assert not zarr.diff(source, dest["same"])
+    for name in ("same", "other"):
+        assert dest[name].shape == source.shape
+        assert dest[name][5, 5] == dest[name][150, 99] == dest[name][-1, -1] == 7
+        assert dest[name][4, 5] == dest[name][10**6, 10**6] == -1
+    assert dest["same"].nchunks_initialized == 3
+    assert dest["other"].nchunks_initialized == 6
+
+
+def test_a_copy_with_another_fill_value_has_what_the_source_reads_as() -> None:
+    source = zarr.create((30, 30), chunks=(1, 1), dtype="i4", fill_value=-1)
+    source[5, 5] = 7
+    dest = zarr.group()
+    zarr.copy(source, dest, name="c", fill_value=9)
+    assert (dest["c"][...] == source[...]).all()

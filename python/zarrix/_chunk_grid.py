@@ -7,13 +7,14 @@ chunks (a rectilinear grid). Everything here costs what the runs cost, never wha
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from zarrix._kept import kept
 
-__all__ = ["AxisGrid", "Extent", "axis_of"]
+__all__ = ["AxisGrid", "Extent", "axis_of", "chunks_over"]
 
 _MAX_LENGTH = 2**63 - 1
 
@@ -149,6 +150,19 @@ def _joined(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         else:
             joined.append((length, count))
     return tuple(joined)
+
+
+def chunks_over(
+    grid: Sequence[AxisGrid], region: Sequence[slice], shape: Sequence[int]
+) -> Iterator[tuple[int, ...]]:
+    """The chunks of an array of ``shape`` that have elements of a region, by their coordinates."""
+    axes = zip(grid, region, shape, strict=True)
+    return itertools.product(
+        *(
+            range(axis.find(part.start).chunk, axis.find(min(part.stop, size) - 1).chunk + 1)
+            for axis, part, size in axes
+        )
+    )
 
 
 def axis_of(value: Any) -> AxisGrid | None:

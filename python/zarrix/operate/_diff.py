@@ -8,7 +8,6 @@ at: the cost is linear in nodes and in stored chunks, however many an array coul
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._array import Array
+from zarrix._chunk_grid import chunks_over
 from zarrix._errors import MetadataError
 from zarrix._metadata import v2
 from zarrix._metadata.checks import members_of
@@ -272,13 +272,7 @@ def _places(a: Array, b: Array, stored: Mapping[tuple[int, ...], str]) -> Iterat
         yield from stored
         return
     for coords in stored:
-        region = zip(grids[0], b._metadata.chunk_region(coords), a.shape, strict=True)
-        yield from itertools.product(
-            *(
-                range(axis.find(part.start).chunk, axis.find(min(part.stop, size) - 1).chunk + 1)
-                for axis, part, size in region
-            )
-        )
+        yield from chunks_over(grids[0], b._metadata.chunk_region(coords), a.shape)
 
 
 def _same_bytes(a: Array, b: Array, key: str | None, other: str | None) -> bool:
