@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import pickle
 import typing
 from typing import Any
 
@@ -28,6 +29,7 @@ def test_create_dataset_takes_shape_dtype_and_data_by_name_as_zarr_2_does() -> N
     g = zarr.group()
     z = g.create_dataset("x", shape=np.array([2, 2]), dtype="u1", data=np.ones((2, 2)))
     assert (z.dtype, z[:].tolist()) == (np.dtype("u1"), [[1, 1], [1, 1]])
+    assert g.create_dataset(name="y", shape=np.array([2, 2])).shape == (2, 2)
 
 
 @pytest.mark.parametrize("values", [np.arange(3), np.ones((2, 2)), np.array(["a"])])
@@ -36,11 +38,6 @@ def test_values_in_the_place_of_the_shape_are_refused(values: Any) -> None:
     with pytest.raises(TypeError, match=r"second argument is the shape.*pass data="):
         g.create_dataset("x", values)
     assert list(g) == []
-
-
-def test_a_shape_that_is_given_twice_is_refused() -> None:
-    with pytest.raises(TypeError, match="shape is given by position and by name"):
-        zarr.group().create_dataset("x", (3,), shape=(4,))
 
 
 CALLS: dict[str, Any] = {
@@ -107,3 +104,61 @@ def test_the_types_of_keywords_are_those_that_functions_take() -> None:
         one = getattr(keywords, name)
         if typing.is_typeddict(one):
             assert one.__annotations__.keys() <= known, name
+
+
+NAMES: dict[str, Any] = {
+    "create_dataset": lambda g: g.create_datset,
+    "images": lambda g: g["image"],
+    "rgb": lambda g: g["lr/rbg"],
+    "attrs": lambda g: g["images"].atrs,
+    "nchunks": lambda g: g["images"].nchunk,
+    "open": lambda g: zarr.opn,
+    "Blosc": lambda g: zarr.Bolsc,
+    "open_group": lambda g: zarr.open_grop,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_misspelt_name_is_answered_with_the_closest(name: str) -> None:
+    g = zarr.group()
+    g.create_group("lr").zeros("rgb", shape=3)
+    g.zeros("images", shape=3)
+    with pytest.raises((AttributeError, KeyError), match=f"did you mean '{name}'") as caught:
+        NAMES[name](g)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+
+
+class Counting(dict):  # type: ignore[type-arg]
+    """A store that counts how often its keys are listed."""
+
+    listings = 0
+
+    def __iter__(self) -> Any:
+        self.listings += 1
+        return super().__iter__()
+
+
+def test_asking_whether_there_is_a_member_lists_nothing() -> None:
+    """Suggestions are looked for when a message is read, not when an error is only caught."""
+    counting = Counting()
+    g = zarr.group(counting)
+    before = counting.listings
+    assert g.get("nothing") is None
+    assert not hasattr(g, "nothing")
+    assert "nothing" not in g
+    assert counting.listings == before
+
+
+def test_assigning_to_an_unknown_attribute_of_a_group_stores_nothing_and_says_so() -> None:
+    g = zarr.group()
+    with pytest.raises(AttributeError, match=r"group\['foo'\] = value stores an array"):
+        g.foo = np.arange(3)
+    assert not hasattr(g, "foo")
+
+
+def test_what_is_offered_at_the_top_level_is_public() -> None:
+    offered = {name for name in dir(zarr) if not name.startswith("__")}
+    assert not offered & {"Any", "TYPE_CHECKING", "annotations", "importlib", "suggestion"}
+    assert [name for name in offered if name.startswith("_")] == []
+    assert {"open", "Array", "codecs", "Blosc", "config"} <= offered

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
 from zarrix import _display, _engine, _resize
 from zarrix._config import config
 from zarrix._data_types import data_type_of, encode_fill
-from zarrix._errors import ArrayIndexError, MetadataError
+from zarrix._errors import ArrayIndexError, MetadataError, NoAttributeError, Suggesting
 from zarrix._fancy import pick
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._selecting import Selecting
@@ -84,6 +85,10 @@ class Array(Selecting):
 
     # Reading
 
+    @overload
+    def __getitem__(self, selection: slice | EllipsisType) -> npt.NDArray[Any]: ...
+    @overload
+    def __getitem__(self, selection: Any) -> Any: ...
     def __getitem__(self, selection: Any) -> Any:
         """Read a region; see `read`. A selection of integers only gives a NumPy scalar."""
         if not self._plain_read:
@@ -477,6 +482,14 @@ class Array(Selecting):
         return new
 
     # Showing, comparing, pickling
+
+    if not TYPE_CHECKING:
+        # Checkers of types would take every name for one that exists.
+        def __getattr__(self, name):
+            message = f"an array has no attribute {name!r}"
+            if name.startswith("_"):
+                raise AttributeError(message)
+            raise NoAttributeError(Suggesting(message, name, lambda: dir(Array)))
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -16,6 +16,7 @@ from zarrix._chunk_grid import AxisGrid, chunks_over
 from zarrix._copy_log import Counts, Log, check_choice, log_to
 from zarrix._create import ARRAY_KEYWORDS
 from zarrix._errors import CopyError, check_keywords
+from zarrix._keywords import IfExists
 from zarrix._metadata.grids import has_lists
 from zarrix._translate import same_fill
 from zarrix._values import slabs
@@ -34,7 +35,7 @@ def copy(
     shallow: bool = False,
     without_attrs: bool = False,
     log: Any = None,
-    if_exists: str = "raise",
+    if_exists: IfExists = "raise",
     dry_run: bool = False,
     **create_kws: Any,
 ) -> tuple[int, int, int]:
@@ -69,7 +70,7 @@ def copy(
     CopyError
         Something is in the way in ``dest`` and ``if_exists`` is ``'raise'``.
     """
-    _check_group(dest)
+    _check_group(dest, create_kws)
     with log_to(log) as logged:
         job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
         counts = job.copy(source, dest, name, is_root=True)
@@ -83,12 +84,12 @@ def copy_all(
     shallow: bool = False,
     without_attrs: bool = False,
     log: Any = None,
-    if_exists: str = "raise",
+    if_exists: IfExists = "raise",
     dry_run: bool = False,
     **create_kws: Any,
 ) -> tuple[int, int, int]:
     """Copy all children of a group into another group; parameters and results as for `copy`."""
-    _check_group(dest)
+    _check_group(dest, create_kws)
     counts = Counts(0, 0, 0)
     with log_to(log) as logged:
         job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
@@ -140,8 +141,6 @@ class _Job:
             return Counts(1, 0, 0)
         options = self._creation_options(source, dest)
         if type(dest).__module__.startswith("zarrix."):
-            # What is wrong with the options must be found before anything is removed for the copy.
-            check_keywords(options, ARRAY_KEYWORDS, "copy")
             options["overwrite"] = exists
         elif exists:
             del dest[name]
@@ -282,6 +281,8 @@ def _is_h5py(obj: Any) -> bool:
     return type(obj).__module__.startswith("h5py.")
 
 
-def _check_group(dest: Any) -> None:
+def _check_group(dest: Any, create_kws: dict[str, Any]) -> None:
     if not hasattr(dest, "create_dataset") and not hasattr(dest, "create_array"):
         raise ValueError(f"dest is a group to copy into, not {dest!r}")
+    if _is_ours(dest):
+        check_keywords(create_kws, ARRAY_KEYWORDS, "copy")

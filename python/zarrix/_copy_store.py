@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 from zarrix._copy_log import Counts, Log, check_choice, log_to
 from zarrix._errors import CopyError
@@ -30,7 +30,7 @@ def copy_store(
     excludes: str | Iterable[str] | None = None,
     includes: str | Iterable[str] | None = None,
     flags: int = 0,
-    if_exists: str = "raise",
+    if_exists: Literal["raise", "replace", "skip"] = "raise",
     dry_run: bool = False,
     log: Any = None,
     *,

@@ -20,6 +20,8 @@ is the stable ``kind`` of the class, for programs that must not parse messages.
                 ArrayReplacedError                                  array-replaced
             GroupNotFoundError                                      group-not-found
                 FSPathExistNotDir(NotADirectoryError)               not-a-directory
+        MemberNotFoundError(KeyError)                               member-not-found
+        NoAttributeError(AttributeError)                            no-attribute
         ReadOnlyError(PermissionError)                              read-only
         StoreBusyError(BlockingIOError)                             store-busy
         CopyError(RuntimeError)                                     copy
@@ -36,7 +38,7 @@ The engine raises by name from this module, with the message as the only argumen
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import ClassVar
 
 __all__ = [
@@ -56,6 +58,8 @@ __all__ = [
     "ArrayReplacedError",
     "GroupNotFoundError",
     "FSPathExistNotDir",
+    "MemberNotFoundError",
+    "NoAttributeError",
     "ReadOnlyError",
     "StoreBusyError",
     "CopyError",
@@ -168,6 +172,18 @@ class FSPathExistNotDir(GroupNotFoundError, NotADirectoryError):
     kind = "not-a-directory"
 
 
+class MemberNotFoundError(ZarrixError, KeyError):
+    """A group has no member of that name."""
+
+    kind = "member-not-found"
+
+
+class NoAttributeError(ZarrixError, AttributeError):
+    """An array or group has no attribute, method or member of that name."""
+
+    kind = "no-attribute"
+
+
 class ReadOnlyError(ZarrixError, PermissionError):
     """A write to something that was opened for reading."""
 
@@ -252,6 +268,39 @@ def suggestion(name: str, allowed: Iterable[str], *, least: float = 0.6) -> str:
 
     close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=least)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+class Suggesting:
+    """A message that suggests a name, which is looked for when the message is read.
+
+    Programs ask by errors (``hasattr``, ``dict.get``): most of these messages are never read.
+
+    Parameters
+    ----------
+    message : str
+    name : str
+        What does not exist.
+    allowed : function
+        Gives the names that do; where that fails, nothing is suggested.
+    """
+
+    def __init__(self, message: str, name: str, allowed: Callable[[], Iterable[str]]) -> None:
+        self._message = message
+        self._name = name
+        self._allowed = allowed
+
+    def __str__(self) -> str:
+        try:
+            return f"{self._message}{suggestion(self._name, self._allowed())}"
+        except (ZarrixError, OSError):
+            # The names are in a store, which may not answer.
+            return self._message
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
 
 
 def check_keywords(given: Iterable[str], allowed: Collection[str], function: str) -> None:

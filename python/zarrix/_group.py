@@ -19,8 +19,11 @@ from zarrix._consolidate import keep_true
 from zarrix._errors import (
     ContainsArrayError,
     GroupNotFoundError,
+    MemberNotFoundError,
     MetadataError,
+    NoAttributeError,
     ReadOnlyError,
+    Suggesting,
 )
 from zarrix._group_creating import Creating
 from zarrix._group_terms import GroupTerms
@@ -241,8 +244,15 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
             raise self._no_member(item)
         return self._open_node(path, node)
 
-    def _no_member(self, item: str) -> KeyError:
-        return KeyError(f"{item} is neither an array nor a group in the group {self.name!r}")
+    def _no_member(self, item: str) -> MemberNotFoundError:
+        above, _, name = str(item).rpartition("/")
+
+        def beside() -> list[str]:
+            group = self[above] if above else self
+            return list(group) if isinstance(group, Group) else []
+
+        message = f"{item} is neither an array nor a group in the group {self.name!r}"
+        return MemberNotFoundError(Suggesting(message, name, beside))
 
     def __setitem__(self, item: str, value: Any) -> None:
         """Store ``value`` as an array of that name; replaces what is there.
@@ -328,9 +338,17 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(
-                f"the group {self.name!r} has neither a method nor a member {name!r}"
-            ) from None
+            message = f"the group {self.name!r} has neither a method nor a member {name!r}"
+            raise NoAttributeError(Suggesting(message, name, lambda: dir(self))) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_") or type(self) is not Group or hasattr(Group, name):
+            super().__setattr__(name, value)
+            return
+        raise NoAttributeError(
+            f"{name!r} would be an attribute of this Python object only, and not stored; "
+            f"group[{name!r}] = value stores an array, group.attrs[{name!r}] = value an attribute"
+        )
 
     def __dir__(self) -> list[str]:
         names = [n for n in self if n.isidentifier() and not keyword.iskeyword(n)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 
@@ -23,9 +24,29 @@ from zarrix.util import normalize_shape
 
 __all__ = ["Creating"]
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 _GIVEN = dict.fromkeys(
     ("store", "chunk_store", "path"), "is given by the group; use the name for a path"
 )
+
+
+def _not_an_array(method: F) -> F:
+    """Refuse an array as the second argument by position, where h5py and this have the shape.
+
+    By name a shape may be an array, as in zarr 2.18.
+    """
+
+    @functools.wraps(method)
+    def checked(self: Any, *args: Any, **keywords: Any) -> Any:
+        if len(args) > 1 and isinstance(args[1], np.ndarray):
+            raise TypeError(
+                "create_dataset(): the second argument is the shape, and an array is there; pass "
+                "data= for what the array holds, or shape=tuple(...)"
+            )
+        return method(self, *args, **keywords)
+
+    return checked  # type: ignore[return-value]
 
 
 class Creating:
@@ -43,6 +64,7 @@ class Creating:
         def _open_node(self, path: str, node: Any, **changes: Any) -> Any: ...
         def _writing(self) -> Any: ...
 
+    @_not_an_array
     @takes(DatasetKeywords, like=_create.create, refused=_GIVEN)
     def create_dataset(
         self,
@@ -50,7 +72,6 @@ class Creating:
         shape: Any = None,
         dtype: Any = None,
         data: Any = None,
-        /,
         **kwargs: Unpack[DatasetKeywords],
     ) -> Array:
         """Create an array, empty or from ``data``; the arguments come in h5py's order.
@@ -83,23 +104,14 @@ class Creating:
         >>> zarr.group().create_dataset("x", (100, 3), "i4", chunks=(10, 3))
         <zarrix.core.Array '/x' (100, 3) int32>
         """
-        if isinstance(shape, np.ndarray):
-            raise TypeError(
-                "create_dataset(): the second argument is the shape, and an array is there; pass "
-                "data= for what the array holds, or shape=tuple(...)"
-            )
         options: dict[str, Any] = {**kwargs}
-        for word, value in (("shape", shape), ("dtype", dtype), ("data", data)):
-            if value is not None:
-                if options.get(word) is not None:
-                    raise TypeError(f"create_dataset(): {word} is given by position and by name")
-                options[word] = value
-        held = options.pop("data", None)
-        if held is not None:
-            return self._make(_create.array, name, held, **options)
-        if options.get("shape") is None:
+        if dtype is not None:
+            options["dtype"] = dtype
+        if data is not None:
+            return self._make(_create.array, name, data, shape=shape, **options)
+        if shape is None:
             raise TypeError("create_dataset(): give shape=, or data= to take it from")
-        return self._make(_create.create, name, **options)
+        return self._make(_create.create, name, shape=shape, **options)
 
     @takes(RequireKeywords, like=_create.create, refused=_GIVEN)
     def require_dataset(

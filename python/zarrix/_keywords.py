@@ -21,6 +21,7 @@ __all__ = [
     "DatasetKeywords",
     "Durability",
     "Format",
+    "IfExists",
     "LikeKeywords",
     "MemberDataKeywords",
     "MemberKeywords",
@@ -47,6 +48,7 @@ Order = Literal["C", "F"]
 Format = Literal[2, 3]
 Separator = Literal[".", "/"]
 Durability = Literal["process", "fsync"]
+IfExists = Literal["raise", "replace", "skip", "skip_initialized"]
 
 
 class WordKeywords(TypedDict, total=False):
@@ -99,10 +101,15 @@ class RestKeywords(WordKeywords, total=False):
     checksum: bool
 
 
-class RequireKeywords(RestKeywords, total=False):
-    """Of `Group.require_dataset`, but for what it names itself."""
+class DatasetKeywords(RestKeywords, total=False):
+    """Of `Group.create_dataset`, but for what it names itself."""
 
     fill_value: Any
+
+
+class RequireKeywords(DatasetKeywords, total=False):
+    """Of `Group.require_dataset`, but for what it names itself."""
+
     data: Any
 
 
@@ -124,15 +131,10 @@ class MemberShapeKeywords(MemberLikeKeywords, total=False):
     fill_value: Any
 
 
-class DatasetKeywords(MemberShapeKeywords, total=False):
-    """Of `Group.create_dataset`."""
-
-    data: Any
-
-
-class MemberDataKeywords(DatasetKeywords, total=False):
+class MemberDataKeywords(MemberShapeKeywords, total=False):
     """Of `Group.create`."""
 
+    data: Any
     write_data: bool
 
 

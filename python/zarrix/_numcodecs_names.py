@@ -1,45 +1,14 @@
 """The classes of numcodecs that code written for zarr 2.18 imports from ``zarr.codecs``.
 
-numcodecs is imported when a name is first taken from here.
+numcodecs is imported when a name is first taken from here. It has no types: those of its classes
+are in the stub beside this file.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from numcodecs import (  # type: ignore[import-untyped, unused-ignore]
-        BZ2,
-        CRC32,
-        JSON,
-        LZ4,
-        LZMA,
-        Adler32,
-        AsType,
-        Base64,
-        BitRound,
-        Blosc,
-        Categorize,
-        Delta,
-        FixedScaleOffset,
-        Fletcher32,
-        GZip,
-        PackBits,
-        Pickle,
-        Quantize,
-        Shuffle,
-        VLenArray,
-        VLenBytes,
-        VLenUTF8,
-        Zlib,
-        Zstd,
-        blosc,
-        get_codec,
-        register_codec,
-    )
-    from numcodecs.checksum32 import JenkinsLookup3  # type: ignore[import-untyped, unused-ignore]
-    from numcodecs.registry import codec_registry  # type: ignore[import-untyped, unused-ignore]
-
+# ruff: noqa: F822  they are numcodecs', and `__getattr__` takes them from there.
 __all__ = [
     "Adler32",
     "AsType",
