@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,20 @@ def test_the_page_of_commands_has_every_command_and_option() -> None:
         for action in command._actions:
             for option in action.option_strings:
                 assert f"`{option}" in text or option in ("-h", "--help"), option
+
+
+def test_the_extras_that_the_design_names_are_those_of_the_package() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    design = (DOCS / "design.md").read_text(encoding="utf-8")
+    named = re.findall(r"\[(\w+)\]", design.partition("Everything else is an extra:")[2][:200])
+    assert set(named) == set(extras)
+
+
+def test_no_page_claims_what_its_figures_do_not_say() -> None:
+    for page in PAGES:
+        text = " ".join(page.read_text(encoding="utf-8").split())
+        for claim in ("faster than any other", "faster than every other one", "never wrong data"):
+            assert claim not in text, page.name
+        assert "the mission's" not in text, page.name
