@@ -219,7 +219,8 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = (
     *("abc", "api", "attrs", "codecs", "convenience", "core", "creation", "dtype", "errors"),
-    *("hierarchy", "indexing", "meta", "operate", "registry", "storage", "sync", "types", "util"),
+    *("hierarchy", "indexing", "interop", "meta", "operate", "registry", "storage", "sync"),
+    *("testing", "types", "util"),
 )
 
 
