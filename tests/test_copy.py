@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
-from zarrix.errors import CopyError
+from zarrix.errors import CopyError, PathNotFoundError
 
 
 @pytest.fixture
@@ -244,3 +244,50 @@ def test_a_copy_with_another_fill_value_has_what_the_source_reads_as() -> None:
     dest = zarr.group()
     zarr.copy(source, dest, name="c", fill_value=9)
     assert (dest["c"][...] == source[...]).all()
+
+
+def test_a_copy_of_nothing_is_an_error(tmp_path: Path) -> None:
+    zarr.save(tmp_path / "good.zarr", a=[1, 2, 3])
+    (tmp_path / "empty").mkdir()
+    for source in ("typo.zarr", "empty", "typo.zip.zarr"):
+        with pytest.raises(PathNotFoundError, match=rf"nothing to copy at '.*{source}'"):
+            zarr.copy_store(str(tmp_path / source), tmp_path / "copy.zarr")
+        with pytest.raises(PathNotFoundError, match="nothing to copy at"):
+            zarr.copy_store(tmp_path / source, tmp_path / "copy.zarr", dry_run=True)
+    for store in (str(tmp_path / "good.zarr"), zarr.DirectoryStore(tmp_path / "good.zarr"), {}):
+        with pytest.raises(PathNotFoundError, match=r"nothing to copy at .*typo"):
+            zarr.copy_store(store, tmp_path / "copy.zarr", source_path="typo")
+    assert not (tmp_path / "copy.zarr").exists()
+
+
+def test_an_empty_store_is_copied_and_so_is_one_of_which_all_is_left_out(tmp_path: Path) -> None:
+    for store in ({}, zarr.MemoryStore(), zarr.DirectoryStore(tmp_path / "none")):
+        assert zarr.copy_store(store, {}) == (0, 0, 0)
+    zarr.save(tmp_path / "good.zarr", a=[1, 2, 3])
+    assert zarr.copy_store(tmp_path / "good.zarr", {}, excludes="") == (0, 0, 0)
+
+
+def test_every_call_that_reads_a_whole_source_says_that_nothing_is_there(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    zarr.save(tmp_path / "good.zarr", a=[1, 2, 3])
+    good = str(tmp_path / "good.zarr")
+    calls = [
+        lambda: zarr.load(good, path="typo"),
+        lambda: zarr.consolidate_metadata(good, path="typo"),
+        lambda: zarr.migrate(good, to=3, path="typo"),
+    ]
+    for source in (str(tmp_path / "typo.zarr"), str(tmp_path / "empty")):
+        whole = [zarr.load, zarr.consolidate_metadata, zarr.open_consolidated]
+        whole += [zarr.verify, zarr.repair, zarr.digests]
+        calls += [lambda call=call, source=source: call(source) for call in whole]
+        calls += [
+            lambda source=source: zarr.copy_store(source, {}),
+            lambda source=source: zarr.migrate(source, to=3),
+            lambda source=source: zarr.diff(source, good),
+            lambda source=source: zarr.copy(zarr.open(source, mode="r"), zarr.group()),
+            lambda source=source: zarr.copy_all(zarr.open_group(source, mode="r"), zarr.group()),
+        ]
+    for call in calls:
+        with pytest.raises(PathNotFoundError):
+            call()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "good.zarr"]

@@ -12,7 +12,8 @@ from itertools import islice
 from typing import Any, Literal
 
 from zarrix._copy_log import Counts, Log, check_choice, log_to
-from zarrix._errors import CopyError
+from zarrix._errors import CopyError, PathNotFoundError
+from zarrix._nodes import describe
 from zarrix._progress import Progress, bar_of
 from zarrix._store import Store, is_document
 from zarrix._stores import as_store
@@ -72,6 +73,9 @@ def copy_store(
     ------
     CopyError
         A key exists in ``dest`` and ``if_exists`` is ``'raise'``; nothing was copied.
+    PathNotFoundError
+        Nothing is stored at the path or URL ``source``, or below ``source_path``. A mapping or a
+        store object may be empty.
 
     Examples
     --------
@@ -82,14 +86,20 @@ def copy_store(
     check_choice("if_exists", if_exists, ("raise", "replace", "skip"))
     if workers < 1:
         raise ValueError(f"workers is a positive number of threads, not {workers}")
+    is_named = isinstance(source, str) or hasattr(source, "__fspath__")
     source, dest = as_store(source), as_store(dest)
     source_prefix, dest_prefix = _prefix(source_path), _prefix(dest_path)
+    keys = [key for key in sorted(source.keys()) if key.startswith(source_prefix)]
+    if not keys and (is_named or source_prefix):
+        raise PathNotFoundError(
+            f"nothing to copy at {describe(source, source_prefix.rstrip('/'))}: no key is stored "
+            "there"
+        )
     leave_out, keep = _patterns(excludes, flags), _patterns(includes, flags)
     pairs = [
         (key, dest_prefix + key[len(source_prefix) :])
-        for key in sorted(source.keys())
-        if key.startswith(source_prefix)
-        and (not _any_match(leave_out, key) or _any_match(keep, key))
+        for key in keys
+        if (not _any_match(leave_out, key) or _any_match(keep, key))
     ]
     existing = set() if if_exists == "replace" else _existing(dest, dest_prefix)
     there = [pair for pair in pairs if dest.engine_path(pair[1]) in existing]
