@@ -214,6 +214,10 @@ def test_the_table_has_a_row_for_each_format(
     ]
     assert f"Data set:      {tmp_path}/out/demo.zarr\n" in printed.out
     assert f"Contact sheet: {tmp_path}/out/contact-sheet.png\n" in printed.out
+    left = sum(file.stat().st_size for file in (tmp_path / "out").rglob("*") if file.is_file())
+    assert printed.out.endswith(
+        f"The folder keeps {left / 1e6:.1f} MB. To remove it:\nrm -r {tmp_path}/out\n"
+    )
     assert printed.err == ""
 
 
@@ -224,7 +228,9 @@ def test_the_table_fits_into_the_terminal(width: int) -> None:
         Row(one.name, one.how, 123_400_000, 99.5, 300 + 999 * number, 2.0)
         for number, one in enumerate(CONTENDERS)
     ]
-    report = Report(Shape(1, 360, 640, 160), rows, Path("demo.zarr"), Path("sheet.png"), 12.0)
+    report = Report(
+        Shape(1, 360, 640, 160), rows, Path("x/demo.zarr"), Path("x/sheet.png"), 12.0, 10**7
+    )
     text = io.StringIO()
     report.print_table(Console(file=text, width=width))
     printed = text.getvalue().splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -50,6 +51,8 @@ class Report:
         Where the data set and the contact sheet are.
     elapsed_s : float
         The whole demo.
+    left_bytes : int
+        What the folder of the data set holds now.
     """
 
     shape: Shape
@@ -57,6 +60,7 @@ class Report:
     dataset: Path
     sheet: Path
     elapsed_s: float
+    left_bytes: int
 
     @property
     def raw_bytes(self) -> int:
@@ -82,6 +86,7 @@ class Report:
                 "dataset": str(self.dataset),
                 "contact_sheet": str(self.sheet),
                 "elapsed_s": self.elapsed_s,
+                "left_bytes": self.left_bytes,
             },
             indent=2,
         )
@@ -107,6 +112,13 @@ class Report:
         for name, path in (("Data set", self.dataset), ("Contact sheet", self.sheet)):
             # A path is one word to whoever copies it, however long the line gets.
             console.print(f"{name + ':':15}{path}", soft_wrap=True, markup=False, highlight=False)
+        console.print(
+            f"The folder keeps {_megabytes(self.left_bytes)} MB. To remove it:\n"
+            f"rm -r {shlex.quote(str(self.dataset.parent))}",
+            soft_wrap=True,
+            markup=False,
+            highlight=False,
+        )
 
     @property
     def _title(self) -> str:

@@ -117,7 +117,8 @@ class _Demo:
             self._draw(folder, rows[0])
         where = folder.path.absolute()
         elapsed = time.perf_counter() - begun
-        return Report(self._shape, rows, where / ZARR.target, where / _SHEET, elapsed)
+        left = _stored_bytes(where)
+        return Report(self._shape, rows, where / ZARR.target, where / _SHEET, elapsed, left)
 
     def _check_space(self, folder: Path) -> None:
         # Raw once as npy, in six formats and resolutions at four fifths at most.
