@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
@@ -34,13 +35,21 @@ def bar_of(noun: str) -> Progress:
         drawn, ended = now, done >= total
         _unfinished = not ended
         said = f"{done:,} of {total:,} {noun}"
-        room = shutil.get_terminal_size().columns - len(said) - 4
-        width = max(0, min(_WIDTH, room))
+        # What reaches the last column begins a new line.
+        width = min(_WIDTH, _columns() - len(said) - 4)
         full = round(done / total * width) if total else width
-        bar = f"[{'#' * full}{'-' * (width - full)}] " if width else ""
+        bar = f"[{'#' * full}{'-' * (width - full)}] " if width > 0 else ""
         print(f"\r{bar}{said}", end="\n" if ended else "", file=sys.stderr, flush=True)
 
     return draw
+
+
+def _columns() -> int:
+    """The width of the terminal that bars are drawn on; standard output may be elsewhere."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        return shutil.get_terminal_size().columns
 
 
 def end_bar() -> None:
