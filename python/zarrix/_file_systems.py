@@ -11,15 +11,15 @@ import hashlib
 import importlib
 import inspect
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from zarrix._remote import of_filesystem
 from zarrix._remote._options import WITHOUT_EFFECT, apart, together
-from zarrix._secrets import Secrets
+from zarrix._secrets import Secrets, hiding, public_error, public_url
 
-__all__ = ["KeptFileSystem", "kept", "place_of"]
+__all__ = ["HidingMap", "KeptFileSystem", "has_secrets", "kept", "place_of", "secrets_of"]
 
 # Of file systems that were pickled, so that pickling one again makes no other secrets.
 _known: weakref.WeakKeyDictionary[Any, Secrets] = weakref.WeakKeyDictionary()
@@ -124,3 +124,59 @@ def _place(value: Any) -> str:
     # Of an object nothing is known but which one it is.
     is_plain = value is None or isinstance(value, str | bytes | int | float | list | tuple)
     return repr(value) if is_plain else f"{id(value):#x}"
+
+
+def secrets_of(fs: Any) -> dict[str, Any]:
+    """The secret options of ``fs``, and of file systems in them."""
+    given = _arguments(fs)
+    inner = [secrets_of(one) for one in given.values() if hasattr(one, "storage_options")]
+    return {**apart(given)[1], "inner": inner}
+
+
+def has_secrets(fs: Any, path: str) -> bool:
+    """Whether an error of ``fs`` about ``path`` could tell a secret."""
+    hidden = secrets_of(fs)
+    return public_url(path) != path or hidden != {"inner": []}
+
+
+class HidingMap:
+    """A mapping of fsspec whose errors do not tell the secrets of its file system."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner, self.fs = inner, inner.fs
+
+    def _hidden(self) -> dict[str, Any]:
+        return secrets_of(self.fs)
+
+    def getitems(self, keys: Sequence[str], on_error: str = "raise") -> dict[str, Any]:
+        """The values of ``keys``, and with ``on_error="return"`` the errors of others."""
+        with hiding(self._hidden):
+            found = self._inner.getitems(keys, on_error=on_error)
+        return {
+            key: public_error(one, self._hidden()) if isinstance(one, Exception) else one
+            for key, one in found.items()
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        with hiding(self._hidden):
+            return self._inner[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        with hiding(self._hidden):
+            self._inner[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        with hiding(self._hidden):
+            del self._inner[key]
+
+    def __contains__(self, key: str) -> bool:
+        with hiding(self._hidden):
+            return key in self._inner
+
+    def __iter__(self) -> Iterator[str]:
+        with hiding(self._hidden):
+            return iter(self._inner)
+
+    def __len__(self) -> int:
+        with hiding(self._hidden):
+            return len(self._inner)

@@ -16,14 +16,15 @@ from types import ModuleType
 from typing import Any, Self
 
 from zarrix import _engine
-from zarrix._file_systems import kept, place_of
+from zarrix._file_systems import HidingMap, has_secrets, kept, place_of, secrets_of
 from zarrix._remote import of_filesystem
-from zarrix._secrets import public_url
+from zarrix._secrets import hiding, public_url
 from zarrix._store import EngineStore
 from zarrix.util import normalize_dimension_separator, normalize_storage_path
 
 __all__ = ["FSStore", "FsspecStore"]
 
+_BUCKETS = ("s3://", "s3a://", "gs://", "gcs://")
 _MISSING = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
@@ -52,7 +53,8 @@ class _FileSystemStore(EngineStore):
         if native is not None:
             return native._engine
         path = public_url(self.path).strip("/")
-        return _engine.MappingStore(self.map, (place_of(self.fs), path))
+        files = HidingMap(self.map) if has_secrets(self.fs, self.path) else self.map
+        return _engine.MappingStore(files, (place_of(self.fs), path))
 
     @property
     def _is_local(self) -> bool:
@@ -83,10 +85,11 @@ class _FileSystemStore(EngineStore):
         """Names below ``path`` and whether they are directories, in one request."""
         inside = self.engine_path(normalize_storage_path(path))
         place = "/".join(part for part in (self.path, inside) if part)
-        try:
-            listed = self.fs.ls(place, detail=True, refresh=True)
-        except self._missing:
-            return []
+        with hiding(lambda: secrets_of(self.fs)):
+            try:
+                listed = self.fs.ls(place, detail=True, refresh=True)
+            except self._missing:
+                return []
         names = [
             (entry["name"].rstrip("/").rpartition("/")[2], entry["type"] == "directory")
             for entry in listed
@@ -224,7 +227,7 @@ class FSStore(_FileSystemStore):
             raise ValueError("give fs= or storage_options, not both: fs has its options already")
         path = os.fsdecode(url)
         if fs is None:
-            fs, path = _fsspec().core.url_to_fs(path, **storage_options)
+            fs, path = _opened(path, storage_options)
         missing = _MISSING if missing_exceptions is None else missing_exceptions
         self._set_place(fs, path, (*missing, *exceptions))
         self.normalize_keys = normalize_keys
@@ -282,7 +285,7 @@ class FsspecStore(_FileSystemStore):
         allowed_exceptions: tuple[type[Exception], ...] = _MISSING,
     ) -> Self:
         """The store of a URL of fsspec, chained ones too."""
-        fs, path = _fsspec().core.url_to_fs(url, **(storage_options or {}))
+        fs, path = _opened(url, storage_options or {})
         return cls(fs, read_only, path, allowed_exceptions)
 
     @classmethod
@@ -304,6 +307,19 @@ class FsspecStore(_FileSystemStore):
     ) -> Self:
         """The store of a path of universal_pathlib."""
         return cls(upath.fs, read_only, upath.path, allowed_exceptions)
+
+
+def _opened(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
+    """The file system of a URL and the path in it."""
+    core = _fsspec().core
+    with hiding(lambda: options):
+        fs, path = core.url_to_fs(url, **options)
+    if url.startswith(_BUCKETS) and public_url(url) != url:
+        # Taken for a part of the name, it would be told to the service and by its errors.
+        raise ValueError(
+            f"{public_url(url)!r}: credentials are given in storage options, not before the bucket"
+        )
+    return fs, path
 
 
 def _fsspec() -> ModuleType:

@@ -27,6 +27,7 @@ from zarrix._errors import (
 )
 from zarrix._keywords import Format
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
+from zarrix._secrets import public_url
 from zarrix._store import Store
 
 __all__ = [
@@ -200,7 +201,7 @@ def describe(store: Store, path: str) -> str:
 def place(store: Store, key: str) -> str:
     """Where the document ``key`` is, for messages: its file, or its key."""
     root = getattr(store, "path", None)
-    return f"{root.rstrip('/')}/{key}" if isinstance(root, str) else key
+    return f"{public_url(root.rstrip('/'))}/{key}" if isinstance(root, str) else key
 
 
 def check_format(zarr_version: Any, zarr_format: Any = None) -> Format | None:

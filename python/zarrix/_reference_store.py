@@ -18,7 +18,7 @@ from zarrix._errors import CorruptStoreError
 from zarrix._reference_json import JsonReferences, parsed
 from zarrix._reference_parquet import ParquetReferences
 from zarrix._reference_targets import Targets
-from zarrix._secrets import public_url
+from zarrix._secrets import hiding, public_url
 from zarrix._store import Store
 from zarrix._stores import DirectoryStore, as_store
 
@@ -112,7 +112,8 @@ class ReferenceStore(CalledStore):
         store: Store
         store = as_store(folder, options) if "://" in path else DirectoryStore(folder or "/")
         most = config.max_document_bytes
-        value = store._engine.get(name, most=most)
+        with hiding():
+            value = store._engine.get(name, most=most)
         if value is None:
             raise FileNotFoundError(f"there are no references at {self._shown}")
         if len(value) > most:

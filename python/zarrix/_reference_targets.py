@@ -17,7 +17,7 @@ from zarrix import _remote
 from zarrix._config import config
 from zarrix._errors import CorruptStoreError
 from zarrix._remote._options import apart, together
-from zarrix._secrets import Secrets, public_text, public_url
+from zarrix._secrets import Secrets, hiding, public_text, public_url
 from zarrix._store import Store, is_document
 from zarrix._stores import DirectoryStore, as_store
 
@@ -95,11 +95,12 @@ class Targets:
         if not name or not slash or url == "" or url.endswith("/"):
             raise CorruptStoreError(f"{told}, which does not name a file")
         try:
-            store = self._store(f"{scheme}{found}{folder}" or "/")
-            if length is None:
-                value = store._engine.get(name, most=_most(key))
-            else:
-                value = store._engine.get_slice(name, start, start + length)
+            with hiding():
+                store = self._store(f"{scheme}{found}{folder}" or "/")
+                if length is None:
+                    value = store._engine.get(name, most=_most(key))
+                else:
+                    value = store._engine.get_slice(name, start, start + length)
         except PermissionError as error:
             raise PermissionError(f"{told}: {public_text(str(error))}{self._hint(place)}") from None
         except FileNotFoundError as error:

@@ -12,10 +12,11 @@ import re
 import secrets
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Secrets", "public_text", "public_url"]
+__all__ = ["Secrets", "hiding", "public_error", "public_text", "public_url"]
 
 # Secrets that were pickled live on without their store, since the pickle may outlive it.
 _MOST_PICKLED = 256
@@ -25,6 +26,21 @@ _pickled: OrderedDict[str, Secrets] = OrderedDict()
 
 # Schemes in whose addresses a container or a user, and no secret, stands before the host.
 _NAMED_BEFORE_HOST = ("abfs", "abfss", "az", "hdfs")
+# What a replaced error stays to those who catch it.
+_KINDS: tuple[type[Exception], ...] = (
+    KeyError,
+    PermissionError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    TimeoutError,
+    ConnectionError,
+    OSError,
+    ValueError,
+    TypeError,
+)
+# A shorter secret would be found in any text.
+_LEAST_SECRET = 4
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*://[^\s'\"<>]+")
 
 
@@ -124,3 +140,49 @@ def public_text(text: str) -> str:
     'GET http://host/x?*** failed'
     """
     return _ADDRESS.sub(lambda address: public_url(address[0]), text)
+
+
+def public_error(error: Exception, options: Mapping[str, Any]) -> Exception:
+    """``error``, or one in its place where it or its causes tell a secret.
+
+    Parameters
+    ----------
+    error : Exception
+        Of another library.
+    options : mapping
+        Secret options, whose values it must not tell.
+    """
+    values = _texts(options)
+    told = ""
+    link: BaseException | None = error
+    while link is not None:
+        told += f"{link}{link!r}{vars(link)}"
+        link = link.__cause__ or link.__context__
+    if public_text(told) == told and not any(value in told for value in values):
+        return error
+    text = public_text(str(error))
+    for value in values:
+        text = text.replace(value, "***")
+    kind = next((kind for kind in _KINDS if isinstance(error, kind)), OSError)
+    return kind(text)
+
+
+@contextmanager
+def hiding(options: Callable[[], Mapping[str, Any]] = dict) -> Iterator[None]:
+    """Raises errors of what is inside as `public_error` has them; ``options`` is called then."""
+    try:
+        yield
+    except Exception as error:
+        public = public_error(error, options())
+        if public is error:
+            raise
+        raise public from None
+
+
+def _texts(options: Any) -> list[str]:
+    """The texts in options, and in options in options."""
+    if isinstance(options, Mapping):
+        return [text for value in options.values() for text in _texts(value)]
+    if isinstance(options, Sequence) and not isinstance(options, str | bytes):
+        return [text for value in options for text in _texts(value)]
+    return [options] if isinstance(options, str) and len(options) >= _LEAST_SECRET else []

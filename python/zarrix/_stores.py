@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarrix import _engine
 from zarrix._errors import FSPathExistNotDir, suggestion
+from zarrix._secrets import hiding, public_url
 from zarrix._store import EngineStore, Store
 from zarrix.util import normalize_dimension_separator, normalize_storage_path
 
@@ -381,15 +382,19 @@ def _path_store(path: str, storage_options: Mapping[str, Any] | None) -> Store:
             fsspec = importlib.import_module("fsspec")
         except ImportError:
             raise ImportError(
-                f"{path!r} is a URL, which is opened with fsspec: pip install fsspec, and s3fs, "
-                "gcsfs or adlfs for the cloud"
+                f"{public_url(path)!r} is a URL, which is opened with fsspec: pip install fsspec, "
+                "and s3fs, gcsfs or adlfs for the cloud"
             ) from None
         try:
             fsspec.get_filesystem_class(path.partition("::")[0].partition("://")[0])
         except ValueError:
             close = suggestion(scheme, fsspec.available_protocols())
-            raise ValueError(f"{path!r}: fsspec knows no file system {scheme!r}{close}") from None
-        return as_store(fsspec.get_mapper(path, **(storage_options or {})))
+            raise ValueError(
+                f"{public_url(path)!r}: fsspec knows no file system {scheme!r}{close}"
+            ) from None
+        with hiding(lambda: storage_options or {}):
+            files = fsspec.get_mapper(path, **(storage_options or {}))
+        return as_store(files)
     if storage_options:
         raise ValueError(
             f"storage_options go with a URL only, such as 's3://bucket/data.zarr'; got {path!r}"

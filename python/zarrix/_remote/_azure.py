@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zarrix._remote._options import Address, Options, split, text
+from zarrix._secrets import public_url
 
 __all__ = ["address"]
 
@@ -72,8 +73,8 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
         native["sas_token"] = native["sas_token"][1:]
     if "account_name" not in native:
         raise ValueError(
-            f"{url!r} names no storage account; pass account_name= in storage_options or set "
-            "AZURE_STORAGE_ACCOUNT_NAME"
+            f"{public_url(url)!r} names no storage account; pass account_name= in storage_options "
+            "or set AZURE_STORAGE_ACCOUNT_NAME"
         )
     where = f"az://{container}/{prefix}" if prefix else f"az://{container}"
     return Address("az", container, prefix, where, native, has_credentials=bool(secret or anon))

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from zarrix._remote._options import Address, NeedsFsspec, Options, text
+from zarrix._secrets import public_url
 
 __all__ = ["address"]
 
@@ -28,7 +29,7 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     if parts.query or parts.fragment:
         raise NeedsFsspec("a query in the URL")
     if not parts.hostname:
-        raise ValueError(f"{url!r} names no host")
+        raise ValueError(f"{public_url(url)!r} names no host")
     host = parts.netloc.rpartition("@")[2]
     options = Options(given)
     client = options.inner("client_kwargs")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zarrix._remote._options import Address, NeedsFsspec, Options, split, text
+from zarrix._secrets import public_url
 
 __all__ = ["address"]
 
@@ -53,8 +54,8 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     has_credentials = any(found.values())
     if not has_credentials and environment.get("AWS_EC2_METADATA_DISABLED") == "true":
         raise PermissionError(
-            f"no credentials for {url}: pass key= and secret=, or anon=True for public data, in "
-            "storage_options, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            f"no credentials for {public_url(url)}: pass key= and secret=, or anon=True for public "
+            "data, in storage_options, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
         )
 
     found["aws_region"] = (
