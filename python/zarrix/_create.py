@@ -47,7 +47,11 @@ from zarrix._objects import object_codec_of
 from zarrix._stores import KVStore, MemoryStore, Store, as_store
 from zarrix._undo import or_nothing
 from zarrix._values import equal_chunks, is_lazy
-from zarrix.util import normalize_storage_path
+from zarrix.util import (
+    normalize_dimension_separator,
+    normalize_order,
+    normalize_storage_path,
+)
 
 __all__ = [
     "array",
@@ -445,6 +449,9 @@ def open_array(
         A group is there.
     """
     check_mode(mode)
+    # Also where they have no meaning: an array that exists keeps its own.
+    normalize_order(order)
+    normalize_dimension_separator(dimension_separator)
     asked = _nodes.check_format(zarr_version, zarr_format)
     opened = as_store(in_memory() if store is None else store, storage_options, durability)
     opened_chunks = None
@@ -564,6 +571,8 @@ def full_like(a: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     options = {**kwargs}
     if isinstance(a, Array):
         options.setdefault("fill_value", a.fill_value)
+    elif "fill_value" not in options:
+        raise TypeError(f"full_like(): give fill_value=, which a {type(a).__name__} does not have")
     return full(**_take_like(a, options))
 
 

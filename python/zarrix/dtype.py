@@ -56,6 +56,11 @@ __all__ = [
 ]
 
 
+def _check_format(zarr_format: Any) -> None:
+    if zarr_format not in (2, 3):
+        raise ValueError(f"zarr_format is 2 or 3, not {zarr_format!r}")
+
+
 @dataclass(frozen=True)
 class ZDType:
     """A data type: a NumPy dtype in native byte order, and its name in documents.
@@ -84,6 +89,7 @@ class ZDType:
     @classmethod
     def from_json(cls, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Self:
         """The data type that a document names."""
+        _check_format(zarr_format)
         if zarr_format == 2:
             data = data.get("name", data) if isinstance(data, dict) else data
             return cls.from_native_dtype(decode_dtype(data))
@@ -91,6 +97,7 @@ class ZDType:
 
     def to_json(self, zarr_format: Literal[2, 3] = 3) -> Any:
         """What documents of the format call it."""
+        _check_format(zarr_format)
         if zarr_format == 2:
             objects = object_codec_of(self.dtype)
             codec_id = None if objects is None or objects[1] is None else objects[1]["id"]
@@ -129,10 +136,12 @@ class ZDType:
 
     def to_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
         """An element as documents of format 3 write it."""
+        _check_format(zarr_format)
         return encode_fill(self.cast_scalar(data), self.dtype)
 
     def from_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
         """The element that a document of format 3 means."""
+        _check_format(zarr_format)
         return decode_fill(data, self.dtype, "scalar")
 
     def __repr__(self) -> str:
@@ -253,6 +262,7 @@ def parse_dtype(dtype_spec: Any, *, zarr_format: Literal[2, 3] = 3) -> ZDType:
     >>> parse_dtype("int32")
     Int32('<i4')
     """
+    _check_format(zarr_format)
     if isinstance(dtype_spec, ZDType):
         return dtype_spec
     if zarr_format == 2 and isinstance(dtype_spec, dict):
