@@ -1,5 +1,6 @@
 //! The base64 filter of numcodecs: RFC 4648 with padding, in one line.
 
+use crate::memory::Grow;
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "base64";
@@ -92,7 +93,7 @@ impl Codec for Base64 {
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
-        dst.resize(src.len().div_ceil(3) * 4, b'=');
+        dst.set_length(src.len().div_ceil(3) * 4)?;
         let (groups, rest) = src.as_chunks::<3>();
         let (encoded, last) = dst.split_at_mut(groups.len() * 4);
         for (from, to) in groups.iter().zip(encoded.as_chunks_mut::<4>().0) {
@@ -130,7 +131,7 @@ impl Codec for Base64 {
         if bytes > limit_bytes {
             return Err(crate::bounded::too_long(NAME, limit_bytes));
         }
-        dst.resize(bytes, 0);
+        dst.set_length(bytes)?;
         decode(src, dst)
     }
 }

@@ -4,6 +4,7 @@
 //! codec's hint, so a hint that is right costs nothing and a hint that lies costs at most the
 //! bound. Each further try doubles, so all tries together cost about twice the last one.
 
+use crate::memory::Grow;
 use crate::{CodecError, Result};
 
 /// Fills `dst` by `attempt`, which answers the bytes written, or `None` when the room is too small.
@@ -17,7 +18,7 @@ pub(crate) fn grow(
 ) -> Result<bool> {
     let mut room = hint_bytes.max(256).min(limit_bytes);
     loop {
-        dst.resize(room, 0);
+        dst.set_length(room)?;
         if let Some(bytes) = attempt(dst)? {
             dst.truncate(bytes);
             return Ok(true);

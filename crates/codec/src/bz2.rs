@@ -2,6 +2,7 @@
 
 use bzip2::{Action, Compress, Compression, Decompress, Error, Status};
 
+use crate::memory::{Grow, Refused};
 use crate::stream::{self, Failure, SLICE_BYTES, Step, run};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
@@ -38,15 +39,15 @@ fn decode(
         let (read, written) = run(src, &mut dst[total..], scratch, |src, room| {
             let (read, written) = (decoder.total_in(), decoder.total_out());
             let status = decoder.decompress(src, room).map_err(|error| match error {
-                Error::DataMagic => "something that is no bzip2 stream",
-                _ => "damaged",
+                Error::DataMagic => Failure::Bad("something that is not a bzip2 stream"),
+                _ => Failure::Bad("damaged"),
             })?;
             Ok(Step {
                 read_bytes: (decoder.total_in() - read) as usize,
                 written_bytes: (decoder.total_out() - written) as usize,
                 ended: match status {
                     Status::StreamEnd => true,
-                    Status::MemNeeded => return Err("not enough memory"),
+                    Status::MemNeeded => return Err(Failure::Memory),
                     _ => false,
                 },
             })
@@ -77,7 +78,7 @@ impl Codec for Bz2 {
         let mut rest = src;
         loop {
             scratch.poll()?;
-            dst.reserve((src.len() / 4).max(1024));
+            dst.make_room((src.len() / 4).max(1024))?;
             let (slice, action) = match rest.get(..SLICE_BYTES) {
                 Some(slice) => (slice, Action::Run),
                 None => (rest, Action::Finish),
@@ -89,7 +90,9 @@ impl Codec for Bz2 {
             rest = &rest[(stream.total_in() - before) as usize..];
             match status {
                 Status::StreamEnd => return Ok(()),
-                Status::MemNeeded => return Err(failed("not enough memory")),
+                Status::MemNeeded => {
+                    return Err(CodecError::Memory(Refused { bytes: src.len() }));
+                }
                 _ => {}
             }
         }

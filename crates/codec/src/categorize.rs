@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::elements::Filter;
+use crate::memory::{Grow, copied, zeros};
 use crate::number::{Kind, Type};
 use crate::{CodecError, Result};
 
@@ -75,7 +76,7 @@ impl Strings {
     fn stored(self, label: &str) -> Vec<u8> {
         let label = label.trim_end_matches('\0');
         if !self.unicode {
-            return label.as_bytes().to_vec();
+            return label.bytes().collect();
         }
         let bytes = |c: char| {
             if self.big { u32::from(c).to_be_bytes() } else { u32::from(c).to_le_bytes() }
@@ -98,15 +99,15 @@ impl Categorize {
         if labels.len() as u64 > most {
             return Err(refused(format!("{} labels, {astype} counts to {most}", labels.len())));
         }
-        let (mut codes, mut table) = (HashMap::default(), vec![vec![0; strings.bytes]]);
+        let (mut codes, mut table) = (HashMap::default(), vec![zeros(strings.bytes)?]);
         for (label, code) in labels.iter().zip(1..) {
             if !strings.unicode && !label.is_ascii() {
                 return Err(refused(format!("the label {label:?} is not ASCII")));
             }
             let mut stored = strings.stored(label);
             let fits = stored.len() <= strings.bytes;
-            stored.resize(strings.bytes, 0);
-            table.push(stored.clone());
+            stored.set_length(strings.bytes)?;
+            table.push(copied(&stored)?);
             if fits {
                 codes.insert(stored, code);
             }

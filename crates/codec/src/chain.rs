@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::memory::Grow;
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch, blosc};
 
 /// Scratch of one thread for whole chains.
@@ -98,8 +99,7 @@ impl Chain {
     ) -> Result<()> {
         let ChainScratch { codec: inner, front, back } = scratch;
         let Some((last, rest)) = self.codecs.split_last() else {
-            dst.clear();
-            dst.extend_from_slice(src);
+            dst.set_to(src)?;
             return Ok(());
         };
         let Some((first, between)) = rest.split_first() else {
@@ -152,7 +152,7 @@ impl Chain {
             }
             match size {
                 EncodedSize::Exact(bytes) => {
-                    back.resize(bytes, 0);
+                    back.set_length(bytes)?;
                     codec.decode_into(input, back, inner)?;
                 }
                 EncodedSize::AtMost(bound) => {

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::deflate::{adler32, crc32};
+use crate::memory::{Grow, copied};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const CHECKSUM_BYTES: usize = 4;
@@ -50,8 +51,8 @@ impl Algorithm {
         }
     }
 
-    fn sum(&self, bytes: &[u8]) -> u32 {
-        match self {
+    fn sum(&self, bytes: &[u8]) -> Result<u32> {
+        Ok(match self {
             Self::Crc32c => crc32c::crc32c(bytes),
             Self::Crc32 => crc32(bytes),
             Self::Adler32 => adler32(bytes),
@@ -60,9 +61,11 @@ impl Algorithm {
                 jenkins_lookup3(bytes, *initial)
             }
             Self::JenkinsLookup3 { initial, prefix } => {
-                jenkins_lookup3(&[prefix, bytes].concat(), *initial)
+                let mut both = copied(prefix)?;
+                both.append_slice(bytes)?;
+                jenkins_lookup3(&both, *initial)
             }
-        }
+        })
     }
 }
 
@@ -150,7 +153,7 @@ impl Checksum {
                 format!("{} bytes, shorter than the checksum", src.len()),
             ));
         };
-        let (stored, computed) = (u32::from_le_bytes(*stored), self.algorithm.sum(bytes));
+        let (stored, computed) = (u32::from_le_bytes(*stored), self.algorithm.sum(bytes)?);
         if stored != computed {
             return Err(CodecError::corrupt(
                 name,
@@ -183,17 +186,17 @@ impl Codec for Checksum {
     /// The sum is that of the copy, which is what is stored.
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
         dst.clear();
-        dst.reserve(src.len() + CHECKSUM_BYTES);
+        dst.make_room(src.len() + CHECKSUM_BYTES)?;
         match self.location {
             Location::Start => {
                 dst.extend_from_slice(&[0; CHECKSUM_BYTES]);
                 dst.extend_from_slice(src);
-                let sum = self.algorithm.sum(&dst[CHECKSUM_BYTES..]).to_le_bytes();
+                let sum = self.algorithm.sum(&dst[CHECKSUM_BYTES..])?.to_le_bytes();
                 dst[..CHECKSUM_BYTES].copy_from_slice(&sum);
             }
             Location::End => {
                 dst.extend_from_slice(src);
-                let sum = self.algorithm.sum(dst).to_le_bytes();
+                let sum = self.algorithm.sum(dst)?.to_le_bytes();
                 dst.extend_from_slice(&sum);
             }
         }
@@ -223,8 +226,7 @@ impl Codec for Checksum {
         if bytes.len() > limit_bytes {
             return Err(crate::bounded::too_long(self.algorithm.name(), limit_bytes));
         }
-        dst.clear();
-        dst.extend_from_slice(bytes);
+        dst.set_to(bytes)?;
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 
 use libdeflate_sys as ffi;
 
+use crate::memory::{Grow, Refused};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 /// How a deflate stream is wrapped.
@@ -121,7 +122,7 @@ impl Compressor {
     }
 
     /// Replaces `dst` by the encoded form of `src`; false when libdeflate refuses.
-    fn compress(&mut self, wrapping: Wrapping, src: &[u8], dst: &mut Vec<u8>) -> bool {
+    fn compress(&mut self, wrapping: Wrapping, src: &[u8], dst: &mut Vec<u8>) -> Result<bool> {
         let (bound, encode) = match wrapping {
             Wrapping::Gzip => (
                 ffi::libdeflate_gzip_compress_bound as unsafe extern "C" fn(_, _) -> _,
@@ -138,7 +139,7 @@ impl Compressor {
         };
         // SAFETY: the context is alive.
         let room: usize = unsafe { bound(self.context.as_ptr(), src.len()) };
-        dst.resize(room, 0);
+        dst.set_length(room)?;
         // SAFETY: the context is alive and both buffers are valid for the lengths given.
         let written: usize = unsafe {
             encode(
@@ -150,7 +151,7 @@ impl Compressor {
             )
         };
         dst.truncate(written);
-        written > 0
+        Ok(written > 0)
     }
 }
 
@@ -190,7 +191,7 @@ impl Deflate {
     ) -> Result<std::result::Result<usize, Failure>> {
         let name = self.wrapping.name();
         let inflater =
-            scratch.inflater().ok_or_else(|| CodecError::corrupt(name, "no memory to decode"))?;
+            scratch.inflater().ok_or(CodecError::Memory(Refused { bytes: dst.len() }))?;
         let (mut from, mut to) = (0, 0);
         loop {
             match inflater.decompress(self.wrapping, &src[from..], &mut dst[to..]) {
@@ -238,16 +239,13 @@ impl Codec for Deflate {
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
-        let encoded = scratch
-            .deflater(self.level)
-            .is_some_and(|deflater| deflater.compress(self.wrapping, src, dst));
-        if encoded {
+        if let Some(deflater) = scratch.deflater(self.level)
+            && deflater.compress(self.wrapping, src, dst)?
+        {
             return Ok(());
         }
-        Err(CodecError::Encode {
-            codec: self.wrapping.name(),
-            reason: format!("no memory to encode {} bytes", src.len()),
-        })
+        // The destination has room for the worst case.
+        Err(CodecError::Memory(Refused { bytes: src.len() }))
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {

@@ -4,6 +4,7 @@
 //! `astype`, and the running sum is taken in the type that NumPy promotes the two to, so that
 //! floating-point results are equal to the last bit.
 
+use crate::memory::Grow;
 use crate::number::{Kind, Number, Type};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
@@ -103,7 +104,7 @@ impl Codec for Delta {
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
         self.check_decoded(src.len())?;
         dst.clear();
-        dst.resize(src.len() / self.decoded.bytes * self.encoded.bytes, 0);
+        dst.set_length(src.len() / self.decoded.bytes * self.encoded.bytes)?;
         if self.is_integer() {
             with_widths!(differences, self.decoded, self.encoded, src, dst);
             return Ok(());
@@ -164,7 +165,7 @@ impl Codec for Delta {
         if bytes > limit_bytes {
             return Err(crate::bounded::too_long(NAME, limit_bytes));
         }
-        dst.resize(bytes, 0);
+        dst.set_length(bytes)?;
         self.decode_into(src, dst, scratch)
     }
 }

@@ -1,5 +1,6 @@
 //! Filters that make one element of each element: their lengths, checks and loops in one place.
 
+use crate::memory::Grow;
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 /// A filter of elements of one width to elements of another.
@@ -62,7 +63,7 @@ impl<F: Filter> Codec for Elements<F> {
         let bytes = self
             .scaled(src.len(), decoded, encoded)
             .map_err(|reason| CodecError::Encode { codec: self.0.name(), reason })?;
-        dst.resize(bytes, 0);
+        dst.set_length(bytes)?;
         self.0.encode_run(src, dst)
     }
 
@@ -88,7 +89,7 @@ impl<F: Filter> Codec for Elements<F> {
         if bytes > limit_bytes {
             return Err(crate::bounded::too_long(self.0.name(), limit_bytes));
         }
-        dst.resize(bytes, 0);
+        dst.set_length(bytes)?;
         self.0.decode_run(src, dst)
     }
 }

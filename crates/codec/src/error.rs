@@ -1,5 +1,7 @@
 //! What a codec can answer instead of bytes, by what the caller does next.
 
+use crate::memory::Refused;
+
 /// The result of a codec call.
 pub type Result<T> = std::result::Result<T, CodecError>;
 
@@ -39,6 +41,9 @@ pub enum CodecError {
         /// What the library said.
         reason: String,
     },
+    /// The system refused memory: nothing is wrong with the bytes.
+    #[error(transparent)]
+    Memory(#[from] Refused),
     /// [`Scratch::poll_with`](crate::Scratch::poll_with)'s answer: nothing is wrong with the bytes.
     #[error("interrupted")]
     Interrupted,
@@ -53,6 +58,11 @@ pub enum CodecError {
 }
 
 impl CodecError {
+    /// Whether it comes from the call and says nothing of the bytes: another try may succeed.
+    pub fn is_of_the_call(&self) -> bool {
+        matches!(self, Self::Interrupted | Self::Memory(_))
+    }
+
     /// Bytes that cannot be what `codec` wrote.
     pub fn corrupt(codec: &'static str, reason: impl Into<String>) -> Self {
         Self::Corrupt { codec, reason: reason.into() }

@@ -29,6 +29,7 @@ mod fixedscaleoffset;
 mod lz4;
 mod lzma;
 pub mod member;
+pub mod memory;
 mod n5;
 mod number;
 mod packbits;

@@ -5,6 +5,7 @@
 
 use std::ffi::{c_char, c_int};
 
+use crate::memory::Grow;
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "lz4";
@@ -120,7 +121,7 @@ impl Codec for Lz4 {
         let EncodedSize::AtMost(bound) = self.encoded_size(src.len()) else {
             return Err(refused("no bound"));
         };
-        dst.resize(bound, 0);
+        dst.set_length(bound)?;
         dst[..HEADER_BYTES].copy_from_slice(&src_bytes.to_le_bytes());
         let written = compress(src, &mut dst[HEADER_BYTES..], self.acceleration)
             .ok_or_else(|| refused("the encoder refused the input"))?;
@@ -150,7 +151,7 @@ impl Codec for Lz4 {
         if declared > limit_bytes {
             return Err(crate::bounded::too_long(NAME, limit_bytes));
         }
-        dst.resize(declared, 0);
+        dst.set_length(declared)?;
         decode_block(block, dst)
     }
 }

@@ -8,6 +8,7 @@ use liblzma::stream::{
     Action, Check, Error, Filters, LzmaOptions, MatchFinder, Mode, PRESET_EXTREME, Status, Stream,
 };
 
+use crate::memory::{Grow, Refused};
 use crate::stream::{self, Failure, SLICE_BYTES, Step, run};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
@@ -185,10 +186,10 @@ impl Lzma {
     ) -> std::result::Result<usize, Failure> {
         let mut total = 0;
         loop {
-            let mut decoder = self.decoder().map_err(reason).map_err(Failure::Bad)?;
+            let mut decoder = self.decoder().map_err(failure)?;
             let (read, written) = run(src, &mut dst[total..], scratch, |src, room| {
                 let (read, written) = (decoder.total_in(), decoder.total_out());
-                let status = decoder.process(src, room, Action::Run).map_err(reason)?;
+                let status = decoder.process(src, room, Action::Run).map_err(failure)?;
                 Ok(Step {
                     read_bytes: (decoder.total_in() - read) as usize,
                     written_bytes: (decoder.total_out() - written) as usize,
@@ -209,15 +210,15 @@ impl Lzma {
     }
 }
 
-/// What liblzma's errors say of the bytes.
-fn reason(error: Error) -> &'static str {
-    match error {
+/// What liblzma's errors say of the bytes, if it is of them.
+fn failure(error: Error) -> Failure {
+    Failure::Bad(match error {
+        Error::Mem => return Failure::Memory,
         Error::Format => "something that is no such stream",
         Error::MemLimit => "a dictionary of more than 1 GiB",
-        Error::Mem => "not enough memory",
         Error::Options | Error::UnsupportedCheck => "filters or a check that liblzma does not know",
         _ => "damaged",
-    }
+    })
 }
 
 impl Codec for Lzma {
@@ -236,13 +237,16 @@ impl Codec for Lzma {
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
-        let failed = |error: Error| CodecError::Encode { codec: NAME, reason: error.to_string() };
+        let failed = |error: Error| match error {
+            Error::Mem => CodecError::Memory(Refused { bytes: src.len() }),
+            error => CodecError::Encode { codec: NAME, reason: error.to_string() },
+        };
         let mut encoder = self.encoder().map_err(failed)?;
         dst.clear();
         let mut rest = src;
         loop {
             scratch.poll()?;
-            dst.reserve((src.len() / 4).max(1024));
+            dst.make_room((src.len() / 4).max(1024))?;
             let (slice, action) = match rest.get(..SLICE_BYTES) {
                 Some(slice) => (slice, Action::Run),
                 None => (rest, Action::Finish),

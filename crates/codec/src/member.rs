@@ -6,6 +6,7 @@
 use crate::bz2::Bz2;
 use crate::deflate::{self, Deflate, Wrapping};
 use crate::lzma::{self, Lzma};
+use crate::memory::{Grow, copied};
 use crate::zstd::Zstd;
 use crate::{Codec, CodecError, Result, Scratch};
 
@@ -69,15 +70,15 @@ impl Method {
             return codec.encode(src, dst, scratch);
         }
         if self == Self::Stored {
-            dst.clear();
-            dst.extend_from_slice(src);
+            dst.set_to(src)?;
             return Ok(());
         }
         let mut alone = Vec::new();
         alone_lzma()?.encode(src, &mut alone, scratch)?;
         let data = alone.get(LZMA_PROPERTIES + LZMA_UNKNOWN_LENGTH.len()..).unwrap_or_default();
-        *dst = [&LZMA_HEADER, &alone[..LZMA_PROPERTIES.min(alone.len())], data].concat();
-        Ok(())
+        dst.set_to(&LZMA_HEADER)?;
+        dst.append_slice(&alone[..LZMA_PROPERTIES.min(alone.len())])?;
+        Ok(dst.append_slice(data)?)
     }
 
     /// Decodes the member `src` into exactly `dst.len()` bytes.
@@ -108,7 +109,7 @@ impl Method {
         match self.codec()? {
             Some(codec) => codec.decode_bounded(src, limit_bytes, dst, scratch),
             None if self == Self::Stored => {
-                dst.resize(src.len(), 0);
+                dst.set_length(src.len())?;
                 self.decode_into(src, dst, scratch)
             }
             None => alone_lzma()?.decode_bounded(&alone(src)?, limit_bytes, dst, scratch),
@@ -124,7 +125,10 @@ fn alone(src: &[u8]) -> Result<Vec<u8>> {
         return Err(cut());
     }
     let (properties, data) = rest.split_at_checked(LZMA_PROPERTIES).ok_or_else(cut)?;
-    Ok([properties, &LZMA_UNKNOWN_LENGTH, data].concat())
+    let mut file = copied(properties)?;
+    file.append_slice(&LZMA_UNKNOWN_LENGTH)?;
+    file.append_slice(data)?;
+    Ok(file)
 }
 
 fn alone_lzma() -> Result<Lzma> {

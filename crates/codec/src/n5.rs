@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use crate::memory::{Grow, zeros};
 use crate::{Chain, ChainScratch, Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "n5_default";
@@ -138,6 +139,7 @@ impl Codec for N5 {
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         self.check_decoded(src.len())?;
         with_chain(scratch, |chain| self.chain.encode_into(src, dst, chain))?;
+        dst.make_room(self.header.len())?;
         dst.splice(..0, self.header.iter().copied());
         Ok(())
     }
@@ -151,7 +153,7 @@ impl Codec for N5 {
         if shape == self.shape {
             return with_chain(scratch, |chain| self.chain.decode_into(rest, dst, chain));
         }
-        let mut block = vec![0; bytes_of(&shape, self.fill.len()).unwrap_or(0)];
+        let mut block = zeros(bytes_of(&shape, self.fill.len()).unwrap_or(0))?;
         let chain = Chain::new(self.codecs.clone(), block.len())?;
         with_chain(scratch, |scratch| chain.decode_into(rest, &mut block, scratch))?;
         self.fit(&block, &shape, dst);
@@ -168,7 +170,7 @@ impl Codec for N5 {
         if self.bytes > limit_bytes {
             return Err(crate::bounded::too_long(NAME, limit_bytes));
         }
-        dst.resize(self.bytes, 0);
+        dst.set_length(self.bytes)?;
         self.decode_into(src, dst, scratch)
     }
 }

@@ -5,6 +5,7 @@
 //! its choice. numcodecs packs booleans, fills bytes from the highest bit, and puts the number of
 //! padding bits first.
 
+use crate::memory::Grow;
 use crate::number::{Kind, Type};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
@@ -374,16 +375,16 @@ impl Codec for PackBits {
         let (bytes, padding) = self.packed(src.len() / self.layout.bytes);
         let room = match self.padding {
             Padding::Unstored => {
-                dst.resize(bytes, 0);
+                dst.set_length(bytes)?;
                 &mut dst[..]
             }
             Padding::FirstByte => {
-                dst.resize(bytes + 1, 0);
+                dst.set_length(bytes + 1)?;
                 dst[0] = padding;
                 &mut dst[1..]
             }
             Padding::LastByte => {
-                dst.resize(bytes + 1, 0);
+                dst.set_length(bytes + 1)?;
                 dst[bytes] = padding;
                 &mut dst[..bytes]
             }
@@ -423,7 +424,7 @@ impl Codec for PackBits {
             .or(whole)
             .ok_or_else(|| CodecError::corrupt(NAME, "the number of elements is stored nowhere"))?;
         match numbers.checked_mul(self.layout.bytes).filter(|bytes| *bytes <= limit_bytes) {
-            Some(bytes) => dst.resize(bytes, 0),
+            Some(bytes) => dst.set_length(bytes)?,
             None => return Err(crate::bounded::too_long(NAME, limit_bytes)),
         }
         self.decode_into(src, dst, scratch)

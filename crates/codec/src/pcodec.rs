@@ -6,6 +6,7 @@ use pco::errors::PcoError;
 use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, FULL_BATCH_N, ModeSpec, PagingSpec};
 
+use crate::memory::{Grow, copied, with_room};
 use crate::number::{Kind, Type, swap_in_place};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
@@ -48,7 +49,8 @@ impl Pcodec {
         src: &[u8],
         from: impl Fn([u8; N]) -> T,
     ) -> Result<Vec<u8>> {
-        let numbers: Vec<T> = src.as_chunks::<N>().0.iter().map(|bytes| from(*bytes)).collect();
+        let mut numbers: Vec<T> = with_room(src.len() / N)?;
+        numbers.extend(src.as_chunks::<N>().0.iter().map(|bytes| from(*bytes)));
         simple_compress(&numbers, &self.config)
             .map_err(|error| CodecError::Encode { codec: NAME, reason: error.to_string() })
     }
@@ -135,7 +137,7 @@ impl Codec for Pcodec {
         self.check_decoded(src.len())?;
         let swapped;
         let src = if self.dtype.big {
-            let mut bytes = src.to_vec();
+            let mut bytes = copied(src)?;
             swap_in_place(self.dtype.bytes, &mut bytes);
             swapped = bytes;
             &swapped
@@ -187,8 +189,7 @@ impl Codec for Pcodec {
             if bytes.len() > limit_bytes - dst.len() {
                 return Err(crate::bounded::too_long(NAME, limit_bytes));
             }
-            dst.extend_from_slice(bytes);
-            Ok(())
+            Ok(dst.append_slice(bytes)?)
         })
     }
 }

@@ -5,6 +5,7 @@
 //! any state and leaves it in any state.
 
 use crate::deflate::{Compressor, Decompressor};
+use crate::memory::{Grow, Refused};
 use crate::{CodecError, Result};
 
 /// How much is decoded, at least, from one call of the poll to the next.
@@ -26,6 +27,14 @@ impl std::fmt::Debug for Scratch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Scratch").field("block_bytes", &self.block.len()).finish_non_exhaustive()
     }
+}
+
+/// What is in `slot`, made if it is empty.
+fn made<T>(slot: &mut Option<T>, make: impl FnOnce() -> Option<T>) -> Result<&mut T> {
+    if slot.is_none() {
+        *slot = make();
+    }
+    slot.as_mut().ok_or(CodecError::Memory(Refused { bytes: size_of::<T>() }))
 }
 
 impl Scratch {
@@ -61,13 +70,13 @@ impl Scratch {
     }
 
     /// The zstd decoding context.
-    pub(crate) fn zstd_decoder(&mut self) -> &mut zstd_safe::DCtx<'static> {
-        self.zstd_decoder.get_or_insert_with(zstd_safe::DCtx::create)
+    pub(crate) fn zstd_decoder(&mut self) -> Result<&mut zstd_safe::DCtx<'static>> {
+        made(&mut self.zstd_decoder, zstd_safe::DCtx::try_create)
     }
 
     /// The zstd encoding context.
-    pub(crate) fn zstd_encoder(&mut self) -> &mut zstd_safe::CCtx<'static> {
-        self.zstd_encoder.get_or_insert_with(zstd_safe::CCtx::create)
+    pub(crate) fn zstd_encoder(&mut self) -> Result<&mut zstd_safe::CCtx<'static>> {
+        made(&mut self.zstd_encoder, zstd_safe::CCtx::try_create)
     }
 
     /// The deflate decoding context; `None` when memory is exhausted.
@@ -88,12 +97,12 @@ impl Scratch {
 
     /// Takes the block buffer out, at least `bytes` long, so that the contexts stay usable beside
     /// it; [`Scratch::put_block`] gives it back.
-    pub(crate) fn take_block(&mut self, bytes: usize) -> Vec<u8> {
+    pub(crate) fn take_block(&mut self, bytes: usize) -> Result<Vec<u8>> {
         let mut block = std::mem::take(&mut self.block);
         if block.len() < bytes {
-            block.resize(bytes, 0);
+            block.set_length(bytes)?;
         }
-        block
+        Ok(block)
     }
 
     /// Gives a buffer of [`Scratch::take_block`] back.

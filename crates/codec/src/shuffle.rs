@@ -1,5 +1,6 @@
 //! The shuffle filter of numcodecs: byte 0 of every element, then byte 1 of every element, ...
 
+use crate::memory::Grow;
 use crate::transpose::{shuffle, unshuffle_block};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
@@ -40,7 +41,7 @@ impl Codec for Shuffle {
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
         self.check_whole(src.len()).map_err(|reason| CodecError::Encode { codec: NAME, reason })?;
-        dst.resize(src.len(), 0);
+        dst.set_length(src.len())?;
         shuffle(src, self.element_bytes, dst);
         Ok(())
     }
@@ -67,7 +68,7 @@ impl Codec for Shuffle {
         if src.len() > limit_bytes {
             return Err(crate::bounded::too_long(NAME, limit_bytes));
         }
-        dst.resize(src.len(), 0);
+        dst.set_length(src.len())?;
         self.decode_into(src, dst, scratch)
     }
 }

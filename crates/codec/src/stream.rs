@@ -2,6 +2,7 @@
 //!
 //! bz2 and lzma are slow enough for somebody to wait for a chunk, so each step is a slice.
 
+use crate::memory::Refused;
 use crate::{CodecError, Result, Scratch};
 
 /// What one step gives or takes at most: some milliseconds.
@@ -14,6 +15,8 @@ pub(crate) enum Failure {
     TooSmall,
     /// What is wrong with the bytes.
     Bad(&'static str),
+    /// The system refused memory for the decoder.
+    Memory,
     Interrupted,
 }
 
@@ -30,7 +33,7 @@ pub(crate) fn run(
     src: &[u8],
     dst: &mut [u8],
     scratch: &Scratch,
-    mut step: impl FnMut(&[u8], &mut [u8]) -> std::result::Result<Step, &'static str>,
+    mut step: impl FnMut(&[u8], &mut [u8]) -> std::result::Result<Step, Failure>,
 ) -> std::result::Result<(usize, usize), Failure> {
     let (mut read, mut written) = (0, 0);
     loop {
@@ -40,7 +43,7 @@ pub(crate) fn run(
         let full = written == dst.len();
         let end = dst.len().min(written + SLICE_BYTES);
         let room = if full { &mut beyond[..] } else { &mut dst[written..end] };
-        let done = step(&src[read..], room).map_err(Failure::Bad)?;
+        let done = step(&src[read..], room)?;
         if full && done.written_bytes > 0 {
             return Err(Failure::TooSmall);
         }
@@ -68,6 +71,7 @@ pub(crate) fn decode_into(
         Ok(bytes) => format!("decodes to {bytes} bytes, {expected} expected"),
         Err(Failure::TooSmall) => format!("decodes to more than {expected} bytes"),
         Err(Failure::Bad(what)) => format!("{} bytes: {what}", src.len()),
+        Err(Failure::Memory) => return Err(CodecError::Memory(Refused { bytes: expected })),
         Err(Failure::Interrupted) => return Err(CodecError::Interrupted),
     };
     Err(CodecError::corrupt(codec, reason))
@@ -85,6 +89,7 @@ pub(crate) fn decode_bounded(
     let fits = crate::bounded::grow(dst, hint, limit_bytes, |room| match decode(src, room) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(Failure::TooSmall) => Ok(None),
+        Err(Failure::Memory) => Err(CodecError::Memory(Refused { bytes: room.len() })),
         Err(Failure::Interrupted) => Err(CodecError::Interrupted),
         Err(Failure::Bad(what)) => {
             Err(CodecError::corrupt(codec, format!("{} bytes: {what}", src.len())))

@@ -6,6 +6,7 @@
 //! and not codecs. Parsing is a walk over the lengths that proves every one of them to lie in the
 //! chunk; what it returns is a view, and no count or length of the data is ever an allocation.
 
+use crate::memory::Grow;
 use crate::{CodecError, Result};
 
 const NAME: &str = "vlen";
@@ -189,11 +190,11 @@ pub fn write<'a>(items: impl ExactSizeIterator<Item = &'a [u8]>, dst: &mut Vec<u
     };
     let count =
         u32::try_from(items.len()).map_err(|_| too_many(format!("{} items", items.len())))?;
-    dst.clear();
-    dst.extend_from_slice(&count.to_le_bytes());
+    dst.set_to(&count.to_le_bytes())?;
     for (index, item) in items.enumerate() {
         let length = u32::try_from(item.len())
             .map_err(|_| too_many(format!("item {index} has {} bytes", item.len())))?;
+        dst.make_room(LENGTH_BYTES + item.len())?;
         dst.extend_from_slice(&length.to_le_bytes());
         dst.extend_from_slice(item);
     }

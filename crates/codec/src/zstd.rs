@@ -3,6 +3,7 @@
 //! The content size in a frame header is a hint and never an allocation: the decoder gets a
 //! destination of the declared size and stops there.
 
+use crate::memory::{Grow, Refused};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "zstd";
@@ -31,7 +32,7 @@ pub(crate) fn decompress(
             Ok(bytes) => src.split_at_checked(bytes).ok_or_else(unknown_prefix)?,
             Err(code) => return Err(code),
         };
-        at += scratch.zstd_decoder().decompress(&mut dst[at..], frame)?;
+        at += scratch.zstd_decoder().map_err(|_| no_memory())?.decompress(&mut dst[at..], frame)?;
         if rest.is_empty() {
             return Ok(at);
         }
@@ -42,6 +43,11 @@ pub(crate) fn decompress(
 /// zstd's code for `ZSTD_error_prefix_unknown`, the tenth of its errors.
 fn unknown_prefix() -> usize {
     10_usize.wrapping_neg()
+}
+
+/// zstd's code for `ZSTD_error_memory_allocation`.
+fn no_memory() -> usize {
+    64_usize.wrapping_neg()
 }
 
 /// The zstd codec, bound to its level and to whether frames carry a checksum.
@@ -70,6 +76,9 @@ fn encode_error(code: usize) -> CodecError {
 }
 
 fn corrupt(code: usize, src: &[u8], expected_bytes: usize) -> CodecError {
+    if code == no_memory() {
+        return CodecError::Memory(Refused { bytes: expected_bytes });
+    }
     CodecError::corrupt(
         NAME,
         format!(
@@ -94,8 +103,8 @@ impl Codec for Zstd {
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         use zstd_safe::CParameter;
         dst.clear();
-        dst.reserve(zstd_safe::compress_bound(src.len()));
-        let encoder = scratch.zstd_encoder();
+        dst.make_room(zstd_safe::compress_bound(src.len()))?;
+        let encoder = scratch.zstd_encoder()?;
         encoder
             .set_parameter(CParameter::CompressionLevel(self.level))
             .and_then(|_| encoder.set_parameter(CParameter::ChecksumFlag(self.checksum)))

@@ -456,7 +456,7 @@ fn place_pages(
 ) -> CodecResult<()> {
     check_length(usize::try_from(total).unwrap_or(usize::MAX), chunk.bytes)?;
     check_length(bytes.len(), runs.iter().map(Range::len).sum())?;
-    let sparse = Scratch::chunk_of(&mut s.sparse, chunk.bytes);
+    let sparse = Scratch::chunk_of(&mut s.sparse, chunk.bytes)?;
     let mut rest = bytes;
     for run in runs {
         let (own, after) = rest.split_at(run.len());

@@ -18,6 +18,7 @@ use crate::selection::{
 use crate::view::{Source, Target, check_shape};
 use crate::wanted::{Wanted, offset_of};
 use crate::{EngineError, Interrupt, Result};
+use zarrix_codec::memory::with_room;
 
 /// What a window does where it leaves the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,7 +270,7 @@ impl ArrayIO {
     fn pieces(&self, boxes: &Boxes<'_>) -> Result<Vec<Piece>> {
         let grid = self.grid()?;
         let count = boxes.counts.iter().product();
-        let mut pieces = Vec::with_capacity(count);
+        let mut pieces = with_room(count)?;
         for number in 0..count {
             let plans = boxes.plans(number);
             let tasks = plans.iter().map(|plan| plan.len()).product::<usize>();

@@ -1,6 +1,7 @@
 //! What an engine call can answer, by what the caller does next.
 
 use zarrix_codec::CodecError;
+use zarrix_codec::memory::Refused;
 use zarrix_store::StoreError;
 
 /// The result of an engine call.
@@ -61,6 +62,9 @@ pub enum EngineError {
     /// A codec configuration in the layout makes no sense.
     #[error(transparent)]
     Configuration(#[from] CodecError),
+    /// The system refused memory for something other than a chunk.
+    #[error(transparent)]
+    Memory(#[from] Refused),
     /// What the caller was asked for, it did not give.
     #[error("{0}")]
     Caller(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -73,4 +77,19 @@ pub enum EngineError {
     /// A defect: a task panicked. Nothing half-written was left behind.
     #[error("internal error while working on a chunk: {0}")]
     Panicked(String),
+}
+
+impl EngineError {
+    /// Whether the system refused memory, which says nothing of what is stored.
+    #[must_use]
+    pub fn is_out_of_memory(&self) -> bool {
+        match self {
+            Self::Memory(_) | Self::Configuration(CodecError::Memory(_)) => true,
+            Self::CorruptChunk { source, .. } | Self::Codec { source, .. } => {
+                matches!(source, CodecError::Memory(_))
+            }
+            Self::Store(source) => source.is_out_of_memory(),
+            _ => false,
+        }
+    }
 }

@@ -28,6 +28,7 @@ use crate::shard::Index;
 use crate::stored::check_most;
 use crate::walk::{clip, in_memory_order, walk};
 use crate::wanted::{Cut, Placed, Wanted};
+use zarrix_codec::memory::{Grow, zeros};
 
 /// All of a value, however long it is.
 pub(crate) const ALL: Range<u64> = 0..u64::MAX;
@@ -109,7 +110,7 @@ impl Found {
             }
             Self::Blocks(blocks) => {
                 blocks.count();
-                let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes);
+                let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
                 place_blocks(blocks, memory, chunk, elements, wanted, sink)
             }
         }
@@ -187,8 +188,10 @@ impl ArrayIO {
             let most = chunk.most_stored_bytes;
             let bytes = (size as usize).min(most.saturating_add(1));
             let mut encoded = std::mem::take(&mut s.encoded);
-            encoded.resize(bytes, 0);
-            let done = reader.read_at(0, &mut encoded).map_err(Into::into).and_then(|()| {
+            let room =
+                encoded.set_length(bytes).map_err(|error| corrupt(&s.key, bytes, error.into()));
+            let read = room.and_then(|()| Ok(reader.read_at(0, &mut encoded)?));
+            let done = read.and_then(|()| {
                 check_most(&s.key, &encoded, most)?;
                 held.decode(found, (chunk, elements, wanted), ALL, &encoded, sink, s)
                     .map_err(|source| corrupt(&s.key, bytes, source))
@@ -335,14 +338,14 @@ impl Held {
             reader.read_at(run.start as u64, &mut sparse[run])?;
         }
         for index in missing {
-            let mut block = vec![0; block_length(&table, index, chunk)];
+            let mut block = zeros(block_length(&table, index, chunk))?;
             let extent = &sparse[table.extents()[index].clone()];
             table.decode_block(index, extent, &mut block, &mut s.chain.codec)?;
             let block = Arc::new(block);
             self.keep_block(&range, index, Arc::clone(&block));
             blocks.kept[index] = Some(block);
         }
-        let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes);
+        let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
         place_blocks(&blocks, memory, chunk, elements, wanted, sink)?;
         Ok(true)
     }
@@ -364,7 +367,7 @@ impl Held {
         };
         let Some(frame) = frame else {
             chunk_cache::count(0, 0, 1);
-            let mut decoded = vec![0; chunk.bytes];
+            let mut decoded = zeros(chunk.bytes)?;
             elements.chain.decode_into(encoded, &mut decoded, &mut s.chain)?;
             place_plain(&decoded, chunk, elements, wanted, sink);
             self.keep(&range, Kind::Chunk, Piece::Decoded(Arc::new(decoded)));
@@ -378,13 +381,13 @@ impl Held {
         };
         blocks.count();
         for index in blocks.missing().collect::<Vec<_>>() {
-            let mut block = vec![0; block_length(&blocks.table, index, chunk)];
+            let mut block = zeros(block_length(&blocks.table, index, chunk))?;
             frame.decode_block(index, &mut block, &mut s.chain.codec)?;
             let block = Arc::new(block);
             self.keep_block(&range, index, Arc::clone(&block));
             blocks.kept[index] = Some(block);
         }
-        let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes);
+        let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
         place_blocks(&blocks, memory, chunk, elements, wanted, sink)
     }
 

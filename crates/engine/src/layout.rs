@@ -16,6 +16,7 @@ use crate::grid::{AxisDocument, AxisGrid, grid_of};
 use crate::selection::PerAxis;
 use crate::shapes::{ChainOf, ChunkRef, Chunks, Recipe};
 use crate::{EngineError, Result};
+use zarrix_codec::memory::zeros;
 
 /// Codecs that live outside the codec crate, by slot: what `zarrix.foreign` entries refer to.
 pub type ForeignCodecs<'a> = &'a [Arc<dyn Codec>];
@@ -241,7 +242,7 @@ impl Layout {
 
 /// One element's worth of fill, from its hex; zeros without it.
 pub(crate) fn fill_of(hex: Option<&str>, item_bytes: usize) -> Result<Vec<u8>> {
-    let Some(hex) = hex else { return Ok(vec![0; item_bytes]) };
+    let Some(hex) = hex else { return Ok(zeros(item_bytes)?) };
     decode_hex(hex)
         .filter(|fill| fill.len() == item_bytes)
         .ok_or_else(|| fault("fill_value", format!("{hex:?} is not the hex of one element")))

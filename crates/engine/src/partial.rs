@@ -20,6 +20,7 @@ use crate::scratch::Scratch;
 use crate::walk::walk;
 use crate::wanted::Wanted;
 use crate::{EngineError, Result};
+use zarrix_codec::memory::{Grow, Refused, zeros};
 
 /// Chunks up to this long are read whole: opening, not copying, is what they cost.
 pub(crate) const WHOLE_BYTES: usize = 64 << 10;
@@ -104,6 +105,12 @@ impl From<zarrix_store::StoreError> for Failed {
     }
 }
 
+impl From<Refused> for Failed {
+    fn from(error: Refused) -> Self {
+        Self::Codec(error.into())
+    }
+}
+
 impl From<CodecError> for Failed {
     fn from(error: CodecError) -> Self {
         Self::Codec(error)
@@ -158,7 +165,7 @@ fn frame(
         reader.read_at(run.start as u64, &mut sparse[run])?;
     }
     let frame = Frame::parse(&s.sparse[..blocks.stored], chunk.bytes)?;
-    let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes);
+    let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
     let extents = Some(blocks.extents.as_slice());
     place_frame(&frame, extents, chunk, elements, wanted, sink, (memory, &mut s.chain))?;
     Ok(())
@@ -213,11 +220,11 @@ pub(crate) fn read_table(
         let reason = format!("{stored_bytes} bytes stored, at most {limit} expected");
         return Err(Failed::Codec(CodecError::corrupt("chunk", reason)));
     }
-    let mut prefix = vec![0; Frame::HEADER_BYTES.min(stored_bytes)];
+    let mut prefix = zeros(Frame::HEADER_BYTES.min(stored_bytes))?;
     reader.read_at(0, &mut prefix)?;
     if let Some(header) = prefix.first_chunk() {
         let bytes = Frame::prefix_bytes(header, stored_bytes, decoded_bytes)?;
-        prefix.resize(bytes, 0);
+        prefix.set_length(bytes)?;
         reader.read_at(Frame::HEADER_BYTES as u64, &mut prefix[Frame::HEADER_BYTES..])?;
     }
     Ok(BlockTable::parse(&prefix, stored_bytes, decoded_bytes)?)
@@ -234,7 +241,7 @@ pub(crate) fn sparse_of<'a>(
         let reason = format!("{size} bytes stored, at most {limit} expected");
         return Err(CodecError::corrupt("chunk", reason));
     }
-    Ok(Scratch::chunk_of(sparse, size))
+    Ok(Scratch::chunk_of(sparse, size)?)
 }
 
 /// Which blocks of the decoded chunk hold something wanted, ascending.
@@ -244,7 +251,7 @@ pub(crate) fn touched(
     wanted: &[Wanted<'_>],
     (block, item): (usize, usize),
 ) -> CodecResult<Vec<usize>> {
-    let mut needed = vec![false; chunk.bytes.div_ceil(block)];
+    let mut needed = zeros::<bool>(chunk.bytes.div_ceil(block))?;
     for wanted in wanted {
         walk(chunk, elements, wanted, (block, item), &mut |bytes, _, _| {
             needed[bytes.start / block..bytes.end.div_ceil(block)].fill(true);

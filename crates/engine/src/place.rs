@@ -21,6 +21,7 @@ use crate::shard::Index;
 use crate::view::Target;
 use crate::walk::walk;
 use crate::wanted::{Cut, Placed, Points, Wanted};
+use zarrix_codec::memory::zeros;
 
 pub(crate) type CodecResult<T> = std::result::Result<T, CodecError>;
 
@@ -137,7 +138,7 @@ fn place_elements(
         place_plain(encoded, chunk, elements, wanted, sink);
         return Ok(());
     }
-    let memory = Scratch::chunk_of(scratch.chunk, chunk.bytes);
+    let memory = Scratch::chunk_of(scratch.chunk, chunk.bytes)?;
     let Some(frame) = elements.chain.blocks(encoded)? else {
         elements.chain.decode_into(encoded, memory, scratch.chain)?;
         place_plain(memory, chunk, elements, wanted, sink);
@@ -232,7 +233,7 @@ pub(crate) fn place_frame(
         return Ok(());
     }
     let block = frame.block_bytes();
-    let mut decoded = vec![false; frame.n_blocks()];
+    let mut decoded = zeros::<bool>(frame.n_blocks())?;
     let item = sink.layout.item_bytes;
     for wanted in wanted {
         walk(chunk, elements, wanted, (block, item), &mut |bytes, dims, to| {

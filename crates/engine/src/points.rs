@@ -13,6 +13,7 @@ use crate::selection::PerAxis;
 use crate::view::{Source, Target, check_shape};
 use crate::wanted::{Points, Wanted};
 use crate::{EngineError, Interrupt, Result};
+use zarrix_codec::memory::{with_room, zeros};
 
 /// Points by chunk: their numbers, sorted by chunk, and where each chunk's run begins.
 struct ByChunk {
@@ -33,8 +34,8 @@ impl ByChunk {
     fn of(
         sorted: impl ExactSizeIterator<Item = (u64, usize)>,
         inside: PerAxis<Option<Vec<u64>>>,
-    ) -> Self {
-        let mut order = Vec::with_capacity(sorted.len());
+    ) -> Result<Self> {
+        let mut order = with_room(sorted.len())?;
         let mut runs: Vec<(u64, usize, usize)> = Vec::new();
         for (at, (chunk, point)) in sorted.enumerate() {
             order.push(point);
@@ -43,7 +44,7 @@ impl ByChunk {
                 _ => runs.push((chunk, at, at + 1)),
             }
         }
-        Self { order, runs, inside }
+        Ok(Self { order, runs, inside })
     }
 }
 
@@ -139,7 +140,7 @@ impl ArrayIO {
 
     fn by_chunk(&self, coords: &[&[u64]], count: usize) -> Result<ByChunk> {
         let grid = self.grid()?;
-        let mut ids = vec![0u64; count];
+        let mut ids = zeros::<u64>(count)?;
         let mut inside = PerAxis::new();
         for ((list, length), axis) in coords.iter().zip(&grid).zip(&self.layout.grid) {
             let runs = match axis {
@@ -152,7 +153,7 @@ impl ArrayIO {
                 }
                 AxisGrid::Runs(runs) => runs,
             };
-            let mut positions = Vec::with_capacity(count);
+            let mut positions = with_room(count)?;
             for (id, index) in ids.iter_mut().zip(*list) {
                 let extent = runs.find(*index);
                 *id = *id * length + extent.chunk;
@@ -165,15 +166,16 @@ impl ArrayIO {
         let bits = usize::BITS - count.leading_zeros();
         let largest = grid.iter().product::<u64>();
         if largest.leading_zeros() >= bits {
-            let mut packed: Vec<u64> =
-                (0..).zip(&ids).map(|(point, id): (u64, _)| id << bits | point).collect();
+            let mut packed: Vec<u64> = with_room(count)?;
+            packed.extend((0..).zip(&ids).map(|(point, id): (u64, _)| id << bits | point));
             sort(&mut packed);
             let pairs = packed.iter().map(|one| (one >> bits, (one & !(!0 << bits)) as usize));
-            Ok(ByChunk::of(pairs, inside))
+            ByChunk::of(pairs, inside)
         } else {
-            let mut pairs: Vec<(u64, usize)> = ids.into_iter().zip(0..).collect();
+            let mut pairs: Vec<(u64, usize)> = with_room(count)?;
+            pairs.extend(ids.into_iter().zip(0..));
             sort(&mut pairs);
-            Ok(ByChunk::of(pairs.into_iter(), inside))
+            ByChunk::of(pairs.into_iter(), inside)
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use zarrix_codec::ChainScratch;
+use zarrix_codec::memory::{Grow, Refused};
 
 use crate::patience;
 
@@ -26,11 +27,14 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// The chunk buffer as `bytes` bytes of whatever was there before.
-    pub fn chunk_of(chunk: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
+    ///
+    /// # Errors
+    /// [`Refused`], as a chunk is as long as its metadata says.
+    pub fn chunk_of(chunk: &mut Vec<u8>, bytes: usize) -> Result<&mut [u8], Refused> {
         if chunk.len() < bytes {
-            chunk.resize(bytes, 0);
+            chunk.set_length(bytes)?;
         }
-        &mut chunk[..bytes]
+        Ok(&mut chunk[..bytes])
     }
 }
 

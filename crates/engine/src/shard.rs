@@ -20,6 +20,7 @@ use crate::scratch::Scratch;
 use crate::update::covered;
 use crate::wanted::{Cut, Wanted};
 use crate::{EngineError, Result};
+use zarrix_codec::memory::{Grow, copied, zeros};
 
 pub(crate) const NAME: &str = "sharding_indexed";
 /// Both numbers of the entry of an inner chunk that is not stored.
@@ -62,7 +63,7 @@ impl Index {
         stored_bytes: u64,
         chain: &mut ChainScratch,
     ) -> CodecResult<Self> {
-        let mut entries = vec![0; shard.count * 16];
+        let mut entries = zeros(shard.count * 16)?;
         shard.index.decode_into(stored, &mut entries, chain)?;
         Ok(Self { entries, begin: 0, stored_bytes })
     }
@@ -148,7 +149,7 @@ impl Shard {
 
     /// A stored shard without its outer codecs.
     pub fn unpack(&self, encoded: &[u8], chain: &mut ChainScratch) -> CodecResult<Vec<u8>> {
-        let mut bytes = encoded.to_vec();
+        let mut bytes = copied(encoded)?;
         let mut decoded = Vec::new();
         for (codec, limit) in self.outer.iter().zip(self.outer_limits()).rev() {
             codec.decode_bounded(&bytes, limit, &mut decoded, &mut chain.codec)?;
@@ -217,7 +218,7 @@ impl ArrayIO {
     ) -> Result<bool> {
         match version {
             Version::Open(reader) => {
-                s.encoded.resize((range.end - range.start) as usize, 0);
+                s.encoded.set_length((range.end - range.start) as usize)?;
                 reader.read_at(range.start, &mut s.encoded)?;
                 Ok(true)
             }

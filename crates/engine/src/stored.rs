@@ -19,6 +19,7 @@ use crate::scratch::{self, Scratch};
 use crate::shard::Index;
 use crate::values::fetch_all;
 use crate::{EngineError, Interrupt, Result};
+use zarrix_codec::memory::Grow;
 
 /// What a stored chunk may have beyond twice the most that our own encoders give.
 const SLACK_BYTES: usize = 8 << 20;
@@ -92,7 +93,7 @@ impl ArrayIO {
                 scratch::with(|s| {
                     s.key = key;
                     if self.fetch_stored(&*self.layout.chunk(&coords)?, s)? {
-                        piece.extend_from_slice(&s.encoded);
+                        piece.append_slice(&s.encoded)?;
                     }
                     Ok::<(), EngineError>(())
                 })?;
@@ -105,7 +106,7 @@ impl ArrayIO {
             for some in chunks.chunks(together) {
                 let keys: Vec<String> = some.iter().map(|(key, _)| key.clone()).collect();
                 for value in fetch_all(self.store.as_ref(), &keys, most)?.into_iter().flatten() {
-                    piece.extend_from_slice(&value);
+                    piece.append_slice(&value)?;
                 }
                 give(&mut piece, PIECE_BYTES)?;
             }
@@ -117,7 +118,7 @@ impl ArrayIO {
     ///
     /// With `among` only the chunks with these keys, and nothing is listed. `done` counts the chunks
     /// that were looked at. Chunks that are broken, or that the store fails to give, are part of the
-    /// answer; only an interrupt, or a listing that fails, is an error.
+    /// answer; only an interrupt, refused memory, or a listing that fails, is an error.
     pub fn verify(
         &self,
         among: Option<Vec<String>>,
@@ -136,6 +137,9 @@ impl ArrayIO {
                 self.verify_stored(&*self.layout.chunk(coords)?, &bytes, s)
             });
             if let Err(error) = outcome {
+                if error.is_out_of_memory() {
+                    return Err(error);
+                }
                 let mut broken = broken.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 broken.push((key.clone(), error));
             }
@@ -175,7 +179,7 @@ fn check(
             check_length(encoded.len(), chunk.bytes)
         }
         Encoding::Elements(elements) => {
-            elements.chain.decode_into(encoded, Scratch::chunk_of(memory, chunk.bytes), chain)
+            elements.chain.decode_into(encoded, Scratch::chunk_of(memory, chunk.bytes)?, chain)
         }
         // What the bytes say of elements is for those to check who know the elements.
         Encoding::Blob(blob) => blob.decode(encoded, memory, chain).map(drop),

@@ -28,6 +28,7 @@ use crate::view::Target;
 use crate::walk::{clip, in_memory_order};
 use crate::wanted::{Placed, Wanted};
 use crate::{Interrupt, Result};
+use zarrix_codec::memory::copied;
 
 const LINE_BYTES: usize = 64;
 /// What the chunks of one task should have of the buffer, one element after the other.
@@ -87,7 +88,7 @@ impl Member<'_> {
             }
             Some(table) => {
                 let extent = table.extents()[index].clone();
-                let encoded = Scratch::chunk_of(encoded, extent.len());
+                let encoded = Scratch::chunk_of(encoded, extent.len())?;
                 let read = self.reader.read_at(extent.start as u64, encoded).map_err(Failed::Store);
                 read.and_then(|()| {
                     let decoded = table.decode_block(index, encoded, dst, &mut chain.codec);
@@ -97,7 +98,7 @@ impl Member<'_> {
         };
         done.map_err(|failed| failed.of(&self.key, self.reader.size() as usize))?;
         if let Some(held) = &self.held {
-            held.keep_block(&ALL, index, Arc::new(dst.to_vec()));
+            held.keep_block(&ALL, index, Arc::new(copied(dst)?));
         }
         Ok(())
     }
@@ -327,7 +328,7 @@ fn place_block(
     }
     // A line more, or the same byte of all members would fall into the same few places of a cache.
     let apart = bytes.len().next_multiple_of(LINE_BYTES) + LINE_BYTES;
-    let memory = Scratch::chunk_of(memory, apart * members.len());
+    let memory = Scratch::chunk_of(memory, apart * members.len())?;
     for (member, room) in members.iter().zip(memory.chunks_mut(apart)) {
         member.decode_block(index, &mut room[..bytes.len()], (encoded, chain))?;
     }

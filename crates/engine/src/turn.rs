@@ -15,6 +15,7 @@ use crate::copy::{self, Dim, Dims};
 use crate::encoding::{chunk_shape, strides, transposed};
 use crate::layout::fault;
 use crate::selection::PerAxis;
+use zarrix_codec::memory::Grow;
 
 const NAME: &str = "transpose";
 
@@ -88,7 +89,7 @@ impl Codec for Turn {
         _scratch: &mut Scratch,
     ) -> std::result::Result<(), CodecError> {
         self.check_decoded(src.len())?;
-        dst.resize(self.bytes, 0);
+        dst.set_length(self.bytes)?;
         self.move_elements(src, dst, self.dims.clone());
         Ok(())
     }
@@ -120,7 +121,7 @@ impl Codec for Turn {
             let reason = format!("decodes to {bytes} bytes, at most {limit_bytes} fit");
             return Err(CodecError::corrupt(NAME, reason));
         }
-        dst.resize(bytes, 0);
+        dst.set_length(bytes)?;
         self.decode_into(src, dst, scratch)
     }
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use zarrix_codec::{ChainScratch, CodecError};
+use zarrix_codec::ChainScratch;
 
 use crate::blobs::{ObjectSource, update_blob};
 use crate::copy::{self, Dim, Dims, Grid};
@@ -17,6 +17,7 @@ use crate::scratch::Scratch;
 use crate::selection::PerAxis;
 use crate::shard::{ABSENT, Index, damaged};
 use crate::wanted::{Cut, Placed, Wanted};
+use zarrix_codec::memory::{Grow, with_room};
 
 /// The buffer of a write, as its tasks see it.
 #[derive(Clone, Copy)]
@@ -94,7 +95,7 @@ fn update_elements(
     if let Some(straight) = contiguous(chunk, elements, edit) {
         return encode_straight(elements, straight, edit.spring, (memory, chain), out);
     }
-    let memory = Scratch::chunk_of(memory, chunk.bytes);
+    let memory = Scratch::chunk_of(memory, chunk.bytes)?;
     let decoded = old.map(|old| {
         if elements.chain.is_identity() {
             check_length(old.len(), chunk.bytes).map(|()| memory.copy_from_slice(old))
@@ -104,8 +105,7 @@ fn update_elements(
     });
     match decoded {
         Some(Ok(())) => {}
-        Some(Err(CodecError::Interrupted)) => return Err(CodecError::Interrupted),
-        Some(Err(error)) if !edit.covers_inside() => return Err(error),
+        Some(Err(error)) if error.is_of_the_call() || !edit.covers_inside() => return Err(error),
         None if edit.covers_all(chunk) => {}
         _ => fill_chunk(memory, layout),
     }
@@ -162,7 +162,7 @@ fn encode_straight(
     let decoded = if elements.chain.reads_source_once() {
         straight
     } else {
-        let memory = Scratch::chunk_of(memory, straight.len());
+        let memory = Scratch::chunk_of(memory, straight.len())?;
         memory.copy_from_slice(straight);
         memory
     };
@@ -229,25 +229,24 @@ fn update_shard(
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
     let old = match old.map(|old| Opened::new(shard, old, &mut s.chain)).transpose() {
-        Err(CodecError::Interrupted) => return Err(CodecError::Interrupted),
-        Err(_) if edit.covers_inside() => None,
+        Err(error) if !error.is_of_the_call() && edit.covers_inside() => None,
         opened => opened?,
     };
     let stored = |entry: usize| old.as_ref().map_or(Ok(None), |old| old.inner(entry));
     let cut = Cut::new(shard, &chunk.shape, edit.wanted);
     let mut touched = cut.entries().peekable();
-    let mut body = Assembly::new(shard, std::mem::take(out));
+    let mut body = Assembly::new(shard, std::mem::take(out))?;
     let mut inner = Vec::new();
     let spring = Spring { keep_empty: edit.spring.layout.write_empty_chunks, ..edit.spring };
     for entry in 0..shard.count {
         match touched.next_if(|(next, _)| *next == entry) {
-            None => body.push(stored(entry)?),
+            None => body.push(stored(entry)?)?,
             Some((_, wanted)) => {
                 s.chain.codec.poll_after(shard.inner.bytes)?;
                 let limits = inner_limits(chunk, shard, entry, edit.limits);
                 let within = Edit { wanted: &wanted, limits: &limits, spring };
                 let keep = update(&shard.inner, stored(entry)?, within, s, &mut inner)?;
-                body.push(keep.then_some(inner.as_slice()));
+                body.push(keep.then_some(inner.as_slice()))?;
             }
         }
     }
@@ -300,23 +299,24 @@ pub(crate) struct Assembly {
 
 impl Assembly {
     /// In the `memory` of another, whose content does not matter.
-    pub fn new(shard: &Shard, memory: Vec<u8>) -> Self {
+    pub fn new(shard: &Shard, memory: Vec<u8>) -> CodecResult<Self> {
         let mut bytes = memory;
         bytes.clear();
-        bytes.resize(if shard.index_at_end { 0 } else { shard.index_bytes }, 0);
-        Self { bytes, index: Vec::with_capacity(shard.count * 16), empty: true }
+        bytes.set_length(if shard.index_at_end { 0 } else { shard.index_bytes })?;
+        Ok(Self { bytes, index: with_room(shard.count * 16)?, empty: true })
     }
 
     /// The next inner chunk; None for one that is not stored.
-    pub fn push(&mut self, inner: Option<&[u8]>) {
+    pub fn push(&mut self, inner: Option<&[u8]>) -> CodecResult<()> {
         let (offset, length) =
             inner.map_or((ABSENT, ABSENT), |inner| (self.bytes.len() as u64, inner.len() as u64));
         self.index.extend_from_slice(&offset.to_le_bytes());
         self.index.extend_from_slice(&length.to_le_bytes());
         if let Some(inner) = inner {
-            self.bytes.extend_from_slice(inner);
+            self.bytes.append_slice(inner)?;
             self.empty = false;
         }
+        Ok(())
     }
 
     /// Makes `out` the shard; false if it is not to be stored.
@@ -331,7 +331,7 @@ impl Assembly {
             *out = self.bytes;
             return Ok(false);
         }
-        let mut index = Vec::with_capacity(shard.index_bytes);
+        let mut index = with_room(shard.index_bytes)?;
         shard.index.encode_into(&self.index, &mut index, &mut s.chain)?;
         if index.len() != shard.index_bytes {
             return Err(damaged(format!(
@@ -341,7 +341,7 @@ impl Assembly {
             )));
         }
         if shard.index_at_end {
-            self.bytes.extend_from_slice(&index);
+            self.bytes.append_slice(&index)?;
         } else {
             self.bytes[..index.len()].copy_from_slice(&index);
         }

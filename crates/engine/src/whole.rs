@@ -19,6 +19,7 @@ use crate::selection::{Part, PerAxis};
 use crate::shard::{NAME, damaged};
 use crate::update::{Edit, Spring, update};
 use crate::wanted::Wanted;
+use zarrix_codec::memory::Grow;
 
 /// A shard whose elements lie one after the other in C order.
 #[derive(Debug)]
@@ -138,7 +139,7 @@ impl Codec for WholeShard {
         if bytes > limit_bytes {
             return Err(damaged(format!("decodes to {bytes} bytes, at most {limit_bytes} fit")));
         }
-        dst.resize(bytes, 0);
+        dst.set_length(bytes)?;
         self.decode_into(src, dst, scratch)
     }
 }

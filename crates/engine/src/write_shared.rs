@@ -25,6 +25,7 @@ use crate::view::Source;
 use crate::walk::{clip, in_memory_order};
 use crate::wanted::{Cut, Placed, Wanted};
 use crate::{Interrupt, Result};
+use zarrix_codec::memory::Grow;
 
 /// A smaller chunk is encoded sooner than it is handed out.
 const LEAST_BYTES: usize = 256 << 10;
@@ -174,7 +175,7 @@ impl ArrayIO {
         let keep = AtomicBool::new(false);
         memory.encode(encoder.n_blocks(), interrupt, &|index, streams, s| {
             let Scratch { chunk: memory, chain, .. } = s;
-            let block = chunk.bytes(encoder.range(index), memory);
+            let block = chunk.bytes(encoder.range(index), memory)?;
             if self.spring(job.source).keeps(block) {
                 keep.store(true, Ordering::Relaxed);
             }
@@ -182,11 +183,13 @@ impl ArrayIO {
             done.map_err(|source| failed(job.key, source))
         })?;
         let (blocks, out) = memory.made(encoder.n_blocks());
-        if !encoder.assemble(&blocks, out) {
-            scratch::with(|s| {
-                encoder.store(chunk.bytes(0..job.chunk.bytes, &mut s.chunk), out);
-            });
-        }
+        let assembled = encoder.assemble(&blocks, out).and_then(|done| match done {
+            true => Ok(()),
+            false => scratch::with(|s| {
+                encoder.store(chunk.bytes(0..job.chunk.bytes, &mut s.chunk)?, out)
+            }),
+        });
+        assembled.map_err(|source| failed(job.key, source))?;
         Ok(keep.into_inner())
     }
 
@@ -213,7 +216,7 @@ impl ArrayIO {
                 s.chain.codec.poll_after(shard.inner.bytes)?;
                 let keep = update(&shard.inner, None, edit, s, &mut inner)?;
                 if keep {
-                    bytes.extend_from_slice(&inner);
+                    bytes.append_slice(&inner)?;
                 }
                 Ok(keep.then_some(inner.len()))
             });
@@ -223,17 +226,17 @@ impl ArrayIO {
             Ok(())
         })?;
         let (bytes, out) = memory.made(units.len());
-        let mut body = Assembly::new(shard, std::mem::take(out));
+        let of_chunk = |source| failed(job.key, source);
+        let mut body = Assembly::new(shard, std::mem::take(out)).map_err(of_chunk)?;
         for (mut rest, lengths) in bytes.into_iter().zip(lengths) {
             for length in lengths.into_inner().unwrap_or_default() {
                 let (inner, after) = rest.split_at(length.unwrap_or(0));
-                body.push(length.map(|_| inner));
+                body.push(length.map(|_| inner)).map_err(of_chunk)?;
                 rest = after;
             }
         }
         let keep_empty = self.layout.write_empty_chunks;
-        scratch::with(|s| body.finish(shard, keep_empty, s, out))
-            .map_err(|source| failed(job.key, source))
+        scratch::with(|s| body.finish(shard, keep_empty, s, out)).map_err(of_chunk)
     }
 }
 
@@ -264,14 +267,18 @@ impl<'a> Gathered<'a> {
     }
 
     /// Some bytes of the decoded chunk, whole elements: where they lie, or copied to `memory`.
-    fn bytes<'b>(&self, range: std::ops::Range<usize>, memory: &'b mut Vec<u8>) -> &'b [u8]
+    fn bytes<'b>(
+        &self,
+        range: std::ops::Range<usize>,
+        memory: &'b mut Vec<u8>,
+    ) -> CodecResult<&'b [u8]>
     where
         'a: 'b,
     {
         if let Some(all) = self.straight {
-            return &all[range];
+            return Ok(&all[range]);
         }
-        let memory = Scratch::chunk_of(memory, range.len());
+        let memory = Scratch::chunk_of(memory, range.len())?;
         let Placed { grid, chunk_offset, buffer_offset } = &self.placed;
         clip(&grid.dims, self.item, (*chunk_offset, *buffer_offset), &range, &mut |dims, at| {
             let to = memory[at.0 - range.start..].as_mut_ptr();
@@ -281,6 +288,6 @@ impl<'a> Gathered<'a> {
             // reaches only elements of the buffer, whose maker vouches for them.
             unsafe { copy::copy(to, from, dims.iter().map(back).collect(), self.item) }
         });
-        memory
+        Ok(memory)
     }
 }

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyTuple};
+use pyo3::types::{PyInt, PyTuple};
 use zarrix_engine::{
     Along, AxisSelection, Cost, Document, EngineError, Interrupt, Outside, Refused, Selection,
     Source, Target,
 };
 use zarrix_store::Durability;
 
-use crate::buffer::{Indices, Readable, Writable};
+use crate::buffer::{Indices, Readable, Writable, bytes_of};
 use crate::error::from_engine;
 use crate::layout::Layout;
 use crate::notices;
@@ -73,7 +73,7 @@ pub type DocumentArg = (Vec<u8>, Option<String>, Py<PyAny>);
 
 fn document_of((text, vouching, judge): DocumentArg) -> Document {
     let judge = move |text: &[u8]| {
-        let judged = Python::attach(|py| judge.call1(py, (PyBytes::new(py, text),)).map(drop));
+        let judged = Python::attach(|py| judge.call1(py, (bytes_of(py, text)?,)).map(drop));
         judged.map_err(|error| Box::new(error) as Refused)
     };
     Document::new(text, vouching, Box::new(judge))
@@ -88,7 +88,7 @@ fn axis_of(entry: &Bound<'_, PyAny>) -> PyResult<AxisSelection> {
         return Ok(AxisSelection::Index(entry.extract()?));
     }
     let indices: Indices = entry.extract()?;
-    Ok(AxisSelection::List(indices.as_slice().to_vec()))
+    Ok(AxisSelection::List(indices.into_vec()))
 }
 
 /// Asks Python's signal handlers whether to go on, and keeps what they raised.
@@ -108,7 +108,8 @@ impl Signals {
     /// Gives `sink` some bytes; whether it raised, or a signal came.
     fn give(&self, sink: &Py<PyAny>, bytes: &[u8]) -> bool {
         Python::attach(|py| {
-            self.kept(sink.call1(py, (PyBytes::new(py, bytes),))) || self.kept(py.check_signals())
+            self.kept(bytes_of(py, bytes).and_then(|bytes| sink.call1(py, (bytes,))))
+                || self.kept(py.check_signals())
         })
     }
 

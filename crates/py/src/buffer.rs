@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use std::ffi::c_int;
 use std::ptr;
 
-use pyo3::exceptions::PyBufferError;
+use pyo3::exceptions::{PyBufferError, PyMemoryError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use zarrix_codec::memory::{Refused, copied, with_room};
 use zarrix_engine::{Source, Target};
 
 /// A lent buffer, given back on drop. Boxed, since exporters may point into the struct itself.
@@ -82,6 +83,19 @@ impl Buffer {
     }
 }
 
+/// The exception of memory that was refused.
+pub fn no_memory(refused: Refused) -> PyErr {
+    PyMemoryError::new_err(refused.to_string())
+}
+
+/// A `bytes` object of `value`; `PyBytes::new` panics where there is no memory for one.
+pub fn bytes_of<'py>(py: Python<'py>, value: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, value.len(), |bytes| {
+        bytes.copy_from_slice(value);
+        Ok(())
+    })
+}
+
 /// # Safety
 /// `from` is null or valid for `length` elements.
 unsafe fn slice_of<'a, T>(from: *const T, length: usize) -> &'a [T] {
@@ -130,8 +144,10 @@ impl<'py> FromPyObject<'_, 'py> for Indices {
         let buffer = Buffer::lend(&object, ffi::PyBUF_ND)?;
         buffer.check_item(size_of::<u64>())?;
         let bytes = Bytes(buffer);
-        let indices = bytes.as_slice().as_chunks().0.iter();
-        Ok(Self(indices.map(|bytes| u64::from_ne_bytes(*bytes)).collect()))
+        let given = bytes.as_slice().as_chunks().0;
+        let mut indices = with_room(given.len()).map_err(no_memory)?;
+        indices.extend(given.iter().map(|bytes| u64::from_ne_bytes(*bytes)));
+        Ok(Self(indices))
     }
 }
 
@@ -139,6 +155,13 @@ impl Indices {
     /// The integers, in C order.
     pub fn as_slice(&self) -> &[u64] {
         &self.0
+    }
+}
+
+impl Indices {
+    /// The integers themselves.
+    pub fn into_vec(self) -> Vec<u64> {
+        self.0
     }
 }
 
@@ -180,10 +203,14 @@ impl Bytes {
     ///
     /// Others may change a bytearray or an array while its bytes are stored, and a store that
     /// adds a checksum reads them twice.
-    pub fn settled(&self, py: Python<'_>) -> Cow<'_, [u8]> {
+    pub fn settled(&self, py: Python<'_>) -> PyResult<Cow<'_, [u8]>> {
         let fixed =
             self.0.exporter(py).is_some_and(|object| object.is_exact_instance_of::<PyBytes>());
-        if fixed { self.as_slice().into() } else { self.as_slice().to_vec().into() }
+        Ok(if fixed {
+            self.as_slice().into()
+        } else {
+            copied(self.as_slice()).map_err(no_memory)?.into()
+        })
     }
 
     /// The bytes.

@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::PyList;
+use zarrix_codec::memory::with_room;
 use zarrix_store::{
     Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, LockFiles, Part, Request,
     Result, Store, StoreError, Update, check_key, check_prefix, moved_keys, update_locked,
 };
 
-use crate::buffer::Bytes;
+use crate::buffer::{Bytes, bytes_of, no_memory};
 use crate::mapping::{allowed, foreign, gets_by_answer, part_of};
 
 /// Who may change what, beyond the threads that share the store.
@@ -132,8 +133,8 @@ fn fetch_parts(
     let answers = requests.iter().enumerate().map(|(position, request)| {
         answer_of(request, &found.get_item(position)?, |answer| {
             let (parts, version, total): (Vec<Bytes>, u64, u64) = answer.extract()?;
-            let mut bytes =
-                Vec::with_capacity(parts.iter().map(|part| part.as_slice().len()).sum());
+            let total_bytes = parts.iter().map(|part| part.as_slice().len()).sum();
+            let mut bytes = with_room(total_bytes).map_err(no_memory)?;
             for (index, part) in parts.iter().enumerate() {
                 match request.part {
                     Part::Ranges(ranges)
@@ -210,7 +211,7 @@ impl Store for PythonStore {
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
         check_key(key)?;
         self.call(key, |store| {
-            let value = PyBytes::new(store.py(), value);
+            let value = bytes_of(store.py(), value)?;
             store.call_method1("_put", (key, value, durability == Durability::Fsync)).map(|_| ())
         })
     }

@@ -3,11 +3,12 @@
 use std::error::Error;
 
 use pyo3::exceptions::{
-    PyConnectionError, PyException, PyFileNotFoundError, PyOSError, PyPermissionError,
-    PyRuntimeError, PyTimeoutError, PyValueError,
+    PyConnectionError, PyException, PyFileNotFoundError, PyMemoryError, PyOSError,
+    PyPermissionError, PyRuntimeError, PyTimeoutError, PyValueError,
 };
 use pyo3::prelude::*;
 use zarrix_codec::CodecError;
+use zarrix_codec::memory::Refused;
 use zarrix_engine::EngineError;
 use zarrix_store::{Refusal, StoreError};
 
@@ -19,12 +20,25 @@ fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
     }
 }
 
+/// The error of the codec `name` in Python that was given `bytes` bytes.
+///
+/// One that had no memory says nothing of those bytes.
+pub fn from_codec(name: &str, bytes: usize, error: PyErr) -> CodecError {
+    if Python::attach(|py| error.is_instance_of::<PyMemoryError>(py)) {
+        return CodecError::Memory(Refused { bytes });
+    }
+    CodecError::Foreign { codec: name.to_owned(), source: Box::new(error) }
+}
+
 /// The Python exception inside `source`, if that is where the failure comes from.
 fn python_error(py: Python<'_>, source: &(dyn Error + 'static)) -> Option<PyErr> {
     source.downcast_ref::<PyErr>().map(|error| error.clone_ref(py))
 }
 
 pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
+    if error.is_out_of_memory() {
+        return PyMemoryError::new_err(error.to_string());
+    }
     match error {
         StoreError::Io { path, source, .. } => match source.raw_os_error() {
             Some(errno) => {
@@ -85,6 +99,9 @@ fn from_chunk(py: Python<'_>, error: &EngineError, source: &CodecError, class: &
 }
 
 pub fn from_engine(py: Python<'_>, error: &EngineError) -> PyErr {
+    if error.is_out_of_memory() {
+        return PyMemoryError::new_err(error.to_string());
+    }
     match error {
         // What Python bounds are documents, what the engine bounds are chunks.
         EngineError::Store(error @ StoreError::TooLong { .. }) => {

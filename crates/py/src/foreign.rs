@@ -4,11 +4,13 @@ use std::error::Error;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyTuple;
+use zarrix_codec::memory::Grow;
 use zarrix_codec::{Codec, CodecError, EncodedSize, Result, Scratch};
 use zarrix_engine::{Chain, ChainOf};
 
-use crate::buffer::Bytes;
+use crate::buffer::{Bytes, bytes_of};
+use crate::error::from_codec;
 
 /// A Python object with `name`, `encoded_bytes(decoded_bytes)`, `encode(bytes)`, `decode(bytes)`.
 pub struct ForeignCodec {
@@ -30,13 +32,10 @@ impl ForeignCodec {
 
     fn call(&self, method: &str, src: &[u8]) -> Result<Bytes> {
         Python::attach(|py| {
-            let bytes = PyBytes::new(py, src);
+            let bytes = bytes_of(py, src)?;
             self.object.bind(py).call_method1(method, (bytes,))?.extract()
         })
-        .map_err(|error: PyErr| CodecError::Foreign {
-            codec: self.name.clone(),
-            source: Box::new(error),
-        })
+        .map_err(|error: PyErr| from_codec(&self.name, src.len(), error))
     }
 
     fn wrong_length(&self, got: usize, wanted: &str) -> CodecError {
@@ -69,9 +68,7 @@ impl Codec for ForeignCodec {
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _scratch: &mut Scratch) -> Result<()> {
         let encoded = self.call("encode", src)?;
-        dst.clear();
-        dst.extend_from_slice(encoded.as_slice());
-        Ok(())
+        Ok(dst.set_to(encoded.as_slice())?)
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], _scratch: &mut Scratch) -> Result<()> {
@@ -96,9 +93,7 @@ impl Codec for ForeignCodec {
         if bytes.len() > limit_bytes {
             return Err(self.wrong_length(bytes.len(), &format!("at most {limit_bytes}")));
         }
-        dst.clear();
-        dst.extend_from_slice(bytes);
-        Ok(())
+        Ok(dst.set_to(bytes)?)
     }
 }
 

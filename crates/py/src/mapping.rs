@@ -13,13 +13,14 @@ use std::ops::Range;
 
 use pyo3::exceptions::{PyBaseException, PyKeyError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyDict, PyList};
+use zarrix_codec::memory::Grow;
 use zarrix_store::{
     Durability, Edge, Fetched, Generation, KeyLock, Listing, Part, Request, Result, Store,
     StoreError, below, check_key, check_prefix, cut_ranges, moved_keys,
 };
 
-use crate::buffer::Bytes;
+use crate::buffer::{Bytes, bytes_of};
 
 /// A Python mapping; two handles on one object, or on one place, are one store.
 pub struct PythonMapping {
@@ -198,9 +199,10 @@ fn version(value: &[u8]) -> Generation {
 /// What `request` wants of a value, with its version where that is not all of it.
 pub fn part_of(request: &Request<'_>, value: &[u8]) -> Result<Fetched> {
     let (mut bytes, total) = (Vec::new(), value.len() as u64);
+    let no_memory = |source| StoreError::Memory { key: request.key.to_owned(), source };
     let generation = match request.part {
         Part::AtMost(_) => {
-            bytes.extend_from_slice(value);
+            bytes.set_to(value).map_err(no_memory)?;
             Generation::default()
         }
         Part::Ranges(ranges) => {
@@ -209,7 +211,7 @@ pub fn part_of(request: &Request<'_>, value: &[u8]) -> Result<Fetched> {
         }
         Part::Edge(edge) => {
             let end = edge.range(total);
-            bytes.extend_from_slice(&value[end.start as usize..end.end as usize]);
+            bytes.set_to(&value[end.start as usize..end.end as usize]).map_err(no_memory)?;
             version(value)
         }
     };
@@ -255,7 +257,7 @@ impl Store for PythonMapping {
 
     fn put(&self, key: &str, value: &[u8], _durability: Durability) -> Result<()> {
         check_key(key)?;
-        self.attached(key, |mapping| mapping.set_item(key, PyBytes::new(mapping.py(), value)))
+        self.attached(key, |mapping| mapping.set_item(key, bytes_of(mapping.py(), value)?))
     }
 
     fn delete(&self, key: &str) -> Result<bool> {

@@ -11,11 +11,13 @@ use std::fmt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
+use zarrix_codec::memory::{Grow, Refused, zeros};
 use zarrix_codec::vlen::{self, Items};
 use zarrix_codec::{CodecError, Result};
 use zarrix_engine::{ObjectSink, ObjectSource, Picks};
 
-use crate::buffer::{Buffer, Bytes, Writable};
+use crate::buffer::{Buffer, Bytes, Writable, bytes_of, no_memory};
+use crate::error::from_codec;
 use crate::npystring::StringDType;
 use crate::slots::{Kind, Slots, bytes, text};
 
@@ -103,8 +105,8 @@ impl ObjectCodec {
                 slots.each(|place| {
                     // SAFETY: one of the elements, which are strings.
                     let text = unsafe { strings.get(slots.slot(place)) };
-                    text.map(|text| flat.push(text))
-                        .ok_or_else(|| PyValueError::new_err("a string of the value is missing"))
+                    let missing = || PyValueError::new_err("a string of the value is missing");
+                    flat.push(text.ok_or_else(missing)?)
                 })?;
             }
             Kind::Strings(_) => {
@@ -123,21 +125,18 @@ impl ObjectCodec {
         match self.element {
             Element::Text => {
                 if let Ok(text) = object.cast::<PyString>() {
-                    flat.push(text.to_str()?.as_bytes());
-                    return Ok(());
+                    return flat.push(text.to_str()?.as_bytes());
                 }
             }
             _ => {
                 if let Ok(bytes) = object.cast::<PyBytes>() {
-                    flat.push(bytes.as_bytes());
-                    return Ok(());
+                    return flat.push(bytes.as_bytes());
                 }
             }
         }
         // What numcodecs takes for an element that was never set.
         if object.is_none() || object.extract::<i64>().is_ok_and(|number| number == 0) {
-            flat.push(b"");
-            return Ok(());
+            return flat.push(b"");
         }
         let wanted = if self.element == Element::Text { "str" } else { "bytes" };
         let shown = object.repr().map_or_else(|_| String::new(), |text| text.to_string());
@@ -150,7 +149,7 @@ impl ObjectCodec {
     }
 
     fn foreign(&self, error: PyErr) -> CodecError {
-        CodecError::Foreign { codec: self.name.clone(), source: Box::new(error) }
+        from_codec(&self.name, 0, error)
     }
 
     fn fill_item(&self) -> Result<&[u8]> {
@@ -183,9 +182,9 @@ struct Flat {
 }
 
 impl Flat {
-    fn push(&mut self, item: &[u8]) {
-        self.bytes.extend_from_slice(item);
-        self.ends.push(self.bytes.len());
+    fn push(&mut self, item: &[u8]) -> PyResult<()> {
+        self.bytes.append_slice(item).map_err(no_memory)?;
+        self.ends.append_slice(&[self.bytes.len()]).map_err(no_memory)
     }
 
     fn get(&self, number: usize) -> &[u8] {
@@ -267,8 +266,8 @@ impl Sink<'_> {
             lost |= !unsafe { strings.put(self.slots.slot(place), text) };
         });
         if lost {
-            let reason = "NumPy has no memory for a string".to_owned();
-            return Err(CodecError::Encode { codec: NAME, reason });
+            let bytes = chunk.map_or(0, <[u8]>::len);
+            return Err(CodecError::Memory(Refused { bytes }));
         }
         Ok(())
     }
@@ -341,7 +340,8 @@ struct Chunk<'py> {
 
 impl<'py> Chunk<'py> {
     fn decoded(codec: &ObjectCodec, py: Python<'py>, blob: &[u8], count: usize) -> Result<Self> {
-        let array = codec.object.bind(py).call_method1("decode", (PyBytes::new(py, blob), count));
+        let array = bytes_of(py, blob)
+            .and_then(|blob| codec.object.bind(py).call_method1("decode", (blob, count)));
         Self::of(codec, array, count)
     }
 
@@ -396,7 +396,8 @@ impl Source<'_> {
         let codec = self.codec;
         let count = picks.count();
         let old = old.map(|blob| parse(codec.element, blob, count)).transpose()?;
-        let mut from = vec![usize::MAX; count];
+        let mut from = zeros(count)?;
+        from.fill(usize::MAX);
         picks.each(|element, place| from[element] = place as usize);
         let fill = if old.is_none() && !picks.is_whole() { codec.fill_item()? } else { b"" };
         let mut old = old.map(|items| items.iter());
@@ -462,11 +463,8 @@ impl ObjectSource for Source<'_> {
             Elements::Objects(new) => {
                 let stored =
                     Python::attach(|py| self.update_objects(py, new, old, picks, keep_empty))?;
-                out.clear();
-                Ok(stored.is_some_and(|bytes| {
-                    out.extend_from_slice(bytes.as_slice());
-                    true
-                }))
+                out.set_to(stored.as_ref().map_or(&[], Bytes::as_slice))?;
+                Ok(stored.is_some())
             }
         }
     }

@@ -8,11 +8,12 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use zarrix_codec::memory::Grow;
 use zarrix_engine::{EngineError, delete_node, get_many, move_node};
 use zarrix_store::{Change, Edge, StoreError, Update, ZipMethod, get_slice_into};
 
 use crate::array::{Signals, durability};
-use crate::buffer::Bytes;
+use crate::buffer::{Bytes, bytes_of, no_memory};
 use crate::called::{Locks, PythonStore};
 use crate::error::{from_engine, from_store};
 use crate::mapping::PythonMapping;
@@ -63,7 +64,7 @@ impl Store {
             let mut value = Vec::new();
             Ok(self.0.get_at_most_into(key, most, &mut value)?.map(|_| value))
         })?;
-        Ok(found.map(|value| PyBytes::new(py, &value)))
+        found.map(|value| bytes_of(py, &value)).transpose()
     }
 
     #[pyo3(signature = (key, start = 0, end = None))]
@@ -79,7 +80,7 @@ impl Store {
             let found = get_slice_into(self.0.as_ref(), key, start, end, &mut value)?;
             Ok(found.then_some(value))
         })?;
-        Ok(found.map(|value| PyBytes::new(py, &value)))
+        found.map(|value| bytes_of(py, &value)).transpose()
     }
 
     fn get_last<'py>(
@@ -92,7 +93,7 @@ impl Store {
             let mut value = Vec::new();
             Ok(self.0.get_edge_into(key, Edge::Last(length), &mut value)?.map(|_| value))
         })?;
-        Ok(found.map(|value| PyBytes::new(py, &value)))
+        found.map(|value| bytes_of(py, &value)).transpose()
     }
 
     #[pyo3(signature = (keys, *, most = u64::MAX))]
@@ -109,7 +110,7 @@ impl Store {
             EngineError::Store(error) => from_store(py, error),
             error => signals.raise(py, error),
         })?;
-        Ok(found.into_iter().map(|value| value.map(|value| PyBytes::new(py, &value))).collect())
+        found.into_iter().map(|value| value.map(|value| bytes_of(py, &value)).transpose()).collect()
     }
 
     #[pyo3(signature = (key, value, *, fsync = false, locks = true))]
@@ -121,7 +122,7 @@ impl Store {
         fsync: bool,
         locks: bool,
     ) -> PyResult<()> {
-        let value = value.settled(py);
+        let value = value.settled(py)?;
         detached(py, || {
             let _lock = locks.then(|| self.0.lock(key, key)).transpose()?;
             self.0.put(key, &value, durability(fsync))
@@ -140,7 +141,7 @@ impl Store {
         let change = change.clone().unbind();
         let stored = py.detach(|| self.change(key, &change, fsync, most))?;
         notices::warn(py)?;
-        Ok(stored.map(|value| PyBytes::new(py, value.as_slice())))
+        stored.map(|value| bytes_of(py, value.as_slice())).transpose()
     }
 
     #[pyo3(signature = (key, *, fsync = false, locks = true))]
@@ -234,14 +235,16 @@ impl Store {
         let update = Update { anchor: key, key, most, durability: durability(fsync) };
         let mut call = |old: Option<&[u8]>, new: &mut Vec<u8>| {
             given = Python::attach(|py| {
-                change.bind(py).call1((old.map(|old| PyBytes::new(py, old)),))?.extract()
+                let old = old.map(|old| bytes_of(py, old)).transpose()?;
+                change.bind(py).call1((old,))?.extract()
             });
+            if let Ok(Some(value)) = &given
+                && let Err(refused) = new.set_to(value.as_slice())
+            {
+                given = Err(no_memory(refused));
+            }
             match &given {
-                Ok(Some(value)) => {
-                    new.clear();
-                    new.extend_from_slice(value.as_slice());
-                    Change::Put
-                }
+                Ok(Some(_)) => Change::Put,
                 Ok(None) => Change::Delete,
                 Err(_) => Change::Keep,
             }

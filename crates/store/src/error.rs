@@ -1,5 +1,7 @@
 //! What a store can answer instead of bytes, by what the caller does next.
 
+use zarrix_codec::memory::Refused;
+
 /// The result of a store call.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
@@ -54,6 +56,15 @@ pub enum StoreError {
         refusal: Refusal,
         /// What the server or the system said.
         reason: String,
+    },
+    /// The system refused memory for a value.
+    #[error("key {key:?}: {source}")]
+    Memory {
+        /// The key.
+        key: String,
+        /// How much was asked for.
+        #[source]
+        source: Refused,
     },
     /// The caller was asked to stop while it waited for an answer.
     #[error("interrupted while waiting for a store")]
@@ -116,6 +127,21 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the system refused memory, to this process or for it.
+    #[must_use]
+    pub fn is_out_of_memory(&self) -> bool {
+        match self {
+            Self::Memory { .. } => true,
+            Self::Io { source, .. } => source.kind() == std::io::ErrorKind::OutOfMemory,
+            _ => false,
+        }
+    }
+
+    /// What makes an error of refused memory for the value of `key`.
+    pub(crate) fn memory(key: &str) -> impl Fn(Refused) -> Self {
+        move |source| Self::Memory { key: key.to_owned(), source }
+    }
+
     /// The error of a read of `range` in a value of `size` bytes.
     pub(crate) fn beyond_end(key: &str, range: &std::ops::Range<u64>, size: u64) -> Self {
         let (start, end) = (range.start, range.end);

@@ -11,10 +11,13 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use zarrix_codec::memory::{Grow, copied};
+
 use crate::key::{check_key, check_prefix};
 use crate::store::{cut_ranges, read_slice};
 use crate::{
-    Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store, process, sorted,
+    Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store, StoreError, process,
+    sorted,
 };
 
 static STORES: AtomicU64 = AtomicU64::new(0);
@@ -31,7 +34,7 @@ type Values = BTreeMap<String, Value>;
 
 #[derive(Clone, Debug)]
 struct Value {
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     version: u64,
 }
 
@@ -72,7 +75,7 @@ impl MemoryStore {
 /// One version of a value, which lives on when it is replaced.
 struct Held {
     key: String,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     generation: Generation,
 }
 
@@ -108,7 +111,7 @@ impl Store for MemoryStore {
     fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
         dst.clear();
         let Some(value) = self.value(key)? else { return Ok(None) };
-        dst.extend_from_slice(&value.bytes);
+        dst.append_slice(&value.bytes).map_err(StoreError::memory(key))?;
         Ok(Some(value.generation()))
     }
 
@@ -135,7 +138,8 @@ impl Store for MemoryStore {
         let total = value.bytes.len() as u64;
         let Range { start, end } = edge.range(total);
         // Both lie within the value's length, which is a usize.
-        dst.extend_from_slice(&value.bytes[start as usize..end as usize]);
+        let part = &value.bytes[start as usize..end as usize];
+        dst.append_slice(part).map_err(StoreError::memory(key))?;
         Ok(Some((value.generation(), total)))
     }
 
@@ -167,7 +171,8 @@ impl Store for MemoryStore {
     fn put(&self, key: &str, value: &[u8], _: Durability) -> Result<()> {
         check_key(key)?;
         let version = self.versions.fetch_add(1, Ordering::Relaxed);
-        let (key, value) = (key.to_owned(), Value { bytes: Arc::from(value), version });
+        let bytes = Arc::new(copied(value).map_err(StoreError::memory(key))?);
+        let (key, value) = (key.to_owned(), Value { bytes, version });
         drop(self.change(|values| values.insert(key, value)));
         Ok(())
     }

@@ -5,6 +5,8 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::time::Duration;
 
+use zarrix_codec::memory::Grow;
+
 use crate::{KeyLock, Result, StoreError};
 
 /// What tells two versions of one key apart: inode, size and mtime of a file, an ETag, a counter.
@@ -126,7 +128,7 @@ pub fn cut_ranges(key: &str, value: &[u8], ranges: &[Range<u64>], dst: &mut Vec<
             dst.clear();
             return Err(StoreError::beyond_end(key, range, value.len() as u64));
         };
-        dst.extend_from_slice(part);
+        dst.append_slice(part).map_err(StoreError::memory(key))?;
     }
     Ok(())
 }

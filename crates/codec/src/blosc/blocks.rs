@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::encode::{Blosc, Shuffle};
 use super::header::HEADER_BYTES;
+use crate::memory::Grow;
 use crate::{Result, Scratch, lz4};
 
 /// Below this many bytes Blosc compresses nothing, and splits nothing into shorter streams.
@@ -92,7 +93,7 @@ impl Streams {
                     9.. => zstd_safe::max_c_level(),
                     level => 2 * level - 1,
                 };
-                scratch.zstd_encoder().compress(dst, src, level).ok()
+                scratch.zstd_encoder().ok()?.compress(dst, src, level).ok()
             }
         }
     }
@@ -156,7 +157,9 @@ impl BlockEncoder {
         let count = if self.splits && whole { self.element_bytes } else { 1 };
         let stream_bytes = block.len() / count;
         let room = self.streams.room(stream_bytes);
-        let mut memory = scratch.take_block(block.len() + room.max(block.len()));
+        let mut memory = scratch.take_block(block.len() + room.max(block.len()))?;
+        // Both copies of the block and the length of each stream, at most.
+        dst.make_room(block.len() + LENGTH_BYTES * count)?;
         let (transposed, output) = memory.split_at_mut(block.len());
         let transposed = self.transpose(block, transposed, output);
         let output = &mut output[..room];
@@ -203,15 +206,18 @@ impl BlockEncoder {
 
     /// Makes `dst` the frame of all `blocks`; false if that is to be made by [`Self::store`],
     /// because they became no shorter.
-    #[must_use]
-    pub fn assemble(&self, blocks: &[impl Borrow<[u8]>], dst: &mut Vec<u8>) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// [`crate::CodecError::Memory`]
+    pub fn assemble(&self, blocks: &[impl Borrow<[u8]>], dst: &mut Vec<u8>) -> Result<bool> {
         let table = HEADER_BYTES + LENGTH_BYTES * blocks.len();
         let bytes = blocks.iter().map(|block| block.borrow().len()).sum::<usize>() + table;
         if blocks.is_empty() || bytes > self.decoded_bytes + HEADER_BYTES {
-            return false;
+            return Ok(false);
         }
         self.start(0, dst);
-        dst.reserve_exact(bytes - HEADER_BYTES);
+        dst.make_room(bytes - HEADER_BYTES)?;
         let mut offset = table;
         for block in blocks {
             dst.extend_from_slice(&(offset as u32).to_le_bytes());
@@ -221,7 +227,7 @@ impl BlockEncoder {
             dst.extend_from_slice(block.borrow());
         }
         finish(dst);
-        true
+        Ok(true)
     }
 
     /// Makes `dst` the frame of `src`, block by block on this thread.
@@ -234,8 +240,8 @@ impl BlockEncoder {
         let blocks = self.n_blocks();
         let most = src.len() + HEADER_BYTES;
         self.start(0, dst);
-        dst.reserve(most - HEADER_BYTES);
-        dst.resize(HEADER_BYTES + LENGTH_BYTES * blocks, 0);
+        dst.make_room(most - HEADER_BYTES)?;
+        dst.set_length(HEADER_BYTES + LENGTH_BYTES * blocks)?;
         for index in 0..blocks {
             let offset = (dst.len() as u32).to_le_bytes();
             dst[HEADER_BYTES + LENGTH_BYTES * index..][..LENGTH_BYTES].copy_from_slice(&offset);
@@ -245,7 +251,7 @@ impl BlockEncoder {
             }
         }
         if blocks == 0 || dst.len() > most {
-            self.store(src, dst);
+            self.store(src, dst)?;
         } else {
             finish(dst);
         }
@@ -253,10 +259,15 @@ impl BlockEncoder {
     }
 
     /// Makes `dst` the frame that has `src`, the whole chunk, as it is.
-    pub fn store(&self, src: &[u8], dst: &mut Vec<u8>) {
+    ///
+    /// # Errors
+    ///
+    /// [`crate::CodecError::Memory`]
+    pub fn store(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         self.start(STORED, dst);
-        dst.extend_from_slice(src);
+        dst.append_slice(src)?;
         finish(dst);
+        Ok(())
     }
 
     /// The header, without the length of the whole.

@@ -4,8 +4,9 @@ use super::extent::check_offset;
 use super::header::{Filter, Format, HEADER_BYTES, Header};
 use super::{blosclz, corrupt};
 use crate::deflate::Wrapping;
+use crate::memory::Refused;
 use crate::transpose::{MAX_PLANES, bit_unshuffle, unshuffle};
-use crate::{Result, Scratch, lz4, zstd};
+use crate::{CodecError, Result, Scratch, lz4, zstd};
 
 /// Bytes before each stream: its encoded length.
 pub(super) const LENGTH_BYTES: usize = 4;
@@ -115,7 +116,7 @@ pub(super) fn decode_streams(
         let parts = header.n_streams(dst.len());
         return streams.decode_untransposed(dst, parts, scratch);
     }
-    let mut block = scratch.take_block(dst.len() + ALIGNMENT);
+    let mut block = scratch.take_block(dst.len() + ALIGNMENT)?;
     // Most elements are small, and clearing room for the planes of large ones takes time.
     let result = if header.element_bytes <= 16 {
         decode_transposed::<16>(header, &mut streams, dst, &mut block, scratch)
@@ -266,11 +267,15 @@ fn decode_stream(
             }
             _ => None,
         },
-        Format::Zlib => scratch
-            .inflater()
-            .and_then(|inflater| inflater.decompress(Wrapping::Zlib, stream, dst).ok())
-            .map(|(_, written)| written),
-        Format::Zstd => zstd::decompress(stream, dst, scratch).ok(),
+        Format::Zlib => {
+            let inflater =
+                scratch.inflater().ok_or(CodecError::Memory(Refused { bytes: dst.len() }))?;
+            inflater.decompress(Wrapping::Zlib, stream, dst).ok().map(|(_, written)| written)
+        }
+        Format::Zstd => {
+            scratch.zstd_decoder()?;
+            zstd::decompress(stream, dst, scratch).ok()
+        }
     };
     if decoded == Some(dst.len()) {
         return Ok(());

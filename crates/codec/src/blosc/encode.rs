@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 use super::blocks::{BlockEncoder, Streams};
 use super::header::HEADER_BYTES;
 use super::{Frame, NAME};
+use crate::memory::Grow;
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 /// The longest input of a Blosc 1 frame.
@@ -55,7 +56,7 @@ impl Blosc {
     fn encode_by_library(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         let room = src.len() + HEADER_BYTES;
         dst.clear();
-        dst.reserve(room);
+        dst.make_room(room)?;
         // SAFETY: both buffers are valid for the lengths given and do not overlap; the name ends
         // with a zero byte; level and filter are in c-blosc's range; with one thread and the
         // contextual call c-blosc has no state that another thread could touch.
@@ -146,7 +147,7 @@ impl Codec for Blosc {
             return Err(crate::bounded::too_long(NAME, limit_bytes));
         }
         let frame = Frame::parse(src, declared)?;
-        dst.resize(declared, 0);
+        dst.set_length(declared)?;
         frame.decode_into(dst, scratch)
     }
 

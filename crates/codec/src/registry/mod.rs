@@ -20,6 +20,7 @@ use crate::byteswap::ByteSwap;
 use crate::checksum::{Algorithm, Checksum, Location};
 use crate::deflate::{Deflate, Wrapping};
 use crate::elements::Elements;
+use crate::memory::zeros;
 use crate::n5::N5;
 use crate::packbits::{PackBits, Padding};
 use crate::zstd::Zstd;
@@ -89,7 +90,10 @@ fn n5_default(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
     let shape = options.list_of("shape", "a list of lengths below 2^32", length)?;
     let byte = |value: &Value| value.as_u64().and_then(|n| u8::try_from(n).ok());
     let fill = options.list_of("fill_value", "a list of bytes", byte)?;
-    let fill = fill.unwrap_or_else(|| vec![0; input.item_bytes]);
+    let fill = match fill {
+        Some(fill) => fill,
+        None => zeros(input.item_bytes)?,
+    };
     let null = Value::Null;
     let inner = options.list("codecs")?.unwrap_or_default().iter().map(|codec| {
         let name = codec.get("name").and_then(Value::as_str).unwrap_or_default();

@@ -17,6 +17,7 @@ use std::{fs, str};
 
 use bytes::Bytes;
 use zarrix_codec::member::crc32;
+use zarrix_codec::memory::{Grow, Refused, with_room};
 
 use super::client::Got;
 use super::conditions::change_name;
@@ -135,7 +136,8 @@ impl Cache {
 
     /// Keeps an answer, unless it is too long to be worth the room of others.
     pub(super) async fn put(self: &Arc<Self>, question: Question, tag: String, got: &Got) {
-        let entry = encode(&question, &tag, got);
+        // Where there is no memory for the entry, the answer is not cached.
+        let Ok(entry) = encode(&question, &tag, got) else { return };
         if entry.len() as u64 > self.most_bytes / 4 {
             return;
         }
@@ -206,8 +208,8 @@ fn files_of(folder: &Path) -> Vec<(PathBuf, fs::Metadata)> {
     entries.flatten().filter_map(|entry| Some((entry.path(), entry.metadata().ok()?))).collect()
 }
 
-fn encode(question: &Question, tag: &str, got: &Got) -> Vec<u8> {
-    let mut body = Vec::with_capacity(got.bytes.len() + question.0.len() + tag.len() + 64);
+fn encode(question: &Question, tag: &str, got: &Got) -> Result<Vec<u8>, Refused> {
+    let mut body = with_room(got.bytes.len() + question.0.len() + tag.len() + 64)?;
     for text in [question.0.as_str(), tag] {
         body.extend_from_slice(&(text.len() as u64).to_le_bytes());
         body.extend_from_slice(text.as_bytes());
@@ -215,7 +217,11 @@ fn encode(question: &Question, tag: &str, got: &Got) -> Vec<u8> {
     body.extend_from_slice(&got.generation.0.to_le_bytes());
     body.extend_from_slice(&got.total.to_le_bytes());
     body.extend_from_slice(&got.bytes);
-    [&MAGIC[..], &crc32(&body).to_le_bytes(), &body].concat()
+    let mut entry = with_room(MAGIC.len() + 4 + body.len())?;
+    entry.append_slice(MAGIC)?;
+    entry.append_slice(&crc32(&body).to_le_bytes())?;
+    entry.append_slice(&body)?;
+    Ok(entry)
 }
 
 /// The answer of an entry that is whole and answers this question.
@@ -262,7 +268,7 @@ mod tests {
     #[test]
     fn an_entry_that_is_damaged_anywhere_is_none() {
         let question = Question::new("s3://b/k", Some(&object_store::GetRange::Suffix(5)));
-        let entry = encode(&question, "\"tag\"", &got(b"hello"));
+        let entry = encode(&question, "\"tag\"", &got(b"hello")).unwrap();
         let kept = decode(&question, entry.clone()).unwrap();
         assert_eq!((kept.tag.as_str(), &kept.got.bytes[..]), ("\"tag\"", &b"hello"[..]));
         for position in 0..entry.len() {
@@ -288,7 +294,10 @@ mod tests {
         };
         for number in 0..200 {
             cache
-                .write(&question(number), &encode(&question(number), "t", &got(&[1; 2000])))
+                .write(
+                    &question(number),
+                    &encode(&question(number), "t", &got(&[1; 2000])).unwrap(),
+                )
                 .unwrap();
             assert!(total() <= 64 << 10, "{}", total());
             // Clocks of file systems are coarse: what comes later is to be seen as later.

@@ -16,6 +16,8 @@ use super::hdfs::Hdfs;
 use super::pace::Pace;
 use super::place::{Place, Service};
 use super::transport::Most;
+use zarrix_codec::memory::with_room;
+
 use crate::key::PARTIAL;
 use crate::{Edge, Fetched, Generation, Listing, Part, Result, StoreError};
 
@@ -286,7 +288,7 @@ impl Client {
         parts: &[Got],
     ) -> Result<Vec<u8>> {
         let length: u64 = ranges.iter().map(|range| range.end - range.start).sum();
-        let mut bytes = Vec::with_capacity(length as usize);
+        let mut bytes = with_room(length as usize).map_err(StoreError::memory(name))?;
         for range in ranges.iter().filter(|range| range.start < range.end) {
             let after = runs.partition_point(|run| run.start <= range.start);
             let (run, part) = (&runs[after - 1], &parts[after - 1]);

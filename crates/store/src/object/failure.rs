@@ -5,6 +5,7 @@
 
 use object_store::Error;
 use object_store::client::{HttpError, HttpErrorKind};
+use zarrix_codec::memory::Refused;
 
 use super::client::Client;
 use super::transport::{NO_CREDENTIALS, TOO_LONG};
@@ -16,6 +17,9 @@ const LONGEST: usize = 300;
 impl Client {
     /// The error of an operation on the value `name`.
     pub(super) fn failed(&self, operation: &'static str, name: &str, error: &Error) -> StoreError {
+        if let Some(refused) = refused_memory(error) {
+            return StoreError::memory(name)(refused);
+        }
         let text = error.to_string();
         let refusal = match error {
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Refusal::Denied,
@@ -82,6 +86,11 @@ pub(super) fn is_passing(error: &Error) -> bool {
         Some(status) => status >= 500 || matches!(status, 408 | 409 | 429),
         None => transport_kind(error).is_some(),
     }
+}
+
+fn refused_memory(error: &Error) -> Option<Refused> {
+    let sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    sources.filter_map(|error| error.downcast_ref::<Refused>().copied()).next()
 }
 
 fn transport_kind(error: &Error) -> Option<HttpErrorKind> {

@@ -32,6 +32,8 @@ use self::conditions::{Outcome, change_name, pause};
 pub(crate) use self::hdfs::{after_fork_in_parent, before_fork};
 pub use self::place::{Place, Service};
 pub use self::remote::{concurrent_requests, set_concurrent_requests, set_most_answer_bytes};
+use zarrix_codec::memory::copied;
+
 use crate::key::{check_key, check_prefix};
 use crate::{
     Change, Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, LockFiles, Refusal,
@@ -260,7 +262,7 @@ impl Store for ObjectStore {
 
     fn put(&self, key: &str, value: &[u8], _: Durability) -> Result<()> {
         self.writable(key)?;
-        let payload = PutPayload::from(value.to_vec());
+        let payload = PutPayload::from(copied(value).map_err(StoreError::memory(key))?);
         self.ask(key, |client, name| async move {
             let put = client.store.put(&client.path(&name)?, payload).await;
             put.map(|_| ()).map_err(|error| client.failed("write", &name, &error))

@@ -20,6 +20,7 @@ use object_store::client::{
     HttpResponseBody, HttpService, ReqwestConnector,
 };
 use tokio::time::timeout;
+use zarrix_codec::memory::{Grow, Refused, with_room};
 
 use super::pace::Pace;
 use super::redirect::{Terms, WithHeaders};
@@ -146,7 +147,7 @@ impl Transport {
         let enough = most.saturating_add(1);
         // A header is a claim: what is allocated for it ahead of the bytes is bounded.
         let expected = declared.unwrap_or(0).min(enough).min(64 << 20);
-        let mut bytes = Vec::with_capacity(expected as usize);
+        let mut bytes = with_room(expected as usize).map_err(no_memory)?;
         let begun = Instant::now();
         loop {
             let frame = timeout(self.patience, body.frame()).await;
@@ -156,7 +157,7 @@ impl Transport {
             let frame =
                 frame.map_err(|error| interrupted(format!("the answer broke off: {error}")))?;
             let Ok(data) = frame.into_data() else { continue };
-            bytes.extend_from_slice(&data);
+            bytes.append_slice(&data).map_err(no_memory)?;
             if bytes.len() as u64 > most {
                 if !is_enough {
                     return Err(too_long(most));
@@ -243,6 +244,11 @@ pub(super) fn late(what: &str, waited: Duration) -> HttpError {
         HttpErrorKind::Timeout,
         std::io::Error::new(std::io::ErrorKind::TimedOut, problem),
     )
+}
+
+/// Found again by [`Client::failed`](super::client::Client).
+fn no_memory(refused: Refused) -> HttpError {
+    HttpError::new(HttpErrorKind::Decode, refused)
 }
 
 fn interrupted(problem: String) -> HttpError {

@@ -37,6 +37,7 @@ use source::Source;
 use value::{Found, read_for};
 use writing::Writing;
 use zarrix_codec::member::Method;
+use zarrix_codec::memory::Grow;
 
 use crate::key::{check_key, check_prefix};
 use crate::store::cut_ranges;
@@ -269,13 +270,9 @@ impl Store for ZipStore {
             parts.resize_with(placed.len(), || Ok(Vec::new()));
             source.read_many(&placed, &mut |position, part| parts[position] = part);
             for part in parts {
-                match part {
-                    Ok(part) => dst.extend_from_slice(&part),
-                    Err(error) => {
-                        dst.clear();
-                        return Err(error);
-                    }
-                }
+                let done =
+                    part.and_then(|part| dst.append_slice(&part).map_err(StoreError::memory(key)));
+                done.inspect_err(|_| dst.clear())?;
             }
         }
         Ok(Some(generation(&*source, &found.entry)))

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 
+use zarrix_codec::memory::Grow;
+
 use crate::store::Request;
 use crate::sys::{self, Status};
 use crate::{Edge, Fetched, Generation, Part, Result, Store, StoreError};
@@ -200,8 +202,7 @@ impl Source for ValueSource {
 
     fn read(&self, at: u64, bytes: u64, dst: &mut Vec<u8>) -> Result<()> {
         if let Some(kept) = self.kept(at, bytes) {
-            dst.clear();
-            dst.extend_from_slice(kept);
+            dst.set_to(kept).map_err(StoreError::memory(&self.key))?;
             return Ok(());
         }
         let range = at..at.saturating_add(bytes);

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::io::ErrorKind;
 
-use zarrix_codec::Scratch;
 use zarrix_codec::member::{Method, crc32};
+use zarrix_codec::memory::Grow;
+use zarrix_codec::{CodecError, Scratch};
 
 use super::directory::Member;
 use super::format::{self, Entry};
 use super::names;
-use super::source::{Source, room};
+use super::source::Source;
 use crate::{Result, StoreError};
 
 /// What is read with a local header in case it holds more than the directory lets expect.
@@ -162,7 +163,7 @@ impl Found {
             stored.ok_or_else(|| corrupt(key, "its header in the zip archive is too long"))?;
         let mut value = Vec::new();
         if method == Method::Stored {
-            value.extend_from_slice(stored);
+            value.append_slice(stored).map_err(StoreError::memory(key))?;
             self.check(key, &value)?;
         } else {
             SCRATCH.with_borrow_mut(|(_, scratch)| {
@@ -187,11 +188,10 @@ impl Found {
         dst: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let no_room = |_| corrupt(key, format!("no memory for {} bytes", self.entry.bytes));
         let sure = stored.len().saturating_mul(SURE_RATIO).saturating_add(SURE_BYTES) as u64;
         let decoded = if self.entry.bytes <= sure {
-            let bytes = room(dst, self.entry.bytes).map_err(no_room)?;
-            dst.resize(bytes, 0);
+            let bytes = usize::try_from(self.entry.bytes).unwrap_or(usize::MAX);
+            dst.set_length(bytes).map_err(StoreError::memory(key))?;
             method.decode_into(stored, dst, scratch)
         } else {
             // What it declares may be a lie.
@@ -199,7 +199,10 @@ impl Found {
             method.decode_bounded(stored, most, dst, scratch)
         };
         let checked = decoded
-            .map_err(|error| corrupt(key, format!("in the zip archive, {error}")))
+            .map_err(|error| match error {
+                CodecError::Memory(refused) => StoreError::memory(key)(refused),
+                error => corrupt(key, format!("in the zip archive, {error}")),
+            })
             .and_then(|()| self.check_declared(key, dst))
             .and_then(|()| self.check(key, dst));
         checked.inspect_err(|_| dst.clear())

@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use zarrix_codec::Scratch;
 use zarrix_codec::member::{Method, crc32};
+use zarrix_codec::{CodecError, Scratch};
 
 use super::archive::{Archive, State};
 use super::directory::{Member, Members};
@@ -104,7 +104,10 @@ impl Archive {
         let mut stored = value;
         if how.method != Method::Stored {
             let done = how.method.encode(value, &mut encoded, &mut Scratch::default());
-            done.map_err(|error| corrupt(key, error.to_string()))?;
+            done.map_err(|error| match error {
+                CodecError::Memory(refused) => StoreError::memory(key)(refused),
+                error => corrupt(key, error.to_string()),
+            })?;
             (stored, entry.stored_bytes) = (&encoded, encoded.len() as u64);
         }
         let header = format::local_header(key, &entry);

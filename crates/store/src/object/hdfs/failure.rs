@@ -5,6 +5,7 @@ use std::io;
 use hdfs_native::HdfsError;
 use object_store::Error;
 use object_store::client::{HttpError, HttpErrorKind};
+use zarrix_codec::memory::Refused;
 
 use super::STORE;
 
@@ -43,6 +44,12 @@ pub(super) enum Fault {
 impl From<HdfsError> for Fault {
     fn from(error: HdfsError) -> Self {
         Self::Hdfs(error)
+    }
+}
+
+impl From<Refused> for Fault {
+    fn from(error: Refused) -> Self {
+        Self::Told(Error::Generic { store: STORE, source: Box::new(error) })
     }
 }
 

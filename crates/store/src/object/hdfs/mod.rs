@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use async_trait::async_trait;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use chrono::DateTime;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt, try_join};
@@ -33,6 +33,7 @@ use object_store::{
     MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutMultipartOptions,
     PutOptions, PutPayload, PutResult, Result,
 };
+use zarrix_codec::memory::{Grow, with_room};
 
 use self::failure::{Fault, is_absent};
 use self::io::Gated;
@@ -203,12 +204,12 @@ impl Hdfs {
         let begun = Instant::now();
         let length = (range.end - range.start) as usize;
         let received = async {
-            let mut bytes = BytesMut::with_capacity(length);
+            let mut bytes = with_room(length)?;
             let mut parts = reader.read_range_stream(range.start as usize, length).boxed();
             while let Some(part) = self.terms.patience.soon(0, parts.next()).await? {
-                bytes.extend_from_slice(&part?);
+                bytes.append_slice(&part?)?;
             }
-            Ok::<_, Fault>(bytes.freeze())
+            Ok::<_, Fault>(Bytes::from(bytes))
         };
         let received = async { self.terms.patience.soon(length as u64, received).await? };
         let (bytes, again) = try_join!(received, self.status(client, path))?;

@@ -1,0 +1,106 @@
+//! Memory whose size comes from a file, a server or a caller, and that the system may refuse.
+//!
+//! `Vec::resize` and its kin end the process then. Everything of such a size is allocated here and
+//! ends in an error that the caller can handle; `tests/test_allocations.py` finds what is not.
+
+/// The system refused memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("memory for {bytes} bytes was refused")]
+pub struct Refused {
+    /// How many bytes were asked for.
+    pub bytes: usize,
+}
+
+/// A vector that grows, or says that it cannot.
+pub trait Grow<T> {
+    /// Makes room for `more` elements.
+    ///
+    /// # Errors
+    /// [`Refused`], and nothing has changed; so with all methods.
+    fn make_room(&mut self, more: usize) -> Result<(), Refused>;
+
+    /// Cuts the vector to `length` elements, or appends zeros up to that.
+    fn set_length(&mut self, length: usize) -> Result<(), Refused>;
+
+    /// Appends `elements`.
+    fn append_slice(&mut self, elements: &[T]) -> Result<(), Refused>;
+
+    /// Replaces the content by `elements`.
+    fn set_to(&mut self, elements: &[T]) -> Result<(), Refused>;
+}
+
+fn refused<T>(count: usize) -> Refused {
+    Refused { bytes: count.saturating_mul(size_of::<T>()) }
+}
+
+impl<T: Copy + Default> Grow<T> for Vec<T> {
+    fn make_room(&mut self, more: usize) -> Result<(), Refused> {
+        self.try_reserve(more).map_err(|_| refused::<T>(self.len().saturating_add(more)))
+    }
+
+    fn set_length(&mut self, length: usize) -> Result<(), Refused> {
+        if let Some(more) = length.checked_sub(self.len()) {
+            self.try_reserve_exact(more).map_err(|_| refused::<T>(length))?;
+        }
+        self.resize(length, T::default());
+        Ok(())
+    }
+
+    fn append_slice(&mut self, elements: &[T]) -> Result<(), Refused> {
+        self.make_room(elements.len())?;
+        self.extend_from_slice(elements);
+        Ok(())
+    }
+
+    fn set_to(&mut self, elements: &[T]) -> Result<(), Refused> {
+        self.clear();
+        self.append_slice(elements)
+    }
+}
+
+/// A vector of `count` zeros.
+///
+/// # Errors
+/// [`Refused`]
+pub fn zeros<T: Copy + Default>(count: usize) -> Result<Vec<T>, Refused> {
+    let mut made = Vec::new();
+    made.set_length(count)?;
+    Ok(made)
+}
+
+/// An empty vector with room for `count` elements, of any kind.
+///
+/// # Errors
+/// [`Refused`]
+pub fn with_room<T>(count: usize) -> Result<Vec<T>, Refused> {
+    let mut made = Vec::new();
+    made.try_reserve_exact(count).map_err(|_| refused::<T>(count))?;
+    Ok(made)
+}
+
+/// A vector of the same elements.
+///
+/// # Errors
+/// [`Refused`]
+pub fn copied<T: Copy + Default>(elements: &[T]) -> Result<Vec<T>, Refused> {
+    let mut made = Vec::new();
+    made.set_to(elements)?;
+    Ok(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused_changes_nothing() {
+        let mut vector = vec![1_u8, 2, 3];
+        let most = isize::MAX as usize;
+        assert_eq!(vector.set_length(most), Err(Refused { bytes: most }));
+        assert_eq!(vector.make_room(most), Err(Refused { bytes: most + 3 }));
+        assert_eq!(zeros::<u64>(most), Err(Refused { bytes: usize::MAX }));
+        assert_eq!(vector, [1, 2, 3]);
+        vector.set_length(5).unwrap();
+        assert_eq!(vector, [1, 2, 3, 0, 0]);
+    }
+}
