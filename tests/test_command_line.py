@@ -276,3 +276,16 @@ def test_urls_are_looked_after_with_their_options(stored: Path) -> None:
     wrong = program("verify", url, "--storage-option", "key")
     assert wrong.returncode == 2
     assert "'key' is not KEY=VALUE" in wrong.stderr
+
+
+def test_a_broken_member_is_in_the_tree_and_a_warning_is_one_line(stored: Path) -> None:
+    (stored / "lr/rgb/.zarray").write_text("{")
+    ran = program("tree", stored)
+    assert (ran.returncode, ran.stdout.count("\n")) == (0, 3)
+    assert "rgb (cannot be opened: " in ran.stdout
+    (broken,) = json.loads(program("tree", stored, "--json").stdout)["members"][0]["members"]
+    assert (broken["name"], broken["kind"]) == ("rgb", "broken")
+    code = "import sys, warnings; from zarrix.cli import main, _commands\n"
+    code += "_commands._info = lambda *_: warnings.warn('odd\\nname') or 0\nsys.exit(main())"
+    ran = program("info", stored, code=code)
+    assert (ran.stderr, ran.returncode) == ("zarrix: warning: odd\\nname\n", 0)

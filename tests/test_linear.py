@@ -240,6 +240,12 @@ def test_the_calls_of_the_store_grow_with_what_is_stored(
     assert asked[1] <= 4000
 
 
+def test_copying_a_part_of_a_store_lists_that_part() -> None:
+    store = Counting(Trees.wide(50, 2).store)
+    zarr.copy_store(store, {}, "g/a007")
+    assert store.asked < 30
+
+
 def test_every_function_and_method_is_of_one_node_or_counted() -> None:
     methods = {name for name, _ in inspect.getmembers(zarr.Group) if not name.startswith("_")}
     assert {*FUNCTIONS, *methods} - {*WHOLE} - OF_ONE == set()

@@ -73,6 +73,16 @@ def test_every_broken_chunk_and_document_is_named_and_the_rest_is_still_looked_a
     assert found.strangers == []
 
 
+def test_arrays_without_any_stored_chunk_are_counted(root):
+    """They read as fill: as they should where nothing was written, or because it was deleted."""
+    for key in [key for key in root.store if key.startswith("a/") and key[2].isdigit()]:
+        del root.store[key]
+    root.create_dataset("none", shape=(0, 3))
+    found = zarr.verify(root.store)
+    assert (found.ok, found.arrays, found.empty) == (True, 3, 1)
+    assert str(found).startswith("3 arrays (1 without a stored chunk), 2 groups, 12 chunks of ")
+
+
 def test_a_file_that_is_not_zarrs_is_a_note_and_no_problem(root):
     root.store["README.txt"] = b"years"
     found = zarr.verify(root.store)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from zarrix._copy_log import Counts, Log, check_choice, log_to
 from zarrix._errors import CopyError, PathNotFoundError
 from zarrix._nodes import describe
-from zarrix._progress import Progress, bar_of
+from zarrix._progress import Progress, phase
 from zarrix._store import Store, is_document
 from zarrix._stores import as_store
 
@@ -89,7 +89,7 @@ def copy_store(
     is_named = isinstance(source, str) or hasattr(source, "__fspath__")
     source, dest = as_store(source), as_store(dest)
     source_prefix, dest_prefix = _prefix(source_path), _prefix(dest_path)
-    keys = [key for key in sorted(source.keys()) if key.startswith(source_prefix)]
+    keys = sorted(_listed(source, source_prefix) if source_prefix else source.keys())
     if not keys and (is_named or source_prefix):
         raise PathNotFoundError(
             f"nothing to copy at {describe(source, source_prefix.rstrip('/'))}: no key is stored "
@@ -101,7 +101,7 @@ def copy_store(
         for key in keys
         if (not _any_match(leave_out, key) or _any_match(keep, key))
     ]
-    existing = set() if if_exists == "replace" else _existing(dest, dest_prefix)
+    existing = set() if if_exists == "replace" else {*_listed(dest, dest_prefix)}
     there = [pair for pair in pairs if dest.engine_path(pair[1]) in existing]
     if there and if_exists == "raise":
         raise CopyError(
@@ -109,16 +109,16 @@ def copy_store(
         )
     with log_to(log) as logged:
         left = _announce(pairs, set(there), logged)
-        tell = bar_of("keys") if progress is True else progress or None
+        tell = phase(progress, "keys")
         moved = 0 if dry_run else sum(_copy_all(source, dest, left, workers, tell))
         counts = Counts(len(left), len(there), moved)
         logged.summary(dry_run, counts)
     return counts.as_tuple()
 
 
-def _existing(dest: Store, prefix: str) -> set[str]:
+def _listed(store: Store, prefix: str) -> list[str]:
     """Keys below ``prefix``, listed at once: asking for each costs a request of each."""
-    return set(dest._engine.list_prefix(dest.engine_path(prefix.rstrip("/"))))
+    return store._engine.list_prefix(store.engine_path(prefix.rstrip("/")))
 
 
 def _announce(pairs: list[_Pair], there: set[_Pair], log: Log) -> list[_Pair]:
@@ -134,7 +134,7 @@ def _announce(pairs: list[_Pair], there: set[_Pair], log: Log) -> list[_Pair]:
 
 
 def _copy_all(
-    source: Store, dest: Store, pairs: list[_Pair], workers: int, tell: Progress | None
+    source: Store, dest: Store, pairs: list[_Pair], workers: int, tell: Progress
 ) -> Iterator[int]:
     """Copy ``pairs``, documents last; the bytes of each."""
     done = 0
@@ -148,8 +148,7 @@ def _copy_all(
     for part in (chunks, documents):
         for nbytes in _concurrently(source, dest, part, workers):
             done += 1
-            if tell is not None:
-                tell(done, len(pairs))
+            tell(done, len(pairs))
             yield nbytes
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 
-__all__ = ["Progress", "bar_of", "end_bar", "phase"]
+__all__ = ["Progress", "end_bar", "phase"]
 
 Progress = Callable[[int, int], object]
 """Is told how many are done, and of how many."""
@@ -21,7 +21,7 @@ _WIDTH = 30
 _unfinished = False
 
 
-def bar_of(noun: str) -> Progress:
+def _bar_of(noun: str) -> Progress:
     """Draws a bar of ``noun``, as wide as the terminal lets it, with a new line at its end."""
 
     ended, drawn = False, 0.0
@@ -63,7 +63,7 @@ def end_bar() -> None:
 def phase(progress: bool | Progress, noun: str) -> Progress:
     """What a call's ``progress=`` is told of one of its phases; nothing where it is false."""
     if progress is True:
-        return bar_of(noun)
+        return _bar_of(noun)
     return progress or _untold
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from zarrix import _nodes
 from zarrix._array import Array
+from zarrix._broken import BrokenMember
 from zarrix._display import TreeViewer
 from zarrix.util import json_loads
 
@@ -44,6 +45,8 @@ def nested(tree: TreeViewer) -> dict[str, Any]:
 
     def one(node: Any, depth: int) -> dict[str, Any]:
         name = (node.name or "").rpartition("/")[2] or "/"
+        if isinstance(node, BrokenMember):
+            return {"name": name, "kind": "broken", "reason": str(node.reason)}
         if hasattr(node, "shape"):
             return {
                 "name": name,

@@ -10,6 +10,7 @@ import contextlib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import TextIO
 
@@ -42,14 +43,24 @@ def shows(text: str) -> bool:
 
 @contextlib.contextmanager
 def lenient() -> Iterator[None]:
-    """Meanwhile characters that the output cannot show are spelled as in a Python literal."""
+    """Meanwhile characters that the output cannot show are spelled as in a Python literal.
+
+    Warnings are one line each, without the line of Python that warned.
+    """
     streams = [one for one in (sys.stdout, sys.stderr) if isinstance(one, io.TextIOWrapper)]
     before = [one.errors for one in streams]
     for one in streams:
         one.reconfigure(errors="backslashreplace")
+    shown = warnings.showwarning
+
+    def warned(message: Warning | str, *_: object, **__: object) -> None:
+        complain(f"warning: {message}", 0)
+
+    warnings.showwarning = warned
     try:
         yield
     finally:
+        warnings.showwarning = shown
         for one, errors in zip(streams, before, strict=True):
             one.reconfigure(errors=errors)
 

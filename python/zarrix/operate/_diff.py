@@ -206,8 +206,9 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _compare_metadata(path: str, a: Array, b: Array) -> Iterator[Difference]:
+    others = _described(b)
     for name, value in _described(a).items():
-        other = _described(b)[name]
+        other = others[name]
         if value != other:
             yield Difference(path, "metadata", name, _short_text(value), _short_text(other))
 

@@ -13,6 +13,7 @@ import re
 from datetime import timedelta
 
 from zarrix._stores import Store
+from zarrix.operate._survey import above_of
 
 __all__ = ["find_leftovers", "remove_leftovers"]
 
@@ -41,10 +42,11 @@ def remove_leftovers(store: Store, leftovers: list[str], anchors: list[str]) -> 
     anchors : list of str
         Keys of the documents of all arrays: whoever has the lock of one has those of its chunks.
     """
-    return [key for key in leftovers if _remove(store, key, anchors)]
+    folders = {anchor.rpartition("/")[0]: anchor for anchor in anchors}
+    return [key for key in leftovers if _remove(store, key, folders)]
 
 
-def _remove(store: Store, leftover: str, anchors: list[str]) -> bool:
+def _remove(store: Store, leftover: str, folders: dict[str, str]) -> bool:
     name = store.engine_path(leftover)
     key = leftover.removesuffix(_SUFFIX)
     if store._engine.remove_leftover(name, _ABANDONED):
@@ -58,17 +60,14 @@ def _remove(store: Store, leftover: str, anchors: list[str]) -> bool:
 
     try:
         if _LOCKED.fullmatch(key):
-            store.update_value(_anchor_of(key, anchors), remove)
+            store.update_value(_anchor_of(key, folders), remove)
     except (_DoneError, FileNotFoundError):
         pass
     return removed
 
 
-def _anchor_of(key: str, anchors: list[str]) -> str:
+def _anchor_of(key: str, folders: dict[str, str]) -> str:
     """The document whose lock includes that of ``key``: its array's, or it is one itself."""
-    folders = {anchor.rpartition("/")[0]: anchor for anchor in anchors}
     name = key.rpartition("/")[2]
-    if not name[-1:].isdigit() and name != "c":
-        return key
-    within = [folder for folder in folders if not folder or key.startswith(f"{folder}/")]
-    return folders[max(within, key=len)] if within else key
+    above = above_of(key) if name[-1:].isdigit() or name == "c" else iter(())
+    return next((folders[folder] for folder in above if folder in folders), key)

@@ -21,7 +21,7 @@ from zarrix._progress import Progress, phase
 from zarrix.operate._place import Place
 from zarrix.util import json_loads
 
-__all__ = ["Problem", "Survey", "survey"]
+__all__ = ["Problem", "Survey", "above_of", "survey"]
 
 _DOCUMENTS = frozenset((".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json"))
 # How many documents are asked for at once.
@@ -87,11 +87,11 @@ class Survey:
 
     def array_above(self, key: str) -> str | None:
         """The path of the array that a chunk's key belongs to: the nearest above it."""
-        return next((path for path in _above(key) if path in self.arrays), None)
+        return next((path for path in above_of(key) if path in self.arrays), None)
 
     def node_above(self, key: str) -> str | None:
         """The path of the nearest node above a key."""
-        found = (path for path in _above(key) if path in self.arrays or path in self.groups)
+        found = (path for path in above_of(key) if path in self.arrays or path in self.groups)
         return next(found, None)
 
     def documents_below(self, path: str) -> list[str]:
@@ -254,7 +254,7 @@ def _without_consolidated(members: Any) -> Any:
     return {name: value for name, value in members.items() if name != "consolidated_metadata"}
 
 
-def _above(key: str) -> Iterator[str]:
+def above_of(key: str) -> Iterator[str]:
     """The folders that a key lies in, the nearest first, the root last."""
     while key:
         key = _parts(key)[0]

@@ -43,6 +43,8 @@ class Verification:
     ----------
     arrays, groups, chunks : int
         How many were looked at.
+    empty : int
+        How many of the arrays have elements and store no chunk: they read as their fill value.
     checksummed : int
         How many of the chunks have a checksum, so that damage in them cannot have gone unnoticed.
     stored_bytes : int
@@ -63,6 +65,7 @@ class Verification:
     arrays: int = 0
     groups: int = 0
     chunks: int = 0
+    empty: int = 0
     checksummed: int = 0
     stored_bytes: int = 0
     seconds: float = 0.0
@@ -85,8 +88,9 @@ class Verification:
         return json.dumps({"ok": self.ok, **asdict(self)}, indent=2)
 
     def __str__(self) -> str:
+        empty = f" ({self.empty:,} without a stored chunk)" if self.empty else ""
         rows = [
-            f"{counted(self.arrays, 'array')}, {counted(self.groups, 'group')}, "
+            f"{counted(self.arrays, 'array')}{empty}, {counted(self.groups, 'group')}, "
             f"{counted(self.chunks, 'chunk')} of {counted(self.stored_bytes, 'byte')} "
             f"in {self.seconds:.2f} s; {counted(self.checksummed, 'chunk')} with a checksum",
         ]
@@ -203,6 +207,7 @@ def _verify_chunks(found: Survey, result: Verification, progress: bool | Progres
 
         chunks, stored_bytes, broken = array._io.verify(watch if progress else None, keys)
         result.chunks += chunks
+        result.empty += not chunks and 0 not in array.shape
         result.stored_bytes += stored_bytes
         result.checksummed += chunks if is_checked(array._metadata.codecs) else 0
         result.problems += [Problem("chunk", key, message) for key, message in broken]
