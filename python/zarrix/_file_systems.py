@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import inspect
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,7 +139,7 @@ def has_secrets(fs: Any, path: str) -> bool:
     return public_url(path) != path or hidden != {"inner": []}
 
 
-class HidingMap:
+class HidingMap(MutableMapping[str, Any]):
     """A mapping of fsspec whose errors do not tell the secrets of its file system."""
 
     def __init__(self, inner: Any) -> None:
@@ -169,7 +169,7 @@ class HidingMap:
         with hiding(self._hidden):
             del self._inner[key]
 
-    def __contains__(self, key: str) -> bool:
+    def __contains__(self, key: object) -> bool:
         with hiding(self._hidden):
             return key in self._inner
 
