@@ -91,3 +91,10 @@ def test_no_page_claims_what_its_figures_do_not_say() -> None:
         for claim in ("faster than any other", "faster than every other one", "never wrong data"):
             assert claim not in text, page.name
         assert "the mission's" not in text, page.name
+
+
+def test_what_a_package_index_shows_needs_no_other_file() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = (ROOT / project["readme"]).read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert [target for target in targets if not target.startswith("https://")] == []
