@@ -196,6 +196,53 @@ def test_the_value_of_a_secret_option_is_not_told_by_an_error() -> None:
         assert "SEKRET" not in "".join(traceback.format_exception(caught.value))
 
 
+def test_clients_of_databases_and_of_obstore_tell_no_secret() -> None:
+    for package in ("redis", "pymongo", "obstore"):
+        pytest.importorskip(package)
+    from obstore.store import AzureStore, S3Store
+
+    signed = AzureStore(
+        "box",
+        account_name="account",
+        sas_key="sv=1&sig=SEKRET",
+        endpoint="http://127.0.0.1:1/account",
+        client_options={"allow_http": True},
+        retry_config={"max_retries": 0},
+    )
+    keyed = S3Store(
+        "box",
+        access_key_id="SEKRET",
+        secret_access_key="SEKRET",
+        endpoint="http://127.0.0.1:1",
+        client_options={"allow_http": True},
+        retry_config={"max_retries": 0},
+    )
+    makes: list[Callable[[], Any]] = [
+        lambda: storage.RedisStore(host="redis://:SEKRET@127.0.0.1:1/0", retry=None),
+        lambda: storage.RedisStore(host="127.0.0.1", port=1, password="SEKRET", retry=None),
+        lambda: storage.MongoDBStore(host="mongodb://me:SEK@RET@127.0.0.1:1"),
+        lambda: storage.MongoDBStore(
+            host="mongodb://me:SEKRET@127.0.0.1:1", serverSelectionTimeoutMS=100
+        ),
+        lambda: storage.ObjectStore(signed),
+        lambda: storage.ObjectStore(keyed),
+    ]
+    uses: list[Callable[[Any], Any]] = [
+        lambda store: store["a"],
+        lambda store: store.__setitem__("a", b"1"),
+        lambda store: store.__delitem__("a"),
+        lambda store: store.getitems(["a", "b"]),
+        lambda store: store.listdir(),
+        lambda store: zarr.open(store, mode="r"),
+    ]
+    for make in makes:
+        for use in uses:
+            with pytest.raises(Exception) as caught:
+                use(make())
+            told = "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value))
+            assert "SEKRET" not in told, told
+
+
 @pytest.mark.parametrize(
     ("address", "public"),
     [

@@ -273,15 +273,15 @@ class AsyncStore(LoopStore):
     def _list(self, prefix: str) -> list[str]:
         self._require("supports_listing", "listed")
         names = (self._store.list_prefix, f"{prefix}/") if prefix else (self._store.list,)
-        return _event_loop.run(_all(*names))
+        return self._run(_all(*names))
 
     def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         self._require("supports_listing", "listed")
-        names = _event_loop.run(_all(self._store.list_dir, prefix))
+        names = self._run(_all(self._store.list_dir, prefix))
         names = sorted({name.strip("/").rpartition("/")[2] for name in names} - {""})
         if len(names) > _FEW_NAMES:
             return super()._list_dir(prefix)
-        kinds = _event_loop.run(together([self._kind(prefix, name) for name in names]))
+        kinds = self._run(together([self._kind(prefix, name) for name in names]))
         both = list(zip(names, kinds, strict=True))
         return (
             [name for name, (is_key, _) in both if is_key],

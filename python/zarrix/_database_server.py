@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from zarrix._database import DatabaseStore
 from zarrix._remote._options import apart, together
-from zarrix._secrets import Secrets
+from zarrix._secrets import Secrets, hiding
 from zarrix.util import normalize_dimension_separator
 
 __all__ = ["DatabaseServerStore"]
@@ -72,6 +74,11 @@ class DatabaseServerStore(DatabaseStore):
             return NotImplemented
         mine, others = (self.path, self._public), (other.path, other._public)
         return type(self) is type(other) and mine == others
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with hiding(lambda: self._credentials.options), super()._opened() as handle:
+            yield handle
 
     def _connect(self) -> Any:
         return getattr(importlib.import_module(self._package), self._client)(**self._options)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, TypeVar
 
 from zarrix import _event_loop
 from zarrix._called_store import CalledStore
 from zarrix._config import config
+from zarrix._secrets import hiding, public_error
 
 __all__ = ["Answer", "LoopStore", "Part", "cut", "near", "together"]
 
@@ -56,24 +57,33 @@ class LoopStore(CalledStore):
         try:
             return await self._ask(key, part)
         except Exception as error:
-            return error
+            return public_error(error, self._secret_options())
+
+    def _secret_options(self) -> Mapping[str, Any]:
+        """What errors of the store inside must not tell, besides what addresses hide."""
+        return {}
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of ``work``; its error tells no secret."""
+        with hiding(self._secret_options):
+            return _event_loop.run(work)
 
     def _read(self, key: str) -> bytes | None:
-        found = _event_loop.run(self._ask(key, None))
+        found = self._run(self._ask(key, None))
         return None if found is None else bytes(found[0][0])
 
     def _size(self, key: str) -> int | None:
-        return _event_loop.run(self._length(key))
+        return self._run(self._length(key))
 
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
-        _event_loop.run(self._set(key, value))
+        self._run(self._set(key, value))
 
     def _drop(self, key: str, fsync: bool) -> bool:
-        return _event_loop.run(self._remove(key))
+        return self._run(self._remove(key))
 
     def _drop_below(self, prefix: str, fsync: bool) -> int:
         keys = self._list(prefix)
-        return sum(_event_loop.run(together([self._remove(key) for key in keys])))
+        return sum(self._run(together([self._remove(key) for key in keys])))
 
 
 async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

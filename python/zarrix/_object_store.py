@@ -12,10 +12,10 @@ import contextlib
 import hashlib
 import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from zarrix import _engine, _event_loop
+from zarrix import _engine
 from zarrix._errors import suggestion
 from zarrix._loop_store import Answer, LoopStore, Part, cut, near
 from zarrix._remote import NeedsFsspec, RemoteStore
@@ -195,7 +195,7 @@ class ObjectStore(LoopStore):
         return True
 
     def _list(self, prefix: str) -> list[str]:
-        return _event_loop.run(self._names(prefix))
+        return self._run(self._names(prefix))
 
     async def _names(self, prefix: str) -> list[str]:
         batches = [batch async for batch in self._here.list_async(prefix or None)]
@@ -205,7 +205,7 @@ class ObjectStore(LoopStore):
         return [path for path in paths if path.startswith(start)]
 
     def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        return _event_loop.run(self._level(prefix))
+        return self._run(self._level(prefix))
 
     async def _level(self, prefix: str) -> tuple[list[str], list[str]]:
         start = len(prefix) + 1 if prefix else 0
@@ -215,12 +215,15 @@ class ObjectStore(LoopStore):
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
-        if self._inner is not None and apart(getattr(self._inner, "config", None) or {})[1]:
+        if self._inner is not None and self._secret_options():
             raise pickle.PicklingError(
                 f"{self!r} has credentials, which are never pickled, and options that only obstore "
                 "has: make it anew in the other process"
             )
         return state
+
+    def _secret_options(self) -> Mapping[str, Any]:
+        return apart(getattr(self._inner, "config", None) or {})[1]
 
     def __setstate__(self, state: Any) -> None:
         super().__setstate__({**state, "_owner": os.getpid()})

@@ -13,7 +13,7 @@ import secrets
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 __all__ = ["Secrets", "hiding", "public_error", "public_text", "public_url"]
@@ -153,18 +153,28 @@ def public_error(error: Exception, options: Mapping[str, Any]) -> Exception:
         Secret options, whose values it must not tell.
     """
     values = _texts(options)
+    if not _tells(error, values):
+        return error
+    text = public_text(str(error))
+    for value in values:
+        text = text.replace(value, "***")
+    for kind in (type(error), *_KINDS):
+        if isinstance(error, kind):
+            # A class of another library may want other arguments.
+            with suppress(Exception):
+                made = kind(text)
+                if not _tells(made, values):
+                    return made
+    return OSError(text)
+
+
+def _tells(error: BaseException, values: Sequence[str]) -> bool:
     told = ""
     link: BaseException | None = error
     while link is not None:
         told += f"{link}{link!r}{vars(link)}"
         link = link.__cause__ or link.__context__
-    if public_text(told) == told and not any(value in told for value in values):
-        return error
-    text = public_text(str(error))
-    for value in values:
-        text = text.replace(value, "***")
-    kind = next((kind for kind in _KINDS if isinstance(error, kind)), OSError)
-    return kind(text)
+    return public_text(told) != told or any(value in told for value in values)
 
 
 @contextmanager
