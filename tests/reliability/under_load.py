@@ -1,0 +1,61 @@
+"""Runs tests again and again while every CPU is busy: none may wait for a race or for a clock.
+
+    python -m tests.reliability.under_load --times 20 -- -n auto
+    python -m tests.reliability.under_load --times 20 -- tests/test_writer.py tests/test_async.py
+
+What follows ``--`` goes to pytest. Each run is one line; the first that fails prints what pytest
+said. The exit code is 1 if one failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def busy(loops: int) -> Iterator[None]:
+    """Meanwhile so many processes do nothing but take time, with the same priority as the tests."""
+    command = [sys.executable, "-c", "while True: pass"]
+    started = [subprocess.Popen(command) for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Run pytest repeatedly on a busy machine.")
+    parser.add_argument("--times", type=int, default=20, help="how many runs (default 20)")
+    parser.add_argument(
+        "--loops",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        help="how many busy loops run beside the tests (default one for each CPU)",
+    )
+    parser.add_argument("arguments", nargs="*", help="for pytest, after --")
+    options = parser.parse_args()
+    failed = 0
+    with busy(options.loops):
+        for number in range(options.times):
+            begun = time.monotonic()
+            command = [sys.executable, "-m", "pytest", "-q", *options.arguments]
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
+            failed += run.returncode != 0
+            last = (run.stdout.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
+            print(f"{number + 1}: {last}, {time.monotonic() - begun:.0f} s", flush=True)
+            if run.returncode and failed == 1:
+                print(run.stdout, run.stderr, flush=True)
+    print(f"{options.times - failed} of {options.times} runs passed beside {options.loops} loops")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
