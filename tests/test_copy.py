@@ -291,3 +291,28 @@ def test_every_call_that_reads_a_whole_source_says_that_nothing_is_there(tmp_pat
         with pytest.raises(PathNotFoundError):
             call()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "good.zarr"]
+
+
+def test_an_array_made_of_a_sparse_one_is_filled_by_its_stored_chunks() -> None:
+    source = zarr.create((10**9, 10**9), chunks=(100, 100), dtype="i4")
+    source[5, 5] = source[-1, -1] = 7
+    made = [
+        zarr.array(source),
+        zarr.from_array(data=source),
+        zarr.create_array(data=source),
+        zarr.create_array(data=source, shards=(1000, 1000), chunks=(100, 100)),
+        zarr.group().create_dataset("a", data=source),
+    ]
+    for one in made:
+        assert (one.shape, one[5, 5], one[-1, -1], one[6, 5]) == (source.shape, 7, 7, 0)
+        assert one._io.stored_chunks()
+
+
+def test_chunks_of_a_lost_array_do_not_get_into_a_sparse_copy() -> None:
+    source = zarr.create((100, 100), chunks=(1, 1), dtype="i4")
+    source[5, 5] = 7
+    store = zarr.MemoryStore()
+    dest = zarr.group(store)
+    store["c/9.9"] = np.full((1, 1), 3, "i4").tobytes()
+    zarr.copy(source, dest, name="c", compressor=None)
+    assert (dest["c"][...] == source[...]).all()

@@ -12,20 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from zarrix._chunk_grid import AxisGrid, chunks_over
 from zarrix._copy_log import Counts, Log, check_choice, log_to
 from zarrix._create import ARRAY_KEYWORDS
 from zarrix._errors import CopyError, check_keywords
 from zarrix._keywords import IfExists
 from zarrix._metadata.grids import has_lists
-from zarrix._translate import same_fill
+from zarrix._sparse import grid_of, sparse_regions
 from zarrix._values import slabs
 
 __all__ = ["copy", "copy_all"]
-
-# Below so many chunks it is not worth asking which are stored, nor where one of so many is.
-_FEW_CHUNKS = 16
-_SPARSE = 4
 
 
 def copy(
@@ -230,42 +225,11 @@ def _partition_of(source: Any, dest: Any) -> tuple[Any, Any]:
     return (True if hasattr(dest, "create_dataset") else "auto"), None
 
 
-def _grid_of(array: Any) -> tuple[AxisGrid, ...]:
-    """The chunks along each axis of any array; all of one that has none is one chunk."""
-    if _is_ours(array):
-        grid: tuple[AxisGrid, ...] = array._metadata.grid
-        return grid
-    return tuple(AxisGrid(even=max(n, 1)) for n in array.chunks or array.shape)
-
-
 def _regions(source: Any, array: Any) -> Iterator[tuple[slice, ...]]:
-    """Parts of whole chunks of a new array that have all that its source stores.
-
-    What neither stores reads as the fill value of both: of a sparse array only stored chunks are
-    gone over, however many it could have.
-    """
-    grid = _grid_of(array)
-    everything = slabs(array.shape, grid, array.dtype.itemsize)
-    if not _is_ours(source) or source.nchunks <= _FEW_CHUNKS or not _same_fill(source, array):
-        yield from everything
-        return
-    stored = [coords for _, coords in source._io.stored_chunks()]
-    if len(stored) * _SPARSE >= source.nchunks:
-        yield from everything
-        return
-    regions = (source._metadata.chunk_region(coords) for coords in stored)
-    chunks = {at for region in regions for at in chunks_over(grid, region, array.shape)}
-    for coords in sorted(chunks):
-        extents = (axis.chunk(at) for axis, at in zip(grid, coords, strict=True))
-        yield tuple(slice(one.begin, one.end) for one in extents)
-
-
-def _same_fill(source: Any, array: Any) -> bool:
-    """Whether what is absent reads the same in both."""
-    if source.dtype != array.dtype:
-        return False
-    fill = array.fillvalue if _is_h5py(array) else array.fill_value
-    return same_fill(source.fill_value, fill, source.dtype)
+    """Parts of whole chunks of a new array that have all that its source stores."""
+    sparse = sparse_regions(source, array)
+    everything = slabs(array.shape, grid_of(array), array.dtype.itemsize)
+    return everything if sparse is None else sparse
 
 
 def _format_of(node: Any) -> Any:

@@ -44,6 +44,7 @@ from zarrix._keywords import (
 from zarrix._metadata import ArrayMetadata
 from zarrix._metadata.grids import has_lists
 from zarrix._objects import object_codec_of
+from zarrix._sparse import fill_from
 from zarrix._stores import KVStore, MemoryStore, Store, as_store
 from zarrix._undo import or_nothing
 from zarrix._values import equal_chunks, is_lazy
@@ -225,7 +226,7 @@ def create(
             **settings,
         )
         if data is not None:
-            z[...] = data
+            fill_from(z, data)
     z.read_only = read_only or z.read_only
     return z
 
@@ -357,7 +358,7 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     read_only = options.pop("read_only", False)
     z = create(shape=data.shape, **options)
     with or_nothing(z._store, z._path, z._chunk_store, z._metadata):
-        z[...] = data
+        fill_from(z, data)
     z.read_only = read_only
     return z
 

@@ -22,6 +22,7 @@ from zarrix._keywords import Durability, Format, Order, takes
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._metadata.grids import has_lists
 from zarrix._metadata.keys import key_encoding_document
+from zarrix._sparse import fill_from
 from zarrix._stores import Store, as_store
 from zarrix._text_values import as_text
 from zarrix._undo import or_nothing
@@ -212,7 +213,7 @@ def create_array(
         if attributes and chosen == 2:
             z.attrs.put(attributes)
         if data is not None and write_data:
-            z[...] = data
+            fill_from(z, data)
     z.read_only = read_only
     return z
 

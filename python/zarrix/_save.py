@@ -14,6 +14,7 @@ from zarrix._array import Array
 from zarrix._group import Group
 from zarrix._keywords import Format
 from zarrix._stores import Store, as_store
+from zarrix._text import printable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -153,7 +154,7 @@ class LazyLoader(Mapping[str, Any]):
         return item in self.grp
 
     def __repr__(self) -> str:
-        return f"<LazyLoader: {', '.join(self.grp.array_keys())}>"
+        return printable(f"<LazyLoader: {', '.join(self.grp.array_keys())}>")
 
 
 def load(

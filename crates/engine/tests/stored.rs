@@ -117,5 +117,11 @@ fn verify_names_every_chunk_that_does_not_decode() {
         let keys: Vec<&str> = broken.broken.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!((broken.chunks, keys), (2, vec!["1"]));
         assert!(broken.broken[0].1.to_string().starts_with(r#"chunk "1" is corrupt"#));
+        let among = |key: &str| {
+            let keys = vec![key.to_owned(), "7".to_owned(), "x".to_owned()];
+            let found = array.verify(Some(keys), &AtomicUsize::new(0), GO_ON).unwrap();
+            (found.chunks, found.broken.len())
+        };
+        assert_eq!((among("0"), among("1")), ((1, 0), (1, 1)));
     }
 }
