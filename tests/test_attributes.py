@@ -60,9 +60,12 @@ def test_numpy_numbers_become_numbers() -> None:
 @pytest.mark.parametrize(
     ("value", "where"),
     [
-        (np.arange(3), "'bad' holds a numpy.ndarray"),
-        ({"x": [1, object()]}, r"'bad'\['x'\]\[1\] holds a builtins.object"),
-        (b"bytes", "'bad' holds a builtins.bytes"),
+        (np.array([b"a"]), "'bad' is an array of .S1, .* store text"),
+        (np.array([1j]), r"'bad' is an array of complex128, .* store the pair"),
+        (np.datetime64("2020"), r"'bad' is numpy.datetime64, .* str\(value\)"),
+        ({1, 2}, r"'bad' is set, .* store sorted\(value\)"),
+        ({"x": [1, object()]}, r"'bad'\['x'\]\[1\] is object, which JSON"),
+        (b"bytes", "'bad' is bytes, which JSON cannot express; store text"),
         ({(1, 2): 3}, r"'bad' has the name \(1, 2\)"),
     ],
 )

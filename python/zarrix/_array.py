@@ -19,6 +19,7 @@ from zarrix._config import config
 from zarrix._data_types import data_type_of, encode_fill
 from zarrix._errors import ArrayIndexError, MetadataError, NoAttributeError, Suggesting
 from zarrix._fancy import pick
+from zarrix._h5py_terms import ARRAY_ADVICE
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._selecting import Selecting
 from zarrix._selection import AxisSelection, parse_basic
@@ -303,7 +304,7 @@ class Array(Selecting):
             size = tuple(piece.stop - piece.start for piece in region)
             io.write(tuple(part), as_value(value[region], dtype, size), self._fsync)
 
-    def resize(self, *args: Any, new_shape: Any = None) -> None:
+    def resize(self, *args: Any, new_shape: Any = None, axis: int | None = None) -> None:
         """Change the length of axes; what stays inside keeps its values, what is new is fill.
 
         Safe against other processes that resize and append at the same time. Elements that are cut
@@ -315,11 +316,15 @@ class Array(Selecting):
             The new shape; None keeps the length of an axis.
         new_shape : tuple of int
             The same, as zarr-python 3 names it.
+        axis : int, optional
+            The only axis that changes, as in h5py; its new length is the only argument then.
         """
         if new_shape is not None:
             if args:
                 raise TypeError("give the new shape by position or as new_shape=, not both")
             args = (new_shape,)
+        if axis is not None:
+            args = _resize.along(args, axis, self.ndim)
         with self._writing():
             _resize.resize(self, args)
 
@@ -489,6 +494,8 @@ class Array(Selecting):
             message = f"an array has no attribute {name!r}"
             if name.startswith("_"):
                 raise AttributeError(message)
+            if name in ARRAY_ADVICE:
+                raise NoAttributeError(f"{message}; {ARRAY_ADVICE[name]}")
             raise NoAttributeError(Suggesting(message, name, lambda: dir(Array)))
 
     def __eq__(self, other: object) -> bool:

@@ -28,6 +28,7 @@ from zarrix._codecs import codec_object
 from zarrix._config import config
 from zarrix._consolidate import keep_true
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
+from zarrix._h5py_terms import DatasetTerms
 from zarrix._keywords import Order
 from zarrix._member import Member
 from zarrix._metadata import ArrayMetadata, OpenedDocument, v2, v3
@@ -86,7 +87,7 @@ class StoredBytes(int):
         return int(self)
 
 
-class ArrayState(Member, ArrayTerms):
+class ArrayState(Member, ArrayTerms, DatasetTerms):
     """Everything about an array but its elements; users meet `Array`."""
 
     __slots__ = (

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, KeysView, Mapping, MutableMappin
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
+import numpy as np
+
 from zarrix._consolidate import keep_true
 from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
@@ -46,6 +48,8 @@ class Attributes(MutableMapping[str, Any]):
     >>> z.attrs.update(author="Ada", scale=[1, 2])
     >>> dict(z.attrs)
     {'author': 'Ada', 'scale': [1, 2], 'unit': 'mm'}
+
+    NumPy's numbers are stored as Python's, and arrays of them as lists.
     """
 
     __module__ = "zarrix.attrs"
@@ -213,6 +217,8 @@ def _as_json(attributes: dict[str, Any]) -> dict[str, Any]:
 def _plain(value: Any, where: str) -> Any:
     if value is None or isinstance(value, str | bool):
         return value
+    if isinstance(value, np.bool_):
+        return bool(value)
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, numbers.Real):
@@ -221,11 +227,26 @@ def _plain(value: Any, where: str) -> Any:
         return {_member(k, where): _plain(v, f"{where}[{k!r}]") for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(v, f"{where}[{i}]") for i, v in enumerate(value)]
-    hint = "; convert it with .tolist()" if hasattr(value, "tolist") else ""
-    raise TypeError(
-        f"{where} holds a {type(value).__module__}.{type(value).__name__}, "
-        f"which JSON cannot express{hint}"
-    )
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufUTO":
+        return _plain(value.tolist(), where)
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    what = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else name
+    raise TypeError(f"{where} is {what}, which JSON cannot express{_way_out(value)}")
+
+
+def _way_out(value: Any) -> str:
+    """What to store instead of a value that JSON has no form for."""
+    kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
+    if isinstance(value, bytes | bytearray | memoryview) or kind == "S":
+        return "; store text: value.decode() for text in bytes, or base64"
+    if kind in ("m", "M") or hasattr(value, "isoformat"):
+        return "; store text, for example str(value) or value.isoformat()"
+    if isinstance(value, complex) or kind == "c":
+        return "; store the pair [value.real, value.imag]"
+    if isinstance(value, set | frozenset):
+        return "; store sorted(value)"
+    return "; convert it with .tolist()" if hasattr(value, "tolist") else ""
 
 
 def _member(key: Any, where: str) -> str:

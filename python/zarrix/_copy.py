@@ -15,6 +15,7 @@ from typing import Any
 from zarrix._copy_log import Counts, Log, check_choice, log_to
 from zarrix._create import ARRAY_KEYWORDS
 from zarrix._errors import CopyError, check_keywords
+from zarrix._h5py_source import attributes_of, fill_value_of, is_h5py, shape_of, stored_as
 from zarrix._keywords import IfExists
 from zarrix._metadata.grids import has_lists
 from zarrix._sparse import grid_of, sparse_regions
@@ -91,7 +92,7 @@ def copy_all(
         for name in source:
             counts = counts.plus(job.copy(source[name], dest, name, is_root=False))
         if not (dry_run or without_attrs):
-            dest.attrs.update(dict(source.attrs))
+            dest.attrs.update(attributes_of(source))
         logged.summary(dry_run, counts)
     return counts.as_tuple()
 
@@ -112,7 +113,7 @@ class _Job:
 
     def copy(self, source: Any, dest: Any, name: str | None, *, is_root: bool) -> Counts:
         """Copy ``source`` to ``name`` in ``dest``, which is None below a group not yet made."""
-        if _is_h5py(dest) and self.if_exists == "skip_initialized":
+        if is_h5py(dest) and self.if_exists == "skip_initialized":
             raise ValueError("if_exists='skip_initialized' cannot be used when copying to h5py")
         name = name or (source.name or "").split("/")[-1]
         if not name:
@@ -141,11 +142,14 @@ class _Job:
             del dest[name]
         # zarr-python 3.2 and later have only the second name.
         create = getattr(dest, "create_dataset", None) or dest.create_array
-        array = create(name, shape=source.shape, dtype=source.dtype, **options)
+        shape, dtype, read = source.shape, source.dtype, source.__getitem__
+        if is_h5py(source) and not is_h5py(dest):
+            shape, (dtype, read) = shape_of(source), stored_as(source)
+        array = create(name, shape=shape, dtype=dtype, **options)
         for region in _regions(source, array):
-            array[region] = source[region]
+            array[region] = read(region)
         if not self.without_attrs:
-            array.attrs.update(dict(source.attrs))
+            array.attrs.update(attributes_of(source))
         return Counts(1, 0, array.size * array.dtype.itemsize)
 
     def _copy_group(self, source: Any, dest: Any, name: str) -> Counts:
@@ -162,7 +166,7 @@ class _Job:
                 del dest[name]
             group = dest.require_group(name)
             if not self.without_attrs:
-                group.attrs.update(dict(source.attrs))
+                group.attrs.update(attributes_of(source))
         counts = Counts(1, 0, 0)
         for key in source:
             counts = counts.plus(self.copy(source[key], group, key, is_root=False))
@@ -186,15 +190,15 @@ class _Job:
         """How the copy is stored: as the source where both sides know how, else by default."""
         chunks, shards = _partition_of(source, dest)
         options: dict[str, Any] = {"chunks": chunks}
-        if _is_h5py(source) and _is_h5py(dest):
+        if is_h5py(source) and is_h5py(dest):
             names = ("compression", "compression_opts", "shuffle", "fletcher32", "fillvalue")
             options.update((name, getattr(source, name)) for name in names)
-        elif _is_h5py(source):
-            options.update(chunks=chunks or True, fill_value=source.fillvalue)
-        elif _is_h5py(dest) and source.shape == ():
+        elif is_h5py(source):
+            options.update(chunks=chunks or True, fill_value=fill_value_of(source))
+        elif is_h5py(dest) and source.shape == ():
             # HDF5 has neither chunks nor filters for a scalar.
             options = {"chunks": None, "fillvalue": source.fill_value}
-        elif _is_h5py(dest):
+        elif is_h5py(dest):
             options.update(compression="gzip", compression_opts=1, fillvalue=source.fill_value)
         else:
             options.update(fill_value=source.fill_value)
@@ -207,7 +211,7 @@ class _Job:
                     options[name] = getattr(source, name)
                 options.update(shards=shards)
                 options.update(dimension_names=source.metadata.dimension_names)
-        if "compression" in self.create_kws and not _is_h5py(dest):
+        if "compression" in self.create_kws and not is_h5py(dest):
             options.pop("compressor", None)
         return {**options, **self.create_kws}
 
@@ -239,10 +243,6 @@ def _format_of(node: Any) -> Any:
 
 def _is_ours(obj: Any) -> bool:
     return type(obj).__module__.startswith("zarrix.")
-
-
-def _is_h5py(obj: Any) -> bool:
-    return type(obj).__module__.startswith("h5py.")
 
 
 def _check_group(dest: Any, create_kws: dict[str, Any]) -> None:

@@ -209,6 +209,8 @@ def as_dtype(dtype: Any) -> DType:
     )
     if is_name or isinstance(dtype, Mapping):
         return decode_data_type(dtype, "dtype")
+    if isinstance(dtype, str) and dtype.startswith("array:"):
+        raise MetadataError(f"dtype {dtype!r}: arrays of any length belong to zarr_format=2")
     if dtype is str or dtype is bytes or dtype == "str":
         return BYTES if dtype is bytes else STRING
     found: DType = without_notes(np.dtype(dtype))

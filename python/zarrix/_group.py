@@ -28,6 +28,7 @@ from zarrix._errors import (
 from zarrix._group_creating import Creating
 from zarrix._group_terms import GroupTerms
 from zarrix._group_visits import Visiting
+from zarrix._h5py_terms import GROUP_ADVICE, group_word
 from zarrix._keywords import takes
 from zarrix._member import Member
 from zarrix._metadata import GroupMetadata
@@ -338,7 +339,12 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         try:
             return self[name]
         except KeyError:
+            found = group_word(self, name)
+            if found is not None:
+                return found
             message = f"the group {self.name!r} has neither a method nor a member {name!r}"
+            if name in GROUP_ADVICE:
+                raise NoAttributeError(f"{message}; {GROUP_ADVICE[name]}") from None
             raise NoAttributeError(Suggesting(message, name, lambda: dir(self))) from None
 
     def __setattr__(self, name: str, value: Any) -> None:

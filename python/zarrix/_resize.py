@@ -59,6 +59,17 @@ def _resize(array: ArrayState, args: tuple[Any, ...]) -> None:
         return
 
 
+def along(args: tuple[Any, ...], axis: int, ndim: int) -> tuple[tuple[int | None, ...]]:
+    """The arguments of a resize that changes ``axis`` alone, to the length in ``args``."""
+    if len(args) != 1 or not isinstance(args[0], int | np.integer):
+        raise TypeError(f"resize() with axis= takes one length, not {args}")
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis} is out of range for an array of {ndim} axes")
+    lengths: list[int | None] = [None] * ndim
+    lengths[axis] = int(args[0])
+    return (tuple(lengths),)
+
+
 def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
     """Grow ``array`` along ``axis`` by ``data``; returns the new shape."""
     array._forbid_on_view()
