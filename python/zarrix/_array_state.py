@@ -24,7 +24,7 @@ from zarrix._array_terms import ArrayTerms
 from zarrix._attributes import Attributes
 from zarrix._chain_documents import numcodecs_config
 from zarrix._checksum import with_frame_checksum
-from zarrix._codecs import codec_object
+from zarrix._codecs import shown_codec
 from zarrix._config import config
 from zarrix._consolidate import keep_true
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
@@ -212,6 +212,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
             allow_pickle=self._allow_pickle,
             read_missing_chunks=self._read_missing,
             document=self._opened(document),
+            place=_nodes.describe(chunks, self._path),
         )
         self._metadata = metadata
         self._document = document
@@ -379,7 +380,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         config = self._metadata.compressor
         if self._metadata.zarr_format == 3 and self.compressors:
             config = numcodecs_config(self.compressors[0].to_dict())
-        return None if config is None else codec_object(config, self._metadata.where)
+        return None if config is None else shown_codec(config, self._metadata.where)
 
     @property
     def filters(self) -> Any:
@@ -391,7 +392,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
             return self._codecs_by_kind()[0]
         filters = self._metadata.filters
         where = self._metadata.where
-        return None if filters is None else [codec_object(config, where) for config in filters]
+        return None if filters is None else [shown_codec(config, where) for config in filters]
 
     @property
     def ndim(self) -> int:

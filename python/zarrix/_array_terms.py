@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from zarrix import _engine, _nodes
 from zarrix._chain import split_chain
 from zarrix._chunk_grid import AxisGrid
-from zarrix._codecs import codec_object
+from zarrix._codecs import shown_codec
 from zarrix._errors import suggestion
 from zarrix._keywords import Format
 from zarrix._metadata import ArrayMetadata
@@ -240,7 +240,7 @@ class ArrayTerms:
         if self._metadata.zarr_format == 3:
             return self._codecs_by_kind()[2]
         config = self._metadata.compressor
-        return () if config is None else (codec_object(config),)
+        return () if config is None else (shown_codec(config, self._metadata.where),)
 
     @property
     def metadata(self) -> ArrayMetadata:

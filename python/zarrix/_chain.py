@@ -18,6 +18,7 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._codecs import ForeignCodecs, Run, number_slots
+from zarrix._encoder_options import LOSSY, DecodeOnly, encodable
 from zarrix._errors import MetadataError, UnknownCodecError, shorten
 from zarrix._extensions import ELEMENTWISE, EXTENSIONS, Bound, words_of
 from zarrix._numcodecs_links import link_codec
@@ -178,10 +179,13 @@ def bind_chain(
     chunk_shape: tuple[int, ...],
     where: str,
     fill: bytes | None = None,
+    *,
+    new: bool = False,
 ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
     """The engine's chain for chunks of a dtype and shape, and what its foreign slots call.
 
-    ``fill`` is the fill value as the bytes of an element, None for zeros.
+    ``fill`` is the fill value as the bytes of an element, None for zeros. Options that only an
+    encoder uses are judged if the array is ``new``.
 
     Raises
     ------
@@ -191,7 +195,7 @@ def bind_chain(
         The chain contradicts itself, the data type or the chunk shape.
     """
     foreign: list[ForeignCodecs] = []
-    walk = _Walk(dtype, chunk_shape, f"{where}: key 'codecs'", foreign, fill)
+    walk = _Walk(dtype, chunk_shape, f"{where}: key 'codecs'", foreign, fill, new=new)
     walk.all(list(codecs))
     return walk.numbered(), foreign
 
@@ -210,6 +214,7 @@ class _Walk:
     foreign: list[ForeignCodecs]
     fill: bytes | None = None
     strided: bool = True
+    new: bool = False
     steps: list[dict[str, Any] | Run] = field(default_factory=list)
     size: int | None = 0
     is_bytes: bool = False
@@ -276,7 +281,7 @@ class _Walk:
             self._variable(name.removeprefix("numcodecs."))
         elif name in EXTENSIONS:
             bound = _bound(name, configuration, self.dtype, self.size, self.where)
-            self._native(name, bound.configuration)
+            self._native(name, bound.configuration, bound.size)
             self._becomes(bound.dtype, bound.size)
             self.is_bytes = EXTENSIONS[name].gives == "bytes"
         elif name in _NATIVE:
@@ -286,12 +291,28 @@ class _Walk:
             self._numcodecs(name.removeprefix("numcodecs."), configuration)
             self.is_bytes = self.is_bytes or name in ARRAY_TO_BYTES
 
-    def _native(self, name: str, configuration: dict[str, Any]) -> None:
+    def _native(
+        self, name: str, configuration: dict[str, Any], encoded_bytes: int | None = None
+    ) -> None:
         """A codec that the engine has, if it takes the configuration."""
-        fault = _engine.codec_fault(name, json.dumps(configuration), self.dtype.itemsize)
+
+        def fault_of(given: dict[str, Any]) -> str | None:
+            return _engine.codec_fault(name, json.dumps(given), self.dtype.itemsize)
+
+        fault = fault_of(configuration)
+        given: dict[str, Any] | None = configuration
+        if self.new and name == "gzip" and configuration.get("level") == -1:
+            # The engine knows it from format 2.
+            fault = "codec 'gzip': level -1 is outside 0..=9, which is what format 3 allows"
+        elif fault is not None and not self.new:
+            given = encodable(name, configuration, lambda one: fault_of(one) is None)
+            if given is None and name in LOSSY:
+                self._run().add(DecodeOnly(name, bytes, f"{self.where}: {fault}"), encoded_bytes)
+                return
+            fault = fault if given is None else None
         if fault is not None:
             raise MetadataError(f"{self.where}: {fault}")
-        self.steps.append({"name": name, "configuration": configuration})
+        self.steps.append({"name": name, "configuration": given})
 
     def _becomes(self, dtype: np.dtype[Any], size: int | None) -> None:
         """Behind a codec, elements are of ``dtype``, and what is encoded has ``size`` bytes."""
@@ -355,7 +376,7 @@ class _Walk:
     def _shard(self, configuration: Config) -> None:
         inner = inner_shape(configuration, self.shape, self.where)
         where = f"{self.where}[sharding_indexed]"
-        inside = _Walk(self.dtype, inner, where, self.foreign, self.fill)
+        inside = _Walk(self.dtype, inner, where, self.foreign, self.fill, new=self.new)
         inside.all(_codec_list(configuration, "codecs", self.where))
         location = configuration.get("index_location", "end")
         if location not in ("start", "end"):
@@ -364,7 +385,8 @@ class _Walk:
                 "allowed are 'start' and 'end'"
             )
         grid = (*(n // m for n, m in zip(self.shape, inner, strict=True)), 2)
-        index = _Walk(np.dtype("u8"), grid, f"{where}[index_codecs]", self.foreign, strided=False)
+        place = f"{where}[index_codecs]"
+        index = _Walk(np.dtype("u8"), grid, place, self.foreign, strided=False, new=self.new)
         index.all(_codec_list(configuration, "index_codecs", self.where))
         if index.size is None:
             raise MetadataError(
@@ -403,7 +425,8 @@ class _Walk:
         self._check_n5(codecs)
         shape = self.shape
         self._transpose(codecs[0])
-        inside = _Walk(self.dtype, self.shape, f"{self.where}[n5_default]", self.foreign)
+        place = f"{self.where}[n5_default]"
+        inside = _Walk(self.dtype, self.shape, place, self.foreign, new=self.new)
         inside.all(codecs[1:])
         if any(isinstance(step, Run) for step in inside.steps):
             raise MetadataError(
@@ -451,11 +474,11 @@ class _Walk:
 
     def _numcodecs(self, codec_id: str, configuration: dict[str, Any]) -> None:
         config = {"id": codec_id, **configuration}
-        link = link_codec(config, self.dtype, self.size, self.where)
+        link = link_codec(config, self.dtype, self.size, self.where, new=self.new)
         if link.configuration is not None:
             self.steps.append({"name": link.name, "configuration": link.configuration})
         else:
-            self._run().add(config, link.encoded_bytes)
+            self._run().add(link.codec or config, link.encoded_bytes)
         if codec_id == "packbits" and not self.is_bytes:
             self.shape = (link.encoded_bytes or 0,)
         self._becomes(link.dtype, link.encoded_bytes)

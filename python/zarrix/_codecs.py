@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._encodable import encodable_config
 from zarrix._errors import BadCompressorError, UnknownCodecError, suggestion
-from zarrix._numcodecs_links import BYTES, link_codec
+from zarrix._numcodecs_links import BYTES, NATIVE, link_codec
 from zarrix._objects import is_variable
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "normalize_compressor",
     "normalize_filters",
     "number_slots",
+    "shown_codec",
 ]
 
 Config = Mapping[str, Any]
@@ -129,17 +131,55 @@ def codec_object(config: Config, where: str = "codec") -> Any:
     given = dict(config)
     if given.get("id") == "jenkins_lookup3" and isinstance(given.get("prefix"), list):
         given["prefix"] = np.asarray(given["prefix"], BYTES)
+    codec_id = str(config.get("id"))
+    if codec_id not in codec_registry and codec_id in NATIVE:
+        return NativeCodec(given)
     try:
         return numcodecs.get_codec(given)
-    except (TypeError, KeyError, OverflowError) as error:
-        raise BadCompressorError(f"{where}: {dict(config)!r} is not accepted: {error}") from None
-    except ValueError as error:
-        codec_id = str(config.get("id"))
-        if codec_id in codec_registry:
+    except (TypeError, KeyError, OverflowError, ValueError) as error:
+        if codec_id in codec_registry or not isinstance(error, ValueError):
             raise BadCompressorError(
                 f"{where}: {dict(config)!r} is not accepted: {error}"
             ) from None
         raise _unknown(codec_id, where, codec_registry) from None
+
+
+class NativeCodec:
+    """A codec that the engine has and the installed numcodecs has not, such as ``pcodec``.
+
+    It is its configuration: what `zarrix.Array.compressor` shows, and what a new array takes.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.codec_id = str(config["id"])
+        self._config = dict(config)
+
+    def get_config(self) -> dict[str, Any]:
+        """The configuration, with the codec's id."""
+        return dict(self._config)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NativeCodec) and self._config == other._config
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{key}={value!r}" for key, value in self._config.items() if key != "id")
+        return f"NativeCodec({self.codec_id!r}{', ' if given else ''}{given})"
+
+
+def shown_codec(config: Config, where: str) -> Any:
+    """The codec of a stored array as an object: of options that no encoder takes, the nearest.
+
+    Raises
+    ------
+    UnknownCodecError
+        As from `codec_object`.
+    """
+    try:
+        return codec_object(encodable_config(config), where)
+    except BadCompressorError:
+        return NativeCodec(config)
 
 
 def normalize_compressor(compressor: Any) -> dict[str, Any] | None:
@@ -294,6 +334,8 @@ def bind(
     chunk_shape: tuple[int, ...],
     where: str,
     has_compressor: bool = False,
+    *,
+    new: bool = False,
 ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
     """The engine's chain for chunks of a dtype and shape, and what its foreign slots call.
 
@@ -307,6 +349,8 @@ def bind(
         The metadata document, for messages.
     has_compressor : bool
         Whether the last codec is what the document calls its compressor, and not a filter.
+    new : bool
+        Whether options that only an encoder uses are judged, as they are for a new array.
 
     Raises
     ------
@@ -339,7 +383,7 @@ def bind(
             # Elements without a size are turned into bytes apart from the chain.
             dtype, size, shape = BYTES, None, None
             continue
-        link = link_codec(config, dtype, size, key)
+        link = link_codec(config, dtype, size, key, new=new)
         if link.configuration is not None:
             steps.append({"name": link.name, "configuration": link.configuration})
         else:
@@ -347,7 +391,7 @@ def bind(
             if not isinstance(run, Run):
                 run = Run(dtype, shape)
                 steps.append(run)
-            run.add(codec_object(config, key), link.encoded_bytes)
+            run.add(link.codec or codec_object(config, key), link.encoded_bytes)
         dtype, size, shape = link.dtype, link.encoded_bytes, None
     foreign: list[ForeignCodecs] = []
     return number_slots(steps, order, where, foreign), foreign

@@ -322,6 +322,8 @@ class ArrayIO:
         consolidated metadata that counts where the array has none of its own; and what is called
         with metadata that differs, and raises where it describes other chunks. Where the metadata
         is gone or describes other chunks, nothing is written and no missing chunk reads as fill.
+    place : str
+        Which array of which store this is: what messages begin with.
 
     Buffers for elements without a size are NumPy arrays of objects or, for text, of StringDType.
     """
@@ -333,6 +335,7 @@ class ArrayIO:
         layout: Layout,
         *,
         document: tuple[bytes, str | None, Callable[[bytes], None]] | None = None,
+        place: str = "",
     ) -> ArrayIO: ...
     def read(self, selection: tuple[_AxisSelection, ...], out: Buffer) -> None:
         """Fill ``out``, which has one axis per range in ``selection`` and any strides."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zarrix._data_types import decode_data_type, decode_fill, encode_fill
+from zarrix._numcodecs_links import spelled_pcodec
 
 __all__ = ["ELEMENTWISE", "EXTENSIONS", "Bound", "Extension", "words_of"]
 
@@ -92,7 +93,8 @@ def _packbits(config: Config, dtype: DType, size: int | None) -> Bound:
 
 
 def _pcodec(config: Config, dtype: DType, size: int | None) -> Bound:
-    return Bound({**config, "dtype": _type_string(dtype)}, np.dtype("u1"), None)
+    given = {**spelled_pcodec(config), "dtype": _type_string(dtype)}
+    return Bound(given, np.dtype("u1"), None)
 
 
 EXTENSIONS: dict[str, Extension] = {

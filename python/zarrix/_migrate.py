@@ -245,7 +245,12 @@ def _why_rewritten(array: ArrayMetadata) -> str | None:
 
 
 def _io(store: Store, path: str, metadata: ArrayMetadata) -> _engine.ArrayIO:
-    return metadata.engine_array(store._engine, store.engine_path(path), write_empty_chunks=False)
+    return metadata.engine_array(
+        store._engine,
+        store.engine_path(path),
+        write_empty_chunks=False,
+        place=_nodes.describe(store, path),
+    )
 
 
 def _check_equal(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata) -> None:

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from zarrix import _engine
+from zarrix._encoder_options import LOSSY, DecodeOnly, encodable, takes
 from zarrix._errors import MetadataError
 from zarrix._objects import OBJECT_CODECS
 
-__all__ = ["BYTES", "Link", "link_codec"]
+__all__ = ["BYTES", "NATIVE", "Link", "link_codec", "spelled_pcodec"]
 
 Config = Mapping[str, Any]
 DType = np.dtype[Any]
@@ -42,16 +43,66 @@ class Link:
     configuration: dict[str, Any] | None
     dtype: DType = BYTES
     encoded_bytes: int | None = None
+    codec: DecodeOnly | None = None
 
 
-def link_codec(config: dict[str, Any], dtype: DType, size: int | None, where: str) -> Link:
+def link_codec(
+    config: dict[str, Any], dtype: DType, size: int | None, where: str, *, new: bool = False
+) -> Link:
     """A codec of numcodecs bound to elements of ``dtype`` and a chunk of ``size`` bytes.
+
+    Parameters
+    ----------
+    config : dict
+        With the codec's ``"id"``.
+    dtype, size
+        Of what it encodes; a size of None depends on the data.
+    where : str
+        Place in the document, for messages.
+    new : bool
+        Whether options that only an encoder uses are judged, too.
 
     Raises
     ------
     MetadataError
         The configuration cannot be right, or the codec is for objects.
     """
+
+    def link(given: dict[str, Any]) -> Link:
+        return _linked(given, dtype, size, where)
+
+    if new:
+        return link(config)
+    codec_id = config["id"]
+    try:
+        found = link(config)
+    except MetadataError as error:
+        given = encodable(codec_id, config, takes(link))
+        if given is not None:
+            return link(given)
+        if codec_id not in LOSSY:
+            raise
+        return _decoding(link({**config, **LOSSY[codec_id]}), config, dtype, str(error))
+    if codec_id == "pcodec" and found.configuration is None:
+        # Stored bytes are the same for all options: the engine decodes what it would not encode.
+        given = encodable(codec_id, config, lambda one: link(one).configuration is not None)
+        return found if given is None else link(given)
+    return found
+
+
+def _decoding(link: Link, config: Config, dtype: DType, reason: str) -> Link:
+    """A lossy codec without the options that its encoder needs."""
+    stored = link.dtype
+
+    def decode(encoded: Any) -> Any:
+        return np.frombuffer(encoded, stored).astype(dtype, copy=False)
+
+    link.configuration = None
+    link.codec = DecodeOnly(config["id"], decode, reason)
+    return link
+
+
+def _linked(config: dict[str, Any], dtype: DType, size: int | None, where: str) -> Link:
     codec_id = config["id"]
     if codec_id in OBJECT_CODECS and codec_id != "categorize":
         raise MetadataError(
@@ -180,7 +231,15 @@ def _pcodec(config: Config, dtype: DType, size: int | None) -> Link:
     if dtype.newbyteorder("=") != dtype:
         # The format has no byte order, and numcodecs hands back that of the machine.
         return Link("numcodecs.pcodec", None)
-    return Link("numcodecs.pcodec", {**given, "dtype": dtype.str})
+    return Link("numcodecs.pcodec", {**spelled_pcodec(given), "dtype": dtype.str})
+
+
+def spelled_pcodec(config: Config) -> dict[str, Any]:
+    """A configuration of pcodec in the words of before numcodecs 0.17, which the engine has."""
+    given = dict(config)
+    if given.get("delta_spec") == "no_op":
+        given["delta_spec"] = "none"
+    return given
 
 
 def _checksum(name: str, place: str | None) -> Callable[[Config, DType, int | None], Link]:
@@ -298,6 +357,9 @@ _LINKS: dict[str, Callable[[Config, DType, int | None], Link]] = {
     "fletcher32": _checksum("numcodecs.fletcher32", None),
     "jenkins_lookup3": _jenkins,
 }
+
+NATIVE = frozenset(_LINKS)
+"""Ids of the codecs that the engine has."""
 
 _LEFT_TO_NUMCODECS = frozenset(
     ("astype", "bitround", "categorize", "delta", "fixedscaleoffset", "quantize", "pcodec")

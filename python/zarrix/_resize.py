@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarrix import _engine
+from zarrix import _engine, _nodes
 from zarrix._length_lock import LengthLock
 from zarrix._metadata import ArrayMetadata
 from zarrix._selection import AxisSelection
@@ -136,6 +136,7 @@ def _engine_array(
         write_empty_chunks=write_empty_chunks,
         allow_pickle=array._allow_pickle,
         document=array._opened(),
+        place=_nodes.describe(store, array.path),
     )
 
 

@@ -97,6 +97,10 @@ impl Chain {
         dst: &mut Vec<u8>,
         scratch: &mut ChainScratch,
     ) -> Result<()> {
+        self.encode_all(src, dst, scratch).map_err(CodecError::while_encoding)
+    }
+
+    fn encode_all(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut ChainScratch) -> Result<()> {
         let ChainScratch { codec: inner, front, back } = scratch;
         let Some((last, rest)) = self.codecs.split_last() else {
             dst.set_to(src)?;

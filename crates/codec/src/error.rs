@@ -55,6 +55,14 @@ pub enum CodecError {
         /// The error that the outside codec raised.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// As [`CodecError::Foreign`], while it encoded: nothing is wrong with what is stored.
+    #[error("{codec}: {source}")]
+    ForeignEncode {
+        /// Name of the codec.
+        codec: String,
+        /// The error that the outside codec raised.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
 }
 
 impl CodecError {
@@ -66,5 +74,13 @@ impl CodecError {
     /// Bytes that cannot be what `codec` wrote.
     pub fn corrupt(codec: &'static str, reason: impl Into<String>) -> Self {
         Self::Corrupt { codec, reason: reason.into() }
+    }
+
+    /// The same error, of a codec that was encoding.
+    pub(crate) fn while_encoding(self) -> Self {
+        match self {
+            Self::Foreign { codec, source } => Self::ForeignEncode { codec, source },
+            other => other,
+        }
     }
 }

@@ -13,7 +13,7 @@ use zarrix_engine::{
 use zarrix_store::Durability;
 
 use crate::buffer::{Indices, Readable, Writable, bytes_of};
-use crate::error::from_engine;
+use crate::error::from_array;
 use crate::layout::Layout;
 use crate::notices;
 use crate::objects::ObjectCodec;
@@ -124,15 +124,18 @@ impl Signals {
         }
     }
 
-    pub fn raise(self, py: Python<'_>, error: &EngineError) -> PyErr {
+    /// What a handler raised, or else the error of the array at `place`.
+    pub fn raise(self, py: Python<'_>, error: &EngineError, place: &str) -> PyErr {
         let raised = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        raised.unwrap_or_else(|| from_engine(py, error))
+        raised.unwrap_or_else(|| from_array(py, error, place))
     }
 }
 
 #[pyclass(frozen, module = "zarrix._engine")]
 pub struct ArrayIO {
     inner: zarrix_engine::ArrayIO,
+    /// Which array of which store this is, for messages.
+    place: String,
     item_bytes: usize,
     /// What knows the elements, where these have no size of their own.
     objects: Option<Arc<ObjectCodec>>,
@@ -151,7 +154,7 @@ impl ArrayIO {
         let target =
             sink.as_ref().map_or_else(|| out.target(self.item_bytes), |s| Ok(s.target()))?;
         py.detach(|| read(target, &|| signals.interrupt()))
-            .map_err(|error| signals.raise(py, &error))
+            .map_err(|error| signals.raise(py, &error, &self.place))
     }
 
     /// Runs `write` detached, with `value` as its source.
@@ -167,7 +170,7 @@ impl ArrayIO {
         let source =
             made.as_ref().map_or_else(|| value.source(self.item_bytes), |s| Ok(s.source()))?;
         py.detach(|| write(source, &|| signals.interrupt()))
-            .map_err(|error| signals.raise(py, &error))?;
+            .map_err(|error| signals.raise(py, &error, &self.place))?;
         notices::warn(py)
     }
 }
@@ -175,12 +178,13 @@ impl ArrayIO {
 #[pymethods]
 impl ArrayIO {
     #[new]
-    #[pyo3(signature = (store, path, layout, *, document = None))]
+    #[pyo3(signature = (store, path, layout, *, document = None, place = String::new()))]
     fn new(
         store: &Bound<'_, Store>,
         path: &str,
         layout: &Bound<'_, Layout>,
         document: Option<DocumentArg>,
+        place: String,
     ) -> Self {
         let layout = layout.get();
         let inner =
@@ -190,6 +194,7 @@ impl ArrayIO {
                 Some(document) => inner.with_document(document_of(document)),
                 None => inner,
             },
+            place,
             item_bytes: layout.inner.item_bytes(),
             objects: layout.objects.clone(),
         }
@@ -291,13 +296,13 @@ impl ArrayIO {
                 self.inner.cost_of_boxes(&along, count, &|| signals.interrupt())
             }
         });
-        let cost = cost.map_err(|error| signals.raise(py, &error))?;
+        let cost = cost.map_err(|error| signals.raise(py, &error, &self.place))?;
         let Cost { chunks, values, stored, requests, fetched_bytes, elements, .. } = cost;
         Ok((chunks, values, stored, requests, fetched_bytes, elements))
     }
 
     fn initialized(&self, py: Python<'_>) -> PyResult<u64> {
-        py.detach(|| self.inner.initialized()).map_err(|error| from_engine(py, &error))
+        py.detach(|| self.inner.initialized()).map_err(|error| from_array(py, &error, &self.place))
     }
 
     #[pyo3(signature = (among = None))]
@@ -310,13 +315,13 @@ impl ArrayIO {
             Some(keys) => Ok(self.inner.chunks_among(keys)),
             None => self.inner.stored_chunks(),
         })
-        .map_err(|error| from_engine(py, &error))
+        .map_err(|error| from_array(py, &error, &self.place))
     }
 
     fn each_stored(&self, py: Python<'_>, sink: Py<PyAny>) -> PyResult<()> {
         let signals = Signals::default();
         py.detach(|| self.inner.each_stored(&mut |bytes| signals.give(&sink, bytes)))
-            .map_err(|error| signals.raise(py, &error))
+            .map_err(|error| signals.raise(py, &error, &self.place))
     }
 
     fn read_chunk(&self, py: Python<'_>, coords: Vec<u64>, out: Writable) -> PyResult<bool> {
@@ -337,7 +342,7 @@ impl ArrayIO {
         };
         let verified = py
             .detach(|| self.inner.verify(among, &done, &interrupt))
-            .map_err(|error| signals.raise(py, &error))?;
+            .map_err(|error| signals.raise(py, &error, &self.place))?;
         let broken = verified.broken.into_iter().map(|(key, error)| (key, error.to_string()));
         Ok((verified.chunks, verified.stored_bytes, broken.collect()))
     }

@@ -83,46 +83,54 @@ pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
 }
 
 /// A chunk whose outside codec raised: the exception is the cause, unless it is an exit.
-fn from_chunk(py: Python<'_>, error: &EngineError, source: &CodecError, class: &str) -> PyErr {
-    let CodecError::Foreign { source, .. } = source else {
-        return named(py, class, &error.to_string());
+fn from_chunk(py: Python<'_>, message: &str, source: &CodecError, class: &str) -> PyErr {
+    let (CodecError::Foreign { source, .. } | CodecError::ForeignEncode { source, .. }) = source
+    else {
+        return named(py, class, message);
     };
     match python_error(py, source.as_ref()) {
         Some(cause) if cause.is_instance_of::<PyException>(py) => {
-            let raised = named(py, class, &error.to_string());
+            let raised = named(py, class, message);
             raised.set_cause(py, Some(cause));
             raised
         }
         Some(exit) => exit,
-        None => named(py, class, &error.to_string()),
+        None => named(py, class, message),
     }
 }
 
 pub fn from_engine(py: Python<'_>, error: &EngineError) -> PyErr {
+    from_array(py, error, "")
+}
+
+/// The error of an array; `place` says which one, and in which store.
+pub fn from_array(py: Python<'_>, error: &EngineError, place: &str) -> PyErr {
+    let message = if place.is_empty() { error.to_string() } else { format!("{place}: {error}") };
     if error.is_out_of_memory() {
-        return PyMemoryError::new_err(error.to_string());
+        return PyMemoryError::new_err(message);
     }
     match error {
         // What Python bounds are documents, what the engine bounds are chunks.
-        EngineError::Store(error @ StoreError::TooLong { .. }) => {
-            named(py, "CorruptChunkError", &error.to_string())
+        EngineError::Store(StoreError::TooLong { .. } | StoreError::Corrupt { .. }) => {
+            named(py, "CorruptChunkError", &message)
         }
         EngineError::Store(error) => from_store(py, error),
         EngineError::CorruptChunk { source, .. } => {
-            from_chunk(py, error, source, "CorruptChunkError")
+            from_chunk(py, &message, source, "CorruptChunkError")
         }
         EngineError::Codec { source: CodecError::Unsupported { .. }, .. } => {
-            named(py, "UnknownCodecError", &error.to_string())
+            named(py, "UnknownCodecError", &message)
         }
-        EngineError::Codec { source, .. } => from_chunk(py, error, source, "CodecError"),
+        EngineError::Codec { source, .. } => from_chunk(py, &message, source, "CodecError"),
         EngineError::Layout { .. } | EngineError::Configuration(_) => {
-            named(py, "MetadataError", &error.to_string())
+            named(py, "MetadataError", &message)
         }
-        EngineError::Gone { .. } => named(py, "ArrayNotFoundError", &error.to_string()),
-        EngineError::MissingChunk { .. } => named(py, "ChunkNotFoundError", &error.to_string()),
-        EngineError::Caller(source) => python_error(py, source.as_ref())
-            .unwrap_or_else(|| PyRuntimeError::new_err(error.to_string())),
+        EngineError::Gone { .. } => named(py, "ArrayNotFoundError", &message),
+        EngineError::MissingChunk { .. } => named(py, "ChunkNotFoundError", &message),
+        EngineError::Caller(source) => {
+            python_error(py, source.as_ref()).unwrap_or_else(|| PyRuntimeError::new_err(message))
+        }
         EngineError::Selection(_) => named(py, "SelectionError", &error.to_string()),
-        _ => PyRuntimeError::new_err(error.to_string()),
+        _ => PyRuntimeError::new_err(message),
     }
 }

@@ -108,7 +108,7 @@ impl Store {
             .detach(|| get_many(self.0.as_ref(), &keys, most, &|| signals.interrupt()))
             .map_err(|error| match &error {
             EngineError::Store(error) => from_store(py, error),
-            error => signals.raise(py, error),
+            error => signals.raise(py, error, ""),
         })?;
         found.into_iter().map(|value| value.map(|value| bytes_of(py, &value)).transpose()).collect()
     }

@@ -251,8 +251,11 @@ class ArrayMetadata:
         write_empty_chunks: bool = True,
         allow_pickle: bool = False,
         read_missing_chunks: bool = True,
+        new: bool = False,
     ) -> EngineLayout:
         """This array as the engine has it.
+
+        Of a ``new`` array the options that only an encoder uses are judged, too.
 
         Raises
         ------
@@ -264,7 +267,7 @@ class ArrayMetadata:
         if cached is not None:
             return cached
         chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
-        codecs, foreign = self._chain_of(chunk_shape)
+        codecs, foreign = self._chain_of(chunk_shape, new)
         fill = fill_value_bytes(self.fill_value, self.dtype)
         document = {
             "shape": self.shape,
@@ -297,12 +300,12 @@ class ArrayMetadata:
         return result
 
     def _chain_of(
-        self, chunk_shape: tuple[int, ...]
+        self, chunk_shape: tuple[int, ...], new: bool = False
     ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
         described = (self.codecs, self.dtype, chunk_shape, self.where)
         if self.zarr_format == 2:
-            return bind(*described, self.has_compressor)
-        return bind_chain(*described, fill_value_bytes(self.fill_value, self.dtype))
+            return bind(*described, self.has_compressor, new=new)
+        return bind_chain(*described, fill_value_bytes(self.fill_value, self.dtype), new=new)
 
     def _chain_by_shape(
         self, codecs: list[dict[str, Any]], foreign: list[ForeignCodecs]
@@ -330,11 +333,13 @@ class ArrayMetadata:
         allow_pickle: bool = False,
         read_missing_chunks: bool = True,
         document: OpenedDocument | None = None,
+        place: str = "",
     ) -> _engine.ArrayIO:
         """What reads and writes this array at ``path`` of ``store``.
 
         With the ``document`` that the array was opened by, nothing is written once that is gone or
-        describes other chunks, and nothing is read as missing.
+        describes other chunks, and nothing is read as missing. Messages about chunks begin with
+        ``place``, which says which array of which store it is.
 
         Raises
         ------
@@ -346,7 +351,7 @@ class ArrayMetadata:
             allow_pickle=allow_pickle,
             read_missing_chunks=read_missing_chunks,
         )
-        return _engine.ArrayIO(store, path, layout.bound, document=document)
+        return _engine.ArrayIO(store, path, layout.bound, document=document, place=place)
 
     def _elements(self, allow_pickle: bool) -> ElementCodec:
         """What knows the elements of this array, which have no size."""

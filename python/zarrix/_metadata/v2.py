@@ -117,7 +117,7 @@ def new_array(
     encode_dtype(element)
     check_domains(metadata.codecs, element)
     # A pickle is harmless to name; whether it may be used, the array asks that is opened.
-    metadata.layout(allow_pickle=True)
+    metadata.layout(allow_pickle=True, new=True)
     return metadata
 
 

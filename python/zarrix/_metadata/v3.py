@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._chain import INDEX_CODECS, check_codecs
-from zarrix._chain_documents import chain_documents, complete_chain
+from zarrix._chain_documents import chain_documents, complete_chain, with_listed_orders
 from zarrix._config import config
 from zarrix._data_types import (
     as_dtype,
@@ -155,6 +155,7 @@ def new_array(
         chain = complete_chain(codecs, element)
     else:
         chain = chain_documents(filters, serializer, compressors, element)
+    chain = with_listed_orders(chain, len(lengths))
     if order is not None and normalize_order(order) == "F" and len(lengths) > 1:
         axes = list(reversed(range(len(lengths))))
         chain.insert(0, {"name": "transpose", "configuration": {"order": axes}})
@@ -181,7 +182,7 @@ def new_array(
     # Through JSON and back: tuples and NumPy numbers become what a reader will see.
     metadata = parse_array(_dumps(document, where), where)
     check_domains(metadata.codecs, metadata.dtype)
-    metadata.layout()
+    metadata.layout(new=True)
     return metadata
 
 
