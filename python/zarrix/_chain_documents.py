@@ -22,6 +22,7 @@ __all__ = [
     "codec_document",
     "complete_chain",
     "numcodecs_config",
+    "with_listed_orders",
 ]
 
 _INDEX: np.dtype[Any] = np.dtype("u8")
@@ -68,6 +69,8 @@ def _from_numcodecs(config: dict[str, Any]) -> dict[str, Any]:
             config["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
         return {"name": "blosc", "configuration": config}
     if codec_id in ("zstd", "gzip"):
+        if codec_id == "gzip" and config.get("level") == -1:
+            config["level"] = 6  # zlib's default, which format 3 has no word for
         return {"name": codec_id, "configuration": config}
     if codec_id == "crc32c" and config.get("location") in (None, "end"):
         return {"name": "crc32c"}
@@ -117,6 +120,23 @@ def complete_chain(codecs: Iterable[Any], dtype: np.dtype[Any]) -> list[dict[str
     return chain
 
 
+def with_listed_orders(chain: Iterable[Mapping[str, Any]], axes: int) -> list[dict[str, Any]]:
+    """The chain with the axes that a draft of the specification called "C" or "F"."""
+    listed: list[dict[str, Any]] = []
+    for codec in chain:
+        given = codec.get("configuration", {})
+        if codec["name"] == "transpose" and given.get("order") in ("C", "F"):
+            order = list(range(axes))
+            order = order if given["order"] == "C" else order[::-1]
+            listed.append({**codec, "configuration": {**given, "order": order}})
+        elif codec["name"] == "sharding_indexed" and isinstance(given.get("codecs"), list):
+            inner = with_listed_orders(given["codecs"], axes)
+            listed.append({**codec, "configuration": {**given, "codecs": inner}})
+        else:
+            listed.append(dict(codec))
+    return listed
+
+
 def _item_bytes(dtype: np.dtype[Any]) -> int:
     """Bytes of an element as codecs on bytes see it: elements without a size are but bytes."""
     return 1 if is_variable(dtype) else dtype.itemsize
@@ -151,7 +171,9 @@ def numcodecs_config(document: Mapping[str, Any]) -> dict[str, Any] | None:
     if name == "blosc":
         configuration.pop("typesize", None)
         shuffles = ("noshuffle", "shuffle", "bitshuffle")
-        configuration["shuffle"] = shuffles.index(configuration.get("shuffle", "noshuffle"))
+        shuffle = configuration.get("shuffle", "noshuffle")
+        if shuffle in shuffles:
+            configuration["shuffle"] = shuffles.index(shuffle)
     elif name not in ("zstd", "gzip", "crc32c") and not name.startswith("numcodecs."):
         return None
     return {"id": name.removeprefix("numcodecs."), **configuration}

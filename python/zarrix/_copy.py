@@ -14,10 +14,12 @@ from typing import Any
 
 from zarrix._copy_log import Counts, Log, check_choice, log_to
 from zarrix._create import ARRAY_KEYWORDS
+from zarrix._encodable import for_a_new_array
 from zarrix._errors import CopyError, check_keywords
 from zarrix._h5py_source import attributes_of, fill_value_of, is_h5py, shape_of, stored_as
 from zarrix._keywords import IfExists
 from zarrix._metadata.grids import has_lists
+from zarrix._objects import dtype_in_3
 from zarrix._sparse import grid_of, sparse_regions
 from zarrix._values import slabs
 
@@ -145,7 +147,9 @@ class _Job:
         shape, dtype, read = source.shape, source.dtype, source.__getitem__
         if is_h5py(source) and not is_h5py(dest):
             shape, (dtype, read) = shape_of(source), stored_as(source)
-        array = create(name, shape=shape, dtype=dtype, **options)
+        elif _is_ours(dest) and _format_of(dest) == 3:
+            dtype = dtype_in_3(source)
+        array = create(name, shape=shape, **{"dtype": dtype, **options})
         for region in _regions(source, array):
             array[region] = read(region)
         if not self.without_attrs:
@@ -204,11 +208,12 @@ class _Job:
             options.update(fill_value=source.fill_value)
             if _format_of(source) == _format_of(dest) == 2:
                 codecs = "compressor" if hasattr(dest, "create_dataset") else "compressors"
-                options.update({codecs: source.compressor})
-                options.update(filters=source.filters or None, order=source.order)
+                options.update({codecs: for_a_new_array(source.compressor)})
+                options.update(filters=for_a_new_array(source.filters) or None)
+                options.update(order=source.order)
             elif _format_of(source) == _format_of(dest) == 3 and _is_ours(dest):
                 for name in ("filters", "serializer", "compressors"):
-                    options[name] = getattr(source, name)
+                    options[name] = for_a_new_array(getattr(source, name))
                 options.update(shards=shards)
                 options.update(dimension_names=source.metadata.dimension_names)
         if "compression" in self.create_kws and not is_h5py(dest):

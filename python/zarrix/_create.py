@@ -22,6 +22,7 @@ from zarrix._attributes import Attributes, require_json
 from zarrix._checksum import with_checksum
 from zarrix._codecs import compression_config
 from zarrix._create_array import V3_ONLY, new_metadata
+from zarrix._encodable import for_a_new_array
 from zarrix._errors import (
     ArrayNotFoundError,
     ContainsArrayError,
@@ -43,7 +44,7 @@ from zarrix._keywords import (
 )
 from zarrix._metadata import ArrayMetadata
 from zarrix._metadata.grids import has_lists
-from zarrix._objects import object_codec_of
+from zarrix._objects import dtype_in_3, object_codec_of
 from zarrix._sparse import fill_from
 from zarrix._stores import KVStore, MemoryStore, Store, as_store
 from zarrix._undo import or_nothing
@@ -586,20 +587,22 @@ def _take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     if isinstance(a, Array):
         chosen = _format_like(a, kwargs)
         kwargs["zarr_format"] = chosen
+        if chosen == 3 and kwargs["dtype"] == a.dtype:
+            kwargs["dtype"] = dtype_in_3(a)
         if has_lists(kwargs["chunks"]) and (chosen == 2 or tuple(kwargs["shape"]) != a.shape):
             kwargs["chunks"] = True
         own_codecs = {"compression", "compressor", "compressors", "codecs"} & kwargs.keys()
         if a.zarr_format == 3:
             if chosen == 3 and not own_codecs:
                 kwargs.setdefault("filters", a.filters)
-                kwargs.setdefault("serializer", a.serializer)
+                kwargs.setdefault("serializer", for_a_new_array(a.serializer))
                 kwargs.setdefault("shards", a._metadata.partition[1])
-                kwargs.setdefault("compressors", a.compressors)
+                kwargs.setdefault("compressors", for_a_new_array(a.compressors))
             return kwargs
         if not own_codecs:
-            kwargs.setdefault("compressor", a.compressor)
+            kwargs.setdefault("compressor", for_a_new_array(a.compressor))
         kwargs.setdefault("order", a.order)
-        kwargs.setdefault("filters", a.filters)
+        kwargs.setdefault("filters", for_a_new_array(a.filters))
     return kwargs
 
 

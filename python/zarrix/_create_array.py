@@ -22,6 +22,7 @@ from zarrix._keywords import Durability, Format, Order, takes
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._metadata.grids import has_lists
 from zarrix._metadata.keys import key_encoding_document
+from zarrix._objects import dtype_in_3
 from zarrix._sparse import fill_from
 from zarrix._stores import Store, as_store
 from zarrix._text_values import as_text
@@ -166,7 +167,8 @@ def create_array(
         if shape is not None and _as_shape(shape) != tuple(data.shape):
             raise ValueError(f"shape={shape} differs from the shape of data, {tuple(data.shape)}")
         shape = data.shape
-        dtype = data.dtype if dtype is None else dtype
+        if dtype is None:
+            dtype = dtype_in_3(data) if chosen == 3 else data.dtype
     elif shape is None:
         raise ValueError("give shape=, or data= to take it from")
     metadata = new_metadata(

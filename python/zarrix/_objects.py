@@ -35,6 +35,7 @@ __all__ = [
     "as_elements",
     "data_type_name",
     "decode_fill",
+    "dtype_in_3",
     "encode_fill",
     "is_variable",
     "object_codec_of",
@@ -82,6 +83,16 @@ _SHORTHANDS = {
 def is_variable(dtype: DType) -> bool:
     """Whether the elements of a dtype have no size of their own."""
     return dtype.kind in "OT"
+
+
+def dtype_in_3(source: Any) -> Any:
+    """The dtype of a copy of an array in format 3, where text and bytes are data types."""
+    if source.dtype != OBJECT:
+        return source.dtype
+    first = next(iter(source.filters or ()), None)
+    return {"vlen-utf8": STRING, "vlen-bytes": BYTES}.get(
+        getattr(first, "codec_id", ""), source.dtype
+    )
 
 
 def data_type_name(dtype: DType) -> str | None:

@@ -17,6 +17,7 @@ from zarrix._chain_documents import numcodecs_config
 from zarrix._codecs import codec_config
 from zarrix._data_types import data_type_of, encode_fill, same_bytes
 from zarrix._dtypes import encode_dtype, encode_fill_value
+from zarrix._encodable import encodable_config, encodable_document
 from zarrix._errors import MetadataError
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._objects import OBJECT, SERIALIZERS, VARIABLE_TYPES, data_type_name, is_variable
@@ -77,11 +78,12 @@ def to_3(array: ArrayMetadata) -> dict[str, bytes]:
     if array.compressor is not None:
         chain.append(_packer_of_3(array.compressor, array.dtype if not array.filters else dtype))
     arrays, middle, binary = split_chain(chain)
-    if middle or chain != [*arrays, *binary]:
+    if len(middle) > 1 or (middle and objects) or chain != [*arrays, *middle, *binary]:
         raise MetadataError("a filter on elements follows one on bytes, which format 3 forbids")
     data_type, fill, serializer = _variable_of_3(array, objects) if objects else _sized_of_3(array)
     if objects is None:
-        serializer = _bytes_codec(dtype)
+        # Of format 2 a compressor of elements, such as pcodec, is both in one.
+        serializer = middle[0] if middle else _bytes_codec(dtype)
     document: dict[str, Any] = {
         "shape": list(array.shape),
         "data_type": data_type,
@@ -171,11 +173,18 @@ def _filter_of_3(
 
 def _packer_of_3(config: Mapping[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
     given = {key: value for key, value in config.items() if key != "id"}
+    return encodable_document(_renamed_packer(config, given, dtype))
+
+
+def _renamed_packer(
+    config: Mapping[str, Any], given: dict[str, Any], dtype: np.dtype[Any]
+) -> dict[str, Any]:
     if config["id"] == "blosc":
         shuffle = given.get("shuffle", 1)
         if shuffle == -1:
             shuffle = 2 if dtype.itemsize == 1 else 1
-        given["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
+        if shuffle in (0, 1, 2):
+            given["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
         return {"name": "blosc", "configuration": {"typesize": dtype.itemsize, **given}}
     if config["id"] in ("zstd", "gzip"):
         usual = {"level": 0, "checksum": False} if config["id"] == "zstd" else {"level": 1}
@@ -205,7 +214,13 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
     codecs = array.codecs if shard is None else (*_before_shard(array), *shard["codecs"])
     arrays, middle, binary = split_chain(dict(codec) for codec in codecs)
     objects = SERIALIZERS.get(data_type_name(array.dtype) or "")
-    if middle[0]["name"].removeprefix("numcodecs.") != (objects or "bytes"):
+    if not middle:
+        raise MetadataError(
+            f"{array.where}: key 'codecs' has no codec that turns the array into bytes, such as "
+            "'bytes'"
+        )
+    serializer = middle[0]["name"].removeprefix("numcodecs.")
+    if serializer not in (objects or "bytes", "pcodec"):
         raise MetadataError(f"format 2 has no {middle[0]['name']!r}")
     axes = len(array.shape)
     order = stored_order(codecs, axes, array.where)
@@ -221,6 +236,8 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
     if objects is not None:
         dtype, fill = OBJECT, encode_object_fill(array.fill_value, objects)
         chain.insert(0, {"name": f"numcodecs.{objects}", "configuration": {}})
+    if serializer == "pcodec":
+        binary.insert(0, {**middle[0], "name": "numcodecs.pcodec"})
     configs = [_config_of_2(codec, big) for codec in (*chain, *binary)]
     compressor = configs.pop() if binary else None
     attributes = array.attributes
@@ -259,4 +276,4 @@ def _config_of_2(codec: Mapping[str, Any], big: bool) -> dict[str, Any]:
             **config,
             **{key: np.dtype(one).newbyteorder(">").str for key, one in given.items()},
         }
-    return codec_config(config, "codec")
+    return codec_config(encodable_config(config), "codec")
