@@ -1,9 +1,11 @@
 """Consolidated metadata: written as peers write it, kept true, and noticed where it is stale."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix.errors import StaleMetadataWarning
@@ -173,3 +175,41 @@ def test_consolidating_names_the_document_that_is_damaged(document):
         with pytest.raises(zarr.errors.MetadataError, match=rf"\b{key}: "):
             zarr.consolidate_metadata(store, zarr_format=3)
         store[key] = good
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("near", [True, False])
+def test_a_copy_without_the_documents_it_was_made_of_shows_its_members(
+    zarr_format: int, near: bool, tmp_path: Path
+) -> None:
+    """As web servers have them: one document, and chunks."""
+    root = zarr.open_group(tmp_path / "x.zarr", mode="w", zarr_format=zarr_format)
+    root.create_group("g").create_dataset("a", data=np.arange(9), chunks=3)
+    root.create_dataset("sparse", shape=9, chunks=3, dtype="i4", fill_value=7)
+    root["g/a"].attrs["unit"] = "mm"
+    zarr.consolidate_metadata(tmp_path / "x.zarr")
+    kept = ".zmetadata" if zarr_format == 2 else "zarr.json"
+    for name in (".zgroup", ".zarray", ".zattrs", "zarr.json"):
+        for path in (tmp_path / "x.zarr").rglob(name):
+            if path != tmp_path / "x.zarr" / kept:
+                path.unlink()
+    place: Any = str(tmp_path / "x.zarr")
+    if not near:
+        place = dict(zarr.DirectoryStore(place).items())
+    opened = zarr.open_consolidated(place, mode="r")
+    assert sorted(opened) == ["g", "sparse"]
+    assert opened["g/a"][...].tolist() == list(range(9))
+    assert dict(opened["g/a"].attrs) == {"unit": "mm"}
+    assert opened["sparse"][...].tolist() == [7] * 9
+    assert [name for name, _ in opened["g"].arrays()] == ["a"]
+
+
+def test_members_that_another_program_deleted_are_not_served(tmp_path: Path) -> None:
+    root = zarr.open_group(tmp_path / "x.zarr", mode="w")
+    root.create_dataset("a", data=np.arange(9), chunks=3)
+    zarr.consolidate_metadata(tmp_path / "x.zarr")
+    shutil.rmtree(tmp_path / "x.zarr" / "a")
+    opened = zarr.open_consolidated(tmp_path / "x.zarr", mode="r")
+    with pytest.warns(zarr.errors.StaleMetadataWarning):
+        assert "a" not in opened
+    assert list(opened) == []

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from zarrix import _engine
 from zarrix._errors import PathNotFoundError
+from zarrix._kept import kept
 from zarrix._metadata import GroupMetadata, consolidated, v2, v3
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.consolidated import Documents
@@ -292,12 +293,28 @@ class ConsolidatedStore(Store):
         known = self._documents.get(key)
         if self._is_near:
             stored = self._store.get(key)
-            if not _same(known, stored):
-                self._notice(key)
-            known = stored
+            if stored is not None or known is None or not self._is_alone:
+                if not _same(known, stored):
+                    self._notice(key)
+                known = stored
         if known is None:
             raise KeyError(key)
         return bytes(known)
+
+    @kept
+    def _is_alone(self) -> bool:
+        """Whether this is a copy without the documents that it was made of, chunks being there.
+
+        Where no chunk is there either, the members may as well have been deleted.
+        """
+        start = f"{self._root}/" if self._root else ""
+        own = {f"{start}{name}" for names in _NAMES.values() for name in names}
+        members = [key for key in self._documents if key not in own]
+        if any(self._store.get(key) is not None for key in members):
+            return False
+        paths = {key.rpartition("/")[0] for key in members}
+        below = (self._store._engine.list_dir(self._store.engine_path(path)) for path in paths)
+        return any(keys or prefixes for keys, prefixes in below)
 
     def _notice(self, key: str) -> None:
         if not self._warned:
@@ -346,7 +363,7 @@ class ConsolidatedStore(Store):
 
     def child_names(self, path: str) -> list[str]:
         """Names directly below ``path`` that may be nodes, sorted."""
-        if self._is_near:
+        if self._is_near and not self._is_alone:
             return self._store.child_names(path)
         prefix = f"{path}/" if path else ""
         below = [key[len(prefix) :] for key in self._documents if key.startswith(prefix)]
