@@ -6,10 +6,10 @@
     z[:1000] = 1.0
     z[500, ::-2]
 
-Code written for zarr-python 2.18 runs unchanged, and so does code for zarr-python 3: functions that
-2.18 has create format 2, `create_array` and `create_group` create format 3. Codecs
-(``zarrix.Blosc``, ``zarrix.Zstd``, ...) are those of numcodecs, which is imported when one of them
-is first named.
+Most code written for zarr-python 2.18 and 3 runs unchanged; what differs or is absent is in
+docs/migration.md. Functions that 2.18 has create format 2, `create_array` and `create_group` create
+format 3. Codecs (``zarrix.Blosc``, ``zarrix.Zstd``, ...) are those of numcodecs, which is imported
+when one of them is first named.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from zarrix import api as api
     from zarrix import attrs as attrs
     from zarrix import codecs as codecs
+    from zarrix import context as context
     from zarrix import convenience as convenience
     from zarrix import core as core
     from zarrix import creation as creation
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from zarrix import sync as sync
     from zarrix import types as types
     from zarrix import util as util
+    from zarrix import version as version
     from zarrix._async import AsyncArray as AsyncArray
     from zarrix._async import AsyncGroup as AsyncGroup
     from zarrix._debug import print_debug_info as print_debug_info
@@ -148,22 +150,56 @@ if TYPE_CHECKING:
     from zarrix.sync import ThreadSynchronizer as ThreadSynchronizer
 
 __all__ = [
+    "ABSStore",
+    "Adler32",
     "Array",
+    "AsType",
     "Attributes",
+    "BZ2",
+    "Base64",
+    "BitRound",
+    "Blosc",
+    "CRC32",
+    "Categorize",
     "CopyError",
+    "DBMStore",
+    "Delta",
     "DictStore",
     "DirectoryStore",
+    "FixedScaleOffset",
+    "Fletcher32",
+    "GZip",
     "Group",
+    "JSON",
+    "JenkinsLookup3",
     "KVStore",
+    "LMDBStore",
+    "LRUStoreCache",
+    "LZ4",
+    "LZMA",
     "MemoryStore",
     "MetadataError",
+    "MongoDBStore",
     "NestedDirectoryStore",
+    "PackBits",
+    "Pickle",
     "ProcessSynchronizer",
+    "Quantize",
+    "RedisStore",
+    "SQLiteStore",
+    "Shuffle",
     "TempStore",
     "ThreadSynchronizer",
+    "VLenArray",
+    "VLenBytes",
+    "VLenUTF8",
     "ZipStore",
+    "Zlib",
+    "Zstd",
     "__version__",
     "array",
+    "blosc",
+    "codec_registry",
     "config",
     "consolidate_metadata",
     "copy",
@@ -178,6 +214,7 @@ __all__ = [
     "from_array",
     "full",
     "full_like",
+    "get_codec",
     "group",
     "load",
     "migrate",
@@ -188,6 +225,7 @@ __all__ = [
     "open_consolidated",
     "open_group",
     "open_like",
+    "register_codec",
     "save",
     "save_array",
     "save_group",
@@ -218,9 +256,19 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = (
-    *("abc", "api", "attrs", "codecs", "convenience", "core", "creation", "dtype", "errors"),
-    *("hierarchy", "indexing", "interop", "meta", "operate", "registry", "storage", "sync"),
-    *("testing", "types", "util"),
+    *("abc", "api", "attrs", "codecs", "context", "convenience", "core", "creation", "dtype"),
+    *(
+        "errors",
+        "hierarchy",
+        "indexing",
+        "interop",
+        "meta",
+        "operate",
+        "registry",
+        "storage",
+        "sync",
+    ),
+    *("testing", "types", "util", "version"),
 )
 
 
@@ -235,7 +283,7 @@ if not TYPE_CHECKING:
             return found
         if not name.startswith("_"):
             codecs = importlib.import_module("zarrix.codecs")
-            if name in codecs.__all__:
+            if name in codecs.__all__ or name == "MsgPack":
                 return getattr(codecs, name)
         hint = "" if name.startswith("_") else suggestion(name, __dir__())
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

@@ -15,6 +15,7 @@ shuffles by the size of the elements that it sees.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -186,7 +187,8 @@ def normalize_compressor(compressor: Any) -> dict[str, Any] | None:
     """The configuration of ``compressor=``: "default", "none", None, or as for `codec_config`."""
     if isinstance(compressor, str):
         if compressor == "default":
-            return dict(DEFAULT_COMPRESSOR)
+            chosen = vars(sys.modules.get("zarrix.storage", object)).get("default_compressor", ...)
+            return dict(DEFAULT_COMPRESSOR) if chosen is ... else normalize_compressor(chosen)
         if compressor == "none":
             return None
     if compressor is None or compressor is False or compressor in ([], ()):

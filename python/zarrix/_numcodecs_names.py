@@ -54,6 +54,9 @@ def __getattr__(name: str) -> Any:
         from numcodecs.checksum32 import JenkinsLookup3
 
         return JenkinsLookup3
+    if name == "MsgPack" and not hasattr(numcodecs, name):
+        # Not among the names above: numcodecs has it where the package msgpack is installed.
+        raise AttributeError(f"{__name__}.MsgPack needs msgpack: pip install numcodecs[msgpack]")
     try:
         return getattr(numcodecs, name)
     except AttributeError:

@@ -14,6 +14,7 @@ from zarrix._create import (
     zeros,
     zeros_like,
 )
+from zarrix.storage import normalize_store_arg
 
 __all__ = [
     "array",
@@ -22,6 +23,7 @@ __all__ = [
     "empty_like",
     "full",
     "full_like",
+    "normalize_store_arg",
     "ones",
     "ones_like",
     "open_array",
@@ -31,4 +33,5 @@ __all__ = [
 ]
 
 for _name in __all__:
-    globals()[_name].__module__ = __name__
+    if _name != "normalize_store_arg":
+        globals()[_name].__module__ = __name__

@@ -98,6 +98,7 @@ StoreLike = Store | StorePath | MutableMapping[str, Any] | str | os.PathLike[str
 array_meta_key = ".zarray"
 group_meta_key = ".zgroup"
 attrs_key = ".zattrs"
+# Assigned to, it is what ``compressor="default"`` means from then on, as in 2.18.
 default_compressor: Any
 
 

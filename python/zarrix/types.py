@@ -1,4 +1,7 @@
-"""Names for annotations, as zarr-python 3 has them; one class is an array of either format."""
+"""Names for annotations, as zarr 2.18 and zarr-python 3 have them.
+
+One class is an array of either format.
+"""
 
 from typing import Any, Literal
 
@@ -6,7 +9,10 @@ from zarrix._array import Array
 from zarrix._async import AsyncArray
 
 __all__ = [
+    "DIMENSION_SEPARATOR",
     "JSON",
+    "MEMORY_ORDER",
+    "ZARR_VERSION",
     "AnyArray",
     "AnyAsyncArray",
     "ArrayV2",
@@ -19,4 +25,6 @@ __all__ = [
 AnyArray = ArrayV2 = ArrayV3 = Array
 AnyAsyncArray = AsyncArrayV2 = AsyncArrayV3 = AsyncArray
 JSON = Any
-ZarrFormat = Literal[2, 3]
+ZarrFormat = ZARR_VERSION = Literal[2, 3]
+DIMENSION_SEPARATOR = Literal[".", "/"]
+MEMORY_ORDER = Literal["C", "F"]

@@ -61,3 +61,29 @@ OTHER_PARAMETERS: dict[str, str] = {
     "zarr.storage.*.getsize": "2.18 gives the size of all that is below a path",
 }
 """Functions that lack a parameter of zarr-python's, of the same patterns."""
+
+MODULES: dict[str, str] = {
+    "zarr.n5": "blocks of N5 are read as format 3 by the codec n5_default; no N5Store",
+    "zarr.abc.buffer": _BUFFERS,
+    "zarr.abc.metadata": _INTERNAL,
+    "zarr.abc.numcodec": _CODEC_CLASSES,
+    "zarr.buffer": _BUFFERS,
+    "zarr.core.buffer": _BUFFERS,
+    "zarr.core.chunk_grids": "chunks= takes a shape or lists; metadata.chunk_grid shows it",
+    "zarr.core.dtype": "zarr.dtype",
+    "zarr.core.indexing": "selections are resolved in the engine",
+    "zarr.core.metadata.v3": "zarr.core.metadata",
+    "zarr.core.sync": "nothing is awaited inside; zarr.api.asynchronous runs calls in threads",
+    "zarr.experimental": _AROUND,
+    "zarr.metadata": "zarr.migrate, which goes both ways and removes what is old",
+    "zarr._storage": "zarr.storage.Store is the base of stores",
+}
+"""Modules of either version that are not here, and why."""
+
+
+def lines() -> list[str]:
+    """The rows of the table "What is absent" of docs/migration.md."""
+    rows = [(f"module `{name}`", reason) for name, reason in MODULES.items()]
+    for version in ABSENT.values():
+        rows += [(f"`{name}`", reason) for name, reason in version.items()]
+    return [f"| {name.replace('|', '')} | {reason} |" for name, reason in dict(rows).items()]

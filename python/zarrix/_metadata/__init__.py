@@ -202,6 +202,25 @@ class ArrayMetadata:
         """What this describes: ``"array"``."""
         return "array"
 
+    @property
+    def data_type(self) -> Any:
+        """The data type as an object of `zarrix.dtype`."""
+        from zarrix.dtype import parse_dtype
+
+        return parse_dtype(self.dtype, zarr_format=3)
+
+    @property
+    def chunk_grid(self) -> ChunkGrid:
+        """The chunks: of an array with shards, the shards."""
+        if self.rectilinear is None:
+            return ChunkGrid("regular", self.chunk_shape)
+        return ChunkGrid("rectilinear", self.chunk_shape)
+
+    @property
+    def chunk_key_encoding(self) -> ChunkKeyEncoding:
+        """How the keys of chunks are made."""
+        return ChunkKeyEncoding(self.key_encoding[0], self.dimension_separator)
+
     def to_dict(self) -> dict[str, Any]:
         """The document, as JSON values."""
         from zarrix._metadata import v2, v3
@@ -414,6 +433,20 @@ class ArrayMetadata:
             chunk_shape=tuple(max(axis.lengths) for axis in grid),
             rectilinear=grid,
         )
+
+
+class ChunkGrid(NamedTuple):
+    """What `ArrayMetadata.chunk_grid` says: of a rectilinear grid, the lengths of its longest."""
+
+    name: str
+    chunk_shape: tuple[int, ...]
+
+
+class ChunkKeyEncoding(NamedTuple):
+    """What `ArrayMetadata.chunk_key_encoding` says: its name, and what is between the numbers."""
+
+    name: str
+    separator: str
 
 
 @dataclass(frozen=True)

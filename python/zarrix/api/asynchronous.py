@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from zarrix._async import AsyncArray as AsyncArray
+from zarrix._async import AsyncGroup as AsyncGroup
 from zarrix._async import as_async, iterate, twin
 from zarrix.api import synchronous
 

@@ -104,7 +104,7 @@ del _class
 
 
 def __getattr__(name: str) -> Any:
-    if name in _numcodecs_names.__all__:
+    if name in _numcodecs_names.__all__ or name == "MsgPack":
         return getattr(_numcodecs_names, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

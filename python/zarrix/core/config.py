@@ -1,0 +1,5 @@
+"""Public name of ``zarr.core.config``: the settings of this process."""
+
+from zarrix._config import config
+
+__all__ = ["config"]
