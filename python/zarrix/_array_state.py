@@ -29,7 +29,7 @@ from zarrix._config import config
 from zarrix._consolidate import keep_true
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
 from zarrix._h5py_terms import DatasetTerms
-from zarrix._keywords import Order
+from zarrix._keywords import Order, completable
 from zarrix._member import Member
 from zarrix._metadata import ArrayMetadata, OpenedDocument, v2, v3
 from zarrix._replaced import judge_of
@@ -87,6 +87,7 @@ class StoredBytes(int):
         return int(self)
 
 
+@completable
 class ArrayState(Member, ArrayTerms, DatasetTerms):
     """Everything about an array but its elements; users meet `Array`."""
 
@@ -452,6 +453,9 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         """The rows of `info`."""
         self._refresh()
         return _display.array_items(self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.dtype.names or ())
 
     def _repr_html_(self) -> str:
         from zarrix._display_html import array_html

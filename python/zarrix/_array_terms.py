@@ -15,7 +15,7 @@ from zarrix._chain import split_chain
 from zarrix._chunk_grid import AxisGrid
 from zarrix._codecs import shown_codec
 from zarrix._errors import suggestion
-from zarrix._keywords import Format
+from zarrix._keywords import Format, completable
 from zarrix._metadata import ArrayMetadata
 from zarrix.util import json_dumps
 
@@ -103,6 +103,7 @@ class StorePath:
         return StorePath(self.store, f"{self.path}/{other}".strip("/"))
 
 
+@completable
 class ArrayTerms:
     """The properties of zarr-python 3; mixed into every array."""
 

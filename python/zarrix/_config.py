@@ -157,8 +157,9 @@ class Config:
     def chunk_cache_counts(self) -> dict[str, int]:
         return _engine.chunk_cache_counts()
 
+    # Literals are in the setters alone: IPython's completer fails where a property gives one.
     @property
-    def default_zarr_format(self) -> Literal[2, 3] | None:
+    def default_zarr_format(self) -> int | None:
         return self._default_zarr_format
 
     @default_zarr_format.setter
@@ -168,7 +169,7 @@ class Config:
         self._default_zarr_format = value
 
     @property
-    def durability(self) -> Literal["process", "fsync"]:
+    def durability(self) -> str:
         return self._durability
 
     @durability.setter

@@ -38,6 +38,9 @@ from zarrix.util import normalize_storage_path
 
 __all__ = ["Group"]
 
+# How many paths are offered for completion; names of direct members are offered in any case.
+_MOST_COMPLETIONS = 500
+
 
 class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
     """A group that exists in a store.
@@ -361,7 +364,24 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         return sorted({*super().__dir__(), *names})
 
     def _ipython_key_completions_(self) -> list[str]:
-        return list(self)
+        """Names of the members and, where the store is near, paths of what is below them."""
+        paths = list(self)
+        if self._store.is_remote:
+            return paths
+        begun = 0
+        while begun < len(paths) and len(paths) < _MOST_COMPLETIONS:
+            path = paths[begun]
+            names = self._store.child_names(self._item_path(path))
+            found = (f"{path}/{name}" for name in names)
+            paths += [one for one in found if self._kind_or_broken(one) is not None]
+            begun += 1
+        return paths[: max(len(self), _MOST_COMPLETIONS)]
+
+    def _kind_or_broken(self, name: str) -> str | None:
+        try:
+            return self._kind(self._item_path(name))
+        except MetadataError:
+            return "broken"
 
     # Changing the hierarchy
 

@@ -17,7 +17,7 @@ from zarrix._array_terms import StorePath
 from zarrix._attributes import Attributes
 from zarrix._consolidate import view
 from zarrix._errors import ArrayNotFoundError, ContainsArrayError, GroupNotFoundError
-from zarrix._keywords import Format, V3RequireKeywords, V3ShapeKeywords, takes
+from zarrix._keywords import Format, V3RequireKeywords, V3ShapeKeywords, completable, takes
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
 from zarrix._stores import Store, as_store
 from zarrix.util import normalize_shape, normalize_storage_path
@@ -30,6 +30,7 @@ __all__ = ["GroupTerms", "create_nodes"]
 _GIVEN = dict.fromkeys(("store", "chunk_store"), "is given by the group")
 
 
+@completable
 class GroupTerms:
     """The methods of zarr-python 3; mixed into every group."""
 

@@ -38,10 +38,12 @@ __all__ = [
     "V3RequireKeywords",
     "V3ShapeKeywords",
     "WordKeywords",
+    "completable",
     "takes",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 Order = Literal["C", "F"]
@@ -245,6 +247,24 @@ class OpenArrayKeywords(OpenLikeKeywords, total=False):
     zarr_version: Format | None
     zarr_format: Format | None
     storage_options: Mapping[str, Any] | None
+
+
+_PLAIN = {"Format": "int", "Order": "str"}
+
+
+def completable(cls: type[T]) -> type[T]:
+    """A class whose properties are typed for checkers, and can be completed in IPython.
+
+    Its completer evaluates what properties are annotated with, and fails at a Literal (jedi 0.19
+    and 0.20), with all completions of the object.
+    """
+    for value in vars(cls).values():
+        if isinstance(value, property) and value.fget is not None:
+            noted = value.fget.__annotations__
+            noted["return"] = {"Format": "int", "Order": "str"}.get(
+                noted["return"], noted["return"]
+            )
+    return cls
 
 
 def takes(

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarrix._display import byte_count
 from zarrix._errors import ArrayIndexError
 from zarrix._fancy import Indices, Picked, pick_orthogonal
 from zarrix._selection import AxisSelection
@@ -104,6 +105,19 @@ class LazyArray:
 
     def __repr__(self) -> str:
         return f"<lazy view {self.shape} {self.dtype} of {self._array!r}>"
+
+    def _repr_html_(self) -> str:
+        from zarrix._display_html import info_table
+
+        return info_table(
+            [
+                ("Type", "lazy view: nothing is read until view[...]"),
+                ("Shape", self.shape),
+                ("Data type", self.dtype),
+                ("No. bytes", byte_count(self.nbytes)),
+                ("Of", repr(self._array)),
+            ]
+        )
 
     # Composing
 

@@ -253,7 +253,9 @@ def choose_format(
             f"{named} belongs to zarr_format=3; create the array at top level with zarr_format=3, "
             "or in a group that was created with it"
         )
-    return asked or (3 if word is not None else config.default_zarr_format or default)
+    if asked is not None or word is not None:
+        return asked or 3
+    return check_format(config.default_zarr_format) or default
 
 
 def array_document(metadata: ArrayMetadata) -> bytes:
