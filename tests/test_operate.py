@@ -83,6 +83,60 @@ def test_arrays_without_any_stored_chunk_are_counted(root):
     assert str(found).startswith("3 arrays (1 without a stored chunk), 2 groups, 12 chunks of ")
 
 
+def verify_while(root, change):
+    """What `verify` says if ``change`` happens between its listing and its look at the metadata."""
+
+    class Changing(zarr.storage.WrapperStore):
+        done = False
+
+        def _list(self, prefix):
+            found = super()._list(prefix)
+            if not self.done:
+                self.done = True
+                change()
+            return found
+
+    return zarr.verify(Changing(root.store))
+
+
+@pytest.mark.parametrize("change", ["delete", "shrink", "move"])
+def test_what_others_change_while_everything_is_looked_at_is_no_problem(root, change):
+    changes = {
+        "delete": lambda: root.__delitem__("a"),
+        "shrink": lambda: root["a"].resize(3, 3),
+        "move": lambda: root.move("b", "d"),
+    }
+    found = verify_while(root, changes[change])
+    assert (found.problems, found.orphans) == ([], [])
+
+
+def test_an_array_that_is_created_over_lost_chunks_meanwhile_has_them(root):
+    root.store["late/0"] = bytes(3)
+
+    def create():
+        root.create_dataset("late", shape=3, dtype="u1", compressor=None)
+
+    found = verify_while(root, create)
+    assert (found.problems, found.orphans) == ([], [])
+
+
+def test_a_place_with_documents_of_both_formats_is_looked_at_as_format_2(root):
+    document = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [20, 30],
+        "data_type": "int32",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5, 10]}},
+        "chunk_key_encoding": {"name": "default"},
+        "fill_value": 0,
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+    }
+    root.store["a/zarr.json"] = json.dumps(document).encode()
+    root.store["a/c/0/0"] = bytes(200)
+    found = zarr.verify(root.store)
+    assert (found.problems, found.arrays, found.chunks) == ([], 2, 24)
+
+
 def test_a_file_that_is_not_zarrs_is_a_note_and_no_problem(root):
     root.store["README.txt"] = b"years"
     found = zarr.verify(root.store)

@@ -11,6 +11,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from zarrix import _nodes
+from zarrix._array import Array
+from zarrix._errors import ArrayNotFoundError
 from zarrix._text import counted
 from zarrix.operate._survey import Problem, Survey
 
@@ -48,7 +51,9 @@ def sort_orphans(found: Survey) -> Orphans:
     chunks = {
         key
         for path, keys in found.chunks.items()
-        for key, _ in found.arrays[path]._io.stored_chunks(keys)
+        for array in (found.arrays[path], found.twins.get(path))
+        if array is not None
+        for key, _ in array._io.stored_chunks(keys)
     }
     stored, unknown = set(found.keys), _unknown(found)
     result = Orphans()
@@ -62,10 +67,13 @@ def sort_orphans(found: Survey) -> Orphans:
         elif not _is_zarr(key):
             result.strangers.append(key)
         else:
-            result.keys.append(key)
             folders.setdefault(_lost_node(found, key), []).append(key)
     for folder, keys in folders.items():
-        result.problems += _lost(found, folder, keys)
+        for problem, lost in _lost(found, folder, keys):
+            if _is_lost(found, folder, lost):
+                result.problems.append(problem)
+                result.keys += lost
+    result.keys.sort()
     return result
 
 
@@ -81,7 +89,8 @@ def missing_groups(found: Survey) -> list[Problem]:
             if at in nodes:
                 break
             held.setdefault(at, []).append(path)
-    return [_missing(folder, below, name) for folder, below in held.items()]
+    problems = [_missing(folder, below, name) for folder, below in held.items()]
+    return [problem for problem in problems if problem.key not in found.place.store]
 
 
 def _unknown(found: Survey) -> set[str]:
@@ -151,26 +160,39 @@ def _lost_node(found: Survey, key: str) -> str:
     return f"{start}/{name}" if start else name
 
 
-def _lost(found: Survey, folder: str, keys: list[str]) -> list[Problem]:
+def _lost(found: Survey, folder: str, keys: list[str]) -> list[tuple[Problem, list[str]]]:
+    """What there is to say of the orphans of a node, and of which of them."""
     if folder in found.arrays:
         found.outside.update(keys)
         shape = found.arrays[folder].shape
-        return [
-            Problem("orphan", key, f"{key!r} is not a chunk of the array {'/' + folder!r}, {shape}")
-            for key in keys
-        ]
-    documents = [key for key in keys if _DOCUMENT.fullmatch(key)]
+        said = f"is not a chunk of the array {'/' + folder!r}, {shape}"
+        return [(Problem("orphan", key, f"{key!r} {said}"), [key]) for key in keys]
+    problems = [
+        (Problem("orphan", key, f"{key!r} belongs to no node"), [key])
+        for key in keys
+        if _DOCUMENT.fullmatch(key)
+    ]
     chunks = [key for key in keys if not _DOCUMENT.fullmatch(key)]
-    problems = [Problem("orphan", key, f"{key!r} belongs to no node") for key in documents]
     if chunks:
-        said = f"{counted(len(chunks), 'chunk')} below {'/' + folder!r}"
         belong = "belongs" if len(chunks) == 1 else "belong"
-        problems.append(
-            Problem(
-                "orphan",
-                folder or chunks[0],
-                f"{said}, {chunks[0]!r} the first, {belong} to no array: "
-                "its metadata, '.zarray' or 'zarr.json', is missing",
-            )
+        message = (
+            f"{counted(len(chunks), 'chunk')} below {'/' + folder!r}, {chunks[0]!r} the first, "
+            f"{belong} to no array: its metadata, '.zarray' or 'zarr.json', is missing"
         )
+        problems.append((Problem("orphan", folder or chunks[0], message), chunks))
     return problems
+
+
+def _is_lost(found: Survey, folder: str, keys: list[str]) -> bool:
+    """Whether orphans are so still: others may have created, resized or deleted their array."""
+    store, chunk_store = found.place.store, found.place.chunk_store
+    if keys[0] not in store:
+        return False
+    if folder in found.arrays:
+        try:
+            array = Array(store, path=folder, chunk_store=chunk_store)
+        except ArrayNotFoundError:
+            return True
+        return not array._io.stored_chunks(keys)
+    documents = (_nodes.key_of(folder, name) for name in (".zarray", ".zgroup", "zarr.json"))
+    return folder in found.groups or not any(document in store for document in documents)

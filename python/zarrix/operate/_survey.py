@@ -70,6 +70,8 @@ class Survey:
         Their formats, by path.
     chunks : dict of str to list of str
         Keys that may be chunks, by the path of the array.
+    twins : dict of str to Array
+        By path, what a document of format 3 says where one of format 2 decides.
     outside : set of str
         Keys that are like those of an array's chunks, and that its shape does not have.
     problems : list of Problem
@@ -82,6 +84,7 @@ class Survey:
     arrays: dict[str, Array] = field(default_factory=dict)
     groups: dict[str, int] = field(default_factory=dict)
     chunks: dict[str, list[str]] = field(default_factory=dict)
+    twins: dict[str, Array] = field(default_factory=dict)
     outside: set[str] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
 
@@ -180,7 +183,8 @@ def _open_array(found: Survey, key: str, node: _nodes.Node, parse: Callable[...,
         parse(node.document, _where(found, key))
         found.problems.append(Problem("codec", key, _sentence(found, key, error)))
     else:
-        found.arrays[path] = opened
+        # Where a place has documents of both formats, it is of format 2, which is read first.
+        (found.twins if path in found.arrays else found.arrays)[path] = opened
 
 
 def _read_group(found: Survey, key: str, document: bytes) -> None:
@@ -198,7 +202,7 @@ def _read_node(found: Survey, key: str, document: bytes) -> None:
         _open_array(found, key, _nodes.Node(3, "array", document), v3.parse_array)
         return
     v3.parse_group(document, where=where)
-    found.groups[path] = 3
+    found.groups.setdefault(path, 3)
     consolidated = members_of(document, where).get("consolidated_metadata")
     if isinstance(consolidated, dict) and isinstance(consolidated.get("metadata"), dict):
         told = {
