@@ -5,10 +5,12 @@ The table "What ran where" of docs/stores.md has a row for each, and for each se
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import itertools
 import json
 import logging
+import threading
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -147,10 +149,17 @@ def _fsspec_store(folder: Path) -> tuple[Any, Any]:
 def _mongodb(folder: Path) -> tuple[Any, Any]:
     mongomock = importlib.import_module("mongomock")
     servers = mongomock.store.ServerStore()
+    one_at_a_time = threading.RLock()
 
     class Mocked(storage.MongoDBStore):
         def _connect(self) -> Any:
             return mongomock.MongoClient(_store=servers)
+
+        @contextlib.contextmanager
+        def _opened(self) -> Any:
+            # As a server does; the mock empties a document before it fills it with another.
+            with one_at_a_time, super()._opened() as client:
+                yield client
 
     return Mocked(), Mocked()
 

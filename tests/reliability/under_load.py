@@ -17,12 +17,14 @@ import sys
 import time
 from collections.abc import Iterator
 
+# It ends with the process that started it, however that ends.
+_LOOP = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
+
 
 @contextlib.contextmanager
 def busy(loops: int) -> Iterator[None]:
     """Meanwhile so many processes do nothing but take time, with the same priority as the tests."""
-    command = [sys.executable, "-c", "while True: pass"]
-    started = [subprocess.Popen(command) for _ in range(loops)]
+    started = [subprocess.Popen([sys.executable, "-c", _LOOP]) for _ in range(loops)]
     try:
         yield
     finally:
