@@ -1,0 +1,43 @@
+"""Looking after a store in a bucket: from Python, and with options on the command line."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import zarrix as zarr
+
+
+def test_a_store_in_a_bucket_is_verified_repaired_and_compared(bucket, tmp_path):
+    options, url = bucket.options, f"{bucket.url}/x.zarr"
+    root = zarr.open_group(url, mode="w", storage_options=options)
+    root.create_dataset("g/a", data=np.arange(6, dtype="i4"), chunks=2, compressor=None)
+    assert zarr.verify(url, storage_options=options).chunks == 3
+    digests = zarr.digests(url, storage_options=options)
+    root.store["g/a/1"] = b"short"
+    (problem,) = zarr.verify(url, storage_options=options).problems
+    assert (problem.kind, problem.key) == ("chunk", "g/a/1")
+    assert len(zarr.verify(url, storage_options=options, digests=digests).problems) == 2
+    assert zarr.repair(url, storage_options=options).set_aside == {"g/a/1": "g/a/1.broken"}
+    other = zarr.group(tmp_path / "y.zarr")
+    other.create_dataset("g/a", data=np.arange(6, dtype="i4"), chunks=2, compressor=None)
+    found = zarr.diff(url, tmp_path / "y.zarr", storage_options=options)
+    assert [str(one) for one in found.differences] == ["/g/a chunk (1,)"]
+
+
+def test_options_reach_a_bucket_from_the_command_line(bucket):
+    url = f"{bucket.url}/cli.zarr"
+    zarr.open(url, mode="w", shape=3, storage_options=bucket.options)[:] = 1
+    given = []
+    for name, value in bucket.options.items():
+        text = value if isinstance(value, str) else json.dumps(value)
+        given += ["--storage-option", f"{name}={text}"]
+    for command in ("info", "tree", "verify"):
+        ran = subprocess.run(
+            [sys.executable, "-m", "zarrix.cli", command, url, *given],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert (ran.stderr, ran.returncode) == ("", 0), command
