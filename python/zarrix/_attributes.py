@@ -18,6 +18,7 @@ import numpy as np
 from zarrix._consolidate import keep_true
 from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
+from zarrix._store import place
 from zarrix._stores import Store, as_store
 
 __all__ = ["Attributes", "require_json"]
@@ -164,7 +165,7 @@ class Attributes(MutableMapping[str, Any]):
         if document is None:
             return {}
         parse = v3.parse_attributes if self._inside else v2.parse_attributes
-        return dict(parse(document, where=self.key))
+        return dict(parse(document, where=place(self.store, self.key)))
 
     def _change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         if self.read_only:

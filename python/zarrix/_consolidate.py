@@ -21,6 +21,7 @@ from zarrix._metadata import GroupMetadata, consolidated, v2, v3
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.consolidated import Documents
 from zarrix._store import Store
+from zarrix._store import place as place_of
 from zarrix.util import json_dumps, json_loads
 
 __all__ = [
@@ -60,7 +61,7 @@ def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -
         groups = []
         for one in level:
             own = [_join(one, name) for name in names if _join(one, name) in stored]
-            documents = {key: members_of(stored[key], key) for key in own}
+            documents = {key: members_of(stored[key], place_of(store, key)) for key in own}
             found.update((key[start:], _without_members(own)) for key, own in documents.items())
             is_array = any(
                 key.endswith(".zarray") or document.get("node_type") == "array"
@@ -89,7 +90,7 @@ def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
 
     def write(old: bytes | None) -> bytes:
         documents = _collect(store, path, path, zarr_format, deep=True)
-        return _encode(old, documents, zarr_format, place)
+        return _encode(old, documents, zarr_format, place_of(store, place))
 
     store.update_value(place, write)
 
@@ -140,7 +141,7 @@ def _resynced(
     store: Store, root: str, path: str, zarr_format: int, deep: bool, place: str
 ) -> Callable[[bytes | None], bytes | None]:
     def change(old: bytes | None) -> bytes | None:
-        documents = _parse(old, zarr_format, place)
+        documents = _parse(old, zarr_format, place_of(store, place))
         if documents is None:
             return old
         prefix = path[len(root) :].strip("/")
@@ -151,8 +152,8 @@ def _resynced(
             below = prefix == "" or key.startswith(f"{prefix}/")
             return key in own or (below and (deep or not fresh))
 
-        kept = {key: one for key, one in documents.items() if not replaced(key)}
-        return _encode(old, {**kept, **fresh}, zarr_format, place)
+        left = {key: one for key, one in documents.items() if not replaced(key)}
+        return _encode(old, {**left, **fresh}, zarr_format, place_of(store, place))
 
     return change
 
@@ -206,7 +207,7 @@ def view(store: Store, path: str, group: GroupMetadata) -> ConsolidatedMetadata 
         }
     else:
         place = _join(path, ".zmetadata" if group.zarr_format == 2 else "zarr.json")
-        documents = _parse(store.get(place), group.zarr_format, place)
+        documents = _parse(store.get(place), group.zarr_format, place_of(store, place))
     return None if documents is None else _as_objects(documents, group.zarr_format)
 
 
@@ -415,7 +416,7 @@ def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> Co
     for wanted, name in ((2, key), (3, "zarr.json")):
         if zarr_format in (None, wanted):
             place = _join(path, name)
-            documents = _parse(store.get(place), wanted, place)
+            documents = _parse(store.get(place), wanted, place_of(store, place))
             if documents is not None:
                 return ConsolidatedStore(store, path, documents, place)
     raise PathNotFoundError(

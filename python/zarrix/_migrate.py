@@ -183,7 +183,8 @@ def _read(store: Store, path: str, kind: str, zarr_format: int) -> ArrayMetadata
         key = _nodes.key_of(path, "zarr.json")
         parse = v3.parse_array if kind == "array" else v3.parse_group
         return parse(store[key], _nodes.place(store, key))
-    attributes = v2.parse_attributes(store.get(_nodes.key_of(path, ".zattrs"), b"{}"))
+    key = _nodes.key_of(path, ".zattrs")
+    attributes = v2.parse_attributes(store.get(key, b"{}"), _nodes.place(store, key))
     key = _nodes.key_of(path, f".z{kind}")
     where = _nodes.place(store, key)
     if kind == "group":

@@ -27,8 +27,7 @@ from zarrix._errors import (
 )
 from zarrix._keywords import Format
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
-from zarrix._secrets import public_url
-from zarrix._store import Store
+from zarrix._store import Store, place
 
 __all__ = [
     "Node",
@@ -196,12 +195,6 @@ def describe(store: Store, path: str) -> str:
     if isinstance(getattr(store, "path", None), str):
         return repr(place(store, path).rstrip("/"))
     return f"{'/' + path!r} of the {type(store).__name__}"
-
-
-def place(store: Store, key: str) -> str:
-    """Where the document ``key`` is, for messages: its file, or its key."""
-    root = getattr(store, "path", None)
-    return f"{public_url(root.rstrip('/'))}/{key}" if isinstance(root, str) else key
 
 
 def check_format(zarr_version: Any, zarr_format: Any = None) -> Format | None:

@@ -18,6 +18,7 @@ from zarrix import _engine
 from zarrix._config import check_durability, config
 from zarrix._errors import InvalidKeyError, ReadOnlyError
 from zarrix._kept import kept
+from zarrix._secrets import public_url
 from zarrix.util import normalize_storage_path
 
 __all__ = ["EngineStore", "LostUpdateWarning", "Store", "as_buffer", "is_document"]
@@ -41,6 +42,12 @@ def is_document(key: str) -> bool:
 def _most_bytes(key: str) -> int:
     """How much of a value is read: a document that is longer is refused, and costs no memory."""
     return config.max_document_bytes if is_document(key) else 2**64 - 1
+
+
+def place(store: Any, key: str) -> str:
+    """Where the value of ``key`` is, for messages: its file, or its key."""
+    root = getattr(store, "path", None)
+    return f"{public_url(root.rstrip('/'))}/{key}" if isinstance(root, str) else key
 
 
 class Store(MutableMapping[str, Any]):
