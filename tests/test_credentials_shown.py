@@ -96,6 +96,8 @@ WAYS: dict[str, Way] = {
     "cli info": lambda url: cli.main(["info", url]),
     "cli tree": lambda url: cli.main(["tree", url]),
     "cli verify": lambda url: cli.main(["verify", url]),
+    "cli repair": lambda url: cli.main(["repair", url]),
+    "cli diff": lambda url: cli.main(["diff", url, url]),
 }
 # Their argument is a path of this machine, which they show.
 OF_PATHS = {"ZipStore", "DirectoryStore"}

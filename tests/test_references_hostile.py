@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import zarrix as zarr
+from hypothesis import given
+from hypothesis import strategies as st
 from servers.recorder import ENDLESS, Recorder
 from zarrix import storage
 from zarrix._errors import CorruptStoreError
@@ -290,3 +292,45 @@ def test_a_partition_of_parquet_is_not_made_longer_than_it_is_encoded(tmp_path: 
     parquet.write_table(empty, folder / "a" / "refs.1.parq")
     with pytest.raises(CorruptStoreError, match=f"has {rows} references"):
         store._references._partition("a", 1)  # type: ignore[attr-defined]
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["{{u}}", "{{i}}", "base64:!", "refs", "/value", "s3://b/k", "a::b"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=6,
+)
+REFERENCES = st.dictionaries(st.text(max_size=3), JSON, max_size=3)
+DOCUMENTS = JSON | st.fixed_dictionaries(
+    {},
+    optional={
+        "version": JSON,
+        "templates": JSON | st.dictionaries(st.sampled_from("uc"), st.text(max_size=5)),
+        "refs": JSON | REFERENCES,
+        "gen": JSON
+        | st.lists(
+            st.fixed_dictionaries(
+                {"key": JSON, "url": JSON},
+                optional={"dimensions": JSON, "offset": JSON, "length": JSON},
+            ),
+            max_size=2,
+        ),
+    },
+)
+
+
+@given(DOCUMENTS)
+def test_any_json_is_references_or_a_corrupt_store(document: Any) -> None:
+    from zarrix import _reference_json
+
+    try:
+        references = _reference_json.JsonReferences(document, "of a draw")
+    except CorruptStoreError:
+        return
+    for key in references.names(""):
+        value = references.find(key)
+        assert isinstance(value, bytes) or (isinstance(value[0], str) and value[1] >= 0)

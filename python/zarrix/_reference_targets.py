@@ -17,7 +17,7 @@ from zarrix import _remote
 from zarrix._config import config
 from zarrix._errors import CorruptStoreError
 from zarrix._remote._options import apart, together
-from zarrix._secrets import Secrets, hiding, public_text, public_url
+from zarrix._secrets import Secrets, public_error, public_text, public_url
 from zarrix._store import Store, is_document
 from zarrix._stores import DirectoryStore, as_store
 
@@ -42,6 +42,7 @@ _SERVICES = {
 _SCHEMES = ("file", "memory", *_SERVICES)
 # References may name any number of folders.
 _MOST_OPEN = 256
+_MOST_KNOWN = 10_000
 
 
 class Targets:
@@ -74,6 +75,8 @@ class Targets:
         self._options = _Options(options)
         self._elsewhere = {_normal(place): _Options(given) for place, given in elsewhere.items()}
         self._open: dict[str, Store] = {}
+        # By URL: the store of its folder, and its name there.
+        self._known: dict[str, tuple[Store, str]] = {}
 
     def read(self, key: str, part: Part) -> bytes:
         """The bytes of ``part``, which is the value of ``key``.
@@ -88,63 +91,78 @@ class Targets:
             The file is shorter than the reference says, or too long to be read whole.
         """
         url, start, length = part
-        told = f"{key!r} of the references {self._shown} is a part of {public_url(url)!r}"
-        place = self._permitted(told, url)
-        scheme, found, rest = place.rpartition("://")
-        folder, slash, name = rest.rpartition("/")
-        if not name or not slash or url == "" or url.endswith("/"):
-            raise CorruptStoreError(f"{told}, which does not name a file")
+        most = _most(key)
         try:
-            with hiding():
-                store = self._store(f"{scheme}{found}{folder}" or "/")
-                if length is None:
-                    value = store._engine.get(name, most=_most(key))
-                else:
-                    value = store._engine.get_slice(name, start, start + length)
-        except PermissionError as error:
-            raise PermissionError(f"{told}: {public_text(str(error))}{self._hint(place)}") from None
-        except FileNotFoundError as error:
-            raise FileNotFoundError(f"{told}: {public_text(str(error))}") from None
-        except ValueError as error:
-            raise CorruptStoreError(f"{told}: {public_text(str(error))}") from None
+            store, name = self._known.get(url) or self._found(url)
+            if length is None:
+                value = store._engine.get(name, most=most)
+            else:
+                value = store._engine.get_slice(name, start, start + length)
+        except Exception as error:
+            raise self._of(error, key, url) from None
+        if value is not None and (len(value) <= most if length is None else len(value) == length):
+            return value
+        told = self._told(key, url)
         if value is None:
             raise FileNotFoundError(f"{told}, which is not there")
-        if length is None and len(value) > (most := _most(key)):
+        if length is None:
             raise CorruptStoreError(
                 f"{told}, which has more than {most} bytes; raise config.max_chunk_bytes, or for "
                 "metadata config.max_document_bytes, if this is no mistake"
             )
-        if length is not None and len(value) < length:
-            raise CorruptStoreError(
-                f"{told}: {length} bytes from {start} on, of which {len(value)} are there"
-            )
-        return value
+        raise CorruptStoreError(
+            f"{told}: {length} bytes from {start} on, of which {len(value)} are there"
+        )
 
-    def _permitted(self, told: str, url: str) -> str:
-        """Where ``url`` is, if references may name it."""
-        try:
-            place = _normal(url)
-        except ValueError as error:
-            raise CorruptStoreError(f"{told}, which does not name a file: {error}") from None
+    def _told(self, key: str, url: str) -> str:
+        return f"{key!r} of the references {self._shown} is a part of {public_url(url)!r}"
+
+    def _of(self, error: Exception, key: str, url: str) -> Exception:
+        """What is raised for ``error``, which names the reference and no secret."""
+        told, text = self._told(key, url), public_text(str(error))
+        match error:
+            case _Refused():
+                return PermissionError(f"{told}, {text}")
+            case PermissionError():
+                return PermissionError(f"{told}: {text}{self._hint(url)}")
+            case FileNotFoundError():
+                return FileNotFoundError(f"{told}: {text}")
+            case ValueError():
+                return CorruptStoreError(f"{told}: {text}")
+        return public_error(error, {})
+
+    def _found(self, url: str) -> tuple[Store, str]:
+        """The store of the folder of ``url``, and the name there, if references may name it."""
+        # Links are followed before what they lead to is compared.
+        place = _normal(url, self.allowed is not None)
         if self.allowed is not None and not _is_below(place, self.allowed):
             shown = [public_url(one) for one in self.allowed]
-            raise PermissionError(
-                f"{told}, which is below none of allowed={shown}; add its folder there if you "
-                "trust it"
+            raise _Refused(
+                f"which is below none of allowed={shown}; add its folder there if you trust it"
             )
         if self.allowed is None and not _is_ours(place):
-            raise PermissionError(
-                f"{told}, and references name files and URLs of {', '.join(_SCHEMES)} only, "
-                "without a chain '::'; name its folder in allowed= if you trust it"
+            raise _Refused(
+                f"and references name files and URLs of {', '.join(_SCHEMES)} only, without a "
+                "chain '::'; name its folder in allowed= if you trust it"
             )
-        return place
+        scheme, found, rest = place.rpartition("://")
+        folder, slash, name = rest.rpartition("/")
+        if not name or not slash or not url or url.endswith("/"):
+            raise ValueError("it does not name a file")
+        known = self._store(f"{scheme}{found}{folder}" or "/"), name
+        # Where a path leads can change, and it may have to stay below a folder.
+        if self.allowed is None or found:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known = {}
+            self._known[url] = known
+        return known
 
     def _store(self, folder: str) -> Store:
         store = self._open.get(folder)
         if store is None:
             store = self._opened(folder)
             if len(self._open) >= _MOST_OPEN:
-                self._open = {}
+                self._open, self._known = {}, {}
             store = self._open.setdefault(folder, store)
         return store
 
@@ -197,7 +215,8 @@ class Targets:
         is_accounts = "@" not in place or account == self._options.public.get("account_name")
         return there in ("s3", "gs") or (there == "az" and is_accounts)
 
-    def _hint(self, place: str) -> str:
+    def _hint(self, url: str) -> str:
+        place = _normal(url)
         if "://" not in place or not self._options.secrets:
             return ""
         if self._options_for(place).secrets:
@@ -208,7 +227,11 @@ class Targets:
         )
 
     def __getstate__(self) -> Any:
-        return {**self.__dict__, "_open": {}}
+        return {**self.__dict__, "_open": {}, "_known": {}}
+
+
+class _Refused(Exception):
+    """References may not name this."""
 
 
 class _Options:
@@ -227,13 +250,12 @@ def _most(key: str) -> int:
     return config.max_document_bytes if is_document(key) else config.max_chunk_bytes
 
 
-def _normal(place: str) -> str:
+def _normal(place: str, follow: bool = True) -> str:
     """A URL with its scheme in lower case; a path, or the URL of a file, as an absolute path."""
     scheme, found, rest = place.partition("://")
-    if not found:
-        return os.path.realpath(place)
-    if scheme.lower() in ("file", "local"):
-        return os.path.realpath(rest)
+    if not found or scheme.lower() in ("file", "local"):
+        path = rest if found else place
+        return os.path.realpath(path) if follow else os.path.abspath(path)
     return f"{scheme.lower()}://{rest}"
 
 
