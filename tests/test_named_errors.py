@@ -210,3 +210,34 @@ def test_no_name_shows_a_password() -> None:
         store = as_store(address)
         for text in (_nodes.describe(store, "g/a"), _nodes.place(store, "g/a/zarr.json")):
             assert "SEKRET" not in text
+
+
+@pytest.mark.parametrize("stored", [2, 3])
+def test_a_node_of_the_other_format_is_named_where_one_is_asked_for(stored: int) -> None:
+    asked = 5 - stored
+    array: dict[str, bytes] = {}
+    group: dict[str, bytes] = {}
+    zarr.create(3, store=array, zarr_format=stored)
+    zarr.open_group(group, mode="w", zarr_format=stored)
+    way_out = rf"of format {stored}: leave out zarr_format={asked}, or .*migrate\(store, to={asked}"
+    for call, place, what in (
+        (zarr.open, array, "an array"),
+        (zarr.open, group, "a group"),
+        (zarr.open_array, array, "an array"),
+        (zarr.open_group, group, "a group"),
+    ):
+        with pytest.raises(zarr.errors.PathNotFoundError, match=f"there is {what} {way_out}"):
+            call(place, mode="r", zarr_format=asked)
+
+
+def test_a_view_of_another_dtype_says_how_it_is_written() -> None:
+    with pytest.raises(TypeError, match=r"view\(dtype='u8'\)"):
+        zarr.zeros(3).view("u8")
+
+
+def test_creating_pickles_says_what_to_pass() -> None:
+    codec = {"id": "pickle"}
+    with pytest.raises(MetadataError, match="pass allow_pickle=True to create the array"):
+        zarr.create(3, dtype=object, object_codec=codec, store={})
+    made = zarr.create(3, dtype=object, object_codec=codec, store={}, allow_pickle=True)
+    assert made.shape == (3,)

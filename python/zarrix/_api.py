@@ -128,12 +128,16 @@ def open(
         return open_array(opened, mode, **kwargs)
     if mode in ("w", "w-", "x"):
         return _open_group(opened, mode, kwargs)
-    node = _nodes.find(opened, where, _nodes.check_format(zarr_version, zarr_format))
+    asked = _nodes.check_format(zarr_version, zarr_format)
+    node = _nodes.find(opened, where, asked)
     if node is not None and node.kind == "array":
         return open_array(opened, mode, **kwargs, _node=node)
     if mode == "a" or node is not None:
         return _open_group(opened, mode, kwargs, node)
-    raise PathNotFoundError(f"neither an array nor a group at {_nodes.describe(opened, where)}")
+    raise PathNotFoundError(
+        f"neither an array nor a group at {_nodes.describe(opened, where)}"
+        f"{_nodes.in_other_format(opened, where, asked)}"
+    )
 
 
 def _open_group(
@@ -443,7 +447,10 @@ def _existing(store: Store, path: str, mode: str, zarr_format: int | None) -> _n
             )
         return node
     if mode in ("r", "r+"):
-        raise GroupNotFoundError(f"no group at {_nodes.describe(store, path)}")
+        raise GroupNotFoundError(
+            f"no group at {_nodes.describe(store, path)}"
+            f"{_nodes.in_other_format(store, path, zarr_format)}"
+        )
     return None
 
 

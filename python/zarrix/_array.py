@@ -408,6 +408,8 @@ class Array(Selecting):
         Array
             With ``is_view`` true; it cannot be resized.
         """
+        if isinstance(shape, str | np.dtype | type):
+            raise TypeError(f"view() takes a shape first; write view(dtype={shape!r})")
         metadata = self._metadata
         new_dtype = np.dtype(metadata.dtype if dtype is None else dtype)
         new = self._clone()

@@ -525,7 +525,10 @@ def _existing(store: Store, path: str, mode: str, zarr_format: Format | None) ->
             "open it with open_group()"
         )
     if mode in ("r", "r+"):
-        raise ArrayNotFoundError(f"no array at {_nodes.describe(store, path)}")
+        raise ArrayNotFoundError(
+            f"no array at {_nodes.describe(store, path)}"
+            f"{_nodes.in_other_format(store, path, zarr_format)}"
+        )
     return None
 
 

@@ -115,7 +115,10 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
                 "open it with open_array()"
             )
         if node is None:
-            raise GroupNotFoundError(f"no group at {_nodes.describe(self._store, self._path)}")
+            raise GroupNotFoundError(
+                f"no group at {_nodes.describe(self._store, self._path)}"
+                f"{_nodes.in_other_format(self._store, self._path, asked)}"
+            )
         self._zarr_format = node.zarr_format
         self._parse_metadata(node.document)
         self._attrs = Attributes(

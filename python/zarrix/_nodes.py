@@ -44,6 +44,7 @@ __all__ = [
     "group_document",
     "has_array",
     "has_group",
+    "in_other_format",
     "key_of",
     "members",
     "place",
@@ -195,6 +196,18 @@ def describe(store: Store, path: str) -> str:
     if isinstance(getattr(store, "path", None), str):
         return repr(place(store, path).rstrip("/"))
     return f"{'/' + path!r} of the {type(store).__name__}"
+
+
+def in_other_format(store: Store, path: str, asked: int | None) -> str:
+    """The end of a message that nothing is there in one format: what is there in the other."""
+    node = None if asked is None else find(store, path)
+    if node is None:
+        return ""
+    what = "an array" if node.kind == "array" else "a group"
+    return (
+        f"; there is {what} of format {node.zarr_format}: leave out zarr_format={asked}, or "
+        f"change its format with zarrix.migrate(store, to={asked})"
+    )
 
 
 def check_format(zarr_version: Any, zarr_format: Any = None) -> Format | None:

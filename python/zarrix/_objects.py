@@ -217,8 +217,8 @@ class ElementCodec:
         if self.kind == "python":
             if self.name == "pickle" and not allow_pickle:
                 raise MetadataError(
-                    f"{where}: the codec 'pickle' runs whatever program is in the chunks; if you "
-                    "trust who wrote them, open the array itself with allow_pickle=True"
+                    f"{where}: the codec 'pickle' runs whatever program is in the chunks; pass "
+                    "allow_pickle=True to create the array, or to open one whose writers you trust"
                 )
             try:
                 self._encode, self._decode = _maker(self.name, where)(config)
