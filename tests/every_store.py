@@ -12,7 +12,8 @@ import json
 import logging
 import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,9 +152,17 @@ def _mongodb(folder: Path) -> tuple[Any, Any]:
     servers = mongomock.store.ServerStore()
     one_at_a_time = threading.RLock()
 
+    one_at_a_time = threading.RLock()
+
     class Mocked(storage.MongoDBStore):
         def _connect(self) -> Any:
             return mongomock.MongoClient(_store=servers)
+
+        @contextmanager
+        def _opened(self) -> Iterator[Any]:
+            # What mongomock holds may not change while it is gone through, as a server's may.
+            with one_at_a_time, super()._opened() as client:
+                yield client
 
         @contextlib.contextmanager
         def _opened(self) -> Any:
