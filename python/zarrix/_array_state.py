@@ -184,7 +184,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         """The stored document, whose name decides the format."""
         node = node or _nodes.find(self._store, self._path, zarr_format)
         if node is None or node.kind != "array":
-            raise _array_missing(self._store, self._path)
+            raise _array_missing(self._store, self._path, zarr_format)
         self._name = ".zarray" if node.zarr_format == 2 else "zarr.json"
         return node.document
 
@@ -463,8 +463,8 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         return array_html(self.info_items(), self.shape, self._metadata.inner_grid)
 
 
-def _array_missing(store: Store, path: str) -> ArrayNotFoundError:
+def _array_missing(store: Store, path: str, asked: int | None = None) -> ArrayNotFoundError:
     where = _nodes.describe(store, path)
     if _nodes.has_group(store, path):
         return ArrayNotFoundError(f"{where} is a group, not an array")
-    return ArrayNotFoundError(f"no array at {where}")
+    return ArrayNotFoundError(f"no array at {where}{_nodes.in_other_format(store, path, asked)}")

@@ -44,6 +44,7 @@ from zarrix._keywords import (
 )
 from zarrix._metadata import ArrayMetadata
 from zarrix._metadata.grids import has_lists
+from zarrix._object_advice import objects_without_codec
 from zarrix._objects import dtype_in_3, object_codec_of
 from zarrix._sparse import fill_from
 from zarrix._stores import KVStore, MemoryStore, Store, as_store
@@ -336,6 +337,7 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     array([4, 5, 6, 7])
     """
     options: dict[str, Any] = {**kwargs}
+    given = data
     if not isinstance(getattr(data, "dtype", None), np.dtype):
         data = np.asanyarray(data)
     shape = options.pop("shape", None)
@@ -345,7 +347,12 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
         )
     if options.get("dtype") is None:
         options["dtype"] = data.dtype
-    wanted = np.dtype(object if object_codec_of(options["dtype"]) else options["dtype"])
+    objects = object_codec_of(options["dtype"])
+    if objects is not None and isinstance(data, np.ndarray):
+        named = options.get("object_codec"), options.get("filters"), objects[1]
+        if all(one is None for one in named):
+            raise objects_without_codec(data, given)
+    wanted = np.dtype(object if objects else options["dtype"])
     if isinstance(data, Array) and data.dtype == wanted:
         _take_storage(data, options)
     if options.get("chunks") is None:

@@ -22,7 +22,8 @@ from zarrix._keywords import Durability, Format, Order, takes
 from zarrix._metadata import ArrayMetadata, v2, v3
 from zarrix._metadata.grids import has_lists
 from zarrix._metadata.keys import key_encoding_document
-from zarrix._objects import dtype_in_3
+from zarrix._object_advice import objects_without_codec
+from zarrix._objects import OBJECT, dtype_in_3, object_codec_of
 from zarrix._sparse import fill_from
 from zarrix._stores import Store, as_store
 from zarrix._text_values import as_text
@@ -168,6 +169,8 @@ def create_array(
             raise ValueError(f"shape={shape} differs from the shape of data, {tuple(data.shape)}")
         shape = data.shape
         if dtype is None:
+            if _is_plain_object(data) and isinstance(filters, str):
+                raise objects_without_codec(data, data)
             dtype = dtype_in_3(data) if chosen == 3 else data.dtype
     elif shape is None:
         raise ValueError("give shape=, or data= to take it from")
@@ -218,6 +221,12 @@ def create_array(
             fill_from(z, data)
     z.read_only = read_only
     return z
+
+
+def _is_plain_object(data: Any) -> bool:
+    """Whether these are objects in memory that nothing says more about."""
+    is_object = isinstance(data, np.ndarray) and data.dtype == OBJECT
+    return is_object and object_codec_of(data.dtype) == (OBJECT, None)
 
 
 def _as_shape(shape: Any) -> tuple[int, ...]:

@@ -291,6 +291,7 @@ def create_array(
     ContainsArrayError, ContainsGroupError
         Something is there, or an array is in the place of a parent group.
     """
+    allow_pickle = allow_pickle or config.allow_pickle
     document = array_document(metadata)
     # What could not be opened again, and what the engine cannot execute, is refused here, while
     # everything is still in place.

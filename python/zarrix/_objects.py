@@ -89,7 +89,7 @@ def dtype_in_3(source: Any) -> Any:
     """The dtype of a copy of an array in format 3, where text and bytes are data types."""
     if source.dtype != OBJECT:
         return source.dtype
-    first = next(iter(source.filters or ()), None)
+    first = next(iter(getattr(source, "filters", None) or ()), None)
     return {"vlen-utf8": STRING, "vlen-bytes": BYTES}.get(
         getattr(first, "codec_id", ""), source.dtype
     )
