@@ -33,7 +33,7 @@ CACHE = Path(os.environ.get("ZARRIX_SERVERS", Path.home() / ".cache" / "zarrix-s
 KEY, SECRET, REGION = "zarrixkey", "zarrixsecret", "us-east-1"
 
 # A server that has not answered by then will not.
-STARTS_WITHIN_S = 60.0
+STARTS_WITHIN_S = 240.0
 
 
 @dataclass
@@ -129,7 +129,7 @@ def running(server: Server) -> Iterator[Running]:
             process.wait(3)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(20)
+            process.wait()
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -199,7 +199,7 @@ def _new_s3_bucket(found: Running, name: str) -> None:
 
 def _ask(request: urllib.request.Request) -> None:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    opener.open(request, timeout=10).close()
+    opener.open(request, timeout=STARTS_WITHIN_S).close()
 
 
 def _new_container(found: Running, name: str) -> None:
