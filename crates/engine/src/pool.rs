@@ -92,8 +92,24 @@ fn run_on(width: usize, total: usize, interrupt: Interrupt<'_>, task: Task<'_>) 
         idle: Condvar::new(),
     });
     pool.offer(&job, helpers);
+    let unwinding = Unwinding { pool, job: &job };
     let interrupted = waits::beside(&job.stop, || job.work(Some(interrupt)));
-    pool.finish(&job, interrupt, interrupted)
+    let done = pool.finish(&job, interrupt, interrupted);
+    std::mem::forget(unwinding);
+    done
+}
+
+/// Ends a job whose caller panics where it asks whether to go on: workers use what is in its frame.
+struct Unwinding<'a> {
+    pool: &'a Pool,
+    job: &'a Arc<Job>,
+}
+
+impl Drop for Unwinding<'_> {
+    fn drop(&mut self) {
+        self.job.stop.store(true, Ordering::Relaxed);
+        let _ = self.pool.finish(self.job, &|| false, true);
+    }
 }
 
 /// The same on this thread alone.
@@ -357,6 +373,36 @@ mod tests {
             });
             assert_eq!(outcome.map_err(|error| error.to_string()), Err("one".to_string()));
         }
+    }
+
+    #[test]
+    fn a_caller_that_panics_leaves_no_worker_in_its_job() {
+        set_threads(2);
+        let caller = std::thread::current().id();
+        let (entered, inside) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let asked = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            run(100_000, &|| std::panic::resume_unwind(Box::new("asked")), &|_| {
+                if std::thread::current().id() == caller {
+                    // Between two of these the caller asks, once a worker is in the job.
+                    while !entered.load(Ordering::SeqCst) {
+                        std::thread::yield_now();
+                    }
+                    std::thread::sleep(Duration::from_millis(1));
+                    return Ok(());
+                }
+                inside.fetch_add(1, Ordering::SeqCst);
+                entered.store(true, Ordering::SeqCst);
+                while !patience::is_over() {
+                    std::thread::yield_now();
+                }
+                std::thread::sleep(Duration::from_millis(50));
+                inside.fetch_sub(1, Ordering::SeqCst);
+                Ok(())
+            })
+        }));
+        assert!(asked.is_err());
+        assert_eq!(inside.load(Ordering::SeqCst), 0);
+        assert!(!zarrix_store::interrupt::is_raised(), "the thread is in no job any more");
     }
 
     #[test]

@@ -39,10 +39,15 @@ pub fn beside<R>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> R) -> R {
 }
 
 fn with<R>(flag: Flag, work: impl FnOnce() -> R) -> R {
-    let outer = FLAG.replace(Some(flag));
-    let result = work();
-    FLAG.set(outer);
-    result
+    /// What ended the thread's waits before; also where `work` panics.
+    struct Outer(Option<Flag>);
+    impl Drop for Outer {
+        fn drop(&mut self) {
+            FLAG.set(self.0.take());
+        }
+    }
+    let _outer = Outer(FLAG.replace(Some(flag)));
+    work()
 }
 
 /// Whether this thread is to stop waiting.
