@@ -442,6 +442,9 @@ def chunk_cache_bytes() -> int:
 def chunk_cache_counts() -> dict[str, int]:
     """Hits, misses, bytes of the hits, evictions; entries and bytes that are kept."""
 
+def warn_of_waits_after(seconds: float) -> None:
+    """After how long a wait for a lock is warned of; 10 seconds unless changed."""
+
 def set_concurrent_requests(count: int) -> None:
     """How many requests of this process to remote stores are on their way at one time."""
 

@@ -21,11 +21,24 @@ from zarrix._kept import kept
 from zarrix._secrets import public_url
 from zarrix.util import normalize_storage_path
 
-__all__ = ["EngineStore", "LostUpdateWarning", "Store", "as_buffer", "is_document"]
+__all__ = [
+    "EngineStore",
+    "LockWaitWarning",
+    "LostUpdateWarning",
+    "Store",
+    "as_buffer",
+    "is_document",
+]
 
 
 class LostUpdateWarning(UserWarning):
     """A place cannot keep the changes of two processes that are made to one chunk at one time."""
+
+    __module__ = "zarrix.errors"
+
+
+class LockWaitWarning(UserWarning):
+    """A call has been waiting for a lock for 10 seconds; Ctrl-C ends the wait."""
 
     __module__ = "zarrix.errors"
 

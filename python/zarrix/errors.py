@@ -34,7 +34,7 @@ from zarrix._errors import (
     WriterError,
     ZarrixError,
 )
-from zarrix._store import LostUpdateWarning
+from zarrix._store import LockWaitWarning, LostUpdateWarning
 
 BaseZarrError = ZarrixError
 ContainsArrayAndGroupError = ContainsArrayError
@@ -69,6 +69,7 @@ __all__ = [
     "FSPathExistNotDir",
     "GroupNotFoundError",
     "InvalidKeyError",
+    "LockWaitWarning",
     "MemberNotFoundError",
     "LostUpdateWarning",
     "MetadataError",

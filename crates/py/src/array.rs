@@ -97,7 +97,7 @@ pub struct Signals(Mutex<Option<PyErr>>);
 
 impl Signals {
     pub fn interrupt(&self) -> bool {
-        Python::attach(|py| self.kept(py.check_signals()))
+        Python::attach(|py| self.kept(py.check_signals().and_then(|()| notices::warn(py))))
     }
 
     /// Tells `watcher` how many chunks are done; whether it raised.

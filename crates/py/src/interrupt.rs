@@ -5,6 +5,8 @@ use std::cell::RefCell;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
+use crate::notices;
+
 thread_local! {
     /// What a signal handler raised while this thread was waiting.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
@@ -12,7 +14,7 @@ thread_local! {
 
 pub fn install() {
     zarrix_store::interrupt::install(|| {
-        Python::attach(|py| match py.check_signals() {
+        Python::attach(|py| match py.check_signals().and_then(|()| notices::warn(py)) {
             Ok(()) => false,
             Err(error) => {
                 RAISED.set(Some(error));

@@ -26,6 +26,7 @@ use pyo3::prelude::*;
 mod _engine {
     use std::collections::BTreeMap;
 
+    use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -49,6 +50,14 @@ mod _engine {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::interrupt::install();
         crate::workers::adopt_all(module.py())
+    }
+
+    #[pyfunction]
+    fn warn_of_waits_after(seconds: f64) -> PyResult<()> {
+        let waited = std::time::Duration::try_from_secs_f64(seconds)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        zarrix_store::warn_after(waited);
+        Ok(())
     }
 
     #[pyfunction]

@@ -17,17 +17,26 @@
 //! process's other threads, and it would have to be found stale after every replacement.
 //!
 //! A file that does not exist yet has no bytes: its creators take turns by `flock` of its directory.
+//!
+//! A file that this user may read and not write can be locked for sharing only, which keeps out those
+//! who lock it alone. Among those who may not write it, one at a time goes on, by `flock` of the file.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use crate::descriptors::Held;
+use crate::holders::holder_of;
 use crate::local::unless_absent;
 use crate::lock::{Beyond, Others};
-use crate::sys::{self, Hold};
+use crate::notice;
+use crate::process::PerProcess;
+use crate::sys::{self, Hold, Status};
+use crate::wait::Wait;
 
 /// Offset of the gate: past the end of any metadata document.
 const FIRST: i64 = 1 << 40;
@@ -35,57 +44,117 @@ const GATE: Range<i64> = FIRST..FIRST + 1;
 /// The gate and every chunk's byte: an empty range reaches to the end of all offsets.
 const ALL: Range<i64> = FIRST..FIRST;
 
+/// Whether it was told that there are no locks.
+static TOLD: PerProcess<AtomicBool> = PerProcess::new(AtomicBool::default);
+
 /// Locks the byte of `chunk` in the anchor at `path`, or everything where there is no chunk.
 ///
 /// Nothing where this file system, or this file, has no locks for us: the caller then has what the
 /// threads of this process agreed on, and no more.
 pub(crate) fn lock(path: &CStr, chunk: Option<&str>, others: Others) -> io::Result<Beyond> {
+    let what = || path.to_string_lossy().into_owned();
+    let mut wait = Wait::new(&what);
     loop {
-        let opened = Held::open(|| sys::open(path, libc::O_RDWR | libc::O_NONBLOCK));
-        let Some(opened) = unless_refused(unless_absent(opened))? else {
-            return Ok(Beyond::Nothing);
+        let (opened, hold) = open(path);
+        let opened = match unless_absent(opened) {
+            Err(error) => return refused(path, error),
+            Ok(opened) => opened,
         };
         let Some(mut anchor) = opened else {
             // Chunks of a directory, locked by it, would wait for each other.
             if chunk.is_some() {
                 return Ok(Beyond::NoAnchor);
             }
-            match lock_creation(path, others)? {
-                Creation::Locked(held) => return Ok(Beyond::Locked(held, path.to_owned())),
+            match lock_creation(path, others, &mut wait)? {
+                Creation::Locked(held) => {
+                    return Ok(Beyond::Locked(held, path.to_owned(), None));
+                }
                 Creation::Impossible => return Ok(Beyond::Nothing),
                 Creation::Done => continue,
             }
         };
-        let locked = match chunk {
-            None => lock_all(&mut anchor),
-            Some(chunk) => lock_chunk(&mut anchor, chunk, others),
-        };
-        if unless_refused(locked)?.is_none() {
-            return Ok(Beyond::Nothing);
+        if let Err(error) = lock_in(&mut anchor, hold, chunk, others, &mut wait) {
+            return refused(path, error);
         }
-        if is_still(path, anchor.file()?)? {
-            return Ok(Beyond::Locked(anchor, path.to_owned()));
+        let now = SystemTime::now();
+        if let Some(status) = still(path, anchor.file()?)? {
+            return Ok(Beyond::Locked(anchor, path.to_owned(), status.version(now)));
         }
     }
+}
+
+/// The anchor, and how it can be locked.
+fn open(path: &CStr) -> (io::Result<Held>, Hold) {
+    let with = |flags| Held::open(|| sys::open(path, flags | libc::O_NONBLOCK));
+    match with(libc::O_RDWR) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM)) => {
+            (with(libc::O_RDONLY), Hold::Shared)
+        }
+        opened => (opened, Hold::Exclusive),
+    }
+}
+
+fn lock_in(
+    anchor: &mut Held,
+    hold: Hold,
+    chunk: Option<&str>,
+    others: Others,
+    wait: &mut Wait<'_>,
+) -> io::Result<()> {
+    // A thread with another chunk of this anchor has locked the file already.
+    if hold == Hold::Shared && others != Others::OfThisAnchor {
+        anchor.lock_whole(wait)?;
+    }
+    match chunk {
+        None => lock_all(anchor, hold, wait),
+        Some(chunk) => lock_chunk(anchor, hold, chunk, others, wait),
+    }
+}
+
+/// There are no locks to have here; or an error for what went wrong.
+fn refused(path: &CStr, error: io::Error) -> io::Result<Beyond> {
+    let code = error.raw_os_error();
+    unless_refused::<()>(Err(error))?;
+    // What cannot be written either has nothing to lose.
+    let is_read_only = matches!(code, Some(libc::EROFS | libc::EISDIR | libc::ETXTBSY));
+    if !is_read_only && !TOLD.get().swap(true, Ordering::Relaxed) {
+        let reason = io::Error::from_raw_os_error(code.unwrap_or(0)).to_string();
+        notice::keep(
+            notice::Kind::LostUpdate,
+            format!(
+                "{} cannot be locked ({}): of two processes that change parts of one chunk, or its \
+                 metadata, at the same moment, one can lose its change. Threads of one process cannot. \
+                 Locks need a file system that has them, and permission to read the metadata",
+                path.to_string_lossy(),
+                reason.split(" (os error").next().unwrap_or(&reason),
+            ),
+        );
+    }
+    Ok(Beyond::Nothing)
 }
 
 /// Locks an anchor with all of its chunks.
-pub(crate) fn lock_all(anchor: &mut Held) -> io::Result<()> {
-    anchor.lock_bytes(GATE)?;
-    anchor.lock_bytes(ALL)
+pub(crate) fn lock_all(anchor: &mut Held, hold: Hold, wait: &mut Wait<'_>) -> io::Result<()> {
+    anchor.lock_bytes(GATE, hold, wait)?;
+    anchor.lock_bytes(ALL, hold, wait)
 }
 
-fn lock_chunk(anchor: &mut Held, chunk: &str, others: Others) -> io::Result<()> {
+fn lock_chunk(
+    anchor: &mut Held,
+    hold: Hold,
+    chunk: &str,
+    others: Others,
+    wait: &mut Wait<'_>,
+) -> io::Result<()> {
     let byte = FIRST + 1 + (hash(chunk) >> 3) as i64;
     // A thread with another chunk of this anchor would wait at the gate for one who waits for it.
     if others != Others::OfThisAnchor {
-        let descriptor = anchor.file()?.as_raw_fd();
-        if !sys::is_free(descriptor, &GATE)? {
-            sys::lock_bytes(descriptor, &GATE, Hold::Shared)?;
-            sys::lock_bytes(descriptor, &GATE, Hold::Free)?;
+        let file = anchor.file()?;
+        while !sys::is_free(file.as_raw_fd(), &GATE)? {
+            wait.pause(|| holder_of(file))?;
         }
     }
-    anchor.lock_bytes(byte..byte + 1)
+    anchor.lock_bytes(byte..byte + 1, hold, wait)
 }
 
 /// FNV-1a, mixed: part of the protocol, so written down here and not the standard library's.
@@ -104,14 +173,17 @@ enum Creation {
 /// Takes the turn to create the anchor at `path`, whose directory has to exist.
 ///
 /// A turn is coarser than the keys it stands for, so a thread that holds a lock never waits for it.
-fn lock_creation(path: &CStr, others: Others) -> io::Result<Creation> {
+fn lock_creation(path: &CStr, others: Others, wait: &mut Wait<'_>) -> io::Result<Creation> {
     let directory = parent(path)?;
     let opened = Held::open(|| sys::open(&directory, libc::O_RDONLY | libc::O_DIRECTORY));
     let Some(Some(mut held)) = unless_refused(unless_absent(opened))? else {
         return Ok(Creation::Impossible);
     };
-    let locked = held.lock_whole(others == Others::None);
-    if unless_refused(locked)?.is_none() {
+    let locked = match others {
+        Others::None => held.lock_whole(wait).map(|()| true),
+        _ => held.try_lock_whole(),
+    };
+    if unless_refused(locked)? != Some(true) {
         return Ok(Creation::Impossible);
     }
     if unless_absent(sys::status_at(path))?.is_some() || !is_still(&directory, held.file()?)? {
@@ -127,14 +199,19 @@ fn parent(path: &CStr) -> io::Result<CString> {
 }
 
 pub(crate) fn is_still(path: &CStr, file: &File) -> io::Result<bool> {
+    Ok(still(path, file)?.is_some())
+}
+
+/// The status of `file`, if that is what `path` names.
+fn still(path: &CStr, file: &File) -> io::Result<Option<Status>> {
     let named = unless_absent(sys::status_at(path))?;
     let opened = sys::status_of(file)?;
-    Ok(named.is_some_and(|named| named.identity() == opened.identity()))
+    Ok(named.is_some_and(|named| named.identity() == opened.identity()).then_some(opened))
 }
 
 /// `None` for what says that there are no locks to have here, and an error for what went wrong.
 pub(crate) fn unless_refused<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    const REFUSALS: [i32; 11] = [
+    const REFUSALS: [i32; 10] = [
         libc::ENOLCK,
         libc::ENOSYS,
         libc::EOPNOTSUPP,
@@ -145,7 +222,6 @@ pub(crate) fn unless_refused<T>(result: io::Result<T>) -> io::Result<Option<T>> 
         libc::EISDIR,
         libc::ETXTBSY,
         libc::EBADF,
-        libc::EWOULDBLOCK,
     ];
     match result {
         Ok(value) => Ok(Some(value)),

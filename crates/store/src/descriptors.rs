@@ -10,22 +10,16 @@ use std::ops::Range;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use crate::holders::holder_of;
 use crate::process;
 use crate::sys::{self, Hold};
+use crate::wait::Wait;
 
 /// Many more than there are threads that could each hold a lock.
 const SLOTS: usize = 4096;
 const FREE: i32 = -1;
 
 static TABLE: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
-
-/// What of the file is locked, and by which call.
-#[derive(Clone, Debug)]
-enum Locked {
-    Nothing,
-    Bytes(Range<i64>),
-    Whole,
-}
 
 /// An open file with a lock: unlocked and closed on drop, and in every forked child at once.
 #[derive(Debug)]
@@ -34,7 +28,9 @@ pub(crate) struct Held {
     file: Option<File>,
     slot: usize,
     generation: u64,
-    locked: Locked,
+    /// What of the file is locked, and whether all of it by `flock`, which is another kind of lock.
+    bytes: Option<Range<i64>>,
+    whole: bool,
 }
 
 impl Held {
@@ -51,7 +47,7 @@ impl Held {
             let slot = (first..first + SLOTS).map(|probe| probe % SLOTS).find(claims);
             let slot = slot.ok_or_else(|| io::Error::from_raw_os_error(libc::EMFILE))?;
             let generation = process::generation();
-            Ok(Self { file: Some(file), slot, generation, locked: Locked::Nothing })
+            Ok(Self { file: Some(file), slot, generation, bytes: None, whole: false })
         })
     }
 
@@ -59,27 +55,42 @@ impl Held {
         self.file.as_ref().ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
     }
 
-    /// Locks `bytes` for this description alone, waiting for others.
-    pub(crate) fn lock_bytes(&mut self, bytes: Range<i64>) -> io::Result<()> {
-        sys::lock_bytes(self.file()?.as_raw_fd(), &bytes, Hold::Exclusive)?;
-        self.locked = Locked::Bytes(bytes);
-        Ok(())
-    }
-
-    /// Locks `bytes` for this description alone; whether nobody else has them.
-    pub(crate) fn try_lock_bytes(&mut self, bytes: Range<i64>) -> io::Result<bool> {
-        let free = sys::try_lock_bytes(self.file()?.as_raw_fd(), &bytes)?;
-        if free {
-            self.locked = Locked::Bytes(bytes);
+    /// Locks `bytes`, waiting for others.
+    pub(crate) fn lock_bytes(
+        &mut self,
+        bytes: Range<i64>,
+        hold: Hold,
+        wait: &mut Wait<'_>,
+    ) -> io::Result<()> {
+        while !self.try_lock_bytes(bytes.clone(), hold)? {
+            let file = self.file()?;
+            wait.pause(|| holder_of(file))?;
         }
-        Ok(free)
+        Ok(())
     }
 
-    /// Locks the whole file or directory by `flock`.
-    pub(crate) fn lock_whole(&mut self, wait: bool) -> io::Result<()> {
-        sys::lock_whole(self.file()?.as_raw_fd(), wait)?;
-        self.locked = Locked::Whole;
+    /// Locks `bytes`; false where others hold them.
+    pub(crate) fn try_lock_bytes(&mut self, bytes: Range<i64>, hold: Hold) -> io::Result<bool> {
+        let done = sys::lock_bytes(self.file()?.as_raw_fd(), &bytes, hold)?;
+        if done {
+            self.bytes = Some(bytes);
+        }
+        Ok(done)
+    }
+
+    /// Locks the whole file or directory by `flock`, waiting for others.
+    pub(crate) fn lock_whole(&mut self, wait: &mut Wait<'_>) -> io::Result<()> {
+        while !self.try_lock_whole()? {
+            let file = self.file()?;
+            wait.pause(|| holder_of(file))?;
+        }
         Ok(())
+    }
+
+    /// Locks the whole file or directory by `flock`; false where others hold it.
+    pub(crate) fn try_lock_whole(&mut self) -> io::Result<bool> {
+        self.whole = sys::lock_whole(self.file()?.as_raw_fd())?;
+        Ok(self.whole)
     }
 }
 
@@ -94,12 +105,11 @@ impl Drop for Held {
         }
         process::unforked(|| {
             // Unlocked before it is closed: a child that has not run yet has it open, too.
-            match &self.locked {
-                Locked::Nothing => {}
-                Locked::Bytes(bytes) => {
-                    let _ = sys::lock_bytes(file.as_raw_fd(), bytes, Hold::Free);
-                }
-                Locked::Whole => sys::unlock_whole(file.as_raw_fd()),
+            if let Some(bytes) = &self.bytes {
+                let _ = sys::lock_bytes(file.as_raw_fd(), bytes, Hold::Free);
+            }
+            if self.whole {
+                sys::unlock_whole(file.as_raw_fd());
             }
             TABLE[self.slot].store(FREE, Ordering::SeqCst);
             drop(file);

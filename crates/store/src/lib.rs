@@ -11,6 +11,7 @@ mod deletion;
 mod descriptors;
 mod directory;
 mod error;
+mod holders;
 pub mod interrupt;
 mod key;
 mod leftovers;
@@ -29,6 +30,7 @@ mod store;
 mod sys;
 pub mod testing;
 mod tree;
+mod wait;
 mod zip;
 
 pub use conformance::{Outcome, conformance, reading_conformance};
@@ -47,5 +49,6 @@ pub use store::{
     Change, Changing, Durability, Edge, Fetched, Generation, Listing, Part, Reader, Request, Store,
     UNKNOWN_LENGTH, Update, below, cut_ranges, get_slice_into, update_locked,
 };
+pub use wait::warn_after;
 pub use zarrix_codec::member::Method as ZipMethod;
 pub use zip::{ZipNotes, ZipStart, ZipStore};

@@ -24,7 +24,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::anchor::is_still;
 use crate::descriptors;
 use crate::process::{self, PerProcess};
-use crate::{Result, StoreError};
+use crate::wait::{POLL, Wait};
+use crate::{Generation, Result, StoreError};
 
 static TABLE: PerProcess<Table> = PerProcess::new(Table::new);
 
@@ -74,6 +75,12 @@ impl KeyLock {
         self.held.lacks_anchor
     }
 
+    /// The version of the anchor that is locked, where the lock tells.
+    #[must_use]
+    pub fn anchor_version(&self) -> Option<Generation> {
+        self.held.version
+    }
+
     /// Locks in this process, then what `beyond` locks outside of it, where it must not wait out of
     /// turn for a thread that holds another lock.
     pub(crate) fn with(
@@ -97,6 +104,7 @@ impl KeyLock {
             in_process: false,
             lacks_anchor: false,
             anchor_path: None,
+            version: None,
             beyond: RefCell::new(None),
         };
         if let Some(outer) = mine.iter().find(|held| held.whole && held.anchor == anchor) {
@@ -104,15 +112,22 @@ impl KeyLock {
             return Ok(Self::remember(held));
         }
         let same_anchor = mine.iter().any(|held| held.anchor == anchor);
-        let failed =
-            |source| StoreError::Io { operation: "lock", path: format!("{store}/{key}"), source };
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::Interrupted => StoreError::Interrupted,
+            _ => StoreError::Io { operation: "lock", path: format!("{store}/{key}"), source },
+        };
         let same_key = mine.iter().any(|held| held.key == place);
         if whole && (same_anchor || same_key) {
             return Err(failed(io::Error::from_raw_os_error(libc::EDEADLK)));
         }
         let table = TABLE.get();
-        table.acquire(anchor.of(Role::Anchor), whole, same_anchor);
-        table.acquire(place.of(Role::Key), true, false);
+        let what = || format!("{store}/{key}");
+        let mut wait = Wait::new(&what);
+        table.acquire(anchor.of(Role::Anchor), whole, same_anchor, &mut wait).map_err(failed)?;
+        if let Err(error) = table.acquire(place.of(Role::Key), true, false, &mut wait) {
+            table.release(anchor.of(Role::Anchor));
+            return Err(failed(error));
+        }
         held.in_process = true;
         let others = match (same_anchor, mine.is_empty()) {
             (true, _) => Others::OfThisAnchor,
@@ -123,9 +138,10 @@ impl KeyLock {
         match beyond(others).map_err(failed)? {
             Beyond::Nothing => {}
             Beyond::NoAnchor => held.lacks_anchor = true,
-            Beyond::Locked(locked, path) => {
+            Beyond::Locked(locked, path, version) => {
                 held.beyond = RefCell::new(Some(locked));
                 held.anchor_path = Some(path);
+                held.version = version;
             }
         }
         Ok(Self::remember(held))
@@ -144,8 +160,8 @@ pub(crate) enum Beyond {
     Nothing,
     /// Nothing: there is no anchor that a chunk could be locked in.
     NoAnchor,
-    /// Bytes of the anchor at this path.
-    Locked(descriptors::Held, CString),
+    /// Bytes of the anchor at this path, and its version, unless that is too young to be told.
+    Locked(descriptors::Held, CString, Option<Generation>),
 }
 
 /// What other locks the thread holds that is about to wait.
@@ -168,6 +184,7 @@ pub(crate) struct Held {
     in_process: bool,
     lacks_anchor: bool,
     anchor_path: Option<CString>,
+    version: Option<Generation>,
     beyond: RefCell<Option<descriptors::Held>>,
 }
 
@@ -267,9 +284,17 @@ struct Holders {
     waiting: u32,
 }
 
+impl Holders {
+    fn is_free(&self) -> bool {
+        !self.alone && self.shared == 0 && self.waiting == 0
+    }
+}
+
+type Places = HashMap<u128, Holders>;
+
 #[derive(Debug, Default)]
 struct Shard {
-    places: Mutex<HashMap<u128, Holders>>,
+    places: Mutex<Places>,
     released: Condvar,
 }
 
@@ -288,7 +313,13 @@ impl Table {
     }
 
     /// `barging` ignores those who wait: for a thread that they wait for.
-    fn acquire(&self, place: u128, alone: bool, barging: bool) {
+    fn acquire(
+        &self,
+        place: u128,
+        alone: bool,
+        barging: bool,
+        wait: &mut Wait<'_>,
+    ) -> io::Result<()> {
         let shard = self.shard(place);
         let mut places = locked(&shard.places);
         loop {
@@ -304,14 +335,38 @@ impl Table {
                 } else {
                     holders.shared += 1
                 }
-                return;
+                return Ok(());
             }
             holders.waiting += u32::from(alone);
-            places = shard.released.wait(places).unwrap_or_else(PoisonError::into_inner);
+            let timeout;
+            (places, timeout) =
+                shard.released.wait_timeout(places, POLL).unwrap_or_else(PoisonError::into_inner);
+            if timeout.timed_out() {
+                // A signal's handler may lock what it likes.
+                drop(places);
+                let looked = wait.look(|| "another thread of this process".to_owned());
+                places = locked(&shard.places);
+                if looked.is_err() {
+                    self.give_up(place, alone, places);
+                    return looked.map(drop);
+                }
+            }
             if alone && let Some(holders) = places.get_mut(&place) {
                 holders.waiting -= 1;
             }
         }
+    }
+
+    /// Waits no longer; those who waited behind this one may go on.
+    fn give_up(&self, place: u128, alone: bool, mut places: MutexGuard<'_, Places>) {
+        if let Some(holders) = places.get_mut(&place) {
+            holders.waiting -= u32::from(alone);
+            if holders.is_free() {
+                places.remove(&place);
+            }
+        }
+        drop(places);
+        self.shard(place).released.notify_all();
     }
 
     fn release(&self, place: u128) {
@@ -323,7 +378,7 @@ impl Table {
             } else {
                 holders.shared -= 1
             }
-            if holders.shared == 0 && holders.waiting == 0 {
+            if holders.is_free() {
                 places.remove(&place);
             }
         }

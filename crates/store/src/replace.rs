@@ -14,6 +14,8 @@ use std::path::Path;
 use crate::descriptors;
 use crate::local::unless_absent;
 use crate::lock::Held;
+use crate::sys::Hold;
+use crate::wait::Wait;
 use crate::{Durability, anchor, partial, sys};
 
 /// How often a directory that vanishes while it is written to is made again.
@@ -96,7 +98,8 @@ fn write_partial(
 ) -> io::Result<Option<descriptors::Held>> {
     if as_anchor {
         let mut held = descriptors::Held::open(|| open_partial(partial))?;
-        anchor::lock_all(&mut held)?;
+        let what = || partial.to_string_lossy().into_owned();
+        anchor::lock_all(&mut held, Hold::Exclusive, &mut Wait::new(&what))?;
         fill(held.file()?, value, durability)?;
         return Ok(Some(held));
     }

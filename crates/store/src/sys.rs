@@ -93,6 +93,12 @@ impl Status {
         (self.raw.st_dev, self.raw.st_ino)
     }
 
+    /// What `/proc` calls the file where it lists locks.
+    pub(crate) fn name_in_proc(&self) -> String {
+        let device = self.raw.st_dev;
+        format!("{:02x}:{:02x}:{}", libc::major(device), libc::minor(device), self.raw.st_ino)
+    }
+
     /// Tells this version of a file, looked at after `now`, from all others, once it is old enough.
     ///
     /// The time of the last change counts, too: unlike that of the last modification, nobody sets it.
@@ -385,27 +391,11 @@ pub(crate) enum Hold {
     Free,
 }
 
-/// Locks or frees bytes of an open file description, waiting for others to free them.
+/// Locks or frees bytes of an open file description; false if another one has locked any of them.
 ///
 /// An empty range starts a lock that reaches to the end of all offsets.
 #[cfg(target_os = "linux")]
-pub(crate) fn lock_bytes(descriptor: RawFd, bytes: &Range<i64>, hold: Hold) -> io::Result<()> {
-    set_lock(descriptor, bytes, hold, libc::F_OFD_SETLKW)
-}
-
-/// Locks bytes of an open file description alone; false if another one has locked any of them.
-#[cfg(target_os = "linux")]
-pub(crate) fn try_lock_bytes(descriptor: RawFd, bytes: &Range<i64>) -> io::Result<bool> {
-    match set_lock(descriptor, bytes, Hold::Exclusive, libc::F_OFD_SETLK) {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => {
-            Ok(false)
-        }
-        result => result.map(|()| true),
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn set_lock(descriptor: RawFd, bytes: &Range<i64>, hold: Hold, command: c_int) -> io::Result<()> {
+pub(crate) fn lock_bytes(descriptor: RawFd, bytes: &Range<i64>, hold: Hold) -> io::Result<bool> {
     // SAFETY: `flock` is plain numbers, for which zero is a value.
     let mut wanted: libc::flock = unsafe { std::mem::zeroed() };
     wanted.l_type = match hold {
@@ -416,16 +406,20 @@ fn set_lock(descriptor: RawFd, bytes: &Range<i64>, hold: Hold, command: c_int) -
     wanted.l_whence = libc::SEEK_SET as libc::c_short;
     wanted.l_start = bytes.start;
     wanted.l_len = bytes.end - bytes.start;
-    // SAFETY: `wanted` is a `flock` that outlives the call, as these commands expect.
-    uninterrupted(|| unsafe { libc::fcntl(descriptor, command, &raw const wanted) }).map(drop)
+    let command = libc::F_OFD_SETLK;
+    // SAFETY: `wanted` is a `flock` that outlives the call, as the command expects.
+    match uninterrupted(|| unsafe { libc::fcntl(descriptor, command, &raw const wanted) }) {
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => Ok(false),
+        result => result.map(|_| true),
+    }
 }
 
-/// Whether the bytes could be locked for sharing, as things stand.
+/// Whether others have locked none of the bytes, as things stand.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_free(descriptor: RawFd, bytes: &Range<i64>) -> io::Result<bool> {
     // SAFETY: `flock` is plain numbers, for which zero is a value.
     let mut wanted: libc::flock = unsafe { std::mem::zeroed() };
-    wanted.l_type = libc::F_RDLCK as libc::c_short;
+    wanted.l_type = libc::F_WRLCK as libc::c_short;
     wanted.l_whence = libc::SEEK_SET as libc::c_short;
     wanted.l_start = bytes.start;
     wanted.l_len = bytes.end - bytes.start;
@@ -441,20 +435,17 @@ pub(crate) fn is_free(_: RawFd, _: &Range<i64>) -> io::Result<bool> {
 
 /// Locks that belong to the process instead would be dropped by any close of the file.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn lock_bytes(_: RawFd, _: &Range<i64>, _: Hold) -> io::Result<()> {
+pub(crate) fn lock_bytes(_: RawFd, _: &Range<i64>, _: Hold) -> io::Result<bool> {
     Err(io::Error::from_raw_os_error(libc::ENOSYS))
 }
 
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn try_lock_bytes(_: RawFd, _: &Range<i64>) -> io::Result<bool> {
-    Err(io::Error::from_raw_os_error(libc::ENOSYS))
-}
-
-/// Locks a whole file or directory; `wait` or fail with `EWOULDBLOCK`.
-pub(crate) fn lock_whole(descriptor: RawFd, wait: bool) -> io::Result<()> {
-    let flags = libc::LOCK_EX | if wait { 0 } else { libc::LOCK_NB };
+/// Locks a whole file or directory for this description alone; false if another one has locked it.
+pub(crate) fn lock_whole(descriptor: RawFd) -> io::Result<bool> {
     // SAFETY: plain numbers.
-    uninterrupted(|| unsafe { libc::flock(descriptor, flags) }).map(drop)
+    match uninterrupted(|| unsafe { libc::flock(descriptor, libc::LOCK_EX | libc::LOCK_NB) }) {
+        Err(error) if error.raw_os_error() == Some(libc::EWOULDBLOCK) => Ok(false),
+        result => result.map(|_| true),
+    }
 }
 
 /// Undoes [`lock_whole`], whoever else has the description open.

@@ -136,12 +136,15 @@ impl Client {
         }
         if self.hdfs.is_some() {
             if self.conditions.0.swap(IGNORED, Ordering::Relaxed) == UNKNOWN {
-                notice::keep(format!(
-                    "HDFS has no conditional writes: of two machines, or users, that change parts of \
+                notice::keep(
+                    notice::Kind::LostUpdate,
+                    format!(
+                        "HDFS has no conditional writes: of two machines, or users, that change parts of \
                      one chunk of {}, or one document, at the same moment, one can lose its change. \
                      Processes of one user on one machine cannot",
-                    self.place.url("")
-                ));
+                        self.place.url("")
+                    ),
+                );
             }
             return Ok(false);
         }
@@ -151,12 +154,15 @@ impl Client {
         let kept = self.try_conditions(&probe).await?;
         let new = if kept { KEPT } else { IGNORED };
         if self.conditions.0.swap(new, Ordering::Relaxed) == UNKNOWN && !kept {
-            notice::keep(format!(
-                "the server of {} ignores conditional writes: of two processes that change parts of \
+            notice::keep(
+                notice::Kind::LostUpdate,
+                format!(
+                    "the server of {} ignores conditional writes: of two processes that change parts of \
                  one chunk, or one document, at the same moment, one can lose its change. Threads of \
                  one process cannot",
-                self.place.url("")
-            ));
+                    self.place.url("")
+                ),
+            );
         }
         Ok(kept)
     }

@@ -27,6 +27,7 @@ use crate::anchor::{is_still, unless_refused};
 use crate::descriptors::Held;
 use crate::key::PARTIAL;
 use crate::local::unless_absent;
+use crate::sys::Hold;
 use crate::{Result, StoreError, check_key, process, replace, sys};
 
 /// The byte that a writer holds; far from those of anchors, which lie in other files anyway.
@@ -155,7 +156,7 @@ fn busy(path: &Path) -> StoreError {
 
 /// Takes the writer's byte; false if somebody else has it. Where there are no locks, nobody has.
 fn take(file: &mut Held) -> io::Result<bool> {
-    Ok(unless_refused(file.try_lock_bytes(WRITER))?.unwrap_or(true))
+    Ok(unless_refused(file.try_lock_bytes(WRITER, Hold::Exclusive))?.unwrap_or(true))
 }
 
 /// Opens `path` with `flags` and takes its writer's byte, to write to `archive`; `None` where there

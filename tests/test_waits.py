@@ -1,0 +1,186 @@
+"""Waits for locks that others hold: Ctrl-C ends them, and a warning says who is waited for.
+
+A holder is a process that has a lock until its standard input is closed. A waiter prints the
+warning of its wait, and so tells that it waits.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+
+import pytest
+import zarrix as zarr
+from zarrix import _engine
+
+# Against hanging only.
+HANGS_S = 120
+
+HOLDER = """
+import fcntl, os, struct, sys
+how, path = sys.argv[1:]
+descriptor = os.open(path, os.O_RDONLY if how == "flock" else os.O_RDWR)
+if how == "flock":
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+else:
+    first, length = {"all": (1 << 40, 0), "chunks": ((1 << 40) + 1, 0)}[how]
+    lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, first, length, 0)
+    fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, lock)
+print("held", flush=True)
+sys.stdin.read()
+"""
+UPDATER = """
+import sys, zarrix as zarr
+from zarrix import storage
+store = storage.SQLiteStore(sys.argv[1])
+def change(old):
+    print("held", flush=True)
+    sys.stdin.read()
+    return old
+store.update_value(".zarray", change)
+"""
+WAITER = """
+import sys, warnings, zarrix as zarr
+from zarrix import _engine
+work, path = sys.argv[1:]
+_engine.warn_of_waits_after(0.1)
+warnings.simplefilter("always")
+warnings.showwarning = lambda message, *rest: print(message, flush=True)
+try:
+    exec(work)
+    print("done", flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+if sys.stdin.read():
+    exec(work)
+    print("done", flush=True)
+"""
+WAITS = {
+    "whole chunk, gate": ("all", "zarr.open(path)[:4] = 1"),
+    "whole chunk": ("chunks", "zarr.open(path)[:4] = 1"),
+    "part of a chunk": ("chunks", "zarr.open(path)[1] = 1"),
+    "many chunks": ("chunks", "zarr.config.threads = 3\nzarr.open(path)[:] = 1"),
+    "points": ("chunks", "zarr.open(path).vindex[[0, 5, 9]] = 1"),
+    "attributes": ("all", "zarr.open(path).attrs['a'] = 1"),
+    "attributes, chunks": ("chunks", "zarr.open(path).attrs['a'] = 1"),
+    "shape": ("chunks", "zarr.open(path).resize(20)"),
+    "append": ("chunks", "zarr.open(path).append([1])"),
+    "overwrite": ("chunks", "zarr.create(4, store=path, overwrite=True)"),
+}
+
+
+def started(script, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def line_of(process):
+    """The next line that a process prints; it is killed if none comes."""
+    timer = threading.Timer(HANGS_S, process.kill)
+    timer.start()
+    try:
+        return process.stdout.readline().rstrip("\n")
+    finally:
+        timer.cancel()
+
+
+def check_interrupt(holder, waiter, told):
+    """Ctrl-C ends the wait; once the lock is free the same call is done."""
+    try:
+        assert line_of(holder) == "held"
+        waiter = waiter()
+        warning = line_of(waiter)
+        assert told in warning
+        assert f"process {holder.pid} (python" in warning
+        os.kill(waiter.pid, signal.SIGINT)
+        # Each thread that waits has warned.
+        while (line := line_of(waiter)).startswith("waiting"):
+            pass
+        assert line == "interrupted"
+        holder.communicate(timeout=HANGS_S)
+        assert waiter.communicate("again", timeout=HANGS_S)[0].splitlines()[-1] == "done"
+        assert waiter.returncode == 0
+    finally:
+        for process in (holder, waiter):
+            if isinstance(process, subprocess.Popen):
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture
+def path(tmp_path):
+    zarr.create(12, chunks=4, dtype="i4", zarr_format=3, store=tmp_path / "x.zarr")
+    return tmp_path / "x.zarr"
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_ctrl_c_ends_the_wait_for_a_lock_that_another_process_holds(path, wait):
+    how, work = WAITS[wait]
+    holder = started(HOLDER, how, path / "zarr.json")
+    told = f"waiting for the lock of {path}/zarr.json for 1 s"
+    check_interrupt(holder, lambda: started(WAITER, work, path), told)
+
+
+def test_ctrl_c_ends_the_wait_for_a_directory_that_another_program_has_locked(tmp_path):
+    holder = started(HOLDER, "flock", tmp_path)
+    work = "zarr.open_group(path, mode='a', zarr_format=3)"
+    told = f"waiting for the lock of {tmp_path}/zarr.json"
+    check_interrupt(holder, lambda: started(WAITER, work, tmp_path), told)
+
+
+def test_ctrl_c_ends_the_wait_for_the_lock_file_of_a_database(tmp_path):
+    zarr.create(
+        4, dtype="i4", zarr_format=2, store=zarr.SQLiteStore(tmp_path / "x.db")
+    ).store.close()
+    holder = started(UPDATER, tmp_path / "x.db")
+    work = "zarr.open(zarr.SQLiteStore(path))[:] = 1"
+    told = f"waiting for the lock of {tmp_path}/x.db"
+    check_interrupt(holder, lambda: started(WAITER, work, tmp_path / "x.db"), told)
+
+
+@pytest.mark.parametrize("kind", ["local", "memory", "mapping"])
+def test_ctrl_c_ends_the_wait_for_a_lock_that_another_thread_holds(tmp_path, kind, monkeypatch):
+    stores = {"local": tmp_path / "x.zarr", "memory": zarr.MemoryStore(), "mapping": {}}
+    array = zarr.create(4, chunks=2, dtype="i4", zarr_format=3, store=stores[kind])
+    held, release = threading.Event(), threading.Event()
+    told = []
+
+    def change(old):
+        held.set()
+        assert release.wait(HANGS_S)
+        return old
+
+    def interrupt(message, *rest):
+        told.append(str(message))
+        signal.raise_signal(signal.SIGINT)
+
+    def is_interrupted(wait):
+        with pytest.raises(KeyboardInterrupt):
+            wait()
+
+    holder = threading.Thread(target=array.store.update_value, args=("zarr.json", change))
+    holder.start()
+    _engine.warn_of_waits_after(0.1)
+    try:
+        assert held.wait(HANGS_S)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            monkeypatch.setattr(warnings, "showwarning", interrupt)
+            is_interrupted(lambda: array.__setitem__(0, 1))
+            is_interrupted(lambda: array.__setitem__(slice(None), 1))
+            is_interrupted(lambda: array.attrs.update(a=1))
+    finally:
+        _engine.warn_of_waits_after(10)
+        release.set()
+        holder.join()
+    assert len(told) == 3
+    assert all("another thread of this process holds" in one for one in told)
+    array[:] = 1
+    assert array[:].tolist() == [1] * 4
