@@ -90,6 +90,9 @@ impl ArrayIO {
         if self.document.is_some() && lock.lacks_anchor() {
             return Err(self.gone());
         }
+        if self.store.is_inline() {
+            self.check_version(lock.anchor_version())?;
+        }
         Ok(lock)
     }
 

@@ -140,6 +140,7 @@ impl ArrayIO {
         durability: Durability,
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
+        self.check_before_writing()?;
         let boxes = self.boxes(along, source.shape(), source.strides())?;
         let pieces = self.pieces(&boxes)?;
         let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();

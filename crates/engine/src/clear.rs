@@ -32,6 +32,7 @@ impl ArrayIO {
                 self.layout.shape.len()
             )));
         }
+        self.check_before_writing()?;
         let chunks = self.stored_chunks()?;
         let deleted = AtomicU64::new(0);
         self.run(chunks.len(), interrupt, &|index| {

@@ -82,6 +82,7 @@ impl ArrayIO {
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
         let count = self.check_points(coords, source.shape())?;
+        self.check_before_writing()?;
         let grouped = self.by_chunk(coords, count)?;
         let coords = &grouped.coords(coords);
         let points = Points { coords, shape: source.shape(), strides: source.strides() };

@@ -40,6 +40,7 @@ impl ArrayIO {
         self.check_axes(selection)?;
         check_shape(&buffer_shape(selection), source.shape(), "the value")?;
         let plan = Plan::new(selection, &self.layout, source.strides())?;
+        self.check_before_writing()?;
         let task = |task: usize| {
             let segments = plan.task(task);
             let coords: PerAxis<u64> = segments.iter().map(|segment| segment.chunk).collect();
