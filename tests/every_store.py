@@ -5,7 +5,6 @@ The table "What ran where" of docs/stores.md has a row for each, and for each se
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import itertools
 import json
@@ -152,21 +151,14 @@ def _mongodb(folder: Path) -> tuple[Any, Any]:
     servers = mongomock.store.ServerStore()
     one_at_a_time = threading.RLock()
 
-    one_at_a_time = threading.RLock()
-
     class Mocked(storage.MongoDBStore):
         def _connect(self) -> Any:
             return mongomock.MongoClient(_store=servers)
 
         @contextmanager
         def _opened(self) -> Iterator[Any]:
-            # What mongomock holds may not change while it is gone through, as a server's may.
-            with one_at_a_time, super()._opened() as client:
-                yield client
-
-        @contextlib.contextmanager
-        def _opened(self) -> Any:
-            # As a server does; the mock empties a document before it fills it with another.
+            # As a server does. What the mock holds may not change while it is gone through, and it
+            # empties a document before it fills it with another.
             with one_at_a_time, super()._opened() as client:
                 yield client
 
