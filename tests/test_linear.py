@@ -240,6 +240,37 @@ def test_the_calls_of_the_store_grow_with_what_is_stored(
     assert asked[1] <= 4000
 
 
+class CountingMapping(dict[str, Any]):
+    """A plain mapping, which can only list all of its keys."""
+
+    listed = 0
+
+    def __iter__(self) -> Any:
+        CountingMapping.listed += len(self)
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("tree", "members", "nmembers", "consolidate_metadata", "verify", "diff"),
+        *("digests", "copy_store"),
+    ],
+)
+def test_the_keys_of_a_plain_mapping_are_listed_a_few_times_and_not_for_each_group(
+    name: str, zarr_format: int
+) -> None:
+    listed = []
+    for size in (SIZE, 4 * SIZE):
+        mapping = CountingMapping(dict(Trees.groups(size, zarr_format).store))
+        root = zarr.open_group(mapping, mode="r+")
+        before = CountingMapping.listed
+        WHOLE[name](root)
+        listed.append(CountingMapping.listed - before)
+    assert listed[1] <= 4.4 * listed[0] + 16
+
+
 def test_copying_a_part_of_a_store_lists_that_part() -> None:
     store = Counting(Trees.wide(50, 2).store)
     zarr.copy_store(store, {}, "g/a007")

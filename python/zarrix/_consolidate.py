@@ -89,7 +89,8 @@ def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
     place = _join(path, key if zarr_format == 2 else "zarr.json")
 
     def write(old: bytes | None) -> bytes:
-        documents = _collect(store, path, path, zarr_format, deep=True)
+        with store.listed_once():
+            documents = _collect(store, path, path, zarr_format, deep=True)
         return _encode(old, documents, zarr_format, place_of(store, place))
 
     store.update_value(place, write)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from typing import Any
 
@@ -180,10 +181,17 @@ class TreeViewer:
                 yield from drawn(child, depth + 1, indent + ("    " if is_last else bar))
 
         found = drawn(self.group, 0, " ")
-        shown = list(islice(found, self.max_nodes))
-        if self.max_nodes is not None and next(found, None) is not None:
-            shown.append(f" ... and more: max_nodes is {self.max_nodes}")
+        with self.listed_once():
+            shown = list(islice(found, self.max_nodes))
+            if self.max_nodes is not None and next(found, None) is not None:
+                shown.append(f" ... and more: max_nodes is {self.max_nodes}")
         return lines([label_of(self.group), *shown])
+
+    def listed_once(self) -> AbstractContextManager[Any]:
+        """For the time of a walk, where the group is one of ours."""
+        once = getattr(getattr(self.group, "store", None), "listed_once", nullcontext)
+        found: AbstractContextManager[Any] = once()
+        return found
 
     def children(self, node: Any, depth: int) -> list[Any]:
         """What is shown below ``node``, which is so far down."""

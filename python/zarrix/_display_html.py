@@ -44,7 +44,8 @@ def tree_html(tree: TreeViewer) -> str:
         tag = f'<details{is_open} style="margin-left: 1em">'
         return f"{tag}<summary>{label}</summary>{inner}</details>"
 
-    return f'<div class="zarrix-tree">{html(tree.group, 0)}</div>'
+    with tree.listed_once():
+        return f'<div class="zarrix-tree">{html(tree.group, 0)}</div>'
 
 
 def array_html(items: InfoItems, shape: Sequence[int], grid: Sequence[AxisGrid]) -> str:

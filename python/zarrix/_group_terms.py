@@ -190,7 +190,8 @@ class GroupTerms:
         """
         if max_depth is not None and max_depth < 0:
             raise ValueError(f"max_depth is None or at least 0, not {max_depth}")
-        return tuple(self._walk("", max_depth))
+        with self._store.listed_once():
+            return tuple(self._walk("", max_depth))
 
     def _walk(self, prefix: str, depth: int | None) -> Iterator[tuple[str, Any]]:
         for path, member in self._opened(self._direct()):

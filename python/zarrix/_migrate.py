@@ -139,7 +139,8 @@ def migrate(
         if not dry_run:
             _clean(opened, root, to)
         return Migration(to, (), (), {}, done=not dry_run)
-    found = dict(_walk(opened, root, 5 - to))
+    with opened.listed_once():
+        found = dict(_walk(opened, root, 5 - to))
     plan = {node: _plan(opened, node, metadata, to, rewrite) for node, metadata in found.items()}
     obstacles = {node: one for node, one in plan.items() if isinstance(one, str)}
     kinds = {node: isinstance(one, ArrayMetadata) for node, one in found.items()}
@@ -354,7 +355,9 @@ def _carry_out(
 
 def _clean(store: Store, root: str, to: int) -> None:
     """Remove what describes the hierarchy in the old format, and chunks that only it knows."""
-    for path, node in _walk(store, root, to):
+    with store.listed_once():
+        nodes = dict(_walk(store, root, to))
+    for path, node in nodes.items():
         for name in (*_NAMES[5 - to], *((".zmetadata",) if to == 3 else ())):
             store.update_value(_nodes.key_of(path, name), lambda _: None)
         if to == 2 and isinstance(node, ArrayMetadata):

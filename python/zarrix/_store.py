@@ -9,6 +9,7 @@ Pickles hold how to open a store, not the open one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,6 +19,7 @@ from zarrix import _engine
 from zarrix._config import check_durability, config
 from zarrix._errors import InvalidKeyError, ReadOnlyError
 from zarrix._kept import kept
+from zarrix._listed_once import listed_once, names_below
 from zarrix._secrets import public_url
 from zarrix.util import normalize_storage_path
 
@@ -185,7 +187,11 @@ class Store(MutableMapping[str, Any]):
 
     def child_names(self, path: str) -> list[str]:
         """Names directly below ``path`` that have keys below them, sorted."""
-        return sorted(self._engine.list_dir(self.engine_path(path))[1])
+        return sorted(names_below(self._engine, self.engine_path(path)))
+
+    def listed_once(self) -> AbstractContextManager[None]:
+        """Meanwhile names are taken from one listing, where each would go over all keys."""
+        return listed_once(self._engine)
 
     def child_names_of(self, paths: Iterable[str]) -> list[list[str]]:
         """`child_names` of each of ``paths``; where they are far away, all at once."""

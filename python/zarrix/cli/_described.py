@@ -57,4 +57,5 @@ def nested(tree: TreeViewer) -> dict[str, Any]:
         members = [one(child, depth + 1) for child in tree.children(node, depth)]
         return {"name": name, "kind": "group", "members": members}
 
-    return one(tree.group, 0)
+    with tree.listed_once():
+        return one(tree.group, 0)
