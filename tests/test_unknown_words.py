@@ -9,6 +9,7 @@ import enum
 import importlib
 import inspect
 import re
+import typing
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -72,13 +73,14 @@ def public() -> dict[str, Callable[..., Any]]:
                 if inspect.isroutine(thing):
                     add(f"{module.__name__}.{name}", thing)
                 continue
-            if issubclass(thing, enum.Enum | BaseException):
+            if typing.is_typeddict(thing) or issubclass(thing, enum.Enum | BaseException):
                 continue
             if not dataclasses.is_dataclass(thing):
                 add(f"{module.__name__}.{name}", thing)
             for inner in (inner for inner in dir(thing) if not inner.startswith("_")):
                 method = getattr(thing, inner)
-                if inspect.isroutine(method) and method.__module__.startswith("zarrix"):
+                home = getattr(method, "__module__", None) or ""
+                if inspect.isroutine(method) and home.startswith("zarrix"):
                     add(f"{module.__name__}.{name}.{inner}", method)
     return found
 
