@@ -115,7 +115,8 @@ class _FileSystemStore(EngineStore):
         parts = path.split("/") if path else []
         above = ["/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)]
         place = "/".join(part for part in (self.path, path) if part)
-        below = [folder for folder, _, _ in self.fs.walk(place)]
+        with hiding(lambda: secrets_of(self.fs)):
+            below = [folder for folder, _, _ in self.fs.walk(place)]
         for folder in [*reversed(below), *(f"{self.path}/{name}" for name in above)]:
             if folder.strip("/") == self.path.strip("/"):
                 continue
@@ -236,7 +237,8 @@ class FSStore(_FileSystemStore):
         separator = key_separator if dimension_separator is None else dimension_separator
         self._dimension_separator = self.key_separator = normalize_dimension_separator(separator)
         if check or create:
-            self.fs.get_mapper(self.path, check=check, create=create)
+            with hiding(lambda: secrets_of(self.fs)):
+                self.fs.get_mapper(self.path, check=check, create=create)
 
     def engine_path(self, path: str) -> str:
         """``path`` as the engine store spells it: in lower case with ``normalize_keys``."""
