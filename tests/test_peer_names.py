@@ -11,7 +11,7 @@ from typing import Any
 import numcodecs
 import pytest
 import zarrix as zarr
-from peer_names.absent import ABSENT, MODULES, OTHER_PARAMETERS, lines
+from peer_names.absent import ABSENT, ATTRIBUTES, MODULES, OTHER_PARAMETERS, lines
 
 FOLDER = Path(__file__).parent / "peer_names"
 PEERS = {
@@ -92,6 +92,11 @@ def test_functions_and_methods_take_the_parameters_of_the_peers(version: str) ->
 def test_a_module_that_is_said_to_be_absent_is(name: str) -> None:
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module(name.replace("zarr", "zarrix", 1))
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_an_attribute_that_is_said_to_be_absent_is(name: str) -> None:
+    assert found(name) is MISSING
 
 
 def test_the_page_on_migration_lists_what_is_absent() -> None:

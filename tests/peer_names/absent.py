@@ -81,9 +81,18 @@ MODULES: dict[str, str] = {
 """Modules of either version that are not here, and why."""
 
 
+ATTRIBUTES: dict[str, str] = {
+    "zarr.config.enable_gpu": _BUFFERS,
+    "zarr.config.pprint": "print(zarr.config)",
+    "zarr.config.defaults": "zarr.config.reset() puts them back",
+}
+"""Of objects, which the records of names do not have."""
+
+
 def lines() -> list[str]:
     """The rows of the table "What is absent" of docs/migration.md."""
     rows = [(f"module `{name}`", reason) for name, reason in MODULES.items()]
     for version in ABSENT.values():
         rows += [(f"`{name}`", reason) for name, reason in version.items()]
+    rows += [(f"`{name}`", reason) for name, reason in ATTRIBUTES.items()]
     return [f"| {name.replace('|', '')} | {reason} |" for name, reason in dict(rows).items()]
