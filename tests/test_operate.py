@@ -267,6 +267,12 @@ def test_chunks_in_a_store_of_their_own_are_verified_and_put_aside(tmp_path):
     assert (problem.kind, problem.key) == ("chunk", "a/2")
     assert zarr.repair(group).set_aside == {"a/2": "a/2.broken"}
     assert group["a"][:].tolist() == [0, 1, 0, 3]
+    chunks["a/7"] = chunks["lost/0"] = b"chunk"
+    assert [(one.kind, one.key) for one in zarr.verify(group).problems] == [
+        ("aside", "a/2.broken"),
+        ("orphan", "a/7"),
+        ("orphan", "lost"),
+    ]
 
 
 def test_consolidated_metadata_that_is_out_of_date_is_a_problem(root):

@@ -55,10 +55,10 @@ def sort_orphans(found: Survey) -> Orphans:
         if array is not None
         for key, _ in array._io.stored_chunks(keys)
     }
-    stored, unknown = set(found.keys), _unknown(found)
+    stored, unknown = {*found.keys, *found.chunk_keys}, _unknown(found)
     result = Orphans()
     folders: dict[str, list[str]] = {}
-    for key in found.keys:
+    for key in sorted(stored):
         if key in chunks or _is_known(found, key, unknown):
             continue
         before = SET_ASIDE.sub("", key)
@@ -186,7 +186,7 @@ def _lost(found: Survey, folder: str, keys: list[str]) -> list[tuple[Problem, li
 def _is_lost(found: Survey, folder: str, keys: list[str]) -> bool:
     """Whether orphans are so still: others may have created, resized or deleted their array."""
     store, chunk_store = found.place.store, found.place.chunk_store
-    if keys[0] not in store:
+    if keys[0] not in store and keys[0] not in found.place.chunks:
         return False
     if folder in found.arrays:
         try:

@@ -60,6 +60,8 @@ class Survey:
     place : Place
     keys : list of str
         All that is stored there, sorted.
+    chunk_keys : list of str
+        All that is stored in the store of the chunks, where that is another one.
     names : list of str
         Keys of all documents, sorted.
     documents : dict of str to bytes
@@ -79,6 +81,7 @@ class Survey:
 
     place: Place
     keys: list[str] = field(default_factory=list)
+    chunk_keys: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     documents: dict[str, bytes] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)
@@ -115,10 +118,10 @@ def survey(place: Place, progress: bool | Progress = False) -> Survey:
     _read_documents(found, phase(progress, "documents"))
     for key, document in found.documents.items():
         _noted(found, key, document)
-    listed = found.keys
     if place.chunks is not store:
         listed = place.chunks._engine.list_prefix(place.chunks.engine_path(path))
-    for key in listed:
+        found.chunk_keys = sorted(listed)
+    for key in found.keys if place.chunks is store else found.chunk_keys:
         array = None if _parts(key)[1] in _DOCUMENTS else found.array_above(key)
         if array is not None:
             found.chunks.setdefault(array, []).append(key)
