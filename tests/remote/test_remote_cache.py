@@ -1,5 +1,6 @@
 """Answers of servers on local disk: never old, bounded, shared, harmless when damaged."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -29,7 +30,8 @@ def cached(bucket, tmp_path):
 
 
 def files(options):
-    return [path for path in Path(options["cache"]).rglob("*") if path.is_file()]
+    found = [path for path in Path(options["cache"]).rglob("*") if path.is_file()]
+    return [path for path in found if path.name != "zarrix-cache.txt"]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -161,6 +163,54 @@ def test_a_folder_that_cannot_be_written_is_no_cache_and_no_error(faulty, tmp_pa
     store["a"] = b"1"
     assert (store["a"], store["a"]) == (b"1", b"1")
     assert store.cache_counts["hits"] == 0
+
+
+def test_a_folder_that_holds_something_else_is_refused_and_nothing_in_it_deleted(faulty, tmp_path):
+    theses = [tmp_path / "home" / "thesis" / f"result-{number}.npy" for number in range(5)]
+    theses[0].parent.mkdir(parents=True)
+    for thesis in theses:
+        thesis.write_bytes(bytes(1000))
+    options = {**faulty.options, "cache": tmp_path / "home", "cache_bytes": 2000}
+
+    def use():
+        store = as_store(f"{faulty.url}/d", options)
+        store["a"] = b"1"
+        assert store["a"] == store["a"] == b"1"
+
+    with pytest.raises(
+        OSError, match=r"home\" is not empty and is not a cache of zarrix.*new or empty"
+    ):
+        use()
+    assert [thesis.stat().st_size for thesis in theses] == [1000] * 5
+    options["cache"] = tmp_path / "home" / "zarrix-cache"
+    use()
+    assert len(files(options)) == 1
+    assert options["cache"].stat().st_mode & 0o777 == 0o700
+
+
+def test_what_is_in_the_place_of_an_entry_is_neither_waited_for_nor_followed(faulty, tmp_path):
+    options = {**faulty.options, "cache": tmp_path / "cache"}
+    store = as_store(f"{faulty.url}/d", options)
+    store["a"] = b"one"
+    assert store["a"] == b"one"
+    (entry,) = files(options)
+    elsewhere = entry.rename(tmp_path / "elsewhere")
+    entry.symlink_to(elsewhere)
+    assert store["a"] == b"one"
+    assert not entry.is_symlink()
+    entry.unlink()
+    os.mkfifo(entry)
+    # Of this process a thread would wait for ever, and the process with it.
+    program = """
+import sys, zarrix as zarr
+from zarrix._stores import as_store
+print(as_store(sys.argv[1], eval(sys.argv[2]))["a"])
+"""
+    given = repr({**options, "cache": str(options["cache"])})
+    command = [sys.executable, "-c", program, f"{faulty.url}/d", given]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    assert told.stdout == "b'one'\n"
+    assert elsewhere.stat().st_size == entry.stat().st_size
 
 
 def test_a_pickle_keeps_its_cache_and_without_one_there_are_no_counts(faulty, tmp_path):

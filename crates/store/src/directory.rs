@@ -122,6 +122,19 @@ impl Directory {
         sys::open_in(&self.0, name, flags, 0o600)
     }
 
+    /// Opens the directory `name`, which is made for this user alone where it is not there.
+    pub(crate) fn make_inside(&self, name: &CStr) -> io::Result<Self> {
+        match sys::make_private_in(&self.0, name) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => self.inside(name, false)?.ok_or_else(|| io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// Lets this user alone read and change what is here.
+    pub(crate) fn make_private(&self) -> io::Result<()> {
+        sys::make_private(&self.0)
+    }
+
     /// Removes a file or link; whether it was there.
     pub(crate) fn remove_file(&self, name: &CStr) -> io::Result<bool> {
         Ok(unless_absent(sys::unlink_in(&self.0, name, false))?.is_some())

@@ -327,6 +327,24 @@ pub(crate) fn rename_in(directory: &File, from: &CStr, to: &CStr) -> io::Result<
     check(unsafe { libc::renameat(directory, from.as_ptr(), directory, to.as_ptr()) }).map(drop)
 }
 
+/// Makes a directory in an open one, for this user alone.
+pub(crate) fn make_private_in(directory: &File, name: &CStr) -> io::Result<()> {
+    // SAFETY: the name ends in NUL.
+    check(unsafe { libc::mkdirat(directory.as_raw_fd(), name.as_ptr(), 0o700) }).map(drop)
+}
+
+/// Takes from all other users what they may do with a directory.
+pub(crate) fn make_private(directory: &File) -> io::Result<()> {
+    // SAFETY: plain numbers.
+    check(unsafe { libc::fchmod(directory.as_raw_fd(), 0o700) }).map(drop)
+}
+
+/// The user in whose name this process works with files.
+pub(crate) fn user() -> libc::uid_t {
+    // SAFETY: it takes nothing and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
 /// An error where this process may not change which names an open directory has.
 pub(crate) fn check_changeable(directory: &File) -> io::Result<()> {
     let wanted = libc::W_OK | libc::X_OK;

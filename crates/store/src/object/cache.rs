@@ -3,29 +3,28 @@
 //! A request whose answer is here is made with the kept answer's tag as its condition, and the server
 //! either says that nothing has changed or sends what is there now: nothing old is ever read, and the
 //! round trip stays. An entry is one file, written aside and renamed: processes share a folder without
-//! knowing of each other, and who is killed leaves a whole entry or none. It begins with what it is
-//! the answer to and a checksum, so that a damaged one is noticed, dropped and fetched again. An age
+//! knowing of each other, and who is killed leaves a whole entry or none (`cache_folder.rs`). It begins
+//! with what it is the answer to and a checksum, so that a damaged one is noticed, dropped and fetched
+//! again. An age
 //! up to which nobody asks was the alternative; it saves the round trip and reads old chunks.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::str;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
-use std::{fs, str};
 
 use bytes::Bytes;
 use zarrix_codec::member::crc32;
 use zarrix_codec::memory::{Grow, Refused, with_room};
 
+use super::cache_folder::Folder;
 use super::client::Got;
-use super::conditions::change_name;
 use crate::Generation;
 
 const MAGIC: &[u8; 8] = b"zarrixc2";
-/// Of an entry that is being written; one so old belongs to a process that was killed.
-const UNFINISHED: &str = ".unfinished";
+/// An unfinished entry that is so old belongs to a process that was killed.
 const LONGEST_WRITE: Duration = Duration::from_secs(3600);
 
 /// What a cache has done for this process.
@@ -58,7 +57,7 @@ struct Counters {
 /// A folder of answers.
 #[derive(Debug)]
 pub(super) struct Cache {
-    folder: PathBuf,
+    folder: Folder,
     most_bytes: u64,
     /// Bytes that may be written before the folder is looked at again.
     room: Mutex<u64>,
@@ -93,9 +92,20 @@ pub(super) struct Kept {
 }
 
 impl Cache {
-    pub(super) fn new(folder: &str, most_bytes: u64) -> Self {
-        let folder = PathBuf::from(folder);
-        Self { folder, most_bytes, room: Mutex::new(0), counters: Counters::default() }
+    /// The cache in `folder`, or the reason why that must not be one.
+    pub(super) fn new(folder: &str, most_bytes: u64) -> std::result::Result<Self, String> {
+        let folder = Folder::new(folder);
+        match folder.fault() {
+            Some(reason) => Err(reason),
+            None => {
+                Ok(Self { folder, most_bytes, room: Mutex::new(0), counters: Counters::default() })
+            }
+        }
+    }
+
+    /// Longer entries are not worth the room of others.
+    fn longest(&self) -> u64 {
+        self.most_bytes / 4
     }
 
     pub(super) fn counts(&self) -> CacheCounts {
@@ -123,11 +133,6 @@ impl Cache {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn path(&self, question: &Question) -> PathBuf {
-        let name = question.name();
-        self.folder.join(&name[..2]).join(&name[2..])
-    }
-
     /// The kept answer, if there is one and it is whole.
     pub(super) async fn get(self: &Arc<Self>, question: &Question) -> Option<Kept> {
         let (cache, question) = (Arc::clone(self), question.clone());
@@ -138,7 +143,7 @@ impl Cache {
     pub(super) async fn put(self: &Arc<Self>, question: Question, tag: String, got: &Got) {
         // Where there is no memory for the entry, the answer is not cached.
         let Ok(entry) = encode(&question, &tag, got) else { return };
-        if entry.len() as u64 > self.most_bytes / 4 {
+        if entry.len() as u64 > self.longest() {
             return;
         }
         let cache = Arc::clone(self);
@@ -147,13 +152,13 @@ impl Cache {
     }
 
     fn read(&self, question: &Question) -> Option<Kept> {
-        let path = self.path(question);
-        let entry = fs::read(&path).ok()?;
+        let name = question.name();
+        let (entry, file) = self.folder.read(&name, self.longest())?;
         let kept = decode(question, entry);
         if kept.is_none() {
             self.counters.damaged.fetch_add(1, Ordering::Relaxed);
-            let _ = fs::remove_file(&path);
-        } else if let Ok(file) = fs::File::open(&path) {
+            let _ = self.folder.remove(&name);
+        } else {
             // Used now: others go first when room is needed.
             let _ = file.set_modified(SystemTime::now());
         }
@@ -162,15 +167,7 @@ impl Cache {
 
     fn write(&self, question: &Question, entry: &[u8]) -> io::Result<()> {
         self.make_room(entry.len() as u64);
-        let path = self.path(question);
-        let aside = path.with_extension(format!("{}{UNFINISHED}", change_name()));
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let written = fs::write(&aside, entry).and_then(|()| fs::rename(&aside, &path));
-        written.inspect_err(|_| {
-            let _ = fs::remove_file(&aside);
-        })
+        self.folder.write(&question.name(), entry)
     }
 
     /// Removes what was not used for longest, when this process has written its share of the room.
@@ -180,32 +177,22 @@ impl Cache {
             *room = left;
             return;
         }
-        let mut found = Vec::new();
-        for (path, status) in files_of(&self.folder).iter().flat_map(|(folder, _)| files_of(folder))
-        {
-            found.push((status.modified().unwrap_or(SystemTime::UNIX_EPOCH), status.len(), path));
-        }
-        found.sort_unstable();
-        let mut total: u64 = found.iter().map(|(_, length, _)| length).sum();
-        for (modified, length, path) in found {
-            let name = path.to_string_lossy();
-            let is_left_over = name.ends_with(UNFINISHED)
-                && modified.elapsed().is_ok_and(|age| age > LONGEST_WRITE);
-            let is_too_much =
-                total + bytes > self.most_bytes / 4 * 3 && !name.ends_with(UNFINISHED);
-            if (is_left_over || is_too_much) && fs::remove_file(&path).is_ok() {
-                total -= length;
+        let mut found = self.folder.entries();
+        found.sort_unstable_by_key(|entry| entry.modified);
+        let mut total: u64 = found.iter().map(|entry| entry.length).sum();
+        for entry in found {
+            let is_left_over = entry.is_unfinished
+                && entry.modified.elapsed().is_ok_and(|age| age > LONGEST_WRITE);
+            let is_too_much = total + bytes > self.most_bytes / 4 * 3 && !entry.is_unfinished;
+            let removed = || self.folder.remove_listed(&entry).is_ok_and(|was_there| was_there);
+            if (is_left_over || is_too_much) && removed() {
+                total -= entry.length;
                 self.counters.evicted.fetch_add(1, Ordering::Relaxed);
             }
         }
         // Others write here, too: none of them takes more than a sixteenth before it looks again.
         *room = (self.most_bytes / 16).saturating_sub(bytes);
     }
-}
-
-fn files_of(folder: &Path) -> Vec<(PathBuf, fs::Metadata)> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    entries.flatten().filter_map(|entry| Some((entry.path(), entry.metadata().ok()?))).collect()
 }
 
 fn encode(question: &Question, tag: &str, got: &Got) -> Result<Vec<u8>, Refused> {
@@ -252,6 +239,11 @@ fn decode(question: &Question, entry: Vec<u8>) -> Option<Kept> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::path::PathBuf;
+
+    use super::super::conditions::change_name;
     use super::*;
 
     fn got(bytes: &[u8]) -> Got {
@@ -259,10 +251,24 @@ mod tests {
         Got { total: bytes.len() as u64, generation: Generation(7), bytes }
     }
 
-    fn folder(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("zarrix-{name}-{}", change_name()));
-        fs::create_dir_all(&folder).unwrap();
-        folder
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new() -> Self {
+            let folder = std::env::temp_dir().join(format!("zarrix-cache-{}", change_name()));
+            fs::create_dir(&folder).unwrap();
+            Self(folder)
+        }
+
+        fn path(&self, name: &str) -> String {
+            self.0.join(name).to_str().unwrap().to_owned()
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
     }
 
     #[test]
@@ -280,34 +286,121 @@ mod tests {
         assert!(decode(&Question::new("s3://b/k", None), entry).is_none());
     }
 
+    fn question(number: usize) -> Question {
+        Question::new(&format!("s3://b/{number}"), None)
+    }
+
+    fn put(cache: &Cache, number: usize, bytes: &[u8]) {
+        let question = question(number);
+        cache.write(&question, &encode(&question, "t", &got(bytes))).unwrap();
+    }
+
+    fn file_of(folder: &str, number: usize) -> PathBuf {
+        let name = question(number).name();
+        PathBuf::from(folder).join(&name[..2]).join(&name[2..])
+    }
+
     #[test]
     fn a_cache_keeps_its_bound_and_what_was_used_last() {
-        let folder = folder("bound");
-        let cache = Cache::new(folder.to_str().unwrap(), 64 << 10);
-        let question = |number: usize| Question::new(&format!("s3://b/{number}"), None);
-        let total = || -> u64 {
-            files_of(&folder)
-                .iter()
-                .flat_map(|(folder, _)| files_of(folder))
-                .map(|f| f.1.len())
-                .sum()
-        };
+        let place = Place::new();
+        let folder = place.path("c");
+        let cache = Cache::new(&folder, 64 << 10).unwrap();
         for number in 0..200 {
-            cache
-                .write(
-                    &question(number),
-                    &encode(&question(number), "t", &got(&[1; 2000])).unwrap(),
-                )
-                .unwrap();
-            assert!(total() <= 64 << 10, "{}", total());
+            put(&cache, number, &[1; 2000]);
+            let total: u64 = cache.folder.entries().iter().map(|entry| entry.length).sum();
+            assert!(total <= 64 << 10, "{total}");
             // Clocks of file systems are coarse: what comes later is to be seen as later.
             let age = SystemTime::now() - Duration::from_secs(1000 - number as u64);
-            fs::File::open(cache.path(&question(number))).unwrap().set_modified(age).unwrap();
+            fs::File::open(file_of(&folder, number)).unwrap().set_modified(age).unwrap();
             assert!(number < 1 || cache.read(&question(0)).is_some());
         }
         assert!(cache.read(&question(100)).is_none());
         assert!(cache.read(&question(199)).is_some());
         assert!(cache.counts().evicted > 100);
-        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_cache_deletes_nothing_but_its_own_entries() {
+        let place = Place::new();
+        let (folder, outside) = (place.path("c"), place.path("outside"));
+        let cache = Cache::new(&folder, 8 << 10).unwrap();
+        put(&cache, 0, &[1; 1000]);
+        // A folder of our form that is a link, and names that are not ours in one that is.
+        fs::create_dir(&outside).unwrap();
+        let inside = file_of(&folder, 0).parent().unwrap().to_owned();
+        let used: Vec<String> = (0..50).map(|number| question(number).name()).collect();
+        let mut linked = (0..256).map(|byte| format!("{byte:02x}"));
+        let linked = linked.find(|name| !used.iter().any(|used| used.starts_with(name)));
+        symlink(&outside, PathBuf::from(&folder).join(linked.unwrap())).unwrap();
+        let theirs = [
+            PathBuf::from(&outside).join(&question(0).name()[2..]),
+            inside.join("thesis.txt"),
+            inside.join("0123456789abcdef.unfinished"),
+            PathBuf::from(&folder).join("thesis.txt"),
+        ];
+        for file in &theirs {
+            fs::write(file, [7; 20_000]).unwrap();
+            fs::File::open(file).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        }
+        (1..50).for_each(|number| put(&cache, number, &[1; 1000]));
+        assert!(cache.counts().evicted > 20);
+        theirs.iter().for_each(|file| assert_eq!(fs::read(file).unwrap(), [7; 20_000]));
+    }
+
+    #[test]
+    fn what_is_put_in_the_place_of_an_entry_is_not_waited_for_nor_followed() {
+        let place = Place::new();
+        let folder = place.path("c");
+        let cache = Cache::new(&folder, 64 << 10).unwrap();
+        let entry = encode(&question(0), "t", &got(b"hello")).unwrap();
+        for planted in 0..3 {
+            put(&cache, 0, b"hello");
+            let file = file_of(&folder, 0);
+            fs::remove_file(&file).unwrap();
+            match planted {
+                0 => {
+                    let name = std::ffi::CString::new(file.to_str().unwrap()).unwrap();
+                    // SAFETY: the path ends in NUL.
+                    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+                }
+                1 => {
+                    fs::write(place.path("outside"), &entry).unwrap();
+                    symlink(place.path("outside"), &file).unwrap();
+                }
+                _ => fs::write(&file, [&entry[..], &[0; 20_000]].concat()).unwrap(),
+            }
+            assert!(cache.read(&question(0)).is_none(), "{planted}");
+            put(&cache, 0, b"hello");
+            assert_eq!(cache.read(&question(0)).unwrap().got.bytes, &b"hello"[..]);
+        }
+        assert_eq!(fs::read(place.path("outside")).unwrap(), entry);
+    }
+
+    #[test]
+    fn only_a_new_an_empty_or_a_marked_folder_is_a_cache() {
+        let place = Place::new();
+        let mode = |path: &str| fs::metadata(path).unwrap().mode() & 0o777;
+        let (new, empty, full) = (place.path("a/new"), place.path("empty"), place.path("full"));
+        fs::create_dir(&empty).unwrap();
+        fs::set_permissions(&empty, fs::Permissions::from_mode(0o777)).unwrap();
+        fs::create_dir_all(place.path("full/00")).unwrap();
+        for folder in [&new, &empty] {
+            put(&Cache::new(folder, 64 << 10).unwrap(), 0, b"hello");
+            let again = Cache::new(folder, 64 << 10).unwrap();
+            assert_eq!(again.read(&question(0)).unwrap().got.bytes, &b"hello"[..]);
+            assert_eq!(mode(folder), 0o700);
+            assert_eq!(mode(file_of(folder, 0).to_str().unwrap()), 0o600);
+        }
+        let reason = Cache::new(&full, 64 << 10).unwrap_err();
+        assert!(reason.contains("is not empty and is not a cache of zarrix"), "{reason}");
+        // One that others can write to again, and one that gets full only after it was opened.
+        fs::set_permissions(&empty, fs::Permissions::from_mode(0o770)).unwrap();
+        let reason = Cache::new(&empty, 64 << 10).unwrap_err();
+        assert!(reason.contains("other users may write"), "{reason}");
+        let late = Cache::new(&place.path("late"), 64 << 10).unwrap();
+        fs::create_dir_all(place.path("late/thesis")).unwrap();
+        let question = question(0);
+        assert!(late.write(&question, &encode(&question, "t", &got(b"1")).unwrap()).is_err());
+        assert_eq!(fs::read_dir(place.path("late")).unwrap().count(), 1);
     }
 }

@@ -7,6 +7,7 @@
 //! own client for that place.
 
 mod cache;
+mod cache_folder;
 mod client;
 mod conditions;
 mod failure;

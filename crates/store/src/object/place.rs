@@ -148,7 +148,7 @@ impl Place {
         let bytes = self.options.get(CACHE_BYTES_OPTION).map(|text| text.parse());
         let bytes = bytes.unwrap_or(Ok(CACHE_BYTES));
         let bytes = bytes.map_err(|_| self.invalid("cache_bytes is a number of bytes"))?;
-        Ok(Some(Cache::new(folder, bytes)))
+        Cache::new(folder, bytes).map(Some).map_err(|reason| self.invalid(&reason))
     }
 
     /// The folder of lock files that all processes of a user share.
