@@ -135,7 +135,14 @@ def keep_true(store: Store, path: str, zarr_format: int, *, deep: bool = False) 
         document = documents.get(place)
         if document is None or (zarr_format == 3 and b'"consolidated_metadata"' not in document):
             continue
-        store.update_value(place, _resynced(store, root, path, zarr_format, deep, place))
+        try:
+            store.update_value(place, _resynced(store, root, path, zarr_format, deep, place))
+        except OSError as error:
+            error.add_note(
+                f"the change of {path or '/'!r} itself is stored; the consolidated metadata in "
+                f"{place!r} does not say so: bring it up to date with consolidate_metadata()"
+            )
+            raise
 
 
 def _resynced(

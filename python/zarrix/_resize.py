@@ -4,7 +4,11 @@ The new shape is computed from the stored one, under the lock of the metadata: t
 of their own. Shrinking first clears what is cut off and then changes the shape, and starts over if
 the shape became another one meanwhile: no chunk is deleted after the change, when it could already
 be a chunk that somebody else appended. Killed in between, the array has its old shape, and fill
-where it was to be cut.
+where it was to be cut. The other order would leave what was cut behind the end, where it is seen
+again when the array grows.
+
+A store that takes no more (a full disk) is to fail before something is cut. So the metadata is
+stored once as it is, then the chunks that are cut are, and only then whole ones are deleted.
 """
 
 from __future__ import annotations
@@ -43,7 +47,9 @@ def _resize(array: ArrayState, args: tuple[Any, ...]) -> None:
         metadata = array._load()
         old = metadata.shape
         new = normalize_resize_args(old, *args)
-        _clear_outside(array, metadata, new)
+        if _is_smaller(old, new):
+            _check_storable(array)
+            _clear_outside(array, metadata, new)
 
         def change(
             metadata: ArrayMetadata, old: tuple[int, ...] = old, new: tuple[int, ...] = new
@@ -68,6 +74,15 @@ def along(args: tuple[Any, ...], axis: int, ndim: int) -> tuple[tuple[int | None
     lengths: list[int | None] = [None] * ndim
     lengths[axis] = int(args[0])
     return (tuple(lengths),)
+
+
+def _is_smaller(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
+    return any(b < a for a, b in zip(old, new, strict=True))
+
+
+def _check_storable(array: ArrayState) -> None:
+    """Store the metadata as it is; raises where the store would not take that of another shape."""
+    array.store.update_value(array._key(array._name), lambda old: old)
 
 
 def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:

@@ -33,17 +33,14 @@ impl ArrayIO {
             )));
         }
         self.check_before_writing()?;
-        let chunks = self.stored_chunks()?;
-        let deleted = AtomicU64::new(0);
-        self.run(chunks.len(), interrupt, &|index| {
-            let (key, coords) = &chunks[index];
+        let (outside, cut): (Vec<_>, Vec<_>) = self
+            .stored_chunks()?
+            .into_iter()
+            .partition(|(_, coords)| self.kept(coords, shape).contains(&0));
+        // These need room in the store, which may be full: then nothing is deleted.
+        self.run(cut.len(), interrupt, &|index| {
+            let (_, coords) = &cut[index];
             let kept = self.kept(coords, shape);
-            if kept.contains(&0) {
-                let _lock = self.store.lock(&self.anchor, key)?;
-                let found = self.store.delete_with(key, durability)?;
-                deleted.fetch_add(u64::from(found), Ordering::Relaxed);
-                return Ok(());
-            }
             let limits = self.limits(coords);
             let cut: Vec<PerAxis<Part>> = (0..shape.len())
                 .filter(|axis| kept[*axis] < limits[*axis])
@@ -57,6 +54,14 @@ impl ArrayIO {
                 .map(|parts| Wanted::Box { parts: parts.iter().collect(), base: 0 })
                 .collect();
             scratch::with(|s| self.write_job(coords, &wanted, fill, durability, s))
+        })?;
+        let deleted = AtomicU64::new(0);
+        self.run(outside.len(), interrupt, &|index| {
+            let (key, _) = &outside[index];
+            let _lock = self.store.lock(&self.anchor, key)?;
+            let found = self.store.delete_with(key, durability)?;
+            deleted.fetch_add(u64::from(found), Ordering::Relaxed);
+            Ok(())
         })?;
         Ok(deleted.into_inner())
     }
