@@ -211,6 +211,30 @@ def test_what_zarr_and_killed_writers_leave_is_overwritten(path: str) -> None:
     assert sorted(os.listdir(path)) == [".zarray"]
 
 
+@pytest.mark.parametrize("separator", [".", "/"])
+@pytest.mark.parametrize("suffix", ["", ".tiff", "/part"])
+def test_an_array_with_any_chunk_keys_is_overwritten(
+    path: str, separator: str, suffix: str
+) -> None:
+    encoding: object = ("default", separator)
+    if suffix:
+        base = {"name": "default", "configuration": {"separator": separator}}
+        configuration = {"suffix": suffix, "base_encoding": base}
+        encoding = {"name": "suffix", "configuration": configuration}
+    root = zarr.open_group(path, mode="w", zarr_format=3)
+    for _ in range(2):
+        root.create_array(
+            "a", data=np.ones((4, 4)), chunks=(2, 2), chunk_key_encoding=encoding, overwrite=True
+        )
+    zarr.open_group(path, mode="w", zarr_format=3)
+    assert os.listdir(path) == ["zarr.json"]
+    # The suffix of one array is not that of another.
+    root.create_array("a", data=np.ones(4), chunk_key_encoding=encoding)
+    (Path(path) / "0.mp4").write_text("mine")
+    with pytest.raises(ValueError, match=r"holds '0.mp4', which is not part"):
+        zarr.open_group(path, mode="w", zarr_format=3)
+
+
 def test_links_below_the_root_are_unlinked_and_never_followed(tmp_path: Path, path: str) -> None:
     zarr.save(path, a=np.arange(3), b=np.arange(3))
     outside = tmp_path / "outside"

@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 import zarrix as zarr
-from zarrix.errors import ArrayNotFoundError
+from zarrix.errors import ArrayNotFoundError, ContainsArrayError
 
 from tests.reliability.children import call, nobody
 
@@ -168,3 +168,43 @@ def test_a_deletion_that_is_not_allowed_below_deletes_nothing():
     with tempfile.TemporaryDirectory() as folder:
         outcome = call(work, limit_s=60)
     assert outcome.ended == "ok", outcome
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("separator", [".", "/"])
+def test_chunks_of_an_array_that_is_gone_do_not_become_those_of_the_next(
+    root, zarr_format, separator
+):
+    root = zarr.open_group(root.store, mode="w", zarr_format=zarr_format)
+    encoding = ("default" if zarr_format == 3 else "v2", separator)
+    keywords = {"shape": 8, "chunks": 4, "dtype": "i4", "chunk_key_encoding": encoding}
+    root.create_array("a", **keywords)[:] = 1
+    del root.store["a/.zarray" if zarr_format == 2 else "a/zarr.json"]
+    left = root.store.listdir("a")
+    with pytest.raises(ContainsArrayError, match=r"the chunk 'a/.*' of an array.*overwrite=True"):
+        root.create_array("a", **keywords)
+    assert root.store.listdir("a") == left
+    again = root.create_array("a", overwrite=True, **keywords)
+    assert again[:].tolist() == [0] * 8
+
+
+def test_members_with_names_of_numbers_are_no_chunks(root):
+    root.create_group("g/0")
+    root.create_dataset("g/c/1", shape=3)[:] = 1
+    del root.store["g/.zgroup"]
+    # Its members stay, below an array that takes the place of their group.
+    root.create_dataset("g", shape=3)
+    assert "g/0" in root
+
+
+def test_attributes_of_a_node_that_is_gone_do_not_become_those_of_the_next(root):
+    for name, create in {
+        "a": lambda: root.create_dataset("a", shape=3),
+        "g": lambda: root.create_group("g"),
+        "p": lambda: root.create_group("p/below"),
+    }.items():
+        root.store[f"{name}/.zattrs"] = b'{"of": "another"}'
+        create()
+        assert root[name].attrs.asdict() == {}
+        root[name].attrs["x"] = 1
+        assert root[name].attrs.asdict() == {"x": 1}

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zarrix._config import config
@@ -27,6 +28,7 @@ from zarrix._errors import (
 )
 from zarrix._keywords import Format
 from zarrix._metadata import ArrayMetadata, GroupMetadata, v2, v3
+from zarrix._orphans import chunk_left, forget_attributes
 from zarrix._store import Store, place
 
 __all__ = [
@@ -51,7 +53,7 @@ __all__ = [
 ]
 
 _DOCUMENTS = frozenset((".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json", ".DS_Store"))
-_CHUNK_KEY = re.compile(r"(?:.*/)?(?:c/)?\d+(?:[./]\d+)*|(?:.*/)?c")
+_CHUNK_KEY = re.compile(r"(?:.*/)?(?:c[./])?\d+(?:[./]\d+)*|(?:.*/)?c")
 # What killed writers leave, and what `repair` has put aside.
 _BESIDE = re.compile(r"\.(?:partial|broken(?:-\d+)?)$")
 
@@ -299,7 +301,7 @@ def create_array(
     parse(document, place(store, key_of(path, metadata.document_name)))
     chunks = store if chunk_store is None else chunk_store
     metadata.engine_array(chunks._engine, chunks.engine_path(path), allow_pickle=allow_pickle)
-    _create(store, path, chunk_store, metadata.document_name, document, overwrite)
+    _create(store, path, chunk_store, metadata.document_name, document, overwrite, is_array=True)
 
 
 def create_group(
@@ -322,6 +324,7 @@ def _create(
     name: str,
     document: bytes,
     overwrite: bool,
+    is_array: bool = False,
 ) -> None:
     _check_name(path.rpartition("/")[2], path)
     if overwrite:
@@ -330,6 +333,9 @@ def _create(
             clear(chunk_store, path)
     else:
         require_free(store, path)
+        # Chunks in a store of their own are there on purpose.
+        if is_array and chunk_store is None:
+            _require_no_chunks(store, path)
     _require_parents(store, path, chunk_store, overwrite, 3 if name == "zarr.json" else 2)
     key = key_of(path, name)
     zarr_format = 3 if name == "zarr.json" else 2
@@ -337,6 +343,9 @@ def _create(
         store[key] = document
         keep_true(store, path, zarr_format, deep=True)
         return
+
+    if zarr_format == 2:
+        forget_attributes(store, key_of(path, ".zattrs"))
 
     def create(old: bytes | None) -> bytes:
         if old is not None:
@@ -370,6 +379,18 @@ def require_free(store: Store, path: str) -> None:
         raise _occupied(store, path, node.kind == "array")
 
 
+def _require_no_chunks(store: Store, path: str) -> None:
+    chunk = chunk_left(store, path)
+    if chunk is not None:
+        # Another process may have made the array since we looked.
+        require_free(store, path)
+        raise ContainsArrayError(
+            f"{describe(store, path)} has no metadata, but the chunk {chunk!r} of an array that is "
+            "gone, which would become part of the new one; pass overwrite=True (or mode='w') to "
+            "delete the chunks, or restore the metadata to have the array back"
+        )
+
+
 def _occupied(store: Store, path: str, is_array: bool) -> ZarrixError:
     advice = "pass overwrite=True (or mode='w') to replace it, or open it with mode='r+'"
     if is_array:
@@ -399,6 +420,8 @@ def _require_parents(
             _check_name(parent.rpartition("/")[2], parent)
             new = GroupMetadata(zarr_format=zarr_format)
             document = group_document(new)
+            if node is None and zarr_format == 2:
+                forget_attributes(store, key_of(parent, ".zattrs"))
             store.update_value(key_of(parent, new.document_name), _keep_or(document))
             keep_true(store, parent, zarr_format)
 
@@ -427,11 +450,30 @@ def clear(store: Store, path: str) -> None:
 
 def _stranger(store: Store, path: str) -> str | None:
     """The name, below ``path``, of something that is not Zarr's; None where all of it is."""
-    prefix = f"{path}/" if path else ""
-    for key in store._engine.list_prefix(store.engine_path(path)):
-        below = key[len(prefix) :]
+    top = store.engine_path(path)
+    start = len(top) + 1 if top else 0
+    keys = [key[start:] for key in store._engine.list_prefix(top)]
+    suffixes: dict[str, str] = {}
+    for below in keys:
         whole = _BESIDE.sub("", below)
-        name = whole.rsplit("/", 1)[-1]
-        if name not in _DOCUMENTS and not _CHUNK_KEY.fullmatch(whole):
+        if whole.rpartition("/")[2] in _DOCUMENTS or _CHUNK_KEY.fullmatch(whole):
+            continue
+        if not suffixes:
+            suffixes = {"": "", **dict(_suffixes(store, path, keys))}
+        array = max((one for one in suffixes if whole.startswith(one)), key=len)
+        if not (suffixes[array] and _CHUNK_KEY.fullmatch(whole.removesuffix(suffixes[array]))):
             return below
-    return store._engine.foreign(store.engine_path(path))
+    return store._engine.foreign(top)
+
+
+def _suffixes(store: Store, path: str, keys: list[str]) -> Iterator[tuple[str, str]]:
+    """Of arrays below ``path``: what their keys begin with, and what those of chunks end with."""
+    for key in keys:
+        folder, _, name = key.rpartition("/")
+        if name != "zarr.json":
+            continue
+        document, where = store.get(key_of(path, key)), place(store, key_of(path, key))
+        with suppress(MetadataError):
+            if document is not None and v3.node_type(document, where) == "array":
+                suffix = v3.parse_array(document, where).key_suffix
+                yield (f"{folder}/" if folder else ""), suffix
