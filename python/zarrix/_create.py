@@ -22,7 +22,6 @@ from zarrix._attributes import Attributes, require_json
 from zarrix._checksum import with_checksum
 from zarrix._codecs import compression_config
 from zarrix._create_array import V3_ONLY, new_metadata
-from zarrix._encodable import for_a_new_array
 from zarrix._errors import (
     ArrayNotFoundError,
     ContainsArrayError,
@@ -42,14 +41,15 @@ from zarrix._keywords import (
     WordKeywords,
     takes,
 )
+from zarrix._like import chunks_of, take_like, take_storage
 from zarrix._metadata import ArrayMetadata
 from zarrix._metadata.grids import has_lists
 from zarrix._object_advice import objects_without_codec
-from zarrix._objects import dtype_in_3, object_codec_of
+from zarrix._objects import object_codec_of
 from zarrix._sparse import fill_from
 from zarrix._stores import KVStore, MemoryStore, Store, as_store
 from zarrix._undo import or_nothing
-from zarrix._values import equal_chunks, is_lazy
+from zarrix._values import is_lazy
 from zarrix.util import (
     normalize_dimension_separator,
     normalize_order,
@@ -354,9 +354,9 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
             raise objects_without_codec(data, given)
     wanted = np.dtype(object if objects else options["dtype"])
     if isinstance(data, Array) and data.dtype == wanted:
-        _take_storage(data, options)
+        take_storage(data, options)
     if options.get("chunks") is None:
-        options["chunks"] = _chunks_of(data)
+        options["chunks"] = chunks_of(data)
     if not is_lazy(data) and wanted.subdtype is None and not wanted.hasobject:
         # Values that cannot be cast must fail while what they replace is still there.
         data = np.asarray(data, wanted)
@@ -550,7 +550,7 @@ def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
     **kwargs
         As for `open_array`.
     """
-    options = _take_like(a, {**kwargs})
+    options = take_like(a, {**kwargs})
     if isinstance(a, Array):
         options.setdefault("fill_value", a.fill_value)
     return open_array(path, **options)
@@ -559,19 +559,19 @@ def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
 @takes(LikeKeywords, like=create)
 def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     """`empty`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
-    return empty(**_take_like(a, {**kwargs}))
+    return empty(**take_like(a, {**kwargs}))
 
 
 @takes(LikeKeywords, like=create)
 def zeros_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     """`zeros`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
-    return zeros(**_take_like(a, {**kwargs}))
+    return zeros(**take_like(a, {**kwargs}))
 
 
 @takes(LikeKeywords, like=create)
 def ones_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     """`ones`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
-    return ones(**_take_like(a, {**kwargs}))
+    return ones(**take_like(a, {**kwargs}))
 
 
 @takes(ArrayKeywords, like=create)
@@ -585,67 +585,7 @@ def full_like(a: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
         options.setdefault("fill_value", a.fill_value)
     elif "fill_value" not in options:
         raise TypeError(f"full_like(): give fill_value=, which a {type(a).__name__} does not have")
-    return full(**_take_like(a, options))
-
-
-def _take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    if hasattr(a, "shape"):
-        kwargs.setdefault("shape", tuple(a.shape))
-        kwargs.setdefault("chunks", _chunks_of(a))
-    if hasattr(a, "dtype"):
-        kwargs.setdefault("dtype", a.dtype)
-    if isinstance(a, Array):
-        chosen = _format_like(a, kwargs)
-        kwargs["zarr_format"] = chosen
-        if chosen == 3 and kwargs["dtype"] == a.dtype:
-            kwargs["dtype"] = dtype_in_3(a)
-        if has_lists(kwargs["chunks"]) and (chosen == 2 or tuple(kwargs["shape"]) != a.shape):
-            kwargs["chunks"] = True
-        own_codecs = {"compression", "compressor", "compressors", "codecs"} & kwargs.keys()
-        if a.zarr_format == 3:
-            if chosen == 3 and not own_codecs:
-                kwargs.setdefault("filters", a.filters)
-                kwargs.setdefault("serializer", for_a_new_array(a.serializer))
-                kwargs.setdefault("shards", a._metadata.partition[1])
-                kwargs.setdefault("compressors", for_a_new_array(a.compressors))
-            return kwargs
-        if not own_codecs:
-            kwargs.setdefault("compressor", for_a_new_array(a.compressor))
-        kwargs.setdefault("order", a.order)
-        kwargs.setdefault("filters", for_a_new_array(a.filters))
-    return kwargs
-
-
-def _format_like(a: Array, kwargs: dict[str, Any]) -> Format:
-    """The format of an array that is made like ``a``: that of its group, or of ``a``."""
-    asked = _nodes.check_format(kwargs.pop("zarr_version", None), kwargs.get("zarr_format"))
-    store = kwargs.get("store")
-    if store is None:
-        return asked or a.zarr_format
-    kwargs["store"] = as_store(store)
-    path = normalize_storage_path(kwargs.get("path"))
-    return _nodes.choose_format(kwargs["store"], path, asked, a.zarr_format)
-
-
-def _take_storage(source: Array, kwargs: dict[str, Any]) -> None:
-    """How ``source`` is stored, as defaults for its copy."""
-    if "fillvalue" not in kwargs:
-        kwargs.setdefault("fill_value", source.fill_value)
-    _take_like(source, kwargs)
-    del kwargs["shape"]
-
-
-def _chunks_of(a: Any) -> Any:
-    """``chunks=`` of an array that is cut like ``a``; True if that cannot be said."""
-    if isinstance(a, Array):
-        return a._metadata.partition[0]
-    chunks = equal_chunks(a)
-    if isinstance(chunks, tuple) and len(chunks) == len(a.shape):
-        if all(isinstance(length, int | np.integer) for length in chunks):
-            return chunks
-    elif hasattr(a, "chunklen"):
-        return (a.chunklen, *a.shape[1:])
-    return True
+    return full(**take_like(a, options))
 
 
 ARRAY_KEYWORDS = frozenset(inspect.signature(create).parameters)
