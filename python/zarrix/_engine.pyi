@@ -36,6 +36,7 @@ __all__ = [
     "set_most_answer_bytes",
     "set_threads",
     "threads",
+    "warn_of_waits_after",
 ]
 
 __version__: str
@@ -335,7 +336,7 @@ class ArrayIO:
         layout: Layout,
         *,
         document: tuple[bytes, str | None, Callable[[bytes], None]] | None = None,
-        place: str = "",
+        place: str = ...,
     ) -> ArrayIO: ...
     def read(self, selection: tuple[_AxisSelection, ...], out: Buffer) -> None:
         """Fill ``out``, which has one axis per range in ``selection`` and any strides."""
