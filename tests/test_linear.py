@@ -223,7 +223,7 @@ SIZE = 6
         (name, tree)
         for name in WHOLE
         for tree in (Trees.wide, Trees.groups, Trees.chunks, Trees.sparse)
-        # Whoever loads an array wants all of its elements.
+        # Loading an array loads all of its elements.
         if (name, tree) != ("load", Trees.sparse)
     ],
 )

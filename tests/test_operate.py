@@ -238,7 +238,7 @@ def test_an_array_that_was_put_aside_at_the_root_is_still_named(tmp_path):
 
 
 def test_metadata_that_is_sound_and_cannot_be_opened_here_is_not_put_aside(root):
-    """A codec that is not installed is no damage: without its metadata the array would be lost."""
+    """A missing codec is not damage: without its metadata the array would be lost."""
     document = json.loads(root.store["a/.zarray"])
     root.store["a/.zarray"] = json.dumps({**document, "compressor": {"id": "of_another"}}).encode()
     (problem,) = zarr.verify(root.store).problems

@@ -1,7 +1,8 @@
 """What the commands print: it reaches the terminal whatever names and encoding do to it.
 
-A reader that has gone away, as in ``zarrix tree x | head``, is no error: nothing more is printed,
-and the command ends as it would have. A character that the terminal cannot show is spelled out.
+A reader that has gone away, as in ``zarrix tree x | head``, is not an error: nothing more is
+printed, and the command ends as it would have. A character that the terminal cannot show is spelled
+out.
 """
 
 from __future__ import annotations

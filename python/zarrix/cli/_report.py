@@ -110,7 +110,7 @@ class Report:
             )
         console.print()
         for name, path in (("Data set", self.dataset), ("Contact sheet", self.sheet)):
-            # A path is one word to whoever copies it, however long the line gets.
+            # A path is copied as one word, however long the line gets.
             console.print(f"{name + ':':15}{path}", soft_wrap=True, markup=False, highlight=False)
         console.print(
             f"The folder keeps {_megabytes(self.left_bytes)} MB. To remove it:\n"

@@ -2,7 +2,7 @@
 
 A chunk whose array is gone, attributes without a node, a folder of nodes that is not a group: what
 was stored there cannot be found by its name any more, and these are problems. So is what `repair`
-has put aside, as long as nothing is stored in its place. A file of somebody else, such as a
+has put aside, as long as nothing is stored in its place. A file of another program, such as a
 ``README.txt`` beside the data, is a note.
 """
 
@@ -135,7 +135,7 @@ def _is_known(found: Survey, key: str, unknown: set[str]) -> bool:
 
 def _note_aside(result: Orphans, key: str, before: str, stored: set[str]) -> None:
     if before in stored:
-        # What was put aside has been written anew: it is nothing that anybody lacks.
+        # The data was written anew since: nothing is lost.
         result.strangers.append(key)
         return
     reads = "the chunk reads as the fill value" if _CHUNK.fullmatch(before) else "it is not read"

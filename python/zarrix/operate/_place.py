@@ -50,7 +50,7 @@ def _stored(store: Store) -> Store:
 
 
 def nothing_at(store: Store, path: str, chunks: Sequence[str] = ()) -> PathNotFoundError:
-    """The error where there is no node; ``chunks`` are keys there that look like those of one."""
+    """The error where a node is missing; ``chunks`` are keys there that look like those of one."""
     said = f"neither an array nor a group at {_nodes.describe(store, path)}"
     folder = getattr(store, "path", None)
     if isinstance(folder, str) and not os.path.exists(folder):

@@ -1,4 +1,4 @@
-"""`verify`: whether everything that is stored can be read, and what there is that nobody reads.
+"""`verify`: whether everything that is stored can be read, and what there is that is not read.
 
 Chunks are decoded by the engine, in parallel and without keeping anything; documents are parsed as
 they are on opening. What codecs without a checksum cannot tell, `verify` cannot tell either: it
