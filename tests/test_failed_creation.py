@@ -42,6 +42,7 @@ class Fails:
     """A source of data that fails after its first part, which fills the first chunk."""
 
     shape, dtype, chunks, ndim = (3 * 2**24,), np.dtype("i4"), (2**24,), 1
+    name, attrs, fill_value, compressor, filters, order = "/x", {}, 0, None, None, "C"
     reads = 0
 
     def __getitem__(self, key: Any) -> Any:
@@ -75,6 +76,7 @@ CREATIONS: dict[str, Callable[[Any], Any]] = {
     ),
     "array, source": lambda g: g.array("x", Fails()),
     "create_array, source": lambda g: g.create_array("x", data=Fails()),
+    "copy, source": lambda g: zarr.copy(Fails(), g),
     "setitem, source": lambda g: g.__setitem__("x", Fails()),
     "Array.create, attributes": lambda g: zarr.Array.create(
         g.store, shape=3, path="x", zarr_format=g.zarr_format, attributes={"a": Odd()}

@@ -21,6 +21,7 @@ from zarrix._keywords import IfExists
 from zarrix._metadata.grids import has_lists
 from zarrix._objects import dtype_in_3
 from zarrix._sparse import grid_of, sparse_regions
+from zarrix._undo import or_nothing
 from zarrix._values import slabs
 
 __all__ = ["copy", "copy_all"]
@@ -150,10 +151,11 @@ class _Job:
         elif _is_ours(dest) and _format_of(dest) == 3:
             dtype = dtype_in_3(source)
         array = create(name, shape=shape, **{"dtype": dtype, **options})
-        for region in _regions(source, array):
-            array[region] = read(region)
-        if not self.without_attrs:
-            array.attrs.update(attributes_of(source))
+        with _all_of_it(array):
+            for region in _regions(source, array):
+                array[region] = read(region)
+            if not self.without_attrs:
+                array.attrs.update(attributes_of(source))
         return Counts(1, 0, array.size * array.dtype.itemsize)
 
     def _copy_group(self, source: Any, dest: Any, name: str) -> Counts:
@@ -219,6 +221,13 @@ class _Job:
         if "compression" in self.create_kws and not is_h5py(dest):
             options.pop("compressor", None)
         return {**options, **self.create_kws}
+
+
+def _all_of_it(array: Any) -> contextlib.AbstractContextManager[None]:
+    """Delete a copy again that cannot be finished: it would read as one whose rest is fill."""
+    if not _is_ours(array):
+        return contextlib.nullcontext()
+    return or_nothing(array._store, array._path, array._chunk_store, array._metadata)
 
 
 def _partition_of(source: Any, dest: Any) -> tuple[Any, Any]:
