@@ -112,7 +112,7 @@ def _bound(
 
 def has_order(dtype: np.dtype[Any]) -> bool:
     """Whether the bytes of an element can be stored in two orders."""
-    return max(words_of(dtype), default=1) > 1
+    return any(size > 1 for size, _ in words_of(dtype))
 
 
 def split_chain(
@@ -358,9 +358,8 @@ class _Walk:
                 f"{self.where}: codec 'bytes' has no 'endian', which elements of {self.dtype} need"
             )
         if endian == "big" and has_order(self.dtype):
-            words = words_of(self.dtype)
-            swap = {"word_bytes": words[0]} if len(set(words)) == 1 else {"words": words}
-            self.steps.append({"name": "zarrix.byteswap", "configuration": swap})
+            swap = {"name": "zarrix.byteswap", "configuration": {"runs": words_of(self.dtype)}}
+            self.steps.append(swap)
         self.is_bytes = True
 
     def _variable(self, name: str) -> None:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from zarrix import _engine
 from zarrix._errors import suggestion
+from zarrix._memory import memory_bytes
 
 __all__ = ["Config", "config"]
 
@@ -76,9 +77,15 @@ class Config:
         (``ZARRIX_ALLOW_PICKLE``). Off; ``allow_pickle=True`` opens a single array so.
     max_chunk_bytes : int
         Largest decoded chunk that is accepted from a metadata document or created
-        (``ZARRIX_MAX_CHUNK_BYTES``); by default half the physical memory, at least 2 GiB.
+        (``ZARRIX_MAX_CHUNK_BYTES``); by default half the memory of the machine, or of the
+        cgroup of this process where that is less, and at least 2 GiB or all of it.
         A document that claims more would otherwise make a read allocate it. Also the longest value
         that is read as a whole from a server.
+    max_variable_chunk_bytes : int
+        Longest decoded chunk of text, bytes, ragged arrays and objects
+        (``ZARRIX_MAX_VARIABLE_CHUNK_BYTES``), whose metadata declares no size; by default 1 GiB. A
+        few kilobytes can decode to any amount. `max_chunk_bytes` holds for them as well. For arrays
+        that are opened from then on.
     max_document_bytes : int
         Longest metadata document that is read (``ZARRIX_MAX_DOCUMENT_BYTES``); by default 64 MiB.
         Consolidated metadata of more than a hundred thousand nodes may need more.
@@ -100,6 +107,7 @@ class Config:
         "_ignored",
         "_max_chunk_bytes",
         "_max_document_bytes",
+        "_max_variable_chunk_bytes",
         "_read_missing_chunks",
         "_write_empty_chunks",
         # Whether durability is "fsync", for writes: a property would be a frame of each.
@@ -114,7 +122,8 @@ class Config:
         self._read_missing_chunks = True
         self._allow_pickle = False
         self._ignored: dict[str, Any] = {}
-        self.max_chunk_bytes = max(2 * _GIB, _physical_memory() // 2)
+        self.max_chunk_bytes = _default_chunk_bytes(memory_bytes())
+        self._max_variable_chunk_bytes = min(_GIB, self._max_chunk_bytes)
         self._max_document_bytes = 64 << 20
         for name, parse in _VARIABLES.items():
             variable = f"ZARRIX_{name.upper()}"
@@ -211,6 +220,14 @@ class Config:
     def max_chunk_bytes(self, value: int) -> None:
         self._max_chunk_bytes = _whole_number("max_chunk_bytes", value, least=1)
         _engine.set_most_answer_bytes(min(self._max_chunk_bytes, 2**64 - 1))
+
+    @property
+    def max_variable_chunk_bytes(self) -> int:
+        return self._max_variable_chunk_bytes
+
+    @max_variable_chunk_bytes.setter
+    def max_variable_chunk_bytes(self, value: int) -> None:
+        self._max_variable_chunk_bytes = _whole_number("max_variable_chunk_bytes", value, least=1)
 
     @property
     def max_document_bytes(self) -> int:
@@ -373,6 +390,11 @@ def _yes_or_no(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def _default_chunk_bytes(memory: int) -> int:
+    # Machines have swap and other programs; a cgroup's limit is one that kills.
+    return max(min(2 * _GIB, memory), memory // 2)
+
+
 def _whole_number(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be a whole number, not {value!r}")
@@ -400,6 +422,7 @@ _VARIABLES: dict[str, Callable[[str], Any]] = {
     "read_missing_chunks": _parse_bool,
     "allow_pickle": _parse_bool,
     "max_chunk_bytes": int,
+    "max_variable_chunk_bytes": int,
     "max_document_bytes": int,
 }
 
@@ -467,13 +490,6 @@ def _warn_of_variables() -> None:
             hint = suggestion(variable, settings, least=0.8)
             if hint:
                 warnings.warn(f"environment variable {variable} is ignored{hint}", stacklevel=2)
-
-
-def _physical_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return 4 * _GIB
 
 
 config = Config()

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._dtypes import without_notes
+from zarrix._dtypes import check_element, without_notes
 from zarrix._errors import MetadataError, shorten, suggestion
 from zarrix._objects import BYTES, STRING, VARIABLE_TYPES, data_type_name, is_variable
 
@@ -399,6 +399,7 @@ def _decode_variable(document: Any, dtype: DType) -> Any:
 
 
 def _decode_struct(document: Any, dtype: DType) -> Any:
+    check_element(dtype)
     if isinstance(document, str):
         return _element(base64.b64decode(document, validate=True), dtype)
     element = np.zeros((), dtype)
@@ -470,12 +471,12 @@ def _decode_time(document: Any, dtype: DType) -> Any:
 
 def _decode_text(document: Any, dtype: DType) -> Any:
     if document == 0 and type(document) is int:
-        return np.zeros((), dtype)[()]
+        return np.str_()
     if not isinstance(document, str):
         raise TypeError("not a text")
     if len(document) > dtype.itemsize // 4:
         raise ValueError(f"more than its {dtype.itemsize // 4} characters")
-    return np.array(document, dtype)[()]
+    return np.str_(document.rstrip("\0"))
 
 
 def _decode_bytes(document: Any, dtype: DType) -> Any:
@@ -487,6 +488,9 @@ def _decode_bytes(document: Any, dtype: DType) -> Any:
         data = base64.b64decode(document, validate=True)
     if len(data) > dtype.itemsize or (dtype.kind == "V" and 0 < len(data) < dtype.itemsize):
         raise ValueError(f"{len(data)} bytes for elements of {dtype.itemsize}")
+    if dtype.kind == "S":
+        return np.bytes_(data.rstrip(b"\0"))
+    check_element(dtype)
     return _element(data.ljust(dtype.itemsize, b"\0"), dtype)
 
 

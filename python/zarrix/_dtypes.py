@@ -20,9 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._config import config
 from zarrix._errors import MetadataError, shorten
 
 __all__ = [
+    "check_element",
     "decode_dtype",
     "decode_fill_value",
     "encode_dtype",
@@ -36,6 +38,8 @@ __all__ = [
 
 # NumPy walks nested dtypes on the C stack.
 _MAX_NESTING = 64
+# Of longer elements of text and bytes the zeros at the end are not written out.
+_PAGE_BYTES = 4096
 _NAMED_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -285,8 +289,9 @@ def _decode_fill(document: Any, dtype: np.dtype[Any]) -> Any:
             value.imag = _decode_float(imag, value.imag.dtype)
             return value[()]
         case "S":
-            return np.array(_lenient_base64(document), dtype=dtype)[()]
+            return np.array(_lenient_base64(document), dtype=_narrowed(document, dtype))[()]
         case "V":
+            check_element(dtype)
             encoded = base64.standard_b64decode(document)
             if len(encoded) > dtype.itemsize:
                 raise ValueError(f"{len(encoded)} bytes for elements of {dtype.itemsize}")
@@ -329,14 +334,42 @@ def _lenient_base64(document: Any) -> Any:
 
 
 def fill_value_bytes(value: Any, dtype: np.dtype[Any]) -> bytes | None:
-    """One element in the array's own byte order; None where every byte is zero or none is set."""
+    """One element in the array's own byte order; None where every byte is zero or none is set.
+
+    Of text and bytes whose elements are longer than a page, without the zeros at its end.
+    """
     if value is None or dtype.kind in "OT":
         return None
+    if dtype.kind in "SU" and dtype.itemsize > _PAGE_BYTES:
+        dtype = _narrowed(value, dtype)
     # Into zeros: what lies between the fields of an aligned structure is anything otherwise.
     whole = np.zeros((), dtype)
     whole[()] = value
     element = whole.tobytes()
-    return element if any(element) else None
+    return None if element.count(0) == len(element) else element
+
+
+def check_element(dtype: np.dtype[Any]) -> None:
+    """Refuse a fill value, which is as long as an element, of more than a document may have.
+
+    Raises
+    ------
+    ValueError
+        The element is longer than ``config.max_document_bytes``.
+    """
+    most = config.max_document_bytes
+    if dtype.itemsize > most:
+        raise ValueError(
+            f"an element has {dtype.itemsize} bytes, and a fill value at most {most}: raise "
+            "config.max_document_bytes, or store null"
+        )
+
+
+def _narrowed(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """``dtype`` of text or bytes, no longer than ``value`` needs: an element may have gigabytes."""
+    needed = len(value) if isinstance(value, (str, bytes)) else 64
+    width = dtype.itemsize // (4 if dtype.kind == "U" else 1)
+    return np.dtype(f"{dtype.byteorder}{dtype.kind}{max(1, min(width, needed))}")
 
 
 def is_zero(value: Any) -> bool:

@@ -7,6 +7,7 @@ the engine's configuration together with what comes out: the dtype, and the size
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -115,21 +116,45 @@ ELEMENTWISE = frozenset(
 """Codecs that treat every element alone: a transposition may as well come before them."""
 
 
-def words_of(dtype: DType) -> list[int]:
-    """Sizes of the words of one element, whose bytes are reversed where their order is the other.
+def words_of(dtype: DType) -> list[tuple[int, int]]:
+    """The words of one element, whose bytes are reversed where their order is the other.
+
+    Returns
+    -------
+    list of (int, int)
+        Runs of words of one size: the size in bytes, and how many there are. An element may have
+        gigabytes; its runs are as many as its dtype has fields.
 
     Examples
     --------
     >>> words_of(np.dtype("c8")), words_of(np.dtype([("a", "i2"), ("b", "S2"), ("c", "f8")]))
-    ([4, 4], [2, 1, 1, 8])
+    ([(4, 2)], [(2, 1), (1, 2), (8, 1)])
     """
+    runs: list[tuple[int, int]] = []
+    _add_words(dtype, runs)
+    return runs
+
+
+def _add_words(dtype: DType, runs: list[tuple[int, int]]) -> None:
+    if dtype.names is not None:
+        for name in dtype.names:
+            _add_words(dtype[name], runs)
+        return
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
-        return words_of(base) * int(np.prod(shape))
-    if dtype.names is not None:
-        return [word for name in dtype.names for word in words_of(dtype[name])]
-    if dtype.kind in "SV" and dtype.isbuiltin != 2:
-        return [1] * dtype.itemsize
-    if dtype.kind == "U":
-        return [4] * (dtype.itemsize // 4)
-    return [dtype.itemsize // 2] * 2 if dtype.kind == "c" else [dtype.itemsize]
+        inner, times = words_of(base), math.prod(shape)
+        if len(inner) != 1:
+            for _ in range(times):
+                runs.extend(inner)
+            return
+        size, count = inner[0][0], inner[0][1] * times
+    elif dtype.kind in "SV" and dtype.isbuiltin != 2:
+        size, count = 1, dtype.itemsize
+    elif dtype.kind == "U":
+        size, count = 4, dtype.itemsize // 4
+    else:
+        size, count = (dtype.itemsize // 2, 2) if dtype.kind == "c" else (dtype.itemsize, 1)
+    if runs and runs[-1][0] == size:
+        runs[-1] = (size, runs[-1][1] + count)
+    elif count:
+        runs.append((size, count))

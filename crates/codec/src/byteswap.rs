@@ -27,16 +27,17 @@ pub(crate) struct ByteSwap {
 }
 
 impl ByteSwap {
-    /// Elements are words of these sizes, one after the other.
-    pub(crate) fn new(word_sizes: &[usize]) -> Result<Self> {
+    /// Elements are runs of words, one after the other: the size of a word, and how many.
+    pub(crate) fn new(runs: &[(usize, usize)]) -> Result<Self> {
         let mut words: Vec<Words> = Vec::new();
         let mut end = 0_usize;
-        for &word_bytes in word_sizes {
+        for &(word_bytes, count) in runs {
             let start = end;
-            end = start.checked_add(word_bytes).filter(|_| word_bytes > 0).ok_or_else(|| {
+            let bytes = word_bytes.checked_mul(count).filter(|bytes| *bytes > 0);
+            end = bytes.and_then(|bytes| start.checked_add(bytes)).ok_or_else(|| {
                 CodecError::Configuration {
                     codec: NAME.to_owned(),
-                    reason: format!("words of {word_bytes} bytes, allowed: 1 and more"),
+                    reason: format!("{count} words of {word_bytes} bytes, allowed: 1 and more"),
                 }
             })?;
             match words.last_mut() {
@@ -55,6 +56,7 @@ impl ByteSwap {
 
     fn swap(&self, src: &[u8], dst: &mut [u8]) {
         if let [words] = self.words[..] {
+            // However many words an element has, all are alike.
             return swap(words.word_bytes, src, dst);
         }
         // One word of all elements of a block, then the next: the loops know their word size.

@@ -161,10 +161,10 @@ impl Blob {
         let Some((last, limit)) = stages.next() else {
             return Ok(encoded);
         };
-        last.decode_bounded(encoded, *limit, memory, &mut chain.codec)?;
+        last.decode_bounded(encoded, *limit, memory, &mut chain.codec).map_err(too_long)?;
         let mut spare = Vec::new();
         for (codec, limit) in stages {
-            codec.decode_bounded(memory, *limit, &mut spare, &mut chain.codec)?;
+            codec.decode_bounded(memory, *limit, &mut spare, &mut chain.codec).map_err(too_long)?;
             std::mem::swap(memory, &mut spare);
         }
         Ok(memory)
@@ -182,6 +182,20 @@ impl Blob {
         }
         std::mem::swap(&mut blob, out);
         Ok(())
+    }
+}
+
+/// Names the setting where a blob decodes to more than it allows.
+fn too_long(error: CodecError) -> CodecError {
+    match error {
+        CodecError::Corrupt { codec, reason } if reason.starts_with("decodes to more than") => {
+            let setting = "config.max_variable_chunk_bytes (or max_chunk_bytes, if lower)";
+            CodecError::Corrupt {
+                codec,
+                reason: format!("{reason}, which is {setting}; raise it if this is no mistake"),
+            }
+        }
+        error => error,
     }
 }
 

@@ -152,6 +152,28 @@ pub(crate) unsafe fn fill(dst: *mut u8, mut grid: Grid, pattern: &[u8]) {
     }
 }
 
+/// Sets all bytes of every element of `grid` to zero, as [`fill`] with `item` zeros does.
+///
+/// # Safety
+/// As for [`fill`].
+pub(crate) unsafe fn clear(dst: *mut u8, grid: Grid, item: usize) {
+    let Some(dims) = normalize(grid.dims, item) else { return };
+    // SAFETY: the caller vouches for the destination.
+    unsafe { clear_lists(dst, &grid.lists, &dims, item) }
+}
+
+unsafe fn clear_lists(dst: *mut u8, lists: &[List], dims: &[Dim], item: usize) {
+    // SAFETY: every pointer below is one of the grid's elements, which the caller vouches for.
+    unsafe {
+        match lists {
+            [] => fill_byte(dst, dims, 0, item),
+            [outer, inner @ ..] => {
+                outer.dst.iter().for_each(|to| clear_lists(dst.offset(*to), inner, dims, item));
+            }
+        }
+    }
+}
+
 /// Whether every element of `bytes` is `pattern`, bit for bit; stops at the first that is not.
 pub(crate) fn is_filled(bytes: &[u8], pattern: &[u8]) -> bool {
     let item = pattern.len();

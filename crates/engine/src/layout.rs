@@ -12,11 +12,11 @@ use serde_json::Value;
 use zarrix_codec::Codec;
 
 use crate::encoding::{ChunkLayout, Named};
+use crate::fill::Fill;
 use crate::grid::{AxisDocument, AxisGrid, grid_of};
 use crate::selection::PerAxis;
 use crate::shapes::{ChainOf, ChunkRef, Chunks, Recipe};
 use crate::{EngineError, Result};
-use zarrix_codec::memory::zeros;
 
 /// Codecs that live outside the codec crate, by slot: what `zarrix.foreign` entries refer to.
 pub type ForeignCodecs<'a> = &'a [Arc<dyn Codec>];
@@ -71,7 +71,7 @@ pub struct Layout {
     pub(crate) shape: PerAxis<u64>,
     pub(crate) item_bytes: usize,
     objects: Option<Objects>,
-    pub(crate) fill: Vec<u8>,
+    pub(crate) fill: Fill,
     pub(crate) grid: PerAxis<AxisGrid>,
     chunks: Chunks,
     /// Most bytes that an encoded chunk can have.
@@ -127,7 +127,7 @@ impl Layout {
     }
 
     /// One chunk without keys, of which everything is stored.
-    pub(crate) fn of_chunk(chunk: Arc<ChunkLayout>, item_bytes: usize, fill: Vec<u8>) -> Self {
+    pub(crate) fn of_chunk(chunk: Arc<ChunkLayout>, item_bytes: usize, fill: Fill) -> Self {
         let shape: PerAxis<u64> = chunk.shape.iter().map(|length| *length as u64).collect();
         Self {
             item_bytes,
@@ -179,7 +179,7 @@ impl Layout {
         if document.item_bytes.is_none() != document.objects.is_some() {
             return Err(fault("objects", "goes with item_bytes of null, and only with that"));
         }
-        let fill = fill_of(document.fill_value.as_deref(), item_bytes)?;
+        let fill = Fill::of(document.fill_value.as_deref(), item_bytes)?;
         let (separator, key_prefix) = key_encoding(&document.chunk_key_encoding)?;
         let grid = grid_of(&document.chunk_grid, &document.shape)?;
         let recipe = Recipe {
@@ -240,14 +240,6 @@ impl Layout {
     }
 }
 
-/// One element's worth of fill, from its hex; zeros without it.
-pub(crate) fn fill_of(hex: Option<&str>, item_bytes: usize) -> Result<Vec<u8>> {
-    let Some(hex) = hex else { return Ok(zeros(item_bytes)?) };
-    decode_hex(hex)
-        .filter(|fill| fill.len() == item_bytes)
-        .ok_or_else(|| fault("fill_value", format!("{hex:?} is not the hex of one element")))
-}
-
 fn key_encoding(encoding: &Named) -> Result<(char, &'static str)> {
     let (default, prefix) = match encoding.name.as_str() {
         "v2" => (".", ""),
@@ -259,13 +251,6 @@ fn key_encoding(encoding: &Named) -> Result<(char, &'static str)> {
         Some("/") => Ok(('/', prefix)),
         other => Err(fault("chunk_key_encoding", format!("separator {other:?}; \".\" or \"/\""))),
     }
-}
-
-fn decode_hex(hex: &str) -> Option<Vec<u8>> {
-    if !hex.len().is_multiple_of(2) || !hex.is_ascii() {
-        return None;
-    }
-    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).ok()).collect()
 }
 
 #[cfg(test)]
@@ -296,7 +281,7 @@ mod tests {
         assert!(matches!(&layout.chunk(&[0, 0, 0])?.encoding,
             Encoding::Elements(elements) if elements.strides.as_slice() == [2, 4, 12]));
         assert_eq!(layout.chunk(&[0, 0, 0])?.bytes, 48);
-        assert_eq!(layout.fill, [10, 11]);
+        assert!(layout.fill.is_all(&[10, 11, 10, 11]));
         Ok(())
     }
 

@@ -22,6 +22,7 @@ mod cost;
 mod document;
 mod encoding;
 mod error;
+mod fill;
 mod grid;
 mod kept;
 mod layout;

@@ -85,13 +85,13 @@ fn fill(chunk: &ChunkLayout, wanted: &Wanted<'_>, sink: Sink<'_>) {
             let placed = Placed::new(parts, *base, &strides);
             let to = sink.to.wrapping_offset(placed.buffer_offset);
             // SAFETY: the plan reaches only elements of the buffer, whose maker vouches for them.
-            unsafe { copy::fill(to, placed.grid, &sink.layout.fill) }
+            unsafe { sink.layout.fill.put(to, placed.grid) }
         }
         Wanted::Points { points, which } => {
             for point in *which {
                 let to = sink.to.wrapping_offset(points.buffer_offset(*point));
                 // SAFETY: one element of the buffer, which has one for each point.
-                unsafe { copy::fill(to, Grid::default(), &sink.layout.fill) }
+                unsafe { sink.layout.fill.put(to, Grid::default()) }
             }
         }
     }

@@ -32,7 +32,7 @@ pub(crate) struct Spring<'a> {
 impl Spring<'_> {
     /// Whether a chunk of these elements is stored.
     pub fn keeps(&self, decoded: &[u8]) -> bool {
-        self.keep_empty || !copy::is_filled(decoded, &self.layout.fill)
+        self.keep_empty || !self.layout.fill.is_all(decoded)
     }
 }
 
@@ -217,7 +217,7 @@ pub(crate) fn fill_chunk(memory: &mut [u8], layout: &Layout) {
     let all = Dim { count: memory.len() / layout.item_bytes, dst: item, src: 0 };
     let grid = Grid { dims: Dims::from_slice(&[all]), ..Grid::default() };
     // SAFETY: the box is the whole slice.
-    unsafe { copy::fill(memory.as_mut_ptr(), grid, &layout.fill) };
+    unsafe { layout.fill.put(memory.as_mut_ptr(), grid) };
 }
 
 fn update_shard(

@@ -12,7 +12,8 @@ use zarrix_codec::{Codec, CodecError, EncodedSize, Scratch as CodecScratch};
 
 use crate::Result;
 use crate::encoding::{ChunkLayout, Context, chunk_shape, shard_of};
-use crate::layout::{Layout, fault, fill_of};
+use crate::fill::Fill;
+use crate::layout::{Layout, fault};
 use crate::place::{PlaceScratch, Sink, place};
 use crate::scratch::{self, Scratch};
 use crate::selection::{Part, PerAxis};
@@ -47,7 +48,7 @@ pub(crate) fn whole_shard(configuration: &Value, context: Context<'_>) -> Result
     let Configuration { item_bytes, .. } = given;
     let context = Context { item_bytes, most_blob_bytes: None, ..context };
     let shape = chunk_shape(&given.shape)?;
-    let fill = fill_of(given.fill_value.as_deref(), item_bytes)?;
+    let fill = Fill::of(given.fill_value.as_deref(), item_bytes)?;
     let order: PerAxis<usize> = (0..shape.len()).collect();
     let shard = shard_of(&shape, &order, &given.shard, context)?;
     let chunk = Arc::new(ChunkLayout::sharded(shape, shard, item_bytes)?);

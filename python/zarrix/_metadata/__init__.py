@@ -306,7 +306,8 @@ class ArrayMetadata:
             document["read_missing_chunks"] = False
         slots: list[ForeignCodecs | ElementCodec] = [*foreign]
         if is_variable(self.dtype):
-            objects = {"slot": len(slots), "max_chunk_bytes": config.max_chunk_bytes}
+            most = min(config.max_chunk_bytes, config.max_variable_chunk_bytes)
+            objects = {"slot": len(slots), "max_chunk_bytes": most}
             document.update(item_bytes=None, objects=objects)
             slots.append(self._elements(allow_pickle))
         text = json.dumps(document)

@@ -81,7 +81,7 @@ const CODECS: [Row; 11] = [
     ("scale_offset", &["offset", "scale", "dtype"], values::scale_offset),
     ("pcodec", numcodecs::PCODEC_KEYS, numcodecs::pcodec),
     ("n5_default", &["shape", "fill_value", "codecs"], n5_default),
-    ("zarrix.byteswap", &["word_bytes", "words"], byteswap),
+    ("zarrix.byteswap", &["word_bytes", "words", "runs"], byteswap),
 ];
 
 /// A chain inside: `shape` has the fastest axis first, `fill_value` is the bytes of one element.
@@ -133,9 +133,13 @@ fn packbits(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
 /// Words of one size, or the sizes of all words of an element in their order.
 fn byteswap(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
     let size = |value: &Value| value.as_u64().and_then(|size| usize::try_from(size).ok());
+    let run = |value: &Value| Some((size(value.get(0)?)?, size(value.get(1)?)?));
     let words = match options.list_of("words", "a list of sizes in bytes", size)? {
-        Some(words) => words,
-        None => vec![options.size("word_bytes", input.item_bytes)?],
+        Some(words) => words.into_iter().map(|size| (size, 1)).collect(),
+        None => match options.list_of("runs", "a list of sizes and counts", run)? {
+            Some(runs) => runs,
+            None => [(options.size("word_bytes", input.item_bytes)?, 1)].into(),
+        },
     };
     Ok(Arc::new(Elements(ByteSwap::new(&words)?)))
 }

@@ -1,0 +1,60 @@
+"""How much memory this process may have: that of the machine, or less where its cgroup says so.
+
+A container or a job of a batch system is given a limit that ``sysconf`` does not know. It stands in
+the memory controller of cgroup v2 or v1, and each group above may have a lower one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+__all__ = ["memory_bytes"]
+
+_UNKNOWN = 4 << 30
+
+
+def memory_bytes(root: Path = Path("/")) -> int:
+    """Bytes of memory that this process may have; 4 GiB where the system does not say.
+
+    Parameters
+    ----------
+    root : Path
+        Where ``proc`` and ``sys`` are mounted.
+    """
+    return min([_physical(), *_limits(root)])
+
+
+def _physical() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return _UNKNOWN
+
+
+def _limits(root: Path) -> Iterator[int]:
+    """The limits of this process's groups and of all above them."""
+    groups = _text(root / "proc/self/cgroup") or ""
+    for line in groups.splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, group = rest.partition(":")
+        if controllers == "":
+            mount, name = root / "sys/fs/cgroup", "memory.max"
+        elif "memory" in controllers.split(","):
+            mount, name = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+        else:
+            continue
+        # In a container the mount may begin at the group itself: then the path below is not there.
+        path = PurePosixPath("/", group)
+        for above in (path, *path.parents):
+            limit = _text(mount / above.relative_to("/") / name)
+            if limit is not None and limit.isdecimal():
+                yield int(limit)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return None
