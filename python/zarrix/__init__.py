@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from zarrix import errors as errors
     from zarrix import hierarchy as hierarchy
     from zarrix import indexing as indexing
+    from zarrix import interop as interop
     from zarrix import meta as meta
     from zarrix import operate as operate
     from zarrix import registry as registry
     from zarrix import storage as storage
     from zarrix import sync as sync
+    from zarrix import testing as testing
     from zarrix import types as types
     from zarrix import util as util
     from zarrix import version as version
