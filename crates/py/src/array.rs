@@ -178,13 +178,13 @@ impl ArrayIO {
 #[pymethods]
 impl ArrayIO {
     #[new]
-    #[pyo3(signature = (store, path, layout, *, document = None, place = String::new()))]
+    #[pyo3(signature = (store, path, layout, *, document = None, place = ""))]
     fn new(
         store: &Bound<'_, Store>,
         path: &str,
         layout: &Bound<'_, Layout>,
         document: Option<DocumentArg>,
-        place: String,
+        place: &str,
     ) -> Self {
         let layout = layout.get();
         let inner =
@@ -194,7 +194,7 @@ impl ArrayIO {
                 Some(document) => inner.with_document(document_of(document)),
                 None => inner,
             },
-            place,
+            place: place.to_owned(),
             item_bytes: layout.inner.item_bytes(),
             objects: layout.objects.clone(),
         }
