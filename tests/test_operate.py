@@ -110,13 +110,15 @@ def test_what_others_change_while_everything_is_looked_at_is_no_problem(root, ch
     assert (found.problems, found.orphans) == ([], [])
 
 
-def test_an_array_that_is_created_over_lost_chunks_meanwhile_has_them(root):
-    root.store["late/0"] = bytes(3)
+def test_an_array_whose_metadata_is_restored_meanwhile_has_its_chunks(root):
+    root.create_dataset("late", data=[1, 2, 3])
+    document = root.store["late/.zarray"]
+    del root.store["late/.zarray"]
 
-    def create():
-        root.create_dataset("late", shape=3, dtype="u1", compressor=None)
+    def restore():
+        root.store["late/.zarray"] = document
 
-    found = verify_while(root, create)
+    found = verify_while(root, restore)
     assert (found.problems, found.orphans) == ([], [])
 
 
