@@ -43,7 +43,7 @@ impl Entry {
         match partial::leftover(self.name.to_bytes()) {
             Some(Leftover::File) => self.kind == Kind::Directory,
             Some(Leftover::FileOrDirectory) => false,
-            None => !self.name().to_str().is_some_and(|name| check_key(name).is_ok()),
+            None => self.name().to_str().is_none_or(|name| check_key(name).is_err()),
         }
     }
 }

@@ -292,7 +292,7 @@ mod tests {
 
     fn put(cache: &Cache, number: usize, bytes: &[u8]) {
         let question = question(number);
-        cache.write(&question, &encode(&question, "t", &got(bytes))).unwrap();
+        cache.write(&question, &encode(&question, "t", &got(bytes)).unwrap()).unwrap();
     }
 
     fn file_of(folder: &str, number: usize) -> PathBuf {
