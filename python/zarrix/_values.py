@@ -89,11 +89,14 @@ def as_out(
     ValueError
         It has another shape or dtype, or cannot be written.
     """
-    array: npt.NDArray[Any] = out if isinstance(out, np.ndarray) else _memory_of(out)
+    # A subclass may say another dtype or shape than its memory has: the base class tells.
+    array: npt.NDArray[Any] = (
+        np.ndarray.view(out, np.ndarray) if isinstance(out, np.ndarray) else _memory_of(out)
+    )
     wanted = shape
     if new_axes:
         wanted = np.expand_dims(np.broadcast_to(np.empty(()), shape), new_axes).shape
-    if array is not out and array.dtype == np.uint8 and array.shape != wanted:
+    if not isinstance(out, np.ndarray) and array.dtype == np.uint8 and array.shape != wanted:
         array = _as_elements(array, dtype, wanted)
     if array.shape != wanted:
         raise ValueError(f"out has shape {array.shape}, and the selection has shape {wanted}")
