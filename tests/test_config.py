@@ -71,7 +71,7 @@ def test_the_environment_sets_what_the_process_starts_with(monkeypatch):
 def test_the_number_of_threads_comes_from_the_environment():
     done = subprocess.run(
         [sys.executable, "-c", "from zarrix._config import config; print(config.threads)"],
-        env={"ZARRIX_THREADS": "5"},
+        env={**os.environ, "ZARRIX_THREADS": "5"},
         capture_output=True,
         text=True,
         check=True,
