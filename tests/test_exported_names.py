@@ -164,7 +164,7 @@ def test_importing_the_package_imports_nothing_else() -> None:
     names = modules_of("import zarrix")
     assert "numpy" not in names
     assert {name for name in names if name.startswith("zarrix")} == {
-        *("zarrix", "zarrix._config", "zarrix._engine", "zarrix._errors")
+        *("zarrix", "zarrix._config", "zarrix._engine", "zarrix._errors", "zarrix._memory")
     }
 
 
