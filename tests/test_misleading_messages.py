@@ -57,7 +57,6 @@ class Categorical(np.ndarray):  # type: ignore[type-arg]
         ([decimal.Decimal(1)], r"is a decimal.Decimal .*floats"),
         (np.array([SoftLink()], object), r"SoftLink .*there are no links"),
     ],
-    ids=str,
 )
 def test_values_that_become_objects_are_named_by_what_they_are(
     data: Any, words: str, create: Any
