@@ -43,7 +43,8 @@ def test_members_are_found_by_name_path_and_dot(root: zarr.Group) -> None:
     assert sorted(root.keys()) == ["empty", "foo"]
     assert [value.name for value in root.values()] == ["/empty", "/foo"]
     assert "foo" in dir(root)
-    assert root._ipython_key_completions_() == ["empty", "foo"]
+    completions = ["empty", "foo", "foo/bar", "foo/bar/baz", "foo/spam"]
+    assert sorted(root._ipython_key_completions_()) == sorted(completions)
 
 
 def test_a_member_that_is_not_there_is_a_key_error_and_an_attribute_error(root: zarr.Group) -> None:
