@@ -17,7 +17,7 @@ import numpy as np
 from zarrix import _display, _engine, _resize
 from zarrix._config import config
 from zarrix._data_types import data_type_of, encode_fill
-from zarrix._errors import ArrayIndexError, MetadataError, NoAttributeError, Suggesting
+from zarrix._errors import ArrayIndexError, MetadataError, Suggesting
 from zarrix._fancy import pick
 from zarrix._h5py_terms import ARRAY_ADVICE
 from zarrix._metadata import ArrayMetadata, v2, v3
@@ -493,12 +493,12 @@ class Array(Selecting):
     if not TYPE_CHECKING:
         # Checkers of types would take every name for one that exists.
         def __getattr__(self, name):
-            message = f"an array has no attribute {name!r}"
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
             if name.startswith("_"):
                 raise AttributeError(message)
             if name in ARRAY_ADVICE:
-                raise NoAttributeError(f"{message}; {ARRAY_ADVICE[name]}")
-            raise NoAttributeError(Suggesting(message, name, lambda: dir(Array)))
+                raise AttributeError(f"{message}; {ARRAY_ADVICE[name]}")
+            raise AttributeError(Suggesting(message, name, lambda: dir(Array)))
 
     def __eq__(self, other: object) -> bool:
         return (

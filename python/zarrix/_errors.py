@@ -21,7 +21,6 @@ is the stable ``kind`` of the class, for programs that must not parse messages.
             GroupNotFoundError                                      group-not-found
                 FSPathExistNotDir(NotADirectoryError)               not-a-directory
         MemberNotFoundError(KeyError)                               member-not-found
-        NoAttributeError(AttributeError)                            no-attribute
         ReadOnlyError(PermissionError)                              read-only
         StoreBusyError(BlockingIOError)                             store-busy
         CopyError(RuntimeError)                                     copy
@@ -59,7 +58,6 @@ __all__ = [
     "GroupNotFoundError",
     "FSPathExistNotDir",
     "MemberNotFoundError",
-    "NoAttributeError",
     "ReadOnlyError",
     "StoreBusyError",
     "CopyError",
@@ -176,12 +174,6 @@ class MemberNotFoundError(ZarrixError, KeyError):
     """A group has no member of that name."""
 
     kind = "member-not-found"
-
-
-class NoAttributeError(ZarrixError, AttributeError):
-    """An array or group has no attribute, method or member of that name."""
-
-    kind = "no-attribute"
 
 
 class ReadOnlyError(ZarrixError, PermissionError):

@@ -21,7 +21,6 @@ from zarrix._errors import (
     GroupNotFoundError,
     MemberNotFoundError,
     MetadataError,
-    NoAttributeError,
     ReadOnlyError,
     Suggesting,
 )
@@ -350,14 +349,14 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
                 return found
             message = f"the group {self.name!r} has neither a method nor a member {name!r}"
             if name in GROUP_ADVICE:
-                raise NoAttributeError(f"{message}; {GROUP_ADVICE[name]}") from None
-            raise NoAttributeError(Suggesting(message, name, lambda: dir(self))) from None
+                raise AttributeError(f"{message}; {GROUP_ADVICE[name]}") from None
+            raise AttributeError(Suggesting(message, name, lambda: dir(self))) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_") or type(self) is not Group or hasattr(Group, name):
             super().__setattr__(name, value)
             return
-        raise NoAttributeError(
+        raise AttributeError(
             f"{name!r} would be an attribute of this Python object only, and not stored; "
             f"group[{name!r}] = value stores an array, group.attrs[{name!r}] = value an attribute"
         )
