@@ -342,9 +342,9 @@ def _create_group(
 ) -> None:
     require_json(attributes)
     new = GroupMetadata(zarr_format=2) if zarr_format == 2 else v3.new_group(attributes)
-    _nodes.create_group(store, path, chunk_store, overwrite, new)
+    replaces = _nodes.create_group(store, path, chunk_store, overwrite, new)
     if attributes and zarr_format == 2:
-        with or_nothing(store, path, None, new):
+        with or_nothing(store, path, None, new, replaces=replaces):
             Attributes(store, _nodes.key_of(path, ".zattrs")).put(attributes)
 
 

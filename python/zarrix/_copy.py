@@ -227,7 +227,8 @@ def _all_of_it(array: Any) -> contextlib.AbstractContextManager[None]:
     """Delete a copy again that cannot be finished: it would read as one whose rest is fill."""
     if not _is_ours(array):
         return contextlib.nullcontext()
-    return or_nothing(array._store, array._path, array._chunk_store, array._metadata)
+    metadata = array._metadata
+    return or_nothing(array._store, array._path, array._chunk_store, metadata, replaces=False)
 
 
 def _partition_of(source: Any, dest: Any) -> tuple[Any, Any]:

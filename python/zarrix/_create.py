@@ -211,8 +211,8 @@ def create(
     data = kwargs.get("data")
     if data is not None and overwrite:
         data = safe_source(data, opened, where)
-    _nodes.create_array(opened, where, opened_chunks, metadata, overwrite, allow_pickle)
-    with or_nothing(opened, where, opened_chunks, metadata):
+    replaces = _nodes.create_array(opened, where, opened_chunks, metadata, overwrite, allow_pickle)
+    with or_nothing(opened, where, opened_chunks, metadata, replaces=replaces):
         _store_attributes(opened, where, metadata, kwargs)
         z = Array(
             opened,
@@ -360,15 +360,7 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     if not is_lazy(data) and wanted.subdtype is None and not wanted.hasobject:
         # Values that cannot be cast must fail while what they replace is still there.
         data = np.asarray(data, wanted)
-    if options.get("overwrite") and options.get("store") is not None:
-        options["store"] = as_store(options["store"])
-        data = safe_source(data, options["store"], options.get("path"))
-    read_only = options.pop("read_only", False)
-    z = create(shape=data.shape, **options)
-    with or_nothing(z._store, z._path, z._chunk_store, z._metadata):
-        fill_from(z, data)
-    z.read_only = read_only
-    return z
+    return create(shape=data.shape, data=data, **options)
 
 
 def safe_source(data: Any, store: Store, path: str | None) -> Any:
@@ -488,8 +480,10 @@ def open_array(
         )
         metadata = with_checksum(metadata) if checksum else metadata
         require_json(kwargs.get("attributes"))
-        _nodes.create_array(opened, where, opened_chunks, metadata, mode == "w", allow_pickle)
-        with or_nothing(opened, where, opened_chunks, metadata):
+        replaces = _nodes.create_array(
+            opened, where, opened_chunks, metadata, mode == "w", allow_pickle
+        )
+        with or_nothing(opened, where, opened_chunks, metadata, replaces=replaces):
             _store_attributes(opened, where, metadata, kwargs)
         asked = metadata.zarr_format
     return Array(

@@ -203,8 +203,8 @@ def create_array(
     chunks_in = None if chunk_store is None else as_store(chunk_store)
     metadata = with_checksum(metadata) if checksum else metadata
     require_json(attributes)
-    _nodes.create_array(opened, path, chunks_in, metadata, overwrite)
-    with or_nothing(opened, path, chunks_in, metadata):
+    replaces = _nodes.create_array(opened, path, chunks_in, metadata, overwrite)
+    with or_nothing(opened, path, chunks_in, metadata, replaces=replaces):
         z = Array(
             opened,
             path=path,

@@ -419,8 +419,8 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         require_json(attributes)
         with self._writing():
             new = self._new_metadata(attributes)
-            _nodes.create_group(self._store, path, self._chunk_store, overwrite, new)
-        with or_nothing(self._store, path, None, new):
+            replaces = _nodes.create_group(self._store, path, self._chunk_store, overwrite, new)
+        with or_nothing(self._store, path, None, new, replaces=replaces):
             made = self._open_group(path)
             if attributes and self._zarr_format == 2:
                 made.attrs.put(attributes)

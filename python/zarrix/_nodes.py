@@ -285,8 +285,8 @@ def create_array(
     metadata: ArrayMetadata,
     overwrite: bool,
     allow_pickle: bool = False,
-) -> None:
-    """Store the metadata of a new array, which is valid already.
+) -> bool:
+    """Store the metadata of a new array, which is valid already; whether it replaces something.
 
     Raises
     ------
@@ -301,7 +301,8 @@ def create_array(
     parse(document, place(store, key_of(path, metadata.document_name)))
     chunks = store if chunk_store is None else chunk_store
     metadata.engine_array(chunks._engine, chunks.engine_path(path), allow_pickle=allow_pickle)
-    _create(store, path, chunk_store, metadata.document_name, document, overwrite, is_array=True)
+    name = metadata.document_name
+    return _create(store, path, chunk_store, name, document, overwrite, is_array=True)
 
 
 def create_group(
@@ -310,11 +311,11 @@ def create_group(
     chunk_store: Store | None,
     overwrite: bool,
     metadata: GroupMetadata | None = None,
-) -> None:
-    """Store the metadata of a new group, of format 2 by default; raises as `create_array` does."""
+) -> bool:
+    """Store the metadata of a new group, v2 by default; returns and raises as `create_array`."""
     metadata = metadata or GroupMetadata(zarr_format=2)
     document = group_document(metadata)
-    _create(store, path, chunk_store, metadata.document_name, document, overwrite)
+    return _create(store, path, chunk_store, metadata.document_name, document, overwrite)
 
 
 def _create(
@@ -325,12 +326,13 @@ def _create(
     document: bytes,
     overwrite: bool,
     is_array: bool = False,
-) -> None:
+) -> bool:
     _check_name(path.rpartition("/")[2], path)
+    replaces = False
     if overwrite:
-        clear(store, path)
+        replaces = clear(store, path)
         if chunk_store is not None and chunk_store is not store:
-            clear(chunk_store, path)
+            replaces |= clear(chunk_store, path)
     else:
         require_free(store, path)
         # Chunks in a store of their own are there on purpose.
@@ -342,7 +344,7 @@ def _create(
     if overwrite:
         store[key] = document
         keep_true(store, path, zarr_format, deep=True)
-        return
+        return replaces
 
     if zarr_format == 2:
         forget_attributes(store, key_of(path, ".zattrs"))
@@ -355,6 +357,7 @@ def _create(
 
     store.update_value(key, create)
     keep_true(store, path, zarr_format)
+    return False
 
 
 def _check_name(name: str, path: str) -> None:
@@ -447,8 +450,8 @@ def _keep_or(document: bytes) -> Callable[[bytes | None], bytes]:
     return lambda old: old or document
 
 
-def clear(store: Store, path: str) -> None:
-    """Delete everything below ``path``, if all of it is Zarr's.
+def clear(store: Store, path: str) -> bool:
+    """Delete everything below ``path``, if all of it is Zarr's; whether there was anything.
 
     Raises
     ------
@@ -456,20 +459,22 @@ def clear(store: Store, path: str) -> None:
         Something else is there; nothing was deleted.
     """
     store._forbid_changes()
-    stranger = _stranger(store, path)
+    keys = store._engine.list_prefix(store.engine_path(path))
+    stranger = _stranger(store, path, keys)
     if stranger is not None:
         raise ValueError(
             f"{describe(store, path)} holds {stranger!r}, which is not part of a Zarr hierarchy, "
             "so it is not overwritten; delete it yourself or choose another path"
         )
     store.rmdir(path)
+    return bool(keys)
 
 
-def _stranger(store: Store, path: str) -> str | None:
+def _stranger(store: Store, path: str, stored: list[str]) -> str | None:
     """The name, below ``path``, of something that is not Zarr's; None where all of it is."""
     top = store.engine_path(path)
     start = len(top) + 1 if top else 0
-    keys = [key[start:] for key in store._engine.list_prefix(top)]
+    keys = [key[start:] for key in stored]
     suffixes: dict[str, str] = {}
     for below in keys:
         whole = _BESIDE.sub("", below)

@@ -3,7 +3,8 @@
 Whatever can be checked is checked before the first byte is stored. What is left are values that
 turn out not to fit while they are written, sources that fail half-way and stores that refuse. Only
 keys that the new node has are deleted, never a folder: other files may lie in it. Groups above that
-were made on the way stay, since others may use them by now.
+were made on the way stay, since others may use them by now. So does a new node that has replaced
+another: the old one cannot come back, and nothing at all would be worse than the new one.
 """
 
 from __future__ import annotations
@@ -22,9 +23,17 @@ __all__ = ["or_nothing"]
 
 @contextlib.contextmanager
 def or_nothing(
-    store: Store, path: str, chunk_store: Store | None, metadata: ArrayMetadata | GroupMetadata
+    store: Store,
+    path: str,
+    chunk_store: Store | None,
+    metadata: ArrayMetadata | GroupMetadata,
+    *,
+    replaces: bool,
 ) -> Iterator[None]:
-    """Delete the new node at ``path`` again if the block fails."""
+    """Delete the new node at ``path`` again if the block fails, unless it replaces another."""
+    if replaces:
+        yield
+        return
     try:
         yield
     except BaseException as error:
