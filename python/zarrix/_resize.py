@@ -82,7 +82,14 @@ def _is_smaller(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
 
 def _check_storable(array: ArrayState) -> None:
     """Store the metadata as it is; raises where the store would not take that of another shape."""
-    array.store.update_value(array._key(array._name), lambda old: old)
+
+    def same(document: bytes | None) -> bytes | None:
+        if document is not None:
+            # What was cut short on the way is not stored.
+            array._parse(document)
+        return document
+
+    array.store.update_value(array._key(array._name), same)
 
 
 def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
