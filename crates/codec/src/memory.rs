@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(vector.make_room(most), Err(Refused { bytes: most + 3 }));
         assert_eq!(zeros::<u64>(most), Err(Refused { bytes: usize::MAX }));
         assert_eq!(vector, [1, 2, 3]);
-        vector.set_length(5).unwrap();
+        assert_eq!(vector.set_length(5), Ok(()));
         assert_eq!(vector, [1, 2, 3, 0, 0]);
     }
 }

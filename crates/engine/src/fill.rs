@@ -72,6 +72,8 @@ fn decode_hex(hex: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
     use super::*;
     use crate::copy::{Dim, Dims};
 
