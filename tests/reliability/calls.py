@@ -26,6 +26,13 @@ _KNOWN = (OSError, zarr.errors.ZarrixError)
 _AGAIN = (zarr.errors.ZarrixError, KeyError, ValueError)
 """What a step raises that is taken a second time, when the first has done its work."""
 
+_NAMED = ("consolidated", "orphan", "missing")
+"""Problems that `verify` names where nothing is damaged.
+
+A store without renames deletes a node key by key, its metadata first: what is left then belongs to
+no node, or is a member of a group that is gone.
+"""
+
 
 def run(library: Library, folder: Path, scale: float) -> list[Figure]:
     """Each kind of step, with each kind of fault, at each of its calls."""
@@ -106,7 +113,6 @@ def _goes_on(inner: Any, step: Step, zarr_format: int) -> bool:
     """Whether the step can be taken again, or had been taken, and all that is stored is sound."""
     error = _taken(inner, step, zarr_format)
     verified = zarr.verify(Opened(inner))
-    # A store without renames deletes key by key, metadata first: what is left belongs to no node.
     return (error is None or isinstance(error, _AGAIN)) and not [
-        problem for problem in verified.problems if problem.kind not in ("consolidated", "orphan")
+        problem for problem in verified.problems if problem.kind not in _NAMED
     ]
