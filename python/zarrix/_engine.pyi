@@ -417,12 +417,13 @@ class ArrayIO:
         self,
         watcher: Callable[[int], object] | None = None,
         among: Sequence[str] | None = None,
-    ) -> tuple[int, int, list[tuple[str, str]]]:
+    ) -> tuple[int, int, list[tuple[str, str]], list[tuple[str, int]]]:
         """Decode every stored chunk to its declared size, with all checksums, and keep nothing.
 
         With ``among``, only the chunks with these keys. Returns how many chunks there are, their
-        stored bytes, and key and message of each that is broken. ``watcher`` is told now and then
-        how many are done.
+        stored bytes, key and message of each that is broken, and key of each that has ignored bytes
+        behind its encoded form, with their number. ``watcher`` is told now and then how many are
+        done.
         """
 
     def clear_outside(self, shape: tuple[int, ...], fill: Buffer, fsync: bool = False) -> None:

@@ -7,6 +7,7 @@ use crate::stream::{self, Failure, SLICE_BYTES, Step, run};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "bz2";
+const NO_STREAM: &str = "something that is not a bzip2 stream";
 
 /// The numcodecs bz2 codec.
 #[derive(Debug)]
@@ -27,19 +28,20 @@ impl Bz2 {
     }
 }
 
-/// Decodes all streams of `src` into `dst`; returns the bytes written.
+/// Decodes all streams of `src` into `dst`; returns the bytes written. What is not a stream behind the
+/// first is ignored, as Python's bz2 does.
 fn decode(
     mut src: &[u8],
     dst: &mut [u8],
     scratch: &Scratch,
 ) -> std::result::Result<usize, Failure> {
-    let mut total = 0;
+    let (mut total, mut is_first) = (0, true);
     loop {
         let mut decoder = Decompress::new(false);
-        let (read, written) = run(src, &mut dst[total..], scratch, |src, room| {
+        let done = run(src, &mut dst[total..], scratch, |src, room| {
             let (read, written) = (decoder.total_in(), decoder.total_out());
             let status = decoder.decompress(src, room).map_err(|error| match error {
-                Error::DataMagic => Failure::Bad("something that is not a bzip2 stream"),
+                Error::DataMagic => Failure::Bad(NO_STREAM),
                 _ => Failure::Bad("damaged"),
             })?;
             Ok(Step {
@@ -51,7 +53,15 @@ fn decode(
                     _ => false,
                 },
             })
-        })?;
+        });
+        let (read, written) = match done {
+            Err(Failure::Bad(NO_STREAM)) if !is_first => {
+                scratch.ignore(src.len());
+                return Ok(total);
+            }
+            done => done?,
+        };
+        is_first = false;
         total += written;
         src = &src[read..];
         if src.is_empty() {

@@ -202,9 +202,15 @@ impl Deflate {
                 Err(failure) => return Ok(Err(failure)),
             }
             let rest = &src[from..];
-            // Zeros after the last member are padding, as gzip itself reads them.
-            if rest.is_empty() || (self.wrapping == Wrapping::Gzip && rest.iter().all(|&b| b == 0))
-            {
+            let is_ignored = match self.wrapping {
+                // Zeros after the last member are padding, as gzip itself reads them.
+                Wrapping::Gzip => rest.iter().all(|&b| b == 0),
+                // Python's zlib does not look behind its stream.
+                Wrapping::Zlib => true,
+                Wrapping::Raw => rest.is_empty(),
+            };
+            if is_ignored {
+                scratch.ignore(rest.len());
                 return Ok(Ok(to));
             }
             if self.wrapping != Wrapping::Gzip || !rest.starts_with(&[0x1f, 0x8b]) {

@@ -4,6 +4,8 @@
 //! pays for a zstd or deflate context. Nothing here outlives a call: a codec may find any of it in
 //! any state and leaves it in any state.
 
+use std::cell::Cell;
+
 use crate::deflate::{Compressor, Decompressor};
 use crate::memory::{Grow, Refused};
 use crate::{CodecError, Result};
@@ -21,6 +23,7 @@ pub struct Scratch {
     block: Vec<u8>,
     poll: Option<fn() -> bool>,
     unpolled_bytes: usize,
+    ignored_bytes: Cell<usize>,
 }
 
 impl std::fmt::Debug for Scratch {
@@ -67,6 +70,16 @@ impl Scratch {
         }
         self.unpolled_bytes = 0;
         self.poll()
+    }
+
+    /// Notes that `bytes` behind an encoded form were ignored.
+    pub(crate) fn ignore(&self, bytes: usize) {
+        self.ignored_bytes.set(self.ignored_bytes.get().saturating_add(bytes));
+    }
+
+    /// How many bytes behind encoded forms were ignored since this was last asked.
+    pub fn take_ignored(&self) -> usize {
+        self.ignored_bytes.take()
     }
 
     /// The zstd decoding context.

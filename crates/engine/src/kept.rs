@@ -325,7 +325,7 @@ impl Held {
         s: &mut Scratch,
     ) -> std::result::Result<bool, Failed> {
         let range = ALL;
-        let read = || read_table(reader, chunk.bytes);
+        let read = || read_table(reader, chunk);
         let Some(mut blocks) = self.blocks(found, &range, (chunk, elements, wanted), sink, read)?
         else {
             return Ok(false);

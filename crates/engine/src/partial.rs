@@ -173,7 +173,7 @@ fn frame(
 
 /// The blocks of a frame whose header is in the sparse buffer.
 struct Blocks {
-    /// Bytes of the stored frame, and of what tells where its blocks lie.
+    /// Bytes of the stored value, and of what tells where the frame's blocks lie.
     stored: usize,
     prefix: usize,
     extents: Vec<Range<usize>>,
@@ -190,9 +190,7 @@ fn blocks(
     item: usize,
     s: &mut Scratch,
 ) -> std::result::Result<Option<Blocks>, Failed> {
-    // A frame is never longer than its data and header, whoever made it: no claim is allocated.
-    let limit = chunk.bytes.saturating_add(Frame::HEADER_BYTES);
-    let sparse = sparse_of(&mut s.sparse, reader, limit)?;
+    let sparse = sparse_of(&mut s.sparse, reader, chunk.most_stored_bytes)?;
     let stored = sparse.len();
     let Some((header, _)) = sparse.split_first_chunk_mut() else {
         Frame::parse(sparse, chunk.bytes)?;
@@ -208,26 +206,20 @@ fn blocks(
     Ok(Some(Blocks { stored, prefix, extents, runs }))
 }
 
-/// Header and offset table of the frame that is all of a value.
+/// Header and offset table of the frame that a value begins with.
 pub(crate) fn read_table(
     reader: &dyn Reader,
-    decoded_bytes: usize,
+    chunk: &ChunkLayout,
 ) -> std::result::Result<BlockTable, Failed> {
-    let stored_bytes = usize::try_from(reader.size()).unwrap_or(usize::MAX);
-    // A frame is never longer than its data and header, whoever made it: no claim is allocated.
-    let limit = decoded_bytes.saturating_add(Frame::HEADER_BYTES);
-    if stored_bytes > limit {
-        let reason = format!("{stored_bytes} bytes stored, at most {limit} expected");
-        return Err(Failed::Codec(CodecError::corrupt("chunk", reason)));
-    }
+    let stored_bytes = size_of_at_most(reader, chunk.most_stored_bytes)?;
     let mut prefix = zeros(Frame::HEADER_BYTES.min(stored_bytes))?;
     reader.read_at(0, &mut prefix)?;
     if let Some(header) = prefix.first_chunk() {
-        let bytes = Frame::prefix_bytes(header, stored_bytes, decoded_bytes)?;
+        let bytes = Frame::prefix_bytes(header, stored_bytes, chunk.bytes)?;
         prefix.set_length(bytes)?;
         reader.read_at(Frame::HEADER_BYTES as u64, &mut prefix[Frame::HEADER_BYTES..])?;
     }
-    Ok(BlockTable::parse(&prefix, stored_bytes, decoded_bytes)?)
+    Ok(BlockTable::parse(&prefix, stored_bytes, chunk.bytes)?)
 }
 
 /// The sparse buffer, as long as the stored value; one longer than `limit` is not worth having.
@@ -236,12 +228,17 @@ pub(crate) fn sparse_of<'a>(
     reader: &dyn Reader,
     limit: usize,
 ) -> CodecResult<&'a mut [u8]> {
+    Ok(Scratch::chunk_of(sparse, size_of_at_most(reader, limit)?)?)
+}
+
+/// How long the stored value is; refuses more than `limit`, so that no claim is allocated.
+fn size_of_at_most(reader: &dyn Reader, limit: usize) -> CodecResult<usize> {
     let size = usize::try_from(reader.size()).unwrap_or(usize::MAX);
     if size > limit {
         let reason = format!("{size} bytes stored, at most {limit} expected");
         return Err(CodecError::corrupt("chunk", reason));
     }
-    Ok(Scratch::chunk_of(sparse, size)?)
+    Ok(size)
 }
 
 /// Which blocks of the decoded chunk hold something wanted, ascending.

@@ -5,8 +5,8 @@
 //! it is given, so that the metadata bounds what a chunk can have; the slack is for encoders that
 //! are less thrifty than any that we know.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarrix_codec::{ChainScratch, CodecError};
 use zarrix_store::StoreError;
@@ -59,6 +59,9 @@ pub struct Verified {
     pub stored_bytes: u64,
     /// Key and error of each that is broken, sorted by key.
     pub broken: Vec<(String, EngineError)>,
+    /// Key of each that decodes although bytes are stored behind its encoded form, and how many;
+    /// sorted by key.
+    pub ignored: Vec<(String, usize)>,
 }
 
 impl ArrayIO {
@@ -129,42 +132,60 @@ impl ArrayIO {
             Some(keys) => self.chunks_among(keys),
             None => self.stored_chunks()?,
         };
-        let (bytes, broken) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+        let bytes = AtomicU64::new(0);
+        let (broken, ignored) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
         self.run(keys.len(), interrupt, &|index| {
             let (key, coords) = &keys[index];
             let outcome = scratch::with(|s| {
                 s.key.clone_from(key);
                 self.verify_stored(&*self.layout.chunk(coords)?, &bytes, s)
             });
-            if let Err(error) = outcome {
-                if error.is_out_of_memory() {
-                    return Err(error);
-                }
-                let mut broken = broken.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                broken.push((key.clone(), error));
+            match outcome {
+                Ok(0) => {}
+                Ok(more) => locked(&ignored).push((key.clone(), more)),
+                Err(error) if error.is_out_of_memory() => return Err(error),
+                Err(error) => locked(&broken).push((key.clone(), error)),
             }
             done.fetch_add(1, Ordering::Relaxed);
             Ok(())
         })?;
-        let mut broken = broken.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        broken.sort_by(|a: &(String, EngineError), b| a.0.cmp(&b.0));
-        Ok(Verified { chunks: keys.len(), stored_bytes: bytes.into_inner(), broken })
+        Ok(Verified {
+            chunks: keys.len(),
+            stored_bytes: bytes.into_inner(),
+            broken: sorted(broken),
+            ignored: sorted(ignored),
+        })
     }
 
+    /// Decodes the chunk that `s.key` names; how many bytes behind its encoded form were ignored.
     fn verify_stored(
         &self,
         layout: &ChunkLayout,
         bytes: &AtomicU64,
         s: &mut Scratch,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         // Deleted since it was listed: nothing to check.
         if !self.fetch_stored(layout, s)? {
-            return Ok(());
+            return Ok(0);
         }
         bytes.fetch_add(s.encoded.len() as u64, Ordering::Relaxed);
         let Scratch { key, encoded, chunk, chain, .. } = s;
-        check(layout, encoded, chunk, chain).map_err(|source| corrupt(key, encoded.len(), source))
+        chain.codec.take_ignored();
+        check(layout, encoded, chunk, chain)
+            .map_err(|source| corrupt(key, encoded.len(), source))?;
+        Ok(chain.codec.take_ignored())
     }
+}
+
+fn locked<T>(found: &Mutex<T>) -> MutexGuard<'_, T> {
+    found.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What was found, by key.
+fn sorted<T>(found: Mutex<Vec<(String, T)>>) -> Vec<(String, T)> {
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
 }
 
 /// Whether the encoded bytes are a whole chunk.

@@ -264,7 +264,7 @@ impl ArrayIO {
         } else if let Some(table) = held.as_ref().and_then(|held| held.table(&ALL)) {
             (Ok(Some(table)), false)
         } else {
-            (read_table(&*reader, chunk.bytes).map(|table| Some(Arc::new(table))), true)
+            (read_table(&*reader, chunk).map(|table| Some(Arc::new(table))), true)
         };
         let table = table.map_err(|failed| failed.of(&key, size))?;
         if let (Some(one), Some(table)) = (&held, &table) {

@@ -334,7 +334,7 @@ impl ArrayIO {
         py: Python<'_>,
         watcher: Option<Py<PyAny>>,
         among: Option<Vec<String>>,
-    ) -> PyResult<(usize, u64, Broken)> {
+    ) -> PyResult<(usize, u64, Broken, Vec<(String, usize)>)> {
         let (signals, done) = (Signals::default(), AtomicUsize::new(0));
         let interrupt = || {
             let tell = |watcher| signals.tell(watcher, done.load(Ordering::Relaxed));
@@ -344,7 +344,7 @@ impl ArrayIO {
             .detach(|| self.inner.verify(among, &done, &interrupt))
             .map_err(|error| signals.raise(py, &error, &self.place))?;
         let broken = verified.broken.into_iter().map(|(key, error)| (key, error.to_string()));
-        Ok((verified.chunks, verified.stored_bytes, broken.collect()))
+        Ok((verified.chunks, verified.stored_bytes, broken.collect(), verified.ignored))
     }
 
     #[pyo3(signature = (shape, fill, fsync = false))]

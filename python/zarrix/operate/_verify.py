@@ -56,6 +56,9 @@ class Verification:
         Keys of chunks and documents that belong to no node; the problems speak of them.
     strangers : list of str
         Keys of everything else that belongs to no node, such as a ``README.txt``: no problem.
+    ignored : dict of str to int
+        Keys of chunks with bytes behind their compressed data, and how many: the chunks read, and
+        these bytes are ignored, as other readers do: no problem.
     leftovers : list of str
         Files of writers that were killed, or that are at work.
     removed : list of str
@@ -72,6 +75,7 @@ class Verification:
     problems: list[Problem] = field(default_factory=list)
     orphans: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
+    ignored: dict[str, int] = field(default_factory=dict)
     leftovers: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
 
@@ -98,6 +102,8 @@ class Verification:
             label = _LABELS.get(problem.kind, f"broken ({problem.kind})")
             rows.append(f"{label}: {problem}")
         rows += [f"note: not a part of any array or group: {key}" for key in self.strangers]
+        if self.ignored:
+            rows.append(_told_of(self.ignored))
         removed = set(self.removed)
         rows += [
             f"leftover of a writer{', removed' if key in removed else ''}: {key}"
@@ -105,6 +111,15 @@ class Verification:
         ]
         rows.append("all is well" if self.ok else counted(len(self.problems), "problem"))
         return lines(rows)
+
+
+def _told_of(ignored: Mapping[str, int]) -> str:
+    first, *more = ignored
+    others = f" and of {counted(len(more), 'other chunk')}" if more else ""
+    return (
+        f"note: {counted(ignored[first], 'byte')} behind the compressed data of {first}{others} "
+        "are ignored"
+    )
 
 
 def verify(
@@ -205,12 +220,13 @@ def _verify_chunks(found: Survey, result: Verification, progress: bool | Progres
         def watch(count: int, before: int = done) -> None:
             tell(before + count, total)
 
-        chunks, stored_bytes, broken = array._io.verify(watch if progress else None, keys)
+        chunks, stored_bytes, broken, ignored = array._io.verify(watch if progress else None, keys)
         result.chunks += chunks
         result.empty += not chunks and 0 not in array.shape
         result.stored_bytes += stored_bytes
         result.checksummed += chunks if is_checked(array._metadata.codecs) else 0
         result.problems += [Problem("chunk", key, message) for key, message in broken]
+        result.ignored.update(ignored)
         result.problems += _verify_objects(array, keys, {key for key, _ in broken})
         done += len(keys)
         if keys:

@@ -21,14 +21,16 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Checks the frame that is all of `src` and that must decode to `decoded_bytes`.
+    /// Checks the frame that `src` begins with and that must decode to `decoded_bytes`. Bytes behind
+    /// the frame are ignored, as c-blosc ignores them.
     ///
     /// # Errors
     ///
     /// [`crate::CodecError::Corrupt`] when a number in the header contradicts `src` or
     /// `decoded_bytes`, [`crate::CodecError::Unsupported`] when it names a later format.
     pub fn parse(src: &'a [u8], decoded_bytes: usize) -> Result<Self> {
-        Ok(Self { src, header: Header::parse(src, decoded_bytes)? })
+        let header = Header::parse(src, decoded_bytes)?;
+        Ok(Self { src: &src[..header.encoded_bytes], header })
     }
 
     /// The frame without its bytes from `end` on, for a block that ends there: what it claims
@@ -45,6 +47,11 @@ impl<'a> Frame<'a> {
     /// The whole frame.
     pub(super) fn as_slice(&self) -> &'a [u8] {
         self.src
+    }
+
+    /// How long the frame is, as its header says.
+    pub fn encoded_bytes(&self) -> usize {
+        self.header.encoded_bytes
     }
 
     /// What the whole frame decodes to.

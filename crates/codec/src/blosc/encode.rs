@@ -128,7 +128,9 @@ impl Codec for Blosc {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        Frame::parse(src, dst.len())?.decode_into(dst, scratch)
+        let frame = Frame::parse(src, dst.len())?;
+        scratch.ignore(src.len() - frame.encoded_bytes());
+        frame.decode_into(dst, scratch)
     }
 
     fn decode_bounded(
@@ -147,6 +149,7 @@ impl Codec for Blosc {
             return Err(crate::bounded::too_long(NAME, limit_bytes));
         }
         let frame = Frame::parse(src, declared)?;
+        scratch.ignore(src.len() - frame.encoded_bytes());
         dst.set_length(declared)?;
         frame.decode_into(dst, scratch)
     }

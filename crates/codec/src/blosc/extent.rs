@@ -11,17 +11,18 @@ impl Frame<'_> {
     /// Bytes of a frame's header, with which [`Frame::prefix_bytes`] can tell more.
     pub const HEADER_BYTES: usize = HEADER_BYTES;
 
-    /// Length of header and offset table of the frame of `encoded_bytes` that begins with `header`.
+    /// Length of header and offset table of the frame that begins with `header` and lies at the
+    /// start of `stored_bytes`.
     ///
     /// # Errors
     ///
     /// As [`Frame::parse`], for what the header alone shows.
     pub fn prefix_bytes(
         header: &[u8; HEADER_BYTES],
-        encoded_bytes: usize,
+        stored_bytes: usize,
         decoded_bytes: usize,
     ) -> Result<usize> {
-        let header = Header::of(header, encoded_bytes, decoded_bytes)?;
+        let header = Header::of(header, stored_bytes, decoded_bytes)?;
         Ok(HEADER_BYTES + if header.stored { 0 } else { header.n_blocks() * LENGTH_BYTES })
     }
 
@@ -34,7 +35,7 @@ impl Frame<'_> {
     ///
     /// [`crate::CodecError::Corrupt`] when an offset lies outside of the frame's data.
     pub fn extents(&self) -> Result<Vec<Range<usize>>> {
-        extents(&self.header(), self.as_slice(), self.as_slice().len())
+        extents(&self.header(), self.as_slice())
     }
 
     /// The frame's header and where its blocks lie.
@@ -55,17 +56,18 @@ pub struct BlockTable {
 }
 
 impl BlockTable {
-    /// Of a frame of `encoded_bytes` that begins with `prefix`, of [`Frame::prefix_bytes`].
+    /// Of the frame that begins with `prefix`, of [`Frame::prefix_bytes`], and lies at the start of
+    /// `stored_bytes`.
     ///
     /// # Errors
     ///
     /// As [`Frame::parse`] and [`Frame::extents`].
-    pub fn parse(prefix: &[u8], encoded_bytes: usize, decoded_bytes: usize) -> Result<Self> {
+    pub fn parse(prefix: &[u8], stored_bytes: usize, decoded_bytes: usize) -> Result<Self> {
         let Some(header) = prefix.first_chunk() else {
             return Err(corrupt(format!("{} bytes, shorter than the header", prefix.len())));
         };
-        let header = Header::of(header, encoded_bytes, decoded_bytes)?;
-        Ok(Self { extents: extents(&header, prefix, encoded_bytes)?, header })
+        let header = Header::of(header, stored_bytes, decoded_bytes)?;
+        Ok(Self { extents: extents(&header, prefix)?, header })
     }
 
     /// What each block but the last decodes to.
@@ -122,9 +124,9 @@ pub(super) fn check_offset(header: &Header, offset: usize, encoded_bytes: usize)
     Err(corrupt(format!("a block at {offset} in a frame of {encoded_bytes} bytes")))
 }
 
-/// Where the blocks of a frame of `encoded_bytes` lie, of which `src` has header and offset table.
-fn extents(header: &Header, src: &[u8], encoded_bytes: usize) -> Result<Vec<Range<usize>>> {
-    let blocks = header.n_blocks();
+/// Where the blocks of a frame lie, of which `src` has header and offset table.
+fn extents(header: &Header, src: &[u8]) -> Result<Vec<Range<usize>>> {
+    let (blocks, encoded_bytes) = (header.n_blocks(), header.encoded_bytes);
     if header.stored {
         let begin = |block: usize| (HEADER_BYTES + block * header.block_bytes).min(encoded_bytes);
         return Ok((0..blocks).map(|block| begin(block)..begin(block + 1)).collect());

@@ -44,6 +44,8 @@ pub(super) struct Header {
     no_split: bool,
     pub(super) element_bytes: usize,
     pub(super) decoded_bytes: usize,
+    /// Of the frame; what is stored behind it does not belong to it.
+    pub(super) encoded_bytes: usize,
     pub(super) block_bytes: usize,
 }
 
@@ -53,7 +55,7 @@ fn size_at(src: &[u8; HEADER_BYTES], at: usize) -> Result<usize> {
 }
 
 impl Header {
-    /// Reads and checks the header of a frame that is all of `src`.
+    /// Reads and checks the header of the frame that `src` begins with.
     pub(super) fn parse(src: &[u8], decoded_bytes: usize) -> Result<Self> {
         let Some(header) = src.first_chunk::<HEADER_BYTES>() else {
             return Err(corrupt(format!("{} bytes, shorter than the header", src.len())));
@@ -61,7 +63,9 @@ impl Header {
         Self::of(header, src.len(), decoded_bytes)
     }
 
-    /// Checks `header` as that of a frame of `src_bytes`.
+    /// Checks `header` as that of a frame that lies at the start of `src_bytes`.
+    ///
+    /// c-blosc does not look behind the frame, and some writers leave bytes there.
     pub(super) fn of(
         header: &[u8; HEADER_BYTES],
         src_bytes: usize,
@@ -76,10 +80,9 @@ impl Header {
         if flags & RESERVED != 0 {
             return Err(unsupported(format!("flags {flags:#04x} of a later version")));
         }
-        if encoded_bytes != src_bytes {
+        if encoded_bytes > src_bytes {
             return Err(corrupt(format!(
-                "the header says {encoded_bytes} encoded bytes, there are {}",
-                src_bytes
+                "the header says {encoded_bytes} encoded bytes, there are {src_bytes}"
             )));
         }
         if declared != decoded_bytes {
@@ -100,15 +103,17 @@ impl Header {
             no_split: flags & NO_SPLIT != 0,
             element_bytes: usize::from(element_bytes),
             decoded_bytes,
+            encoded_bytes,
             block_bytes,
         };
-        header.check(src_bytes, format_version)?;
+        header.check(format_version)?;
         Ok(header)
     }
 
-    fn check(&self, src_bytes: usize, format_version: u8) -> Result<()> {
+    fn check(&self, format_version: u8) -> Result<()> {
+        let encoded_bytes = self.encoded_bytes;
         if self.decoded_bytes == 0 {
-            return match src_bytes {
+            return match encoded_bytes {
                 HEADER_BYTES => Ok(()),
                 more => Err(corrupt(format!("{more} bytes of a frame of none"))),
             };
@@ -122,8 +127,10 @@ impl Header {
         }
         if self.stored {
             let expected = decoded_bytes + HEADER_BYTES;
-            if src_bytes != expected {
-                return Err(corrupt(format!("{src_bytes} bytes, a stored frame has {expected}")));
+            if encoded_bytes != expected {
+                return Err(corrupt(format!(
+                    "{encoded_bytes} bytes, a stored frame has {expected}"
+                )));
             }
             return Ok(());
         }
@@ -131,8 +138,8 @@ impl Header {
             return Err(unsupported(format!("stream version {format_version}, this reads 1")));
         }
         let blocks = self.n_blocks();
-        if blocks > src_bytes.saturating_sub(HEADER_BYTES) / 4 {
-            return Err(corrupt(format!("{blocks} block offsets in {src_bytes} bytes")));
+        if blocks > encoded_bytes.saturating_sub(HEADER_BYTES) / 4 {
+            return Err(corrupt(format!("{blocks} block offsets in {encoded_bytes} bytes")));
         }
         Ok(())
     }

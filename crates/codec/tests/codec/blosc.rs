@@ -1,7 +1,7 @@
 //! Our Blosc decoder and encoder against c-blosc, live.
 
 use serde_json::json;
-use zarrix_codec::blosc::{Blosc, Compressor, Frame, Shuffle};
+use zarrix_codec::blosc::{BlockTable, Blosc, Compressor, Frame, Shuffle};
 use zarrix_codec::{Codec, CodecError, Input, Scratch, from_config};
 
 use crate::common::{Noise, Spec, c_blosc_encode, fastest_of, mixed, ramp};
@@ -112,6 +112,33 @@ fn a_cut_stored_frame_is_an_error() {
     let bytes = (cut.len() as i32).to_le_bytes();
     cut[12..16].copy_from_slice(&bytes);
     assert!(Frame::parse(&cut, 5000).is_err());
+}
+
+#[test]
+fn bytes_behind_a_frame_are_ignored_and_counted() {
+    let data = ramp(10_000, 4);
+    let codec = from_config("blosc", &json!({}), Input { item_bytes: 4 }).unwrap();
+    for (level, tail) in [(5, 16), (0, 16), (5, 1), (0, 4096)] {
+        let spec = Spec { cname: "lz4", level, shuffle: 1, element_bytes: 4, block_bytes: 4096 };
+        let sound = c_blosc_encode(&data, &spec);
+        let mut frame = sound.clone();
+        frame.extend(Noise(5).bytes(tail));
+        let parsed = Frame::parse(&frame, data.len()).unwrap();
+        assert_eq!(parsed.encoded_bytes(), sound.len());
+        assert_eq!(parsed.extents().unwrap().iter().map(|one| one.end).max(), Some(sound.len()));
+        let prefix = Frame::prefix_bytes(frame.first_chunk().unwrap(), frame.len(), data.len());
+        let table = BlockTable::parse(&frame[..prefix.unwrap()], frame.len(), data.len()).unwrap();
+        assert_eq!(table.extents(), parsed.extents().unwrap());
+        let (mut room, mut scratch) = (vec![0; data.len()], Scratch::default());
+        codec.decode_into(&frame, &mut room, &mut scratch).unwrap();
+        assert!(room == data);
+        assert_eq!((scratch.take_ignored(), scratch.take_ignored()), (tail, 0));
+        codec.decode_bounded(&frame, data.len(), &mut room, &mut scratch).unwrap();
+        assert!(room == data);
+        assert_eq!(scratch.take_ignored(), tail);
+        let cut = &frame[..sound.len() - 1];
+        assert!(codec.decode_into(cut, &mut room, &mut scratch).is_err());
+    }
 }
 
 #[test]

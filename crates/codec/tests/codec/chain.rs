@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use zarrix_codec::{
-    Chain, ChainScratch, Codec, CodecError, EncodedSize, Input, Result, from_config,
+    Chain, ChainScratch, Codec, CodecError, EncodedSize, Input, Result, Scratch, from_config,
 };
 
 use crate::common::mixed;
@@ -231,4 +231,32 @@ fn a_snappy_frame_made_by_hand_decodes() {
     let mut dst = vec![0; 400];
     blosc.decode_into(&frame, &mut dst, &mut scratch).unwrap();
     assert_eq!(dst, data);
+}
+
+#[test]
+fn bytes_behind_a_stream_are_ignored_where_the_reference_ignores_them() {
+    let data = mixed(8000, 4);
+    let (something, zeros) = ([0xC8; 16], [0; 16]);
+    for (name, tail, is_read) in [
+        ("numcodecs.zlib", something, true),
+        ("numcodecs.bz2", something, true),
+        ("gzip", zeros, true),
+        ("gzip", something, false),
+        ("zstd", zeros, false),
+        ("numcodecs.lz4", zeros, false),
+        ("numcodecs.lzma", something, false),
+    ] {
+        let one = codec(name, json!({}));
+        let (mut encoded, mut room, mut scratch) = (Vec::new(), vec![0; 8000], Scratch::default());
+        one.encode(&data, &mut encoded, &mut scratch).unwrap();
+        encoded.extend(tail);
+        let decoded = one.decode_into(&encoded, &mut room, &mut scratch);
+        assert_eq!(decoded.is_ok(), is_read, "{name}: {decoded:?}");
+        assert_eq!(scratch.take_ignored(), if is_read { 16 } else { 0 }, "{name}");
+        if is_read {
+            one.decode_bounded(&encoded, 8000, &mut room, &mut scratch).unwrap();
+            assert!(room == data, "{name}");
+            assert_eq!(scratch.take_ignored(), 16, "{name}");
+        }
+    }
 }

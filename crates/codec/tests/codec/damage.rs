@@ -106,7 +106,7 @@ fn a_cut_anywhere_is_an_error() {
 }
 
 #[test]
-fn bytes_after_the_stream_are_an_error() {
+fn bytes_after_the_stream_are_an_error_unless_the_reference_ignores_them() {
     let mut scratch = Scratch::default();
     let data = mixed(4000, 4);
     for (codec, _) in codecs() {
@@ -114,7 +114,9 @@ fn bytes_after_the_stream_are_an_error() {
         codec.encode(&data, &mut encoded, &mut scratch).unwrap();
         encoded.extend_from_slice(b"something else");
         let mut dst = vec![0; data.len()];
-        assert!(codec.decode_into(&encoded, &mut dst, &mut scratch).is_err(), "{codec:?}");
+        let is_read = codec.decode_into(&encoded, &mut dst, &mut scratch).is_ok();
+        assert_eq!(is_read, matches!(codec.name(), "blosc" | "zlib" | "bz2"), "{codec:?}");
+        assert!(!is_read || dst == data, "{codec:?}");
     }
 }
 
