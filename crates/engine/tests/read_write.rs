@@ -399,7 +399,11 @@ fn parts_of_large_local_chunks_agree_with_a_plain_vector() {
             }
             let longer = [whole.as_slice(), &[0]].concat();
             store.put("a/0.0.0", &longer, Durability::Process).unwrap();
-            assert!(read(&io, &one, 2).is_err());
+            // What is behind a frame is ignored; elements have no end but that of the chunk.
+            match read(&io, &one, 2) {
+                Ok(element) => assert!(seed > 0 && element == model.read(&one)),
+                Err(error) => assert!(seed == 0, "{error}"),
+            }
             let _ = std::fs::remove_dir_all(&directory);
         }
     }
@@ -423,7 +427,9 @@ fn threads_that_write_different_elements_of_one_chunk_all_keep_theirs() {
 
 #[test]
 fn a_chunk_that_is_cut_or_longer_than_declared_is_an_error_that_names_it() {
-    for codecs in [blosc(4), r#"{"name": "bytes"}"#.to_string()] {
+    let bytes = r#"{"name": "bytes"}"#.to_string();
+    // Behind a frame there may be anything.
+    for (codecs, longer) in [(blosc(4), None), (bytes, Some([0]))] {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let io = ArrayIO::new(Arc::clone(&store), "a", layout(&[512], &[256], 4, &codecs, true));
         let all = [AxisSelection::Range { start: 0, step: 1, count: 512 }];
@@ -432,8 +438,9 @@ fn a_chunk_that_is_cut_or_longer_than_declared_is_an_error_that_names_it() {
         write(&io, &all, &value, 4);
         let mut whole = Vec::new();
         store.get_into("a/1", &mut whole).unwrap();
-        for damaged in [&whole[..whole.len() - 1], &[whole.as_slice(), &[0]].concat()] {
-            store.put("a/1", damaged, Durability::Process).unwrap();
+        let longer = longer.map(|byte| [whole.as_slice(), &byte].concat());
+        for damaged in [Some(whole[..whole.len() - 1].to_vec()), longer].into_iter().flatten() {
+            store.put("a/1", &damaged, Durability::Process).unwrap();
             for selection in [&all, &part] {
                 let error = read(&io, selection, 4).unwrap_err();
                 assert!(
