@@ -13,6 +13,7 @@ use zarrix_engine::{
 use zarrix_store::Durability;
 
 use crate::buffer::{Indices, Readable, Writable, bytes_of};
+use crate::callback;
 use crate::error::from_array;
 use crate::layout::Layout;
 use crate::notices;
@@ -73,7 +74,9 @@ pub type DocumentArg = (Vec<u8>, Option<String>, Py<PyAny>);
 
 fn document_of((text, vouching, judge): DocumentArg) -> Document {
     let judge = move |text: &[u8]| {
-        let judged = Python::attach(|py| judge.call1(py, (bytes_of(py, text)?,)).map(drop));
+        let judged = callback::attached(|py| {
+            callback::call(judge.bind(py), (bytes_of(py, text)?,)).map(drop)
+        });
         judged.map_err(|error| Box::new(error) as Refused)
     };
     Document::new(text, vouching, Box::new(judge))
@@ -97,20 +100,20 @@ pub struct Signals(Mutex<Option<PyErr>>);
 
 impl Signals {
     pub fn interrupt(&self) -> bool {
-        Python::attach(|py| self.kept(py.check_signals().and_then(|()| notices::warn(py))))
+        self.kept(callback::attached(|py| py.check_signals().and_then(|()| notices::warn(py))))
     }
 
     /// Tells `watcher` how many chunks are done; whether it raised.
     fn tell(&self, watcher: &Py<PyAny>, done: usize) -> bool {
-        Python::attach(|py| self.kept(watcher.call1(py, (done,))))
+        self.kept(callback::attached(|py| callback::call(watcher.bind(py), (done,)).map(drop)))
     }
 
     /// Gives `sink` some bytes; whether it raised, or a signal came.
     fn give(&self, sink: &Py<PyAny>, bytes: &[u8]) -> bool {
-        Python::attach(|py| {
-            self.kept(bytes_of(py, bytes).and_then(|bytes| sink.call1(py, (bytes,))))
-                || self.kept(py.check_signals())
-        })
+        self.kept(callback::attached(|py| {
+            callback::call(sink.bind(py), (bytes_of(py, bytes)?,))?;
+            py.check_signals()
+        }))
     }
 
     /// Whether this is an error, which is then kept.

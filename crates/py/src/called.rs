@@ -20,6 +20,7 @@ use zarrix_store::{
 };
 
 use crate::buffer::{Bytes, bytes_of, no_memory};
+use crate::callback;
 use crate::mapping::{allowed, foreign, gets_by_answer, part_of};
 
 /// Who may change what, beyond the threads that share the store.
@@ -70,12 +71,12 @@ impl PythonStore {
     }
 
     fn call<T>(&self, key: &str, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T> {
-        Python::attach(|py| call(self.store.bind(py))).map_err(|error| foreign(key, error))
+        callback::attached(|py| call(self.store.bind(py))).map_err(|error| foreign(key, error))
     }
 
     /// The answers of one call; what the store raises is the answer to all.
     fn fetch_many(&self, requests: &[&Request<'_>]) -> Vec<Result<Fetched>> {
-        let found = Python::attach(|py| {
+        let found = callback::attached(|py| {
             let store = self.store.bind(py);
             match self.gives_parts {
                 true => fetch_parts(store, requests),
@@ -99,7 +100,7 @@ fn fetch_whole(
     requests: &[&Request<'_>],
 ) -> PyResult<Vec<Result<Fetched>>> {
     let keys = PyList::new(store.py(), requests.iter().map(|request| request.key))?;
-    let found = store.call_method1("_fetch", (keys,))?;
+    let found = callback::method(store, "_fetch", (keys,))?;
     let answers = requests.iter().enumerate().map(|(position, request)| {
         answer_of(request, &found.get_item(position)?, |value| {
             let bytes: Bytes = value.extract()?;
@@ -129,7 +130,7 @@ fn fetch_parts(
         Ok((request.key, part))
     });
     let wanted = PyList::new(py, wanted.collect::<PyResult<Vec<_>>>()?)?;
-    let found = store.call_method1("_fetch_parts", (wanted,))?;
+    let found = callback::method(store, "_fetch_parts", (wanted,))?;
     let answers = requests.iter().enumerate().map(|(position, request)| {
         answer_of(request, &found.get_item(position)?, |answer| {
             let (parts, version, total): (Vec<Bytes>, u64, u64) = answer.extract()?;
@@ -201,7 +202,7 @@ impl Store for PythonStore {
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
         check_key(key)?;
-        self.call(key, |store| store.call_method1("_size", (key,))?.extract())
+        self.call(key, |store| callback::method(store, "_size", (key,))?.extract())
     }
 
     fn reads_value_once(&self) -> bool {
@@ -212,7 +213,8 @@ impl Store for PythonStore {
         check_key(key)?;
         self.call(key, |store| {
             let value = bytes_of(store.py(), value)?;
-            store.call_method1("_put", (key, value, durability == Durability::Fsync)).map(|_| ())
+            callback::method(store, "_put", (key, value, durability == Durability::Fsync))
+                .map(|_| ())
         })
     }
 
@@ -228,7 +230,9 @@ impl Store for PythonStore {
         };
         // As the store inside does it: servers do not lock, but put on conditions.
         let done = inner.update(update, old, new, change);
-        self.call(update.key, |store| store.call_method1("_updated", (update.key,)).map(|_| ()))?;
+        self.call(update.key, |store| {
+            callback::method(store, "_updated", (update.key,)).map(|_| ())
+        })?;
         done
     }
 
@@ -246,7 +250,7 @@ impl Store for PythonStore {
     fn delete_with(&self, key: &str, durability: Durability) -> Result<bool> {
         check_key(key)?;
         let fsync = durability == Durability::Fsync;
-        self.call(key, |store| store.call_method1("_drop", (key, fsync))?.extract())
+        self.call(key, |store| callback::method(store, "_drop", (key, fsync))?.extract())
     }
 
     fn delete_prefix(&self, prefix: &str) -> Result<u64> {
@@ -256,13 +260,15 @@ impl Store for PythonStore {
     fn delete_prefix_with(&self, prefix: &str, durability: Durability) -> Result<u64> {
         check_prefix(prefix)?;
         let fsync = durability == Durability::Fsync;
-        self.call(prefix, |store| store.call_method1("_drop_below", (prefix, fsync))?.extract())
+        self.call(prefix, |store| {
+            callback::method(store, "_drop_below", (prefix, fsync))?.extract()
+        })
     }
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
         check_prefix(prefix)?;
         let mut keys: Vec<String> =
-            self.call(prefix, |store| store.call_method1("_list", (prefix,))?.extract())?;
+            self.call(prefix, |store| callback::method(store, "_list", (prefix,))?.extract())?;
         keys.sort_unstable();
         Ok(keys)
     }
@@ -270,7 +276,7 @@ impl Store for PythonStore {
     fn list_dir(&self, prefix: &str) -> Result<Listing> {
         check_prefix(prefix)?;
         let (mut keys, mut prefixes): (Vec<String>, Vec<String>) =
-            self.call(prefix, |store| store.call_method1("_list_dir", (prefix,))?.extract())?;
+            self.call(prefix, |store| callback::method(store, "_list_dir", (prefix,))?.extract())?;
         keys.sort_unstable();
         prefixes.sort_unstable();
         Ok(Listing { keys, prefixes })
@@ -289,7 +295,7 @@ impl Store for PythonStore {
         }
         let fsync = durability == Durability::Fsync;
         self.call(source, |store| {
-            store.call_method1("_rename", (source, target, fsync)).map(|_| ())
+            callback::method(store, "_rename", (source, target, fsync)).map(|_| ())
         })
     }
 
@@ -303,7 +309,7 @@ impl Store for PythonStore {
         };
         if self.remembers {
             // What others changed since must be seen by whoever changes a part of it now.
-            self.call(key, |store| store.call_method1("_forget", (anchor, key)).map(|_| ()))?;
+            self.call(key, |store| callback::method(store, "_forget", (anchor, key)).map(|_| ()))?;
         }
         Ok(lock)
     }

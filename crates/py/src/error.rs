@@ -12,9 +12,14 @@ use zarrix_codec::memory::Refused;
 use zarrix_engine::EngineError;
 use zarrix_store::{Refusal, StoreError};
 
+use crate::callback;
+
 /// `zarrix._errors.<class>(message)`.
 fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
-    match py.import("zarrix._errors").and_then(|errors| errors.getattr(class)?.call1((message,))) {
+    match py
+        .import("zarrix._errors")
+        .and_then(|errors| callback::call(&errors.getattr(class)?, (message,)))
+    {
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,
     }
@@ -24,7 +29,8 @@ fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
 ///
 /// One that had no memory says nothing of those bytes.
 pub fn from_codec(name: &str, bytes: usize, error: PyErr) -> CodecError {
-    if Python::attach(|py| error.is_instance_of::<PyMemoryError>(py)) {
+    let no_memory = callback::attached(|py| Ok(error.is_instance_of::<PyMemoryError>(py)));
+    if no_memory.unwrap_or_default() {
         return CodecError::Memory(Refused { bytes });
     }
     CodecError::Foreign { codec: name.to_owned(), source: Box::new(error) }

@@ -10,6 +10,7 @@ use zarrix_codec::{Codec, CodecError, EncodedSize, Result, Scratch};
 use zarrix_engine::{Chain, ChainOf};
 
 use crate::buffer::{Bytes, bytes_of};
+use crate::callback;
 use crate::error::from_codec;
 
 /// A Python object with `name`, `encoded_bytes(decoded_bytes)`, `encode(bytes)`, `decode(bytes)`.
@@ -31,9 +32,9 @@ impl ForeignCodec {
     }
 
     fn call(&self, method: &str, src: &[u8]) -> Result<Bytes> {
-        Python::attach(|py| {
+        callback::attached(|py| {
             let bytes = bytes_of(py, src)?;
-            self.object.bind(py).call_method1(method, (bytes,))?.extract()
+            callback::method(self.object.bind(py), method, (bytes,))?.extract()
         })
         .map_err(|error: PyErr| from_codec(&self.name, src.len(), error))
     }
@@ -49,8 +50,8 @@ impl Codec for ForeignCodec {
     }
 
     fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
-        let exact = Python::attach(|py| {
-            let size = self.object.bind(py).call_method1("encoded_bytes", (decoded_bytes,))?;
+        let exact = callback::attached(|py| {
+            let size = callback::method(self.object.bind(py), "encoded_bytes", (decoded_bytes,))?;
             size.extract::<Option<usize>>()
         });
         match exact {
@@ -119,9 +120,9 @@ impl ChainOf for ForeignChain {
         &self,
         chunk_shape: &[usize],
     ) -> std::result::Result<Chain, Box<dyn Error + Send + Sync>> {
-        Python::attach(|py| {
+        callback::attached(|py| {
             let shape = PyTuple::new(py, chunk_shape)?;
-            let given = self.0.bind(py).call1((shape,))?;
+            let given = callback::call(self.0.bind(py), (shape,))?;
             let (codecs, foreign): (String, Vec<Bound<'_, PyAny>>) = given.extract()?;
             Ok((codecs, codecs_of(&foreign)?))
         })

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use crate::notices;
+use crate::{callback, notices};
 
 thread_local! {
     /// What a signal handler raised while this thread was waiting.
@@ -14,13 +14,13 @@ thread_local! {
 
 pub fn install() {
     zarrix_store::interrupt::install(|| {
-        Python::attach(|py| match py.check_signals().and_then(|()| notices::warn(py)) {
+        match callback::attached(|py| py.check_signals().and_then(|()| notices::warn(py))) {
             Ok(()) => false,
             Err(error) => {
                 RAISED.set(Some(error));
                 true
             }
-        })
+        }
     });
 }
 

@@ -4,6 +4,7 @@
 
 mod array;
 mod buffer;
+mod callback;
 mod called;
 mod codec;
 mod error;

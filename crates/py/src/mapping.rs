@@ -21,6 +21,7 @@ use zarrix_store::{
 };
 
 use crate::buffer::{Bytes, bytes_of};
+use crate::callback;
 
 /// A Python mapping; two handles on one object, or on one place, are one store.
 pub struct PythonMapping {
@@ -60,7 +61,7 @@ impl PythonMapping {
     }
 
     fn value(mapping: &Bound<'_, PyAny>, key: &str) -> PyResult<Option<Bytes>> {
-        match mapping.get_item(key) {
+        match callback::get_item(mapping, key) {
             Ok(value) => value.extract().map(Some),
             Err(error) if error.is_instance_of::<PyKeyError>(mapping.py()) => Ok(None),
             Err(error) => Err(error),
@@ -72,7 +73,7 @@ impl PythonMapping {
         key: &str,
         call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> Result<T> {
-        Python::attach(|py| call(self.mapping.bind(py))).map_err(|error| foreign(key, error))
+        callback::attached(|py| call(self.mapping.bind(py))).map_err(|error| foreign(key, error))
     }
 
     fn answer_to(mapping: &Bound<'_, PyAny>, request: &Request<'_>) -> Result<Fetched> {
@@ -85,14 +86,15 @@ impl PythonMapping {
 
     fn answer(&self, key: &str, part: Part<'_>) -> Result<Fetched> {
         check_key(key)?;
-        Python::attach(|py| Self::answer_to(self.mapping.bind(py), &Request { key, part }))
+        let request = Request { key, part };
+        callback::attached(|py| Ok(Self::answer_to(self.mapping.bind(py), &request)))
+            .unwrap_or_else(|error| Err(foreign(key, error)))
     }
 
     /// Every key, sorted; values are not fetched.
     fn keys(&self) -> Result<Vec<String>> {
         self.attached("", |mapping| {
-            let mut keys: Vec<String> =
-                mapping.try_iter()?.map(|key| key?.extract()).collect::<PyResult<_>>()?;
+            let mut keys: Vec<String> = callback::list(mapping)?.extract()?;
             keys.sort_unstable();
             Ok(keys)
         })
@@ -108,7 +110,7 @@ impl PythonMapping {
         let keys = PyList::new(py, asked.iter().map(|(_, request)| request.key))?;
         let options = PyDict::new(py);
         options.set_item("on_error", "return")?;
-        let found = mapping.call_method("getitems", (keys,), Some(&options))?;
+        let found = callback::method_with(mapping, "getitems", (keys,), Some(&options))?;
         for &(position, request) in asked {
             let value = found.get_item(request.key)?;
             let answer = if value.is_instance_of::<PyKeyError>() {
@@ -231,17 +233,19 @@ impl Store for PythonMapping {
 
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
         let asked = allowed(requests, sink);
-        Python::attach(|py| {
+        let done = callback::attached(|py| {
             let mapping = self.mapping.bind(py);
-            if !self.fetches_many || asked.len() < 2 {
-                for (position, request) in asked {
-                    sink(position, Self::answer_to(mapping, request));
-                }
-            } else if let Err(error) = Self::fetch_many(mapping, &asked, sink) {
-                let (position, request) = asked[0];
-                sink(position, Err(foreign(request.key, error)));
+            if self.fetches_many && asked.len() > 1 {
+                return Self::fetch_many(mapping, &asked, sink);
             }
+            for &(position, request) in &asked {
+                sink(position, Self::answer_to(mapping, request));
+            }
+            Ok(())
         });
+        if let (Err(error), Some(&(position, request))) = (done, asked.first()) {
+            sink(position, Err(foreign(request.key, error)));
+        }
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
@@ -257,16 +261,18 @@ impl Store for PythonMapping {
 
     fn put(&self, key: &str, value: &[u8], _durability: Durability) -> Result<()> {
         check_key(key)?;
-        self.attached(key, |mapping| mapping.set_item(key, bytes_of(mapping.py(), value)?))
+        self.attached(key, |mapping| {
+            callback::set_item(mapping, key, bytes_of(mapping.py(), value)?.as_any())
+        })
     }
 
     fn delete(&self, key: &str) -> Result<bool> {
         check_key(key)?;
-        self.attached(key, |mapping| match mapping.del_item(key) {
+        self.attached(key, |mapping| match callback::del_item(mapping, key) {
             Ok(()) => Ok(true),
             Err(error) if error.is_instance_of::<PyKeyError>(mapping.py()) => Ok(false),
             // fsspec's mappings raise what their file system raises for a missing file.
-            Err(error) if !mapping.contains(key)? => {
+            Err(error) if !callback::contains(mapping, key)? => {
                 drop(error);
                 Ok(false)
             }

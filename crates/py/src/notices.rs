@@ -3,6 +3,8 @@
 use pyo3::prelude::*;
 use zarrix_store::notice::{Kind, take};
 
+use crate::callback;
+
 /// Warns of what was kept; an error where warnings are errors.
 pub fn warn(py: Python<'_>) -> PyResult<()> {
     for (kind, sentence) in take() {
@@ -11,7 +13,7 @@ pub fn warn(py: Python<'_>) -> PyResult<()> {
             Kind::Wait => "LockWaitWarning",
         };
         let category = py.import("zarrix._store")?.getattr(category)?;
-        py.import("warnings")?.call_method1("warn", (sentence, category, 2))?;
+        callback::method(py.import("warnings")?.as_any(), "warn", (sentence, category, 2))?;
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use zarrix_codec::{CodecError, Result};
 use zarrix_engine::{ObjectSink, ObjectSource, Picks};
 
 use crate::buffer::{Buffer, Bytes, Writable, bytes_of, no_memory};
+use crate::callback;
 use crate::error::from_codec;
 use crate::npystring::StringDType;
 use crate::slots::{Kind, Slots, bytes, text};
@@ -150,6 +151,11 @@ impl ObjectCodec {
 
     fn foreign(&self, error: PyErr) -> CodecError {
         from_codec(&self.name, 0, error)
+    }
+
+    /// Attaches for a call into Python; an error once the interpreter exits.
+    fn attached<T>(&self, call: impl FnOnce(Python<'_>) -> Result<T>) -> Result<T> {
+        callback::attached(|py| Ok(call(py))).unwrap_or_else(|error| Err(self.foreign(error)))
     }
 
     fn fill_item(&self) -> Result<&[u8]> {
@@ -301,12 +307,12 @@ impl ObjectSink for Sink<'_> {
         }
         let codec = self.codec;
         let Some(blob) = chunk else {
-            return Python::attach(|py| {
+            return codec.attached(|py| {
                 self.place_objects(picks, |_| Ok(codec.fill_value.bind(py).clone()))
             });
         };
         if codec.element == Element::Python {
-            return Python::attach(|py| {
+            return codec.attached(|py| {
                 let decoded = Chunk::decoded(codec, py, blob, picks.count())?;
                 let slots = decoded.slots(py).map_err(|error| codec.foreign(error))?;
                 self.place_objects(picks, |element| {
@@ -324,7 +330,7 @@ impl ObjectSink for Sink<'_> {
         };
         let mut walk = Walk::new(items);
         let placed =
-            Python::attach(|py| self.place_objects(picks, |element| make(py, walk.get(element))));
+            codec.attached(|py| self.place_objects(picks, |element| make(py, walk.get(element))));
         match placed {
             Err(_) if codec.element == Element::Text => items.check_utf8().and(placed),
             placed => placed,
@@ -341,12 +347,12 @@ struct Chunk<'py> {
 impl<'py> Chunk<'py> {
     fn decoded(codec: &ObjectCodec, py: Python<'py>, blob: &[u8], count: usize) -> Result<Self> {
         let array = bytes_of(py, blob)
-            .and_then(|blob| codec.object.bind(py).call_method1("decode", (blob, count)));
+            .and_then(|blob| callback::method(codec.object.bind(py), "decode", (blob, count)));
         Self::of(codec, array, count)
     }
 
     fn filled(codec: &ObjectCodec, py: Python<'py>, count: usize) -> Result<Self> {
-        Self::of(codec, codec.object.bind(py).call_method1("filled", (count,)), count)
+        Self::of(codec, callback::method(codec.object.bind(py), "filled", (count,)), count)
     }
 
     fn of(codec: &ObjectCodec, array: PyResult<Bound<'py, PyAny>>, count: usize) -> Result<Self> {
@@ -436,12 +442,12 @@ impl Source<'_> {
         let stored = (|| {
             let python = codec.object.bind(py);
             if !keep_empty && codec.leaves_out {
-                let only_fill = python.call_method1("is_fill", (&chunk.array,))?;
+                let only_fill = callback::method(python, "is_fill", (&chunk.array,))?;
                 if only_fill.extract()? {
                     return Ok(None);
                 }
             }
-            python.call_method1("encode", (&chunk.array,))?.extract().map(Some)
+            callback::method(python, "encode", (&chunk.array,))?.extract().map(Some)
         })();
         stored.map_err(|error: PyErr| CodecError::Encode {
             codec: "object codec",
@@ -461,8 +467,9 @@ impl ObjectSource for Source<'_> {
         match &self.elements {
             Elements::Items(new) => self.update_items(new, old, picks, keep_empty, out),
             Elements::Objects(new) => {
-                let stored =
-                    Python::attach(|py| self.update_objects(py, new, old, picks, keep_empty))?;
+                let stored = self
+                    .codec
+                    .attached(|py| self.update_objects(py, new, old, picks, keep_empty))?;
                 out.set_to(stored.as_ref().map_or(&[], Bytes::as_slice))?;
                 Ok(stored.is_some())
             }

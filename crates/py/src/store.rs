@@ -14,6 +14,7 @@ use zarrix_store::{Change, Edge, StoreError, Update, ZipMethod, get_slice_into};
 
 use crate::array::{Signals, durability};
 use crate::buffer::{Bytes, bytes_of, no_memory};
+use crate::callback;
 use crate::called::{Locks, PythonStore};
 use crate::error::{from_engine, from_store};
 use crate::mapping::PythonMapping;
@@ -234,9 +235,9 @@ impl Store {
         let mut given: PyResult<Option<Bytes>> = Ok(None);
         let update = Update { anchor: key, key, most, durability: durability(fsync) };
         let mut call = |old: Option<&[u8]>, new: &mut Vec<u8>| {
-            given = Python::attach(|py| {
+            given = callback::attached(|py| {
                 let old = old.map(|old| bytes_of(py, old)).transpose()?;
-                change.bind(py).call1((old,))?.extract()
+                callback::call(change.bind(py), (old,))?.extract()
             });
             if let Ok(Some(value)) = &given
                 && let Err(refused) = new.set_to(value.as_slice())
@@ -250,7 +251,7 @@ impl Store {
             }
         };
         let done = self.0.update(update, &mut Vec::new(), &mut Vec::new(), &mut call);
-        done.map_err(|error| Python::attach(|py| from_store(py, &error)))?;
+        done.or_else(|error| callback::attached(|py| Err(from_store(py, &error))))?;
         given
     }
 }

@@ -1,0 +1,154 @@
+"""The interpreter exits while daemon threads are inside calls on a store or a codec in Python.
+
+Python up to 3.13 ends such a thread where it wants the GIL back. That must not end the process: the
+rest of the exit is done, and the exit code is the program's.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+# A thread that lingers never leaves the store or the codec. What is collected last gives the
+# threads time to wake up while the interpreter exits.
+BEGIN = """
+import atexit, os, sys, threading, time
+import numpy as np
+import zarrix
+
+lingers, inside = False, threading.Event()
+
+def linger():
+    if lingers:
+        inside.set()
+        while True:
+            time.sleep(0.001)
+
+class Last:
+    def __del__(self, sleep=time.sleep, write=os.write):
+        sleep(0.3)
+        write(1, b"collected")
+
+sys.last = Last()
+values = np.arange(1, 65)
+"""
+MAPPING = """
+class Slow(dict):
+    def __getitem__(self, key):
+        linger()
+        return super().__getitem__(key)
+
+    def __setitem__(self, key, value):
+        linger()
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key):
+        linger()
+        super().__delitem__(key)
+
+    def __iter__(self):
+        for key in list(super().__iter__()):
+            linger()
+            yield key
+
+z = zarrix.create((64,), chunks=1, dtype="i4", store=Slow())
+"""
+FSSPEC = """
+from fsspec.implementations.memory import MemoryFileSystem
+
+class Slow(MemoryFileSystem):
+    def cat_file(self, path, *arguments, **options):
+        linger()
+        return super().cat_file(path, *arguments, **options)
+
+    def pipe_file(self, path, value, *arguments, **options):
+        linger()
+        return super().pipe_file(path, value, *arguments, **options)
+
+z = zarrix.create((64,), chunks=1, dtype="i4", store=Slow().get_mapper("/exit"))
+"""
+CALLED = """
+class Slow(zarrix.storage.WrapperStore):
+    def _fetch(self, keys):
+        linger()
+        return super()._fetch(keys)
+
+    def _put(self, key, value, fsync):
+        linger()
+        super()._put(key, value, fsync)
+
+z = zarrix.create((64,), chunks=1, dtype="i4", store=Slow(zarrix.MemoryStore()))
+"""
+CODEC = """
+import numcodecs
+
+class Slow(numcodecs.abc.Codec):
+    codec_id = "slow"
+
+    def encode(self, data):
+        linger()
+        return bytes(data)
+
+    def decode(self, data, out=None):
+        linger()
+        return bytes(data)
+
+numcodecs.register_codec(Slow)
+z = zarrix.create((64,), chunks=1, dtype="i4", compressor=Slow())
+"""
+OBJECTS = """
+class Slow:
+    def __reduce__(self):
+        linger()
+        return loaded, ()
+
+def loaded():
+    linger()
+    return Slow()
+
+values = np.array([Slow() for _ in range(64)])
+z = zarrix.create(
+    (64,), chunks=1, dtype=object, object_codec=zarrix.Pickle(), allow_pickle=True
+)
+"""
+END = """
+z[:] = values
+
+def work():
+    while True:
+        WORK
+
+threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]
+lingers = True
+for thread in threads:
+    thread.start()
+assert inside.wait(60)
+atexit.register(print, "exit", end=" ")
+sys.exit(3)
+"""
+READ, WRITE = "z[:]", "z[:] = values"
+
+
+@pytest.mark.parametrize(
+    ("slow", "work"),
+    [
+        pytest.param(MAPPING, READ, id="mapping is read"),
+        pytest.param(MAPPING, WRITE, id="mapping is written"),
+        pytest.param(MAPPING, "del z.store[z.path + '1']", id="mapping is deleted from"),
+        pytest.param(MAPPING, "z.nchunks_initialized", id="mapping is listed"),
+        pytest.param(FSSPEC, READ, id="fsspec is read"),
+        pytest.param(FSSPEC, WRITE, id="fsspec is written"),
+        pytest.param(CALLED, READ, id="store is read"),
+        pytest.param(CALLED, WRITE, id="store is written"),
+        pytest.param(CODEC, READ, id="codec decodes"),
+        pytest.param(CODEC, WRITE, id="codec encodes"),
+        pytest.param(OBJECTS, READ, id="object codec decodes"),
+        pytest.param(OBJECTS, WRITE, id="object codec encodes"),
+    ],
+)
+def test_a_daemon_thread_inside_a_call_into_python_leaves_the_exit_whole(slow, work) -> None:
+    program = BEGIN + slow + END.replace("WORK", work)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, "exit collected", "")
