@@ -37,6 +37,9 @@ impl<'py> FromPyObject<'_, 'py> for SelectionArg {
 /// Key and message of every chunk that does not decode.
 type Broken = Vec<(String, String)>;
 
+/// Key of every chunk with bytes behind its compressed data, and how many.
+type Ignored = Vec<(String, usize)>;
+
 /// As [`SelectionArg`], with None for each axis along which every box has an index of its own.
 pub struct BoxesArg(Vec<Option<AxisSelection>>);
 
@@ -337,7 +340,7 @@ impl ArrayIO {
         py: Python<'_>,
         watcher: Option<Py<PyAny>>,
         among: Option<Vec<String>>,
-    ) -> PyResult<(usize, u64, Broken, Vec<(String, usize)>)> {
+    ) -> PyResult<(usize, u64, Broken, Ignored)> {
         let (signals, done) = (Signals::default(), AtomicUsize::new(0));
         let interrupt = || {
             let tell = |watcher| signals.tell(watcher, done.load(Ordering::Relaxed));
