@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import decimal
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ _BY_TYPE: tuple[tuple[Any, str], ...] = (
     (bytes, "pass dtype=bytes for bytes"),
     ((datetime.datetime, datetime.date), "convert them: np.array(data, 'datetime64[us]')"),
     (datetime.timedelta, "convert them: np.array(data, 'timedelta64[us]')"),
-    (decimal.Decimal, "convert them to floats, or store text: dtype=str"),
     (int, "they have more than 64 bits; convert them to floats, or store text: dtype=str"),
     (dict, "pass object_codec=zarrix.JSON() to store JSON"),
     ((list, tuple, np.ndarray), f"{_RAGGED}; object_codec=zarrix.JSON() stores lists as JSON"),
@@ -58,6 +56,9 @@ def _advice(element: Any, given: Any) -> str:
         )
     if type(element).__name__ in _LINKS:
         return "there are no links; zarrix.copy(source, group) copies what it leads to"
+    # By name, so that the module need not be imported.
+    if type(element).__name__ == "Decimal":
+        return "convert them to floats, or store text: dtype=str"
     for kinds, words in _BY_TYPE:
         if isinstance(element, kinds):
             return words

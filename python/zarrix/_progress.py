@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -49,6 +48,9 @@ def _columns() -> int:
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns
     except (OSError, ValueError):
+        # Imported late: it imports every compressor of the standard library.
+        import shutil
+
         return shutil.get_terminal_size().columns
 
 

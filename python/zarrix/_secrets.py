@@ -8,8 +8,8 @@ holds them or they were pickled recently.
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class Secrets:
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.options = dict(options)
         self.names = tuple(_names(options))
-        self._token = secrets.token_hex(8)
+        self._token = os.urandom(8).hex()
         if options:
             _held[self._token] = self
 
