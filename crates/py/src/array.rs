@@ -36,8 +36,6 @@ impl<'py> FromPyObject<'_, 'py> for SelectionArg {
 
 /// Key and message of every chunk that does not decode.
 type Broken = Vec<(String, String)>;
-/// Key of every chunk with ignored bytes behind its encoded form, and how many.
-type Ignored = Vec<(String, usize)>;
 
 /// Key of every chunk with bytes behind its compressed data, and how many.
 type Ignored = Vec<(String, usize)>;
