@@ -1,7 +1,7 @@
 """maturin, with the paths of this machine left out of what is built.
 
-Rust and C compilers write the paths of their sources into messages: the home of whoever builds a
-wheel would be in it. cargo's own way (``trim-paths``) is not stable, and its configuration takes no
+Rust and C compilers write the paths of their sources into messages, and the wheel would show the
+builder's home. cargo's own way (``trim-paths``) is not stable, and its configuration takes no
 variables. What is set for these compilers already stays: RUSTFLAGS replaces ours.
 """
 

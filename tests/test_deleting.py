@@ -149,7 +149,7 @@ def test_a_deletion_that_is_not_allowed_below_deletes_nothing():
     """One folder may not be written: the array stays whole, under its own name."""
 
     def work():
-        # What is imported when it is first used may lie where nobody may read.
+        # What is imported when it is first used may lie where that user may not read.
         zarr.verify(zarr.open_group(os.path.join(folder, "first"), mode="w").store)
         os.chmod(folder, 0o777)
         nobody()

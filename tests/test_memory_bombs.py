@@ -1,4 +1,4 @@
-"""A few bytes of metadata or of a chunk do not take memory that nobody asked for."""
+"""A few bytes of metadata or of a chunk do not take memory that was not asked for."""
 
 from __future__ import annotations
 

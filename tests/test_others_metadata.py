@@ -63,7 +63,7 @@ PART, ATTRIBUTES = "z[{}] = 1", "z.attrs['{}'] = 1"
 
 @pytest.fixture
 def path():
-    # Not below pytest's folder, which nobody may enter.
+    # Not below pytest's folder, which other users may not enter.
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     folder.chmod(0o755)
     yield folder / "x.zarr"

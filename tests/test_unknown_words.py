@@ -40,7 +40,7 @@ OTHER_WORDS = {
     "zarrix.MongoDBStore": "pymongo's, which connects later",
     "zarrix.RedisStore": "redis', which connects later",
     "zarrix.LMDBStore": "lmdb's",
-    "zarrix.sync.Synchronizer": "a protocol, which nobody makes",
+    "zarrix.sync.Synchronizer": "a protocol, which is not instantiated",
 }
 # Options whose values are not a fixed set, though the documentation has braces there.
 OPEN_SETS = {

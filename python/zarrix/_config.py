@@ -480,7 +480,7 @@ def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, A
 
 
 def _warn_of_variables() -> None:
-    """Warn of an environment variable that is no setting and looks like one.
+    """Warn of an environment variable that looks like a setting and is not one.
 
     Others with this beginning may be another program's.
     """

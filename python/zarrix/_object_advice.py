@@ -26,7 +26,7 @@ _LINKS = ("SoftLink", "HardLink", "ExternalLink")
 
 
 def objects_without_codec(data: np.ndarray[Any, Any], given: Any) -> MetadataError:
-    """The error for an array of objects that nobody says how to store.
+    """The error for an array of objects without a codec for objects.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ const GATE: Range<i64> = FIRST..FIRST + 1;
 /// The gate and every chunk's byte: an empty range reaches to the end of all offsets.
 const ALL: Range<i64> = FIRST..FIRST;
 
-/// Whether it was told that there are no locks.
+/// Whether the user was warned that locks are not available.
 static TOLD: PerProcess<AtomicBool> = PerProcess::new(AtomicBool::default);
 
 /// Locks the byte of `chunk` in the anchor at `path`, or everything where there is no chunk.
@@ -111,7 +111,7 @@ fn lock_in(
     }
 }
 
-/// There are no locks to have here; or an error for what went wrong.
+/// Goes on without a lock where locks are refused; or an error for what went wrong.
 fn refused(path: &CStr, error: io::Error) -> io::Result<Beyond> {
     let code = error.raw_os_error();
     unless_refused::<()>(Err(error))?;

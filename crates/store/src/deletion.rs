@@ -1,14 +1,14 @@
 //! Deleting a directory of a store: all of it or nothing, and nothing else.
 //!
-//! The directory is renamed first, to a name that listings hide: it is there as a whole or not at
-//! all, whoever looks when and whatever ends the deletion, which takes as long as there are files.
+//! The directory is renamed first, to a name that listings hide: readers see it as a
+//! whole or not at all, even if the process is killed while it deletes the files.
 //! Before that every directory below is looked at: where one may not be changed, nothing happens.
 //! What fails all the same (a file system that breaks down) ends with the directory under its own
 //! name again. Documents go before chunks, so that what is left is not an array that lacks chunks.
 //!
 //! Everything is reached through descriptors ([`Directory`]), so that a directory that becomes a
 //! link meanwhile is not followed. Links are removed and not entered. Files that no key can name, and
-//! that are not leftovers of ours, belong to somebody else and stay, with the directories around them.
+//! that are not leftovers of ours, belong to others and stay, with the directories around them.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -190,8 +190,7 @@ pub(crate) fn empty_all(directory: &Directory) -> io::Result<()> {
     empty(directory, &mut 0).map_err(|stopped| stopped.source)
 }
 
-/// Removes everything in `directory` that is not somebody else's, and leaves what others put there
-/// meanwhile.
+/// Removes everything in `directory` that is ours, and leaves what others put there meanwhile.
 fn empty(directory: &Directory, count: &mut u64) -> Attempt<()> {
     let mut entries = directory.entries()?;
     entries.sort_by_key(|entry| !partial::DOCUMENTS.contains(&entry.name.to_bytes()));

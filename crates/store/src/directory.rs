@@ -37,8 +37,8 @@ impl Entry {
         os_str(&self.name)
     }
 
-    /// Whether this is neither a key's nor a leftover of ours, but somebody else's. We make no
-    /// directory under the name of a value that is being written.
+    /// Whether this is neither the value of a key nor a leftover of ours. We never make a directory
+    /// under the name of a value that is being written.
     pub(crate) fn is_foreign(&self) -> bool {
         match partial::leftover(self.name.to_bytes()) {
             Some(Leftover::File) => self.kind == Kind::Directory,

@@ -3,9 +3,9 @@
 //! All of them end in `.partial`, and so do files of other programs (downloads that are not complete,
 //! copies of rclone), which are never touched. Ours have one of two forms:
 //!
-//! - `<key>.partial`, of whoever holds the key's lock. Only chunks and documents, whose names are known
+//! - `<key>.partial`, written under the key's lock. Only chunks and documents, whose names are known
 //!   by their form, are written so: that of another key could be a file of any name.
-//! - `<name>.<process>-<number>.partial`, of whoever holds no lock, and of directories set aside.
+//! - `<name>.<process>-<number>.partial`, written without a lock, and directories set aside.
 //!   The number is random: processes in two containers may have one process id and one folder.
 //!
 //! zarr-python 3 writes to `<key>.<number>.partial`: of a chunk or a document, that is a leftover, too.
@@ -32,7 +32,7 @@ pub(crate) fn of_key(path: &[u8]) -> Option<Vec<u8>> {
     (DOCUMENTS.contains(&name) || is_chunk(name)).then(|| [path, PARTIAL.as_bytes()].concat())
 }
 
-/// `path` with an ending that hides it, and that nobody else uses.
+/// `path` with an ending that hides it, and that no other process uses.
 pub(crate) fn unique(path: &[u8]) -> Vec<u8> {
     let mut number = [0; 8];
     sys::random(&mut number);

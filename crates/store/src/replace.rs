@@ -1,8 +1,8 @@
 //! Replacing a file as a whole: written beside its place, then renamed into it.
 //!
-//! Whoever holds the key's lock writes to `<key>.partial`. A writer that was killed leaves that one
-//! file, which the next writer replaces; listings hide it. Without a lock the name is nobody
-//! else's, since two writers of one file would tear it (`partial.rs`). `O_TMPFILE` leaves nothing behind, but
+//! A writer that holds the key's lock writes to `<key>.partial`. If it is killed, it leaves that one
+//! file, which the next writer replaces; listings hide it. Without a lock the name is unique,
+//! since two writers of one file would tear it (`partial.rs`). `O_TMPFILE` leaves nothing behind, but
 //! cannot be linked over an existing name.
 
 use std::ffi::{CStr, CString};

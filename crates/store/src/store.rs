@@ -403,7 +403,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     }
 
     /// The name, below `prefix`, of something there that is neither a value nor a leftover of ours,
-    /// so that whoever empties the place would take what belongs to others. Only directories have it.
+    /// which a deletion of everything there would take from others. Only directories have such names.
     fn foreign(&self, _prefix: &str) -> Result<Option<OsString>> {
         Ok(None)
     }

@@ -152,7 +152,7 @@ pub(crate) fn open(path: &CStr, flags: c_int) -> io::Result<File> {
     // SAFETY: `path` ends in NUL, and the mode is passed as the unsigned int that `open` expects.
     let descriptor =
         uninterrupted(|| unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC, mode) })?;
-    // SAFETY: `open` has just made this descriptor, and nobody else owns it.
+    // SAFETY: `open` has just made this descriptor, which has no other owner.
     Ok(unsafe { File::from_raw_fd(descriptor) })
 }
 
@@ -299,7 +299,7 @@ pub(crate) fn open_in(
         // SAFETY: `name` ends in NUL, and the mode is passed as the unsigned int that is expected.
         unsafe { libc::openat(directory, name.as_ptr(), flags, mode) }
     })?;
-    // SAFETY: `openat` has just made this descriptor, and nobody else owns it.
+    // SAFETY: `openat` has just made this descriptor, which has no other owner.
     Ok(unsafe { File::from_raw_fd(descriptor) })
 }
 

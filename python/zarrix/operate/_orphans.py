@@ -78,7 +78,7 @@ def sort_orphans(found: Survey) -> Orphans:
 
 
 def missing_groups(found: Survey) -> list[Problem]:
-    """Folders above nodes that are no groups, so that the nodes are members of nothing."""
+    """Folders above nodes that are not groups, so that the nodes are members of nothing."""
     nodes = {*found.arrays, *found.groups, *_unknown(found)}
     name = "zarr.json" if any(key.endswith("zarr.json") for key in found.names) else ".zgroup"
     held: dict[str, list[str]] = {}
