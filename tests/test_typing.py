@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,10 +21,13 @@ PACKAGE = Path(zarr.__file__).parent
 
 def mypy(path: Path, cache: Path) -> dict[int, str]:
     """Messages of mypy --strict, by line."""
+    # mypy finds what is installed by itself, and refuses to be told of it.
+    is_installed = PACKAGE.parent == Path(sysconfig.get_path("platlib"))
+    told = {} if is_installed else {"MYPYPATH": str(PACKAGE.parent)}
     command = ["mypy", "--strict", "--config-file=", f"--cache-dir={cache}", "--show-absolute-path"]
     done = subprocess.run(
         [sys.executable, "-m", *command, str(path)],
-        env={**os.environ, "MYPYPATH": str(PACKAGE.parent)},
+        env={**os.environ, **told},
         capture_output=True,
         text=True,
     )
