@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import zarrix as zarr
+from waiting import line_of
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
 
@@ -99,16 +100,6 @@ def child(user, role, path, work):
         stdout=subprocess.PIPE,
         text=True,
     )
-
-
-def line_of(process):
-    """The next line that a process prints; it is killed if none comes."""
-    timer = threading.Timer(HANGS_S, process.kill)
-    timer.start()
-    try:
-        return process.stdout.readline().rstrip("\n")
-    finally:
-        timer.cancel()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import warnings
 
 import pytest
 import zarrix as zarr
+from waiting import line_of
 from zarrix import _engine
 
 # Against hanging only.
@@ -79,16 +80,6 @@ def started(script, *arguments):
         text=True,
         start_new_session=True,
     )
-
-
-def line_of(process):
-    """The next line that a process prints; it is killed if none comes."""
-    timer = threading.Timer(HANGS_S, process.kill)
-    timer.start()
-    try:
-        return process.stdout.readline().rstrip("\n")
-    finally:
-        timer.cancel()
 
 
 def check_interrupt(holder, waiter, told):
