@@ -86,14 +86,14 @@ HABITS = (
         "object left out",
         r"\bof (?:a )?few,|\bof nobody's\b|"
         + START
-        + r"Of (?!course\b|\d|the (?:\d|same)\b)[a-z]\w*\b",
+        + r"Of (?!course\b|\d|the \d|the same\b)[a-z]\w*\b",
         'the noun and then the verb: "With fewer chunks than threads, ..."',
         (
             "Of a few, most threads would have none",
             "Of lzma, all filters are native",
             "a value of nobody's",
         ),
-        ("the memory of a few chunks", "Of 64 writes, 64 survive.", "Of course it is."),
+        ("the memory of a few chunks", "Of the 64 writes, 64 survive.", "Of course it is."),
     ),
     Habit(
         "far",
