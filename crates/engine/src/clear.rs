@@ -59,7 +59,7 @@ impl ArrayIO {
         self.run(outside.len(), interrupt, &|index| {
             let (key, _) = &outside[index];
             let _lock = self.store.lock(&self.anchor, key)?;
-            let found = self.store.delete_with(key, durability)?;
+            let found = self.store.delete(key, durability)?;
             deleted.fetch_add(u64::from(found), Ordering::Relaxed);
             Ok(())
         })?;

@@ -31,7 +31,7 @@ pub fn move_node(
     durability: Durability,
 ) -> Result<()> {
     let _alone = alone(store, source, documents)?;
-    Ok(store.rename_prefix_with(source, target, durability)?)
+    Ok(store.rename_prefix(source, target, durability)?)
 }
 
 /// The locks of the documents that are there.

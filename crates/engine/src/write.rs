@@ -172,7 +172,7 @@ impl ArrayIO {
         match encoded {
             Some(encoded) => self.store.put(key, encoded, durability)?,
             None => {
-                self.store.delete_with(key, durability)?;
+                self.store.delete(key, durability)?;
             }
         }
         Ok(())

@@ -121,11 +121,11 @@ fn a_chunk_is_decoded_once_for_each_version_of_it() {
             assert_eq!(array.decoded(), pieces / 4);
             assert_eq!(array.read(0, 400), expected);
             assert_eq!(array.decoded(), 0);
-            store.delete("3").unwrap();
+            store.delete("3", Durability::Process).unwrap();
             let expected = [vec![1; 100], vec![2; 100], vec![1; 100], vec![7; 100]].concat();
             assert_eq!(array.read(0, 400), expected);
             assert_eq!(array.decoded(), 0);
-            store.delete_prefix("").unwrap();
+            store.delete_prefix("", Durability::Process).unwrap();
         }
     }
 }
@@ -203,7 +203,7 @@ fn of_a_far_store_what_is_kept_is_only_asked_for_its_version() {
         assert_eq!(array.read(120, 30), [vec![1; 10], vec![9; 10], vec![1; 10]].concat());
         assert!(array.decoded() > 0);
         store.take();
-        store.delete("1").unwrap();
+        store.delete("1", Durability::Process).unwrap();
         assert_eq!(array.read(120, 30), [7; 30]);
     }
 }
@@ -246,7 +246,7 @@ fn threads_that_read_and_write_at_once_see_their_own_writes() {
                     });
                 }
             });
-            store.delete_prefix("").unwrap();
+            store.delete_prefix("", Durability::Process).unwrap();
         }
     }
 }

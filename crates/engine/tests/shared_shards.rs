@@ -158,6 +158,6 @@ fn what_is_damaged_is_named_and_what_is_missing_is_fill() {
     z.store.put("0.0", &stored, Durability::Process).unwrap();
     let problem = z.read(100, 700).unwrap_err().to_string();
     assert!(problem.contains("0.0"), "{problem}");
-    z.store.delete_with("0.0", Durability::Process).unwrap();
+    z.store.delete("0.0", Durability::Process).unwrap();
     assert!(z.read(100, 700).unwrap().iter().all(|byte| *byte == 7));
 }

@@ -243,21 +243,13 @@ impl Store for PythonStore {
         }
     }
 
-    fn delete(&self, key: &str) -> Result<bool> {
-        self.delete_with(key, Durability::Process)
-    }
-
-    fn delete_with(&self, key: &str, durability: Durability) -> Result<bool> {
+    fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
         check_key(key)?;
         let fsync = durability == Durability::Fsync;
         self.call(key, |store| callback::method(store, "_drop", (key, fsync))?.extract())
     }
 
-    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
-        self.delete_prefix_with(prefix, Durability::Process)
-    }
-
-    fn delete_prefix_with(&self, prefix: &str, durability: Durability) -> Result<u64> {
+    fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64> {
         check_prefix(prefix)?;
         let fsync = durability == Durability::Fsync;
         self.call(prefix, |store| {
@@ -282,11 +274,7 @@ impl Store for PythonStore {
         Ok(Listing { keys, prefixes })
     }
 
-    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
-        self.rename_prefix_with(source, target, Durability::Process)
-    }
-
-    fn rename_prefix_with(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
+    fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
         check_key(source)?;
         check_key(target)?;
         // What another store has, that one looks at.

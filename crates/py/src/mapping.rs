@@ -266,7 +266,7 @@ impl Store for PythonMapping {
         })
     }
 
-    fn delete(&self, key: &str) -> Result<bool> {
+    fn delete(&self, key: &str, _durability: Durability) -> Result<bool> {
         check_key(key)?;
         self.attached(key, |mapping| match callback::del_item(mapping, key) {
             Ok(()) => Ok(true),
@@ -280,11 +280,11 @@ impl Store for PythonMapping {
         })
     }
 
-    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+    fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64> {
         let keys = self.list_prefix(prefix)?;
         let mut deleted = 0;
         for key in &keys {
-            deleted += u64::from(self.delete(key)?);
+            deleted += u64::from(self.delete(key, durability)?);
         }
         Ok(deleted)
     }
@@ -308,16 +308,16 @@ impl Store for PythonMapping {
         Ok(listing)
     }
 
-    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+    fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
         let mut value = Vec::new();
         let moved = moved_keys(self, source, target, str::to_owned)?;
         for key in &moved {
             self.get_into(key, &mut value)?;
             let rest = key.strip_prefix(source).unwrap_or(key);
-            self.put(&format!("{target}{rest}"), &value, Durability::Process)?;
+            self.put(&format!("{target}{rest}"), &value, durability)?;
         }
         for key in &moved {
-            self.delete(key)?;
+            self.delete(key, durability)?;
         }
         Ok(())
     }

@@ -149,7 +149,7 @@ impl Store {
     fn delete(&self, py: Python<'_>, key: &str, fsync: bool, locks: bool) -> PyResult<bool> {
         detached(py, || {
             let _lock = locks.then(|| self.0.lock(key, key)).transpose()?;
-            self.0.delete_with(key, durability(fsync))
+            self.0.delete(key, durability(fsync))
         })
     }
 
@@ -182,7 +182,7 @@ impl Store {
 
     #[pyo3(signature = (prefix, *, fsync = false))]
     fn delete_prefix(&self, py: Python<'_>, prefix: &str, fsync: bool) -> PyResult<u64> {
-        detached(py, || self.0.delete_prefix_with(prefix, durability(fsync)))
+        detached(py, || self.0.delete_prefix(prefix, durability(fsync)))
     }
 
     fn foreign(&self, py: Python<'_>, prefix: &str) -> PyResult<Option<OsString>> {

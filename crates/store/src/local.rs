@@ -317,7 +317,7 @@ impl Store for LocalStore {
             .map_err(|source| self.failed("write", key)(source))
     }
 
-    fn delete(&self, key: &str) -> Result<bool> {
+    fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
         check_key(key)?;
         let gone = self.at(key, |path| match sys::unlink(path) {
             // A directory is no value; Linux says EISDIR, POSIX EPERM.
@@ -327,11 +327,7 @@ impl Store for LocalStore {
             }
             result => unless_absent(result),
         });
-        Ok(gone.map_err(|source| self.failed("delete", key)(source))?.is_some())
-    }
-
-    fn delete_with(&self, key: &str, durability: Durability) -> Result<bool> {
-        let gone = self.delete(key)?;
+        let gone = gone.map_err(|source| self.failed("delete", key)(source))?.is_some();
         if gone && durability == Durability::Fsync {
             self.at(key, |path| unless_absent(replace::sync_directory_of(path)))
                 .map_err(|source| self.failed("delete", key)(source))?;
@@ -339,13 +335,9 @@ impl Store for LocalStore {
         Ok(gone)
     }
 
-    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+    fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64> {
         check_prefix(prefix)?;
-        deletion::delete(&self.root, &self.path(prefix))
-    }
-
-    fn delete_prefix_with(&self, prefix: &str, durability: Durability) -> Result<u64> {
-        let gone = self.delete_prefix(prefix)?;
+        let gone = deletion::delete(&self.root, &self.path(prefix))?;
         if durability == Durability::Fsync {
             self.sync_names_beside(prefix)?;
         }
@@ -354,7 +346,7 @@ impl Store for LocalStore {
 
     fn delete_node(&self, prefix: &str, _: &[&str], durability: Durability) -> Result<u64> {
         // The documents go first in any case.
-        self.delete_prefix_with(prefix, durability)
+        self.delete_prefix(prefix, durability)
     }
 
     fn foreign(&self, prefix: &str) -> Result<Option<OsString>> {
@@ -400,11 +392,7 @@ impl Store for LocalStore {
         Ok(total)
     }
 
-    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
-        self.rename_prefix_with(source, target, Durability::Process)
-    }
-
-    fn rename_prefix_with(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
+    fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
         check_key(source)?;
         check_key(target)?;
         let rename = |from: &CStr| self.at(target, |to| replace::rename(from, to, durability));

@@ -177,12 +177,12 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn delete(&self, key: &str) -> Result<bool> {
+    fn delete(&self, key: &str, _: Durability) -> Result<bool> {
         check_key(key)?;
         Ok(self.change(|values| values.remove(key)).is_some())
     }
 
-    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+    fn delete_prefix(&self, prefix: &str, _: Durability) -> Result<u64> {
         let doomed = self.list_prefix(prefix)?;
         let gone = self.change(|values| {
             doomed.iter().filter_map(|key| values.remove(key)).collect::<Vec<_>>()
@@ -208,7 +208,7 @@ impl Store for MemoryStore {
         Ok(self.look(lengths))
     }
 
-    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+    fn rename_prefix(&self, source: &str, target: &str, _: Durability) -> Result<()> {
         check_key(source)?;
         check_key(target)?;
         self.change(|values| {

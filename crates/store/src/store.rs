@@ -192,7 +192,7 @@ pub fn update_locked(
     match change(found.map(|_| old.as_slice()), new) {
         Change::Keep => Ok(()),
         Change::Put => store.put(update.key, new, update.durability),
-        Change::Delete => store.delete_with(update.key, update.durability).map(|_| ()),
+        Change::Delete => store.delete(update.key, update.durability).map(|_| ()),
     }
 }
 
@@ -376,30 +376,22 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         true
     }
 
-    /// Removes `key`; whether it was there.
-    fn delete(&self, key: &str) -> Result<bool>;
+    /// Removes `key`, and returns whether it was there.
+    ///
+    /// With [`Durability::Fsync`] the removal survives a power loss: a value that comes back is as
+    /// wrong as one that is lost.
+    fn delete(&self, key: &str, durability: Durability) -> Result<bool>;
 
-    /// [`delete`](Store::delete), which survives what `durability` says: a value that comes back
-    /// after a loss of power is as wrong as one that is lost.
-    fn delete_with(&self, key: &str, _durability: Durability) -> Result<bool> {
-        self.delete(key)
-    }
-
-    /// Removes every key below `prefix` (all keys when empty); how many.
-    fn delete_prefix(&self, prefix: &str) -> Result<u64>;
-
-    /// [`delete_prefix`](Store::delete_prefix), which survives what `durability` says.
-    fn delete_prefix_with(&self, prefix: &str, _durability: Durability) -> Result<u64> {
-        self.delete_prefix(prefix)
-    }
+    /// Removes every key below `prefix` (all keys when it is empty), and returns their number.
+    fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64>;
 
     /// Removes the node at `prefix` with all below it; `documents` are the names of what makes it
     /// one. Whoever is killed in between leaves no node that lacks some of its chunks.
     fn delete_node(&self, prefix: &str, documents: &[&str], durability: Durability) -> Result<u64> {
         for name in documents {
-            self.delete_with(&below(prefix, name), durability)?;
+            self.delete(&below(prefix, name), durability)?;
         }
-        self.delete_prefix_with(prefix, durability)
+        self.delete_prefix(prefix, durability)
     }
 
     /// The name, below `prefix`, of something there that is neither a value nor a leftover of ours,
@@ -441,17 +433,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     }
 
     /// Moves everything at and below `source` to `target`, which must not exist.
-    fn rename_prefix(&self, source: &str, target: &str) -> Result<()>;
-
-    /// [`rename_prefix`](Store::rename_prefix), which survives what `durability` says.
-    fn rename_prefix_with(
-        &self,
-        source: &str,
-        target: &str,
-        _durability: Durability,
-    ) -> Result<()> {
-        self.rename_prefix(source, target)
-    }
+    fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()>;
 
     /// Waits for the lock of `key`, among threads and, where the store can, among processes.
     ///

@@ -26,7 +26,7 @@ fn a_store_makes_nothing_before_its_first_write() {
     let store = LocalStore::new(place.path("x/y"));
     assert_eq!(get(&store, "a"), None);
     assert_eq!(store.list_prefix("").unwrap(), Vec::<String>::new());
-    assert_eq!(store.delete_prefix("").unwrap(), 0);
+    assert_eq!(store.delete_prefix("", Durability::Process).unwrap(), 0);
     drop(store.lock("a", "a").unwrap());
     assert!(!place.path("x").exists());
 }
@@ -68,8 +68,8 @@ fn deletion_removes_links_and_never_what_they_point_to() {
     symlink(place.path("outside/file"), place.path("s/a/file")).unwrap();
     symlink(place.path("outside"), place.path("s/b")).unwrap();
     assert_eq!(get(&store, "a/file"), Some(b"keep".to_vec()));
-    assert_eq!(store.delete_prefix("a").unwrap(), 3);
-    assert_eq!(store.delete_prefix("b").unwrap(), 1);
+    assert_eq!(store.delete_prefix("a", Durability::Process).unwrap(), 3);
+    assert_eq!(store.delete_prefix("b", Durability::Process).unwrap(), 1);
     assert_eq!(fs::read(place.path("outside/file")).unwrap(), b"keep");
     assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 0);
 }
@@ -114,7 +114,7 @@ fn leftovers_are_hidden_and_go_with_their_prefix() {
     fs::write(place.path("s/a/y.12-3.partial"), b"half").unwrap();
     assert_eq!(store.list_prefix("").unwrap(), ["a/x"]);
     assert_eq!(store.size_prefix("").unwrap(), 1);
-    assert_eq!(store.delete_prefix("a").unwrap(), 1);
+    assert_eq!(store.delete_prefix("a", Durability::Process).unwrap(), 1);
     assert!(!place.path("s/a").exists());
 }
 
@@ -142,8 +142,8 @@ fn what_no_key_can_name_and_we_did_not_write_is_never_deleted() {
         fs::write(path, b"keep").unwrap();
         assert!(store.foreign("a").unwrap().is_some(), "{name}");
     }
-    assert_eq!(store.delete_prefix("a").unwrap(), 2);
-    assert_eq!(store.delete_prefix("").unwrap(), 1);
+    assert_eq!(store.delete_prefix("a", Durability::Process).unwrap(), 2);
+    assert_eq!(store.delete_prefix("", Durability::Process).unwrap(), 1);
     for name in theirs {
         assert_eq!(fs::read(place.path("s").join(name)).unwrap(), b"keep", "{name}");
     }
@@ -298,7 +298,7 @@ fn what_is_deleted_is_there_as_a_whole_or_not_at_all() {
                 }
                 counts
             });
-            assert_eq!(store.delete_prefix("a").unwrap(), 200);
+            assert_eq!(store.delete_prefix("a", Durability::Process).unwrap(), 200);
             looker.join().unwrap()
         });
         // A directory that is open while it is renamed is seen on its way out.

@@ -104,7 +104,7 @@ fn a_directory_that_becomes_a_link_while_it_is_deleted_is_not_followed() {
             0
         }
     })));
-    store.delete_prefix("a").unwrap();
+    store.delete_prefix("a", Durability::Process).unwrap();
     ON_UNLINK.take();
     assert_eq!(fs::read(outside.join("thesis")).unwrap(), b"keep");
     assert_eq!(store.list_prefix("").unwrap(), ["b/zarr.json"]);
@@ -141,7 +141,7 @@ fn a_deletion_that_is_not_allowed_somewhere_below_changes_nothing() {
         if calls == 2 { libc::EACCES } else { 0 }
     })));
     ON_UNLINK.replace(Some(Box::new(|| libc::EACCES)));
-    let failed = store.delete_prefix("a");
+    let failed = store.delete_prefix("a", Durability::Process);
     ON_ACCESS.take();
     ON_UNLINK.take();
     assert!(failed.unwrap_err().to_string().contains("/s/a/c"));

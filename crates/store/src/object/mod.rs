@@ -278,7 +278,7 @@ impl Store for ObjectStore {
         new: &mut Vec<u8>,
         change: &mut Changing<'_>,
     ) -> Result<()> {
-        let Update { anchor, key, most, .. } = update;
+        let Update { anchor, key, most, durability } = update;
         self.writable(key)?;
         let _lock = self.lock(anchor, key)?;
         let mut tried = Vec::new();
@@ -300,7 +300,7 @@ impl Store for ObjectStore {
             match change(is_there.then_some(old.as_slice()), new) {
                 Change::Keep => return Ok(()),
                 Change::Delete if !is_there => return Ok(()),
-                Change::Delete => return self.delete(key).map(|_| ()),
+                Change::Delete => return self.delete(key, durability).map(|_| ()),
                 Change::Put => {}
             }
             let (value, own) = (Bytes::copy_from_slice(new), change_name());
@@ -329,7 +329,7 @@ impl Store for ObjectStore {
         false
     }
 
-    fn delete(&self, key: &str) -> Result<bool> {
+    fn delete(&self, key: &str, _: Durability) -> Result<bool> {
         self.writable(key)?;
         let top = self.prefix.clone();
         self.ask(key, |client, name| async move {
@@ -344,7 +344,7 @@ impl Store for ObjectStore {
         })
     }
 
-    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+    fn delete_prefix(&self, prefix: &str, _: Durability) -> Result<u64> {
         let doomed = self.list(prefix)?;
         if let Some((first, _)) = doomed.first() {
             self.writable(self.key(first))?;
@@ -391,7 +391,7 @@ impl Store for ObjectStore {
         Ok(self.list(prefix)?.iter().map(|(_, size)| size).sum())
     }
 
-    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+    fn rename_prefix(&self, source: &str, target: &str, _: Durability) -> Result<()> {
         self.writable(target)?;
         let moved = moved_keys(self, source, target, |key| self.place.url(&self.name(key)))?;
         let (from, to) = (self.name(source), self.name(target));

@@ -95,13 +95,13 @@ impl Store for CountingStore {
         self.inner.put(key, value, durability)
     }
 
-    fn delete(&self, key: &str) -> Result<bool> {
+    fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
         self.note(Call::Delete(key.to_owned()));
-        self.inner.delete(key)
+        self.inner.delete(key, durability)
     }
 
-    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
-        self.inner.delete_prefix(prefix)
+    fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64> {
+        self.inner.delete_prefix(prefix, durability)
     }
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
@@ -116,8 +116,8 @@ impl Store for CountingStore {
         self.inner.size_prefix(prefix)
     }
 
-    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
-        self.inner.rename_prefix(source, target)
+    fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
+        self.inner.rename_prefix(source, target, durability)
     }
 
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {

@@ -154,16 +154,12 @@ impl Store for FaultyStore {
         self.call("write", key, || self.inner.put(key, value, durability))
     }
 
-    fn delete(&self, key: &str) -> Result<bool> {
-        self.call("delete", key, || self.inner.delete(key))
+    fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
+        self.call("delete", key, || self.inner.delete(key, durability))
     }
 
-    fn delete_with(&self, key: &str, durability: Durability) -> Result<bool> {
-        self.call("delete", key, || self.inner.delete_with(key, durability))
-    }
-
-    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
-        self.call("delete", prefix, || self.inner.delete_prefix(prefix))
+    fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64> {
+        self.call("delete", prefix, || self.inner.delete_prefix(prefix, durability))
     }
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
@@ -178,8 +174,8 @@ impl Store for FaultyStore {
         self.call("list", prefix, || self.inner.size_prefix(prefix))
     }
 
-    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
-        self.call("rename", source, || self.inner.rename_prefix(source, target))
+    fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
+        self.call("rename", source, || self.inner.rename_prefix(source, target, durability))
     }
 
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {

@@ -106,7 +106,7 @@ impl Outcome {
         let put = |value: &[u8]| to.put(key, value, Durability::Process);
         match (self, value) {
             (Self::Missing, _) | (Self::Both, None) => Ok(()),
-            (_, None) => to.delete(key).map(drop),
+            (_, None) => to.delete(key, Durability::Process).map(drop),
             (Self::Done | Self::Both, Some(value)) => put(value),
             (Self::Empty, Some(_)) => put(&[]),
             // The length was written, the later half of the bytes was not.
@@ -151,25 +151,17 @@ impl Store for PowerLossStore {
         Ok(())
     }
 
-    fn delete(&self, key: &str) -> Result<bool> {
-        self.delete_with(key, Durability::Process)
-    }
-
-    fn delete_with(&self, key: &str, durability: Durability) -> Result<bool> {
-        let gone = self.live.delete(key)?;
+    fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
+        let gone = self.live.delete(key, durability)?;
         if gone {
             self.record(vec![(key.to_owned(), None)], durability);
         }
         Ok(gone)
     }
 
-    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
-        self.delete_prefix_with(prefix, Durability::Process)
-    }
-
-    fn delete_prefix_with(&self, prefix: &str, durability: Durability) -> Result<u64> {
+    fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64> {
         let keys = self.list_prefix(prefix)?;
-        let gone = self.live.delete_prefix(prefix)?;
+        let gone = self.live.delete_prefix(prefix, durability)?;
         self.record(keys.into_iter().map(|key| (key, None)).collect(), durability);
         Ok(gone)
     }
@@ -186,16 +178,12 @@ impl Store for PowerLossStore {
         self.live.size_prefix(prefix)
     }
 
-    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
-        self.rename_prefix_with(source, target, Durability::Process)
-    }
-
-    fn rename_prefix_with(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
+    fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
         let mut moved = self.list_prefix(source)?;
         if self.size(source)?.is_some() {
             moved.push(source.to_owned());
         }
-        self.live.rename_prefix(source, target)?;
+        self.live.rename_prefix(source, target, durability)?;
         let mut effects = Vec::new();
         for key in moved {
             let new = format!("{target}{}", &key[source.len()..]);

@@ -331,13 +331,13 @@ impl Store for ZipStore {
         self.archive.put(key, value, self.writing(key)?)
     }
 
-    fn delete(&self, key: &str) -> Result<bool> {
+    fn delete(&self, key: &str, _: Durability) -> Result<bool> {
         check_key(key)?;
         self.writing(key)?;
         Ok(self.archive.remove(&[key.to_owned()])? > 0)
     }
 
-    fn delete_prefix(&self, prefix: &str) -> Result<u64> {
+    fn delete_prefix(&self, prefix: &str, _: Durability) -> Result<u64> {
         check_prefix(prefix)?;
         self.writing(prefix)?;
         if prefix.is_empty() {
@@ -365,7 +365,7 @@ impl Store for ZipStore {
         }))
     }
 
-    fn rename_prefix(&self, source: &str, target: &str) -> Result<()> {
+    fn rename_prefix(&self, source: &str, target: &str, _: Durability) -> Result<()> {
         check_key(source)?;
         check_key(target)?;
         self.writing(source)?;
