@@ -4,10 +4,10 @@ import weakref
 from collections import OrderedDict
 
 import pytest
-from zarrix import _secrets
+from zarrix._stores import secrets
 
 
 def forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets what is unpickled from now on find none of the secrets of this process."""
-    monkeypatch.setattr(_secrets, "_held", weakref.WeakValueDictionary())
-    monkeypatch.setattr(_secrets, "_pickled", OrderedDict())
+    monkeypatch.setattr(secrets, "_held", weakref.WeakValueDictionary())
+    monkeypatch.setattr(secrets, "_pickled", OrderedDict())

@@ -5,8 +5,8 @@
 
 A cell that is a yes is found by making such an array and looking at the chain that the engine is
 given: native, or called back through numcodecs. A no is never found: it is in `FORBIDDEN`, with the
-reason, and everything else has to work, or this raises. `tests/test_support.py` writes and reads an
-array for every cell.
+reason, and everything else has to work, or this raises. `tests/docs/test_support.py` writes and
+reads an array for every cell.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import zarrix as zarr
-from zarrix._data_types import ML_TYPES
+from zarrix._dtypes.v3 import ML_TYPES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "support.md"
 SHAPE, CHUNKS, SHARDS = (6, 7), (2, 4), (4, 8)
@@ -327,9 +327,9 @@ the format or of the codec rules it out, for the reason below: then making the a
 (Arrays that others made with a codec outside of what it is defined on open all the same, and read
 as they read there.) A codec stands alone in its cell; chains are codecs one after the other.
 
-This page is what `python tests/support_table.py` prints. `tests/test_support.py` writes and reads
-an array for every cell, and fails where this page is not what the code does. The last rows need
-ml_dtypes, the columns of zfp need zfpy (`pip install "zarrix[zfp]"`).
+This page is what `python tests/support_table.py` prints. `tests/docs/test_support.py` writes and
+reads an array for every cell, and fails where this page is not what the code does. The last rows
+need ml_dtypes, the columns of zfp need zfpy (`pip install "zarrix[zfp]"`).
 """
 
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from zarrix._config import config
 from zarrix._engine import __version__
 from zarrix._errors import suggestion
+from zarrix._runtime.config import config
 
 if TYPE_CHECKING:
     # As themselves: so checkers of types and editors take each for a public name.
@@ -45,42 +45,40 @@ if TYPE_CHECKING:
     from zarrix import types as types
     from zarrix import util as util
     from zarrix import version as version
-    from zarrix._async import AsyncArray as AsyncArray
-    from zarrix._async import AsyncGroup as AsyncGroup
-    from zarrix._debug import print_debug_info as print_debug_info
-    from zarrix._debug import set_format as set_format
-    from zarrix._debug import set_log_level as set_log_level
-    from zarrix._migrate import Migration as Migration
-    from zarrix._migrate import migrate as migrate
-    from zarrix._numcodecs_names import BZ2 as BZ2
-    from zarrix._numcodecs_names import CRC32 as CRC32
-    from zarrix._numcodecs_names import JSON as JSON
-    from zarrix._numcodecs_names import LZ4 as LZ4
-    from zarrix._numcodecs_names import LZMA as LZMA
-    from zarrix._numcodecs_names import Adler32 as Adler32
-    from zarrix._numcodecs_names import AsType as AsType
-    from zarrix._numcodecs_names import Base64 as Base64
-    from zarrix._numcodecs_names import BitRound as BitRound
-    from zarrix._numcodecs_names import Blosc as Blosc
-    from zarrix._numcodecs_names import Categorize as Categorize
-    from zarrix._numcodecs_names import Delta as Delta
-    from zarrix._numcodecs_names import FixedScaleOffset as FixedScaleOffset
-    from zarrix._numcodecs_names import Fletcher32 as Fletcher32
-    from zarrix._numcodecs_names import GZip as GZip
-    from zarrix._numcodecs_names import JenkinsLookup3 as JenkinsLookup3
-    from zarrix._numcodecs_names import PackBits as PackBits
-    from zarrix._numcodecs_names import Pickle as Pickle
-    from zarrix._numcodecs_names import Quantize as Quantize
-    from zarrix._numcodecs_names import Shuffle as Shuffle
-    from zarrix._numcodecs_names import VLenArray as VLenArray
-    from zarrix._numcodecs_names import VLenBytes as VLenBytes
-    from zarrix._numcodecs_names import VLenUTF8 as VLenUTF8
-    from zarrix._numcodecs_names import Zlib as Zlib
-    from zarrix._numcodecs_names import Zstd as Zstd
-    from zarrix._numcodecs_names import blosc as blosc
-    from zarrix._numcodecs_names import codec_registry as codec_registry
-    from zarrix._numcodecs_names import get_codec as get_codec
-    from zarrix._numcodecs_names import register_codec as register_codec
+    from zarrix._codecs.numcodecs_names import BZ2 as BZ2
+    from zarrix._codecs.numcodecs_names import CRC32 as CRC32
+    from zarrix._codecs.numcodecs_names import JSON as JSON
+    from zarrix._codecs.numcodecs_names import LZ4 as LZ4
+    from zarrix._codecs.numcodecs_names import LZMA as LZMA
+    from zarrix._codecs.numcodecs_names import Adler32 as Adler32
+    from zarrix._codecs.numcodecs_names import AsType as AsType
+    from zarrix._codecs.numcodecs_names import Base64 as Base64
+    from zarrix._codecs.numcodecs_names import BitRound as BitRound
+    from zarrix._codecs.numcodecs_names import Blosc as Blosc
+    from zarrix._codecs.numcodecs_names import Categorize as Categorize
+    from zarrix._codecs.numcodecs_names import Delta as Delta
+    from zarrix._codecs.numcodecs_names import FixedScaleOffset as FixedScaleOffset
+    from zarrix._codecs.numcodecs_names import Fletcher32 as Fletcher32
+    from zarrix._codecs.numcodecs_names import GZip as GZip
+    from zarrix._codecs.numcodecs_names import JenkinsLookup3 as JenkinsLookup3
+    from zarrix._codecs.numcodecs_names import PackBits as PackBits
+    from zarrix._codecs.numcodecs_names import Pickle as Pickle
+    from zarrix._codecs.numcodecs_names import Quantize as Quantize
+    from zarrix._codecs.numcodecs_names import Shuffle as Shuffle
+    from zarrix._codecs.numcodecs_names import VLenArray as VLenArray
+    from zarrix._codecs.numcodecs_names import VLenBytes as VLenBytes
+    from zarrix._codecs.numcodecs_names import VLenUTF8 as VLenUTF8
+    from zarrix._codecs.numcodecs_names import Zlib as Zlib
+    from zarrix._codecs.numcodecs_names import Zstd as Zstd
+    from zarrix._codecs.numcodecs_names import blosc as blosc
+    from zarrix._codecs.numcodecs_names import codec_registry as codec_registry
+    from zarrix._codecs.numcodecs_names import get_codec as get_codec
+    from zarrix._codecs.numcodecs_names import register_codec as register_codec
+    from zarrix._hierarchy.asynchronous import AsyncArray as AsyncArray
+    from zarrix._hierarchy.asynchronous import AsyncGroup as AsyncGroup
+    from zarrix._runtime.debug import print_debug_info as print_debug_info
+    from zarrix._runtime.debug import set_format as set_format
+    from zarrix._runtime.debug import set_log_level as set_log_level
     from zarrix.api.synchronous import create_array as create_array
     from zarrix.api.synchronous import create_group as create_group
     from zarrix.api.synchronous import create_hierarchy as create_hierarchy
@@ -134,6 +132,8 @@ if TYPE_CHECKING:
     from zarrix.operate import digests as digests
     from zarrix.operate import repair as repair
     from zarrix.operate import verify as verify
+    from zarrix.operate._migrate import Migration as Migration
+    from zarrix.operate._migrate import migrate as migrate
     from zarrix.storage import ABSStore as ABSStore
     from zarrix.storage import DBMStore as DBMStore
     from zarrix.storage import DictStore as DictStore
@@ -239,9 +239,9 @@ __all__ = [
 
 # Everything is imported when it is first named: a program pays for what it uses.
 _HOMES = {
-    "_async": "AsyncArray AsyncGroup",
-    "_debug": "print_debug_info set_format set_log_level",
-    "_migrate": "Migration migrate",
+    "_hierarchy.asynchronous": "AsyncArray AsyncGroup",
+    "_runtime.debug": "print_debug_info set_format set_log_level",
+    "operate._migrate": "Migration migrate",
     "api.synchronous": "create_array create_group create_hierarchy from_array",
     "attrs": "Attributes",
     "convenience": "consolidate_metadata copy copy_all copy_store load open open_consolidated save "

@@ -166,7 +166,7 @@ class MappingStore(Store):
 
 @final
 class CalledStore(Store):
-    """A `zarrix._called_store.CalledStore`, which has the values.
+    """A `zarrix._stores.python.CalledStore`, which has the values.
 
     ``locks`` is the store that it is around, whose locks it shares, or a directory for lock files,
     which every process of this machine meets in; without it the threads of this process exclude

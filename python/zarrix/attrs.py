@@ -1,5 +1,5 @@
 """Public names of ``zarr.attrs``."""
 
-from zarrix._attributes import Attributes
+from zarrix._nodes.attributes import Attributes
 
 __all__ = ["Attributes"]

@@ -1,14 +1,9 @@
 """Public names of ``zarr.convenience``."""
 
-from zarrix._api import (
-    consolidate_metadata,
-    open,  # noqa: A004
-    open_consolidated,
-    tree,
-)
-from zarrix._copy import copy, copy_all
-from zarrix._copy_store import copy_store
-from zarrix._save import LazyLoader, load, save, save_array, save_group
+from zarrix._hierarchy.copy import copy, copy_all
+from zarrix._hierarchy.copy_store import copy_store
+from zarrix._hierarchy.open import consolidate_metadata, open, open_consolidated, tree  # noqa: A004
+from zarrix._hierarchy.save import LazyLoader, load, save, save_array, save_group
 
 __all__ = [
     "LazyLoader",

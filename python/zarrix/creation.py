@@ -1,6 +1,6 @@
 """Public names of ``zarr.creation``."""
 
-from zarrix._create import (
+from zarrix._array.create import (
     array,
     create,
     empty,

@@ -16,7 +16,9 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from zarrix._data_types import (
+from zarrix._dtypes.objects import BYTES, STRING, is_variable, object_codec_of
+from zarrix._dtypes.v2 import decode_dtype, encode_dtype
+from zarrix._dtypes.v3 import (
     as_dtype,
     data_type_of,
     decode_data_type,
@@ -24,8 +26,6 @@ from zarrix._data_types import (
     default_fill,
     encode_fill,
 )
-from zarrix._dtypes import decode_dtype, encode_dtype
-from zarrix._objects import BYTES, STRING, is_variable, object_codec_of
 
 __all__ = [
     "Bool",

@@ -3,8 +3,6 @@
 The classes of zarr-python 3 that zarrix does not tell apart are other names of its own.
 """
 
-from zarrix._broken import BrokenMemberWarning
-from zarrix._consolidate import StaleMetadataWarning
 from zarrix._errors import (
     ArrayIndexError,
     ArrayNotFoundError,
@@ -33,7 +31,9 @@ from zarrix._errors import (
     WriterError,
     ZarrixError,
 )
-from zarrix._store import LockWaitWarning, LostUpdateWarning
+from zarrix._nodes.broken import BrokenMemberWarning
+from zarrix._nodes.consolidate import StaleMetadataWarning
+from zarrix._stores.base import LockWaitWarning, LostUpdateWarning
 
 BaseZarrError = ZarrixError
 ContainsArrayAndGroupError = ContainsArrayError

@@ -1,7 +1,7 @@
 """Public names of ``zarr.hierarchy``."""
 
-from zarrix._api import group, open_group
-from zarrix._group import Group
+from zarrix._hierarchy.group import Group
+from zarrix._hierarchy.open import group, open_group
 
 __all__ = ["Group", "group", "open_group"]
 

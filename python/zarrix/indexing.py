@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.indexing import BlockIndex, OIndex, VIndex
 from zarrix._errors import (
     ArrayIndexError,
     BoundsCheckError,
     NegativeStepError,
     VindexInvalidSelectionError,
 )
-from zarrix._selecting import BlockIndex, OIndex, VIndex
-from zarrix._selection import parse_basic, split_fields
+from zarrix._selection.basic import parse_basic, split_fields
 
 __all__ = [
     "ArrayIndexError",

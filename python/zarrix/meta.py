@@ -1,6 +1,6 @@
 """Documents of format 2 as plain values, under the names of zarr 2.18's module.
 
-zarrix itself uses `zarrix._metadata`, which these wrap.
+zarrix itself uses `zarrix._metadata.array`, which these wrap.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._dtypes import decode_dtype, decode_fill_value, encode_dtype, encode_fill_value
+from zarrix._dtypes.v2 import decode_dtype, decode_fill_value, encode_dtype, encode_fill_value
 from zarrix._errors import MetadataError
 from zarrix._metadata import v2 as _v2
 from zarrix.util import json_loads

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zarrix._codec_objects import codec_from_dict
+from zarrix._codecs.classes import codec_from_dict
 
 __all__ = ["get_codec", "get_codec_class", "register_codec"]
 
@@ -37,7 +37,7 @@ def get_codec(config: dict[str, Any]) -> Any:
 
 def get_codec_class(key: str, reload_config: bool = False) -> type[Any]:
     """The class of the codec that format 3 calls ``key``."""
-    from zarrix._codec_objects import CODEC_CLASSES
+    from zarrix._codecs.classes import CODEC_CLASSES
     from zarrix.codecs import numcodecs as classes
 
     if key in CODEC_CLASSES:

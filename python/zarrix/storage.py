@@ -12,13 +12,12 @@ import shutil
 from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
-from zarrix import _nodes
-from zarrix._array_terms import StorePath
-from zarrix._fsspec_store import FsspecStore, FSStore
+from zarrix._array.v3_properties import StorePath
 from zarrix._metadata import v2 as _v2
-from zarrix._remote import NeedsFsspec, RemoteStore, RemoteZipStore
-from zarrix._store import Store
-from zarrix._stores import (
+from zarrix._nodes import nodes
+from zarrix._stores.base import Store
+from zarrix._stores.fsspec import FsspecStore, FSStore
+from zarrix._stores.open import (
     DictStore,
     DirectoryStore,
     KVStore,
@@ -28,22 +27,23 @@ from zarrix._stores import (
     TempStore,
     as_store,
 )
-from zarrix._zip_store import ZipStore
+from zarrix._stores.remote.store import NeedsFsspec, RemoteStore, RemoteZipStore
+from zarrix._stores.zip import ZipStore
 from zarrix.util import normalize_storage_path
 
 if TYPE_CHECKING:
-    from zarrix._abs_store import ABSStore as ABSStore
-    from zarrix._async_store import AsyncStore as AsyncStore
-    from zarrix._cached_store import LRUStoreCache as LRUStoreCache
-    from zarrix._dbm_store import DBMStore as DBMStore
-    from zarrix._lmdb_store import LMDBStore as LMDBStore
-    from zarrix._mongodb_store import MongoDBStore as MongoDBStore
-    from zarrix._object_store import ObjectStore as ObjectStore
-    from zarrix._redis_store import RedisStore as RedisStore
-    from zarrix._reference_store import ReferenceStore as ReferenceStore
-    from zarrix._sqlite_store import SQLiteStore as SQLiteStore
-    from zarrix._wrapped_store import LoggingStore as LoggingStore
-    from zarrix._wrapped_store import WrapperStore as WrapperStore
+    from zarrix._stores.database.dbm import DBMStore as DBMStore
+    from zarrix._stores.database.lmdb import LMDBStore as LMDBStore
+    from zarrix._stores.database.mongodb import MongoDBStore as MongoDBStore
+    from zarrix._stores.database.redis import RedisStore as RedisStore
+    from zarrix._stores.database.sqlite import SQLiteStore as SQLiteStore
+    from zarrix._stores.lru_cache import LRUStoreCache as LRUStoreCache
+    from zarrix._stores.obstore import ObjectStore as ObjectStore
+    from zarrix._stores.reference.store import ReferenceStore as ReferenceStore
+    from zarrix._stores.remote.abs import ABSStore as ABSStore
+    from zarrix._stores.wrapper import LoggingStore as LoggingStore
+    from zarrix._stores.wrapper import WrapperStore as WrapperStore
+    from zarrix._stores.zarr_python import AsyncStore as AsyncStore
 
 __all__ = [
     "ABSStore",
@@ -104,18 +104,18 @@ default_compressor: Any
 
 # What few programs need, and who does not should not pay for when it imports the package.
 _ON_DEMAND = {
-    "ABSStore": "zarrix._abs_store",
-    "AsyncStore": "zarrix._async_store",
-    "DBMStore": "zarrix._dbm_store",
-    "LMDBStore": "zarrix._lmdb_store",
-    "LRUStoreCache": "zarrix._cached_store",
-    "LoggingStore": "zarrix._wrapped_store",
-    "MongoDBStore": "zarrix._mongodb_store",
-    "ObjectStore": "zarrix._object_store",
-    "RedisStore": "zarrix._redis_store",
-    "ReferenceStore": "zarrix._reference_store",
-    "SQLiteStore": "zarrix._sqlite_store",
-    "WrapperStore": "zarrix._wrapped_store",
+    "ABSStore": "zarrix._stores.remote.abs",
+    "AsyncStore": "zarrix._stores.zarr_python",
+    "DBMStore": "zarrix._stores.database.dbm",
+    "LMDBStore": "zarrix._stores.database.lmdb",
+    "LRUStoreCache": "zarrix._stores.lru_cache",
+    "LoggingStore": "zarrix._stores.wrapper",
+    "MongoDBStore": "zarrix._stores.database.mongodb",
+    "ObjectStore": "zarrix._stores.obstore",
+    "RedisStore": "zarrix._stores.database.redis",
+    "ReferenceStore": "zarrix._stores.reference.store",
+    "SQLiteStore": "zarrix._stores.database.sqlite",
+    "WrapperStore": "zarrix._stores.wrapper",
 }
 
 
@@ -124,7 +124,7 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_ON_DEMAND[name]), name)
     # A numcodecs object: importing this module must not import numcodecs.
     if name == "default_compressor":
-        from zarrix._codecs import DEFAULT_COMPRESSOR, codec_object
+        from zarrix._codecs.python_codecs import DEFAULT_COMPRESSOR, codec_object
 
         return codec_object(DEFAULT_COMPRESSOR)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -202,7 +202,7 @@ def init_array(
         where=_document_key(name, array_meta_key),
     )
     chunks_in = None if chunk_store is None else as_store(chunk_store)
-    _nodes.create_array(target, name, chunks_in, metadata, overwrite)
+    nodes.create_array(target, name, chunks_in, metadata, overwrite)
 
 
 init_store = init_array
@@ -224,7 +224,7 @@ def init_group(
         Something is stored at ``path``, or an array above it, and ``overwrite`` is false.
     """
     chunks_in = None if chunk_store is None else as_store(chunk_store)
-    _nodes.create_group(as_store(store), normalize_storage_path(path), chunks_in, overwrite)
+    nodes.create_group(as_store(store), normalize_storage_path(path), chunks_in, overwrite)
 
 
 def _document_key(path: str | None, name: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 
 from zarrix import _engine
 from zarrix._errors import ReadOnlyError
-from zarrix._store import Store
-from zarrix._stores import as_store
+from zarrix._stores.base import Store
+from zarrix._stores.open import as_store
 
 __all__ = ["check_store"]
 

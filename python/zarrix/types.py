@@ -5,8 +5,8 @@ One class is an array of either format.
 
 from typing import Any, Literal
 
-from zarrix._array import Array
-from zarrix._async import AsyncArray
+from zarrix._array.array import Array
+from zarrix._hierarchy.asynchronous import AsyncArray
 
 __all__ = [
     "DIMENSION_SEPARATOR",

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._config import config
-from zarrix._dtypes import normalize_fill_value, require_supported, without_notes
+from zarrix._dtypes.objects import object_codec_of
+from zarrix._dtypes.v2 import normalize_fill_value, require_supported, without_notes
 from zarrix._errors import InvalidKeyError, MetadataError
-from zarrix._objects import object_codec_of
+from zarrix._runtime.config import config
 
 __all__ = [
     "buffer_size",

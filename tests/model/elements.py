@@ -8,7 +8,7 @@ from typing import Any
 
 import numcodecs
 import numpy as np
-from zarrix._data_types import ML_TYPES
+from zarrix._dtypes.v3 import ML_TYPES
 
 Values = np.ndarray[Any, Any]
 Pool = Callable[[np.random.RandomState], Any]

@@ -3,7 +3,7 @@
     python tests/peer_names/record.py > tests/peer_names/zarr-3.4.2.json
 
 By its whole name, every public name with the names of its parameters; of classes that users hold
-the members, too. `tests/test_peer_names.py` holds zarrix against what was recorded.
+the members, too. `tests/doors/test_peer_names.py` holds zarrix against what was recorded.
 """
 
 from __future__ import annotations

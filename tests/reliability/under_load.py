@@ -1,7 +1,7 @@
 """Runs tests again and again while every CPU is busy: none may wait for a race or for a clock.
 
     python -m tests.reliability.under_load --times 20 -- -n auto
-    python -m tests.reliability.under_load --times 20 -- tests/test_writer.py tests/test_async.py
+    python -m tests.reliability.under_load --times 20 -- tests/array/test_writer.py
 
 What follows ``--`` goes to pytest. Each run is one line; the first that fails prints what pytest
 said. The exit code is 1 if one failed.

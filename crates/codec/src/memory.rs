@@ -1,7 +1,7 @@
 //! Memory whose size comes from a file, a server or a caller, and that the system may refuse.
 //!
 //! `Vec::resize` and its kin end the process then. Everything of such a size is allocated here and
-//! ends in an error that the caller can handle; `tests/test_allocations.py` finds what is not.
+//! ends in an error that the caller can handle; `tests/runtime/test_allocations.py` finds what is not.
 
 /// The system refused memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._codecs import codec_config, normalize_compressor, normalize_filters
-from zarrix._config import config
-from zarrix._domains import check_domains
-from zarrix._dtypes import (
+from zarrix._codecs.domains import check_domains
+from zarrix._codecs.python_codecs import codec_config, normalize_compressor, normalize_filters
+from zarrix._dtypes.objects import OBJECT_CODECS, decode_fill, encode_fill, is_variable
+from zarrix._dtypes.v2 import (
     decode_dtype,
     decode_fill_value,
     encode_dtype,
@@ -28,9 +28,9 @@ from zarrix._dtypes import (
     normalize_fill_value,
 )
 from zarrix._errors import MetadataError, shorten
-from zarrix._metadata import ArrayMetadata, GroupMetadata
+from zarrix._metadata.array import ArrayMetadata, GroupMetadata
 from zarrix._metadata.checks import members_of
-from zarrix._objects import OBJECT_CODECS, decode_fill, encode_fill, is_variable
+from zarrix._runtime.config import config
 from zarrix.util import (
     human_readable_size,
     json_dumps,
@@ -85,7 +85,8 @@ def new_array(
     Parameters
     ----------
     shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator
-        As in ``zarrix.create``; ``compressor`` and ``filters`` as `zarrix._codecs` takes them.
+        As in ``zarrix.create``; ``compressor`` and ``filters`` as
+        `zarrix._codecs.python_codecs` takes them.
     object_codec : codec, optional
         What stores elements that have no size of their own; the first of the filters.
     where : str

@@ -20,10 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._chain import INDEX_CODECS, check_codecs
-from zarrix._chain_documents import chain_documents, complete_chain, with_listed_orders
-from zarrix._config import config
-from zarrix._data_types import (
+from zarrix._codecs.chain import INDEX_CODECS, check_codecs
+from zarrix._codecs.domains import check_domains
+from zarrix._codecs.normalize import chain_documents, complete_chain, with_listed_orders
+from zarrix._dtypes.objects import is_variable
+from zarrix._dtypes.v2 import is_zero
+from zarrix._dtypes.v3 import (
     as_dtype,
     data_type_of,
     decode_data_type,
@@ -32,16 +34,20 @@ from zarrix._data_types import (
     encode_fill,
     same_bytes,
 )
-from zarrix._domains import check_domains
-from zarrix._dtypes import is_zero
 from zarrix._errors import MetadataError
-from zarrix._metadata import ArrayMetadata, GroupMetadata
+from zarrix._metadata.array import ArrayMetadata, GroupMetadata
 from zarrix._metadata.checks import MAX_LENGTH, members_of
 from zarrix._metadata.checks import lengths as _lengths
 from zarrix._metadata.checks import wrong as _wrong
-from zarrix._metadata.grids import check_units, grid_document, has_lists, lists_of, parse_grid
-from zarrix._metadata.keys import key_encoding_document, parse_key_encoding
-from zarrix._objects import is_variable
+from zarrix._metadata.chunk_keys import key_encoding_document, parse_key_encoding
+from zarrix._metadata.grid_documents import (
+    check_units,
+    grid_document,
+    has_lists,
+    lists_of,
+    parse_grid,
+)
+from zarrix._runtime.config import config
 from zarrix.util import (
     bytes_of,
     chunks_of_bytes,

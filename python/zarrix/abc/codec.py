@@ -1,5 +1,5 @@
 """The base class of codecs of format 3, under the module name of zarr-python 3."""
 
-from zarrix._codec_objects import Codec
+from zarrix._codecs.classes import Codec
 
 __all__ = ["Codec"]

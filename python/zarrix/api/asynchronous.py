@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from zarrix._async import AsyncArray as AsyncArray
-from zarrix._async import AsyncGroup as AsyncGroup
-from zarrix._async import as_async, iterate, twin
+from zarrix._hierarchy.asynchronous import AsyncArray as AsyncArray
+from zarrix._hierarchy.asynchronous import AsyncGroup as AsyncGroup
+from zarrix._hierarchy.asynchronous import as_async, iterate, twin
 from zarrix.api import synchronous
 
 __all__: list[str] = []

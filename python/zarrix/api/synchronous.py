@@ -1,7 +1,7 @@
 """The functions of zarr-python 3 that do not need awaiting: all that there are here."""
 
-from zarrix._api import create_group, create_hierarchy
-from zarrix._create_array import create_array, from_array
+from zarrix._array.create_array import create_array, from_array
+from zarrix._hierarchy.open import create_group, create_hierarchy
 from zarrix.convenience import (
     consolidate_metadata,
     copy,

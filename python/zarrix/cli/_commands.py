@@ -247,7 +247,7 @@ def _replace(file: Path, text: str) -> None:
 
 
 def _repair(arguments: argparse.Namespace, _: Interrupts) -> int:
-    from zarrix._text import counted
+    from zarrix._display.printable import counted
     from zarrix.operate._place import place_of
     from zarrix.operate._repair import Repair, repair_into
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from zarrix import _nodes
-from zarrix._array import Array
-from zarrix._broken import BrokenMember
-from zarrix._display import TreeViewer
+from zarrix._array.array import Array
+from zarrix._display.text import TreeViewer
+from zarrix._nodes import nodes
+from zarrix._nodes.broken import BrokenMember
 from zarrix.util import json_loads
 
 __all__ = ["described", "nested"]
@@ -33,7 +33,7 @@ def described(node: Any) -> dict[str, Any]:
             "nbytes_stored": int(node.nbytes_stored),
             "nchunks": node.nchunks,
             "nchunks_initialized": node.nchunks_initialized,
-            "metadata": json_loads(_nodes.array_document(node._metadata)),
+            "metadata": json_loads(nodes.array_document(node._metadata)),
         }
     else:
         found |= {"arrays": list(node.array_keys()), "groups": list(node.group_keys())}

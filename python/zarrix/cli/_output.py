@@ -15,8 +15,8 @@ import warnings
 from collections.abc import Iterator
 from typing import TextIO
 
-from zarrix._progress import end_bar
-from zarrix._text import printable
+from zarrix._display.printable import printable
+from zarrix._display.progress import end_bar
 
 __all__ = ["complain", "finish", "lenient", "say", "shows"]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from zarrix import _numcodecs_names
-from zarrix._codec_objects import (
+from zarrix._codecs import numcodecs_names
+from zarrix._codecs.classes import (
     BloscCodec,
     BytesCodec,
     CastValue,
@@ -29,10 +29,10 @@ from zarrix._codec_objects import (
 from zarrix.codecs import numcodecs
 
 if TYPE_CHECKING:
-    from zarrix._numcodecs_names import *  # noqa: F403
+    from zarrix._codecs.numcodecs_names import *  # noqa: F403
 
 __all__ = [
-    *_numcodecs_names.__all__,
+    *numcodecs_names.__all__,
     "BloscCname",
     "BloscCodec",
     "BloscShuffle",
@@ -104,8 +104,8 @@ del _class
 
 
 def __getattr__(name: str) -> Any:
-    if name in _numcodecs_names.__all__ or name == "MsgPack":
-        return getattr(_numcodecs_names, name)
+    if name in numcodecs_names.__all__ or name == "MsgPack":
+        return getattr(numcodecs_names, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from zarrix._codec_objects import OtherCodec
+from zarrix._codecs.classes import OtherCodec
 
 __all__ = [
     "Adler32",

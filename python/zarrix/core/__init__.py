@@ -5,16 +5,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from zarrix._array import Array
+from zarrix._array.array import Array
 
 if TYPE_CHECKING:
-    from zarrix._lazy import LazyArray as LazyArray
-    from zarrix._writer import Writer as Writer
+    from zarrix._array.lazy import LazyArray as LazyArray
+    from zarrix._array.writer import Writer as Writer
 
 __all__ = ["Array", "LazyArray", "Writer"]
 
 # Imported when they are first named: few programs need them.
-_ON_DEMAND = {"LazyArray": "zarrix._lazy", "Writer": "zarrix._writer"}
+_ON_DEMAND = {"LazyArray": "zarrix._array.lazy", "Writer": "zarrix._array.writer"}
 
 
 def __getattr__(name: str) -> Any:

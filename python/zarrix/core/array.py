@@ -1,7 +1,7 @@
 """Public names of ``zarr.core.array``."""
 
-from zarrix._array import Array
-from zarrix._async import AsyncArray
-from zarrix._create_array import create_array, from_array
+from zarrix._array.array import Array
+from zarrix._array.create_array import create_array, from_array
+from zarrix._hierarchy.asynchronous import AsyncArray
 
 __all__ = ["Array", "AsyncArray", "create_array", "from_array"]

@@ -1,5 +1,5 @@
 """Public name of ``zarr.core.config``: the settings of this process."""
 
-from zarrix._config import config
+from zarrix._runtime.config import config
 
 __all__ = ["config"]

@@ -1,6 +1,6 @@
 """Public names of ``zarr.core.metadata``: one class describes arrays of both formats."""
 
-from zarrix._metadata import ArrayMetadata, GroupMetadata
+from zarrix._metadata.array import ArrayMetadata, GroupMetadata
 
 __all__ = ["ArrayMetadata", "ArrayV2Metadata", "ArrayV3Metadata", "GroupMetadata"]
 

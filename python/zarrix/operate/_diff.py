@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._array import Array
-from zarrix._chunk_grid import chunks_over
+from zarrix._array.array import Array
+from zarrix._display.printable import counted, lines
+from zarrix._display.progress import Progress, phase
 from zarrix._errors import MetadataError
 from zarrix._metadata import v2
 from zarrix._metadata.checks import members_of
-from zarrix._progress import Progress, phase
-from zarrix._text import counted, lines
+from zarrix._metadata.chunk_grid import chunks_over
 from zarrix.operate._place import nothing_at, place_of
 from zarrix.operate._survey import Survey, survey
 

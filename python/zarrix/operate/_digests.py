@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from zarrix._config import config
-from zarrix._progress import Progress, phase
-from zarrix._stores import Store
+from zarrix._display.progress import Progress, phase
+from zarrix._runtime.config import config
+from zarrix._stores.open import Store
 from zarrix.operate._orphans import SET_ASIDE
 from zarrix.operate._place import nothing_at, place_of
 from zarrix.operate._survey import Problem

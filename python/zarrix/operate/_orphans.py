@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from zarrix import _nodes
-from zarrix._array import Array
+from zarrix._array.array import Array
+from zarrix._display.printable import counted
 from zarrix._errors import ArrayNotFoundError
-from zarrix._text import counted
+from zarrix._nodes import nodes as _nodes
 from zarrix.operate._survey import Problem, Survey
 
 __all__ = ["SET_ASIDE", "Orphans", "missing_groups", "sort_orphans"]

@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from zarrix import _nodes
-from zarrix._array import Array
-from zarrix._consolidate import ConsolidatedStore
+from zarrix._array.array import Array
+from zarrix._display.printable import counted
 from zarrix._errors import PathNotFoundError
-from zarrix._group import Group
-from zarrix._stores import Store, as_store
-from zarrix._text import counted
+from zarrix._hierarchy.group import Group
+from zarrix._nodes import nodes
+from zarrix._nodes.consolidate import ConsolidatedStore
+from zarrix._stores.open import Store, as_store
 from zarrix.util import normalize_storage_path
 
 __all__ = ["Place", "nothing_at", "place_of"]
@@ -51,7 +51,7 @@ def _stored(store: Store) -> Store:
 
 def nothing_at(store: Store, path: str, chunks: Sequence[str] = ()) -> PathNotFoundError:
     """The error where a node is missing; ``chunks`` are keys there that look like those of one."""
-    said = f"neither an array nor a group at {_nodes.describe(store, path)}"
+    said = f"neither an array nor a group at {nodes.describe(store, path)}"
     folder = getattr(store, "path", None)
     if isinstance(folder, str) and not os.path.exists(folder):
         said += ", which does not exist"

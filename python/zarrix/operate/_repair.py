@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from zarrix._array import Array
+from zarrix._array.array import Array
+from zarrix._display.printable import lines
+from zarrix._display.progress import Progress, phase
 from zarrix._errors import ZarrixError
-from zarrix._progress import Progress, phase
-from zarrix._store import Store
-from zarrix._text import lines
+from zarrix._stores.base import Store
 from zarrix.operate._place import Place, place_of
 from zarrix.operate._survey import Problem, Survey
 from zarrix.operate._verify import Verification, chunk_fault, examine

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from zarrix import _nodes
-from zarrix._array import Array
+from zarrix._array.array import Array
+from zarrix._display.progress import Progress, phase
 from zarrix._errors import MetadataError, UnknownCodecError, ZarrixError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.checks import members_of
-from zarrix._progress import Progress, phase
+from zarrix._nodes import nodes
 from zarrix.operate._place import Place
 from zarrix.util import json_loads
 
@@ -169,14 +169,14 @@ def _sentence(found: Survey, key: str, error: Exception) -> str:
 
 
 def _where(found: Survey, key: str) -> str:
-    return _nodes.place(found.place.store, key)
+    return nodes.place(found.place.store, key)
 
 
 def _read_array(found: Survey, key: str, document: bytes) -> None:
-    _open_array(found, key, _nodes.Node(2, "array", document), v2.parse_array)
+    _open_array(found, key, nodes.Node(2, "array", document), v2.parse_array)
 
 
-def _open_array(found: Survey, key: str, node: _nodes.Node, parse: Callable[..., object]) -> None:
+def _open_array(found: Survey, key: str, node: nodes.Node, parse: Callable[..., object]) -> None:
     path = _parts(key)[0]
     store, _, chunk_store = found.place
     try:
@@ -202,7 +202,7 @@ def _read_attributes(found: Survey, key: str, document: bytes) -> None:
 def _read_node(found: Survey, key: str, document: bytes) -> None:
     path, where = _parts(key)[0], _where(found, key)
     if v3.node_type(document, where) == "array":
-        _open_array(found, key, _nodes.Node(3, "array", document), v3.parse_array)
+        _open_array(found, key, nodes.Node(3, "array", document), v3.parse_array)
         return
     v3.parse_group(document, where=where)
     found.groups.setdefault(path, 3)

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from zarrix._array import Array
-from zarrix._checksum import is_checked
+from zarrix._array.array import Array
+from zarrix._display.printable import counted, lines
+from zarrix._display.progress import Progress, phase
 from zarrix._errors import ZarrixError
-from zarrix._progress import Progress, phase
-from zarrix._text import counted, lines
+from zarrix._metadata.checksum import is_checked
 from zarrix.operate._digests import changes
 from zarrix.operate._leftovers import find_leftovers, remove_leftovers
 from zarrix.operate._orphans import missing_groups, sort_orphans

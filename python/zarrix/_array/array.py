@@ -1,0 +1,570 @@
+"""An array in a store, read and written like a NumPy array.
+
+``z[key]`` is three steps: the key is parsed, the result allocated, the engine called once. Whatever
+is rarer (fields of structured dtypes, ``out=``, views, a synchronizer, metadata that is not cached)
+leaves that path at one flag, which is decided when the array is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._array import resize as _resize
+from zarrix._array.h5py_names import ARRAY_ADVICE
+from zarrix._array.indexing import Selecting
+from zarrix._display import text
+from zarrix._dtypes.v3 import data_type_of, encode_fill
+from zarrix._errors import ArrayIndexError, MetadataError, Suggesting
+from zarrix._metadata import v2, v3
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._runtime.config import config
+from zarrix._selection.basic import AxisSelection, parse_basic
+from zarrix._selection.fancy import pick
+from zarrix._selection.values import as_out, as_value, is_lazy, slabs
+from zarrix.util import normalize_fill_value, normalize_shape
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from zarrix._array.writer import Writer
+
+__all__ = ["Array"]
+
+
+class Array(Selecting):
+    """An array that exists in a store.
+
+    Any number of threads and processes may read and write it at once, and writers of different
+    elements both keep theirs. Use `zarrix.open` or `zarrix.create` rather than this class.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    path : str, optional
+        Where in the store the array is; its root when omitted.
+    read_only : bool
+    chunk_store : Store, mapping, str or Path, optional
+        Where the chunks are, if not in ``store``.
+    synchronizer : mapping of key to lock, optional
+        Its lock is held during writes, in addition to the engine's own.
+    cache_metadata, cache_attrs : bool
+        False reads the metadata (the attributes) again before every use.
+    partial_decompress : bool, optional
+        Accepted for zarr 2.18; the engine always decodes only what is needed.
+    write_empty_chunks : bool
+        False leaves chunks that hold only the fill value out of the store.
+    zarr_version : {None, 2}
+    meta_array : ndarray, optional
+        Accepted for zarr 2.18; results are NumPy arrays.
+    allow_pickle : bool
+        Whether the object codec ``pickle`` may be used, which runs what it reads.
+    read_missing_chunks : bool
+        False makes reading a chunk that is not stored a `ChunkNotFoundError`; what is missing
+        inside a stored shard is the fill value still. As ``zarrix.config.read_missing_chunks`` says
+        when omitted.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        No array is stored there.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.zeros((4, 6), chunks=(2, 3), dtype="i4")
+    >>> z[1, 2:4] = 7
+    >>> z[:2, :4]
+    array([[0, 0, 0, 0],
+           [0, 0, 7, 7]], dtype=int32)
+    """
+
+    __module__ = "zarrix.core"
+    __slots__ = ()
+
+    # Reading
+
+    @overload
+    def __getitem__(self, selection: slice | EllipsisType) -> npt.NDArray[Any]: ...
+    @overload
+    def __getitem__(self, selection: Any) -> Any: ...
+    def __getitem__(self, selection: Any) -> Any:
+        """Read a region; see `read`. A selection of integers only gives a NumPy scalar."""
+        if not self._plain_read:
+            return self._read(selection)
+        metadata = self._metadata
+        try:
+            axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        except ArrayIndexError:
+            return self._read(selection)
+        out: Any = np.empty(shape, metadata.dtype)
+        self._io.read(axes, out)
+        if shape and not new_axes:
+            return out
+        return self._shaped(out, new_axes, selection)
+
+    def read(self, selection: Any = ..., *, out: Any = None) -> Any:
+        """Read a region into one array; missing chunks read as the fill value.
+
+        Parameters
+        ----------
+        selection : int, slice, integer or boolean array, Ellipsis or newaxis, or a tuple of these
+            One per axis; slices may have any step. A name, or a list of names, selects fields of
+            a structured dtype. `oindex`, `vindex` and `blocks` have rules of their own.
+        out : ndarray or writable buffer, shape of the selection, dtype ``self.dtype``, optional
+            Filled in place; strides are free. A new array when omitted.
+
+        Returns
+        -------
+        ndarray, shape (n0, n1, ...), dtype ``self.dtype``
+            ``out`` where given; a NumPy scalar where only integers select.
+
+        Raises
+        ------
+        BoundsCheckError
+            An index lies outside ``self.shape`` (also an ``IndexError``).
+        CorruptChunkError
+            A stored chunk does not decode to its declared size or checksum.
+        ValueError
+            ``out`` has another shape or dtype, or cannot be written.
+
+        References
+        ----------
+        Zarr v2 specification, "Chunks" and "Missing chunks".
+        """
+        if not self._plain_read:
+            return self._read(selection, out)
+        metadata = self._metadata
+        try:
+            axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        except ArrayIndexError:
+            return self._read(selection, out)
+        if out is not None:
+            self._io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
+            return out
+        result: Any = np.empty(shape, metadata.dtype)
+        self._io.read(axes, result)
+        return self._shaped(result, new_axes, selection)
+
+    def get_basic_selection(
+        self,
+        selection: Any = ...,
+        out: Any = None,
+        fields: str | list[str] | None = None,
+        *,
+        prototype: Any = None,
+    ) -> Any:
+        """Read a region, as `read` does, with the fields of a structured dtype apart.
+
+        Parameters
+        ----------
+        selection : int, slice, Ellipsis or newaxis, or a tuple of these
+        out : ndarray or writable buffer, optional
+        fields : str or list of str, optional
+        prototype : optional
+            Accepted for zarr-python 3; results are NumPy arrays, or ``out``.
+
+        Returns
+        -------
+        ndarray or NumPy scalar
+        """
+        return self._read(selection, out, fields) if fields else self.read(selection, out=out)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("a stored array cannot become a NumPy array without a copy")
+        result = np.asarray(self[...])
+        return result if dtype is None else result.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.islice()
+
+    def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
+        """Iterate over the first axis from ``start`` to ``end``; each chunk is decoded once.
+
+        Parameters
+        ----------
+        start, end : int, optional
+            Not negative; the whole axis when omitted.
+
+        Yields
+        ------
+        ndarray of shape ``self.shape[1:]``, or NumPy scalar
+        """
+        shape = self.shape
+        if not shape:
+            raise TypeError("iteration over a 0-d array")
+        for name, value in (("start", start), ("end", end)):
+            if value is not None and (not isinstance(value, int | np.integer) or value < 0):
+                raise ValueError(f"{name} is an integer that is not negative, not {value!r}")
+        stop = shape[0] if end is None else min(int(end), shape[0])
+        return self._rows(0 if start is None else int(start), stop)
+
+    def _rows(self, start: int, stop: int) -> Iterator[Any]:
+        chunks = self._metadata.inner_grid[0]
+        while start < stop:
+            chunk_end = min(stop, chunks.find(start).end)
+            yield from self[start:chunk_end]
+            start = chunk_end
+
+    # Writing
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        """Write a region; ``value`` broadcasts to it and is cast to the dtype, as in NumPy.
+
+        A value of another shape is refused before anything is written. Writers of different
+        elements, in any threads and processes, never undo each other.
+        """
+        if not self._plain_write or (type(value) is not np.ndarray and is_lazy(value)):
+            self._write_slowly(selection, value)
+            return
+        metadata = self._metadata
+        try:
+            axes, shape, new_axes = parse_basic(selection, metadata.shape)
+        except ArrayIndexError:
+            self._write_slowly(selection, value)
+            return
+        fsync = config.syncs if self._durable is None else self._durable
+        self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), fsync)
+
+    def set_basic_selection(
+        self,
+        selection: Any,
+        value: Any,
+        fields: str | list[str] | None = None,
+        *,
+        prototype: Any = None,
+    ) -> None:
+        """Write a region, as ``z[selection] = value`` does, or one field of its elements.
+
+        Parameters
+        ----------
+        selection : int, slice, Ellipsis or newaxis, or a tuple of these
+        value : array-like
+            Broadcasts to the selection.
+        fields : str, optional
+            The field to write; the others of these elements keep their values.
+
+        Raises
+        ------
+        ValueError
+            ``value`` does not broadcast to the selection; nothing was written.
+        ReadOnlyError
+            The array was opened for reading.
+        """
+        if fields:
+            self._write_slowly(selection, value, fields)
+        else:
+            self[selection] = value
+
+    def _write_slowly(
+        self, selection: Any, value: Any, fields: str | list[str] | None = None
+    ) -> None:
+        with self._writing():
+            self._write(selection, value, fields)
+
+    def _write(self, selection: Any, value: Any, fields: str | list[str] | None = None) -> None:
+        """Write with all that the short path leaves out; the caller holds `_writing`."""
+        self._refresh()
+        if fields is None:
+            fields, selection = self._split_fields(selection)
+        picked = pick(selection, self._metadata.shape)
+        if fields or picked.new_axes or picked.ranges is None:
+            self._write_picked(picked, value, fields)
+        else:
+            self._write_region(picked.ranges, picked.shape, value, self._io)
+
+    def _write_region(
+        self,
+        axes: tuple[AxisSelection, ...],
+        shape: tuple[int, ...],
+        value: Any,
+        io: _engine.ArrayIO,
+    ) -> None:
+        """Write ``value``; another stored array moves in parts, not all through memory."""
+        dtype = self._metadata.dtype
+        if not is_lazy(value) or tuple(value.shape) != shape:
+            io.write(axes, as_value(value, dtype, shape), self._fsync)
+            return
+        ranges = [i for i, axis in enumerate(axes) if not isinstance(axis, int)]
+        grid = [self._metadata.grid[i] for i in ranges]
+        for region in slabs(shape, grid, dtype.itemsize):
+            part = list(axes)
+            for i, piece in zip(ranges, region, strict=True):
+                start, step, _ = cast("tuple[int, int, int]", axes[i])
+                part[i] = (start + piece.start * step, step, piece.stop - piece.start)
+            size = tuple(piece.stop - piece.start for piece in region)
+            io.write(tuple(part), as_value(value[region], dtype, size), self._fsync)
+
+    def resize(self, *args: Any, new_shape: Any = None, axis: int | None = None) -> None:
+        """Change the length of axes; what stays inside keeps its values, what is new is fill.
+
+        Safe against other processes that resize and append at the same time. Elements that are cut
+        off are gone: after growing again they read as the fill value.
+
+        Parameters
+        ----------
+        *args : int or tuple of int
+            The new shape; None keeps the length of an axis.
+        new_shape : tuple of int
+            The same, as zarr-python 3 names it.
+        axis : int, optional
+            The only axis that changes, as in h5py; its new length is the only argument then.
+        """
+        if new_shape is not None:
+            if args:
+                raise TypeError("give the new shape by position or as new_shape=, not both")
+            args = (new_shape,)
+        if axis is not None:
+            args = _resize.along(args, axis, self.ndim)
+        with self._writing():
+            _resize.resize(self, args)
+
+    def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+        """Grow ``axis`` by ``data`` and write it there.
+
+        Processes that append at the same time get rows of their own.
+
+        Parameters
+        ----------
+        data : array-like
+            As long as the array along all other axes.
+        axis : int
+
+        Returns
+        -------
+        tuple of int
+            The new shape.
+        """
+        with self._writing():
+            return _resize.append(self, data, axis)
+
+    def writer(self, axis: int = 0, *, buffer_bytes: int | None = None) -> Writer:
+        """Append a stream of frames: gathered to whole chunks, stored in the background.
+
+        A reader sees frames once they are stored, in whole blocks; a crash leaves those. While a
+        writer is open, nobody else may change the length of its axis.
+
+        Parameters
+        ----------
+        axis : int
+            The axis that grows.
+        buffer_bytes : int, optional
+            About how much is gathered before it is stored, 8 MiB and a chunk for every thread
+            unless given: at least one chunk (one shard) along the axis. Four times that is the
+            most memory that is used.
+
+        Returns
+        -------
+        Writer
+            With ``append(frames)``, ``flush()`` and ``close()``; a context manager.
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.zeros((0, 3), chunks=(2, 3), dtype="i4")
+        >>> with z.writer() as stream:
+        ...     stream.append([1, 2, 3])
+        ...     stream.append(np.ones((4, 3)))
+        >>> z.shape
+        (5, 3)
+        """
+        from zarrix._array.writer import Writer
+
+        with self._writing():
+            return Writer(self, axis, buffer_bytes)
+
+    # Views
+
+    def view(
+        self,
+        shape: Any = None,
+        chunks: Any = None,
+        dtype: npt.DTypeLike | None = None,
+        fill_value: Any = None,
+        filters: list[Any] | None = None,
+        read_only: bool | None = None,
+        synchronizer: Any = None,
+    ) -> Array:
+        """The same chunks under other metadata; nothing is stored.
+
+        Parameters
+        ----------
+        shape, chunks, dtype, fill_value, filters
+            Replace those of the array. The bytes of a chunk must fit them.
+        read_only : bool, optional
+        synchronizer : mapping of key to lock, optional
+
+        Returns
+        -------
+        Array
+            With ``is_view`` true; it cannot be resized.
+        """
+        if isinstance(shape, str | np.dtype | type):
+            raise TypeError(f"view() takes a shape first; write view(dtype={shape!r})")
+        metadata = self._metadata
+        new_dtype = np.dtype(metadata.dtype if dtype is None else dtype)
+        new = self._clone()
+        new._is_view = True
+        if metadata.zarr_format == 3:
+            seen = self._view_of_format_3(shape, chunks, new_dtype, fill_value, filters)
+            new._adopt(seen, self._document)
+        else:
+            new._adopt(
+                v2.new_array(
+                    shape=self.shape if shape is None else shape,
+                    chunks=metadata.chunk_shape if chunks is None else chunks,
+                    dtype=new_dtype,
+                    compressor=metadata.compressor,
+                    fill_value=self._fill_for(new_dtype) if fill_value is None else fill_value,
+                    order=metadata.order,
+                    filters=metadata.filters if filters is None else filters,
+                    dimension_separator=metadata.dimension_separator,
+                    where="view()",
+                ),
+                self._document,
+            )
+        if read_only is not None:
+            new.read_only = read_only
+        if synchronizer is not None:
+            new._synchronizer = synchronizer
+            new._set_paths()
+        return new
+
+    def _view_of_format_3(
+        self, shape: Any, chunks: Any, dtype: np.dtype[Any], fill_value: Any, filters: Any
+    ) -> ArrayMetadata:
+        metadata = self._metadata
+        if filters is not None:
+            raise ValueError("filters= of a view belongs to format 2; this array has format 3")
+        lengths = self.shape if shape is None else normalize_shape(shape)
+        fill = self._fill_for(dtype) if fill_value is None else fill_value
+        grid: Any = metadata.extra["chunk_grid"]
+        if chunks is not None:
+            grid = {"name": "regular", "configuration": {"chunk_shape": list(chunks)}}
+        document = {
+            **metadata.extra,
+            "shape": list(lengths),
+            "data_type": data_type_of(dtype),
+            "fill_value": encode_fill(0 if fill is None else fill, dtype),
+            "chunk_grid": grid,
+        }
+        return v3.parse_array(document, where="view()")
+
+    def _fill_for(self, dtype: np.dtype[Any]) -> Any:
+        """The fill value as a view of another dtype has it; None where it cannot be cast."""
+        try:
+            return normalize_fill_value(self._metadata.fill_value, dtype)
+        except MetadataError:
+            return None
+
+    def astype(self, dtype: npt.DTypeLike) -> Array:
+        """A read-only view whose elements are converted to ``dtype`` as they are read.
+
+        Parameters
+        ----------
+        dtype : dtype
+
+        Returns
+        -------
+        Array
+        """
+        new = self._clone()
+        new._is_view = True
+        new._cast_to = np.dtype(dtype)
+        new.read_only = True
+        return new
+
+    def _clone(self) -> Array:
+        new = Array.__new__(type(self))
+        new.__setstate__(self.__getstate__())
+        return new
+
+    # Showing, comparing, pickling
+
+    if not TYPE_CHECKING:
+        # Checkers of types would take every name for one that exists.
+        def __getattr__(self, name):
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name.startswith("_"):
+                raise AttributeError(message)
+            if name in ARRAY_ADVICE:
+                raise AttributeError(f"{message}; {ARRAY_ADVICE[name]}")
+            raise AttributeError(Suggesting(message, name, lambda: dir(Array)))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Array)
+            and self._store == other._store
+            and self._read_only == other._read_only
+            and self._path == other._path
+            and not self._is_view
+        )
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self._path else ""
+        read_only = " read-only" if self._read_only else ""
+        return f"<{text.type_name(self)}{name} {self.shape} {self.dtype}{read_only}>"
+
+    def digest(self, hashname: str = "sha1") -> bytes:
+        """Hash of the stored bytes: chunks in C order, then metadata, then attributes.
+
+        Parameters
+        ----------
+        hashname : str
+            A name that ``hashlib.new`` takes.
+
+        Returns
+        -------
+        bytes
+        """
+        self._refresh()
+        import hashlib
+
+        digest = hashlib.new(hashname)
+        self._io.each_stored(digest.update)
+        for name in (self._name, ".zattrs"):
+            digest.update(self._store.get(self._key(name), b""))
+        return digest.digest()
+
+    def hexdigest(self, hashname: str = "sha1") -> str:
+        """`digest` as hexadecimal text."""
+        return self.digest(hashname).hex()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {
+            "store": self._store,
+            "path": self._path,
+            "read_only": self._read_only,
+            "chunk_store": self._chunk_store,
+            "synchronizer": self._synchronizer,
+            "cache_metadata": self._cache_metadata,
+            "cache_attrs": self._attrs.cache,
+            "write_empty_chunks": self._write_empty_chunks,
+            "meta_array": self._meta_array,
+            "allow_pickle": self._allow_pickle,
+            "checksum": self._checksum,
+            "read_missing_chunks": self._read_missing,
+        }
+        if self._is_view:
+            state["view"] = (replace(self._metadata), self._cast_to)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        view = state.pop("view", None)
+        self.__init__(**state)  # type: ignore[misc]
+        if view is not None:
+            metadata, self._cast_to = view
+            self._is_view = True
+            self._adopt(metadata, self._document)

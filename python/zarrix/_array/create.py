@@ -1,0 +1,586 @@
+"""Making and opening arrays: what zarr 2.18 calls ``zarr.creation``.
+
+All of these end in the same two steps: arguments become metadata, which is checked as a whole, and
+only then the store is touched. h5py's words (``compression=``, ``fillvalue=``) are translated at
+the door; a keyword that nobody knows is an error that suggests the right one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+import numpy as np
+
+from zarrix._array.array import Array
+from zarrix._array.create_array import V3_ONLY, new_metadata
+from zarrix._array.like import chunks_of, take_like, take_storage
+from zarrix._array.sparse import fill_from
+from zarrix._array.v3_properties import ArrayConfig
+from zarrix._codecs.python_codecs import compression_config
+from zarrix._dtypes.object_advice import objects_without_codec
+from zarrix._dtypes.objects import object_codec_of
+from zarrix._errors import (
+    ArrayNotFoundError,
+    ContainsArrayError,
+    ContainsGroupError,
+)
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.checksum import with_checksum
+from zarrix._metadata.grid_documents import has_lists
+from zarrix._metadata.keywords import (
+    ArrayKeywords,
+    CreateKeywords,
+    CreateWordKeywords,
+    Durability,
+    Format,
+    LikeKeywords,
+    Mode,
+    OpenArrayKeywords,
+    Order,
+    Separator,
+    WordKeywords,
+    takes,
+)
+from zarrix._nodes import nodes
+from zarrix._nodes.attributes import Attributes, require_json
+from zarrix._nodes.undo import or_nothing
+from zarrix._selection.values import is_lazy
+from zarrix._stores.open import KVStore, MemoryStore, Store, as_store
+from zarrix.util import (
+    normalize_dimension_separator,
+    normalize_order,
+    normalize_storage_path,
+)
+
+__all__ = [
+    "array",
+    "create",
+    "empty",
+    "empty_like",
+    "full",
+    "full_like",
+    "ones",
+    "ones_like",
+    "open_array",
+    "open_like",
+    "zeros",
+    "zeros_like",
+]
+
+MODES = ("r", "r+", "a", "w", "w-", "x")
+
+
+@takes(CreateWordKeywords)
+def create(
+    shape: Any,
+    chunks: Any = True,
+    dtype: Any = None,
+    compressor: Any = "default",
+    fill_value: Any = 0,
+    order: Order = "C",
+    store: Any = None,
+    synchronizer: Any = None,
+    overwrite: bool = False,
+    path: str | None = None,
+    chunk_store: Any = None,
+    filters: Any = None,
+    cache_metadata: bool = True,
+    cache_attrs: bool = True,
+    read_only: bool = False,
+    object_codec: Any = None,
+    dimension_separator: Separator | None = None,
+    write_empty_chunks: bool | None = None,
+    *,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    meta_array: Any = None,
+    allow_pickle: bool = False,
+    storage_transformers: Any = (),
+    durability: Durability | None = None,
+    checksum: bool = False,
+    **kwargs: Unpack[CreateWordKeywords],
+) -> Array:
+    """Create an array, of format 2 unless ``zarr_format`` or the group around it says otherwise.
+
+    Every argument is checked before anything in the store changes.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    chunks : int, tuple of int or bool
+        Length of a chunk along each axis; None or -1 is the whole axis. True guesses, False makes
+        one chunk.
+    dtype : dtype
+        float64 when omitted.
+    compressor : codec, dict, None or 'default'
+        A numcodecs object or its configuration. The default is Blosc with lz4, level 5, shuffle.
+    fill_value : scalar or None
+        What elements read as that were never written.
+    order : {'C', 'F'}
+        Order of the elements within a chunk.
+    store : Store, mapping, str or Path, optional
+        A new one in memory when omitted.
+    synchronizer : mapping of key to lock, optional
+        Held during writes in addition to the engine's own locks, which need no setting up.
+    overwrite : bool
+        Replace what is at ``path``. What is not Zarr's is never deleted.
+    path : str, optional
+        Where in the store; parent groups are made.
+    chunk_store : Store, mapping, str or Path, optional
+        Holds the chunks, if not ``store``.
+    filters : list of codecs, optional
+        Applied before the compressor, in this order.
+    cache_metadata, cache_attrs : bool
+        False reads metadata (attributes) again before every use.
+    read_only : bool
+    object_codec : codec, optional
+        What stores the elements of ``dtype=object``: numcodecs' ``VLenUTF8``, ``VLenBytes``,
+        ``VLenArray``, ``JSON``, ``MsgPack``, ``Categorize`` or ``Pickle``. ``dtype=str``,
+        ``dtype=bytes`` and ``dtype="array:f4"`` (arrays of any length) choose theirs.
+    dimension_separator : {'.', '/'}, optional
+        Between the numbers of a chunk's key; ``'.'`` unless the store has its own.
+    write_empty_chunks : bool
+        False leaves chunks that hold only the fill value out of the store. By default they are
+        stored in format 2, and left out in format 3.
+    zarr_version, zarr_format : {2, 3}, optional
+    meta_array : ndarray, optional
+    allow_pickle : bool
+        Whether the codec ``pickle`` may be used, which runs what it reads.
+    durability : {'process', 'fsync'}, optional
+        What a finished write survives: the end of this process, or also the loss of power. As
+        ``zarrix.config.durability`` says when omitted.
+    checksum : bool
+        True has damage in chunks noticed whatever the codecs are: zstd frames carry a checksum,
+        others get crc32c behind them, in format 2 a crc32 filter that zarr 2.18 reads.
+    compression, compression_opts, fillvalue
+        h5py's words for ``compressor`` and ``fill_value``.
+    codecs, shards, serializer, dimension_names, chunk_key_encoding, chunk_shape
+        Ask for format 3, and mean what they do in `create_array`; ``codecs`` is the whole chain.
+    compressors, attributes, config, storage_options
+        As in `create_array`.
+    data : array-like, optional
+        What it holds; `array` takes shape and dtype from it, too.
+    mode : {'a', 'w', 'w-', 'x'}, optional
+        ``'w'`` is ``overwrite=True``; the others create only.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        ``path`` is taken and ``overwrite`` false.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.create((10000, 10000), chunks=(1000, 1000), dtype="i1", fill_value=42)
+    <zarrix.core.Array (10000, 10000) int8>
+    """
+    if storage_transformers:
+        raise ValueError("storage_transformers: there are none that this version knows")
+    overwrite = _replaces(kwargs.get("mode"), overwrite)
+    options = kwargs.get("storage_options")
+    opened = as_store(in_memory() if store is None else store, options, durability)
+    opened_chunks = None if chunk_store is None else as_store(chunk_store)
+    where = normalize_storage_path(path)
+    settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
+    compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
+    metadata = _new_metadata(
+        opened,
+        where,
+        nodes.check_format(zarr_version, zarr_format),
+        kwargs,
+        shape=shape,
+        chunks=chunks,
+        dtype=dtype,
+        compressor=compressor,
+        fill_value=fill_value,
+        order=order,
+        filters=filters,
+        object_codec=object_codec,
+        dimension_separator=dimension_separator,
+    )
+    metadata = with_checksum(metadata) if checksum else metadata
+    require_json(kwargs.get("attributes"))
+    data = kwargs.get("data")
+    if data is not None and overwrite:
+        data = safe_source(data, opened, where)
+    replaces = nodes.create_array(opened, where, opened_chunks, metadata, overwrite, allow_pickle)
+    with or_nothing(opened, where, opened_chunks, metadata, replaces=replaces):
+        _store_attributes(opened, where, metadata, kwargs)
+        z = Array(
+            opened,
+            path=where,
+            chunk_store=opened_chunks,
+            synchronizer=synchronizer,
+            cache_metadata=cache_metadata,
+            cache_attrs=cache_attrs,
+            zarr_version=metadata.zarr_format,
+            meta_array=meta_array,
+            checksum=checksum,
+            allow_pickle=allow_pickle,
+            **settings,
+        )
+        if data is not None:
+            fill_from(z, data)
+    z.read_only = read_only or z.read_only
+    return z
+
+
+def _replaces(mode: str | None, overwrite: bool) -> bool:
+    """Whether `create` replaces what is there, as ``mode=`` or ``overwrite=`` says."""
+    if mode not in (None, "a", "w", "w-", "x"):
+        raise ValueError(f"mode of create() is 'a', 'w', 'w-' or 'x', not {mode!r}")
+    return overwrite or mode == "w"
+
+
+def in_memory() -> Store:
+    """Where an array goes that names no store: the engine's memory, under 2.18's name for it."""
+    return KVStore(MemoryStore())
+
+
+def _new_metadata(
+    store: Store, path: str, asked: Format | None, kwargs: Mapping[str, Any], **arguments: Any
+) -> ArrayMetadata:
+    """The metadata for the arguments of `create`; ``kwargs`` are those of zarr-python 3."""
+    word = next((name for name in V3_ONLY if kwargs.get(name) is not None), None)
+    if word is None and has_lists(arguments.get("chunks")):
+        word = "chunks=[[...], ...]"
+    chosen = nodes.choose_format(store, path, asked, 2, word)
+    names = (*V3_ONLY, "compressors", "attributes")
+    arguments.update({name: kwargs[name] for name in names if kwargs.get(name) is not None})
+    compressor = arguments.pop("compressor")
+    if not (isinstance(compressor, str) and compressor in ("default", "auto")):
+        if "compressors" in arguments:
+            raise ValueError("give compressors= or compressor=, not both")
+        arguments["compressors"] = compressor
+    elif "compressors" not in kwargs:
+        arguments["compressors"] = "auto"
+    if "chunk_shape" in arguments:
+        arguments["chunks"] = arguments.pop("chunk_shape")
+    return new_metadata(store, path, chosen, **arguments)
+
+
+def _store_attributes(
+    store: Store, path: str, metadata: ArrayMetadata, kwargs: Mapping[str, Any]
+) -> None:
+    """In format 2 attributes have a document of their own."""
+    if kwargs.get("attributes") and metadata.zarr_format == 2:
+        Attributes(store, nodes.key_of(path, ".zattrs")).put(dict(kwargs["attributes"]))
+
+
+def _from_h5py(compressor: Any, fill_value: Any, kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Compressor and fill value, also where they were given in h5py's words."""
+    if isinstance(compressor, str) and compressor == "default":
+        if "compression" in kwargs:
+            compressor = compression_config(kwargs["compression"], kwargs.get("compression_opts"))
+        elif kwargs.get("compression_opts") is not None:
+            raise ValueError("compression_opts= goes with compression=, which is missing")
+    else:
+        for name in ("compression", "compression_opts"):
+            if name in kwargs:
+                warnings.warn(f"{name}= is overridden by compressor=", stacklevel=4)
+    return compressor, kwargs.get("fillvalue", fill_value)
+
+
+@takes(CreateKeywords, like=create)
+def empty(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
+    """Create an array whose unwritten elements are left open; keywords as for `create`."""
+    return create(shape=shape, fill_value=None, **kwargs)
+
+
+@takes(CreateKeywords, like=create)
+def zeros(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
+    """Create an array that reads as zero where it was never written; keywords as for `create`."""
+    return create(shape=shape, fill_value=0, **kwargs)
+
+
+@takes(CreateKeywords, like=create)
+def ones(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
+    """Create an array that reads as one where it was never written; keywords as for `create`."""
+    return create(shape=shape, fill_value=1, **kwargs)
+
+
+@takes(CreateKeywords, like=create)
+def full(shape: Any, fill_value: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
+    """Create an array that reads as ``fill_value`` where it was never written; else as `create`."""
+    return create(shape=shape, fill_value=fill_value, **kwargs)
+
+
+@takes(ArrayKeywords, like=create)
+def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
+    """Create an array that holds ``data``.
+
+    Parameters
+    ----------
+    data : array-like
+        Shape and dtype are taken from it; chunks, compressor, filters, order and fill value too
+        where it is an `Array`. Data of a stored array move in parts, not all through memory.
+    **kwargs
+        As for `create`; they come before what ``data`` says.
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarrix as zarr
+    >>> zarr.array(np.arange(12).reshape(3, 4), chunks=(3, 2))[1]
+    array([4, 5, 6, 7])
+    """
+    options: dict[str, Any] = {**kwargs}
+    given = data
+    if not isinstance(getattr(data, "dtype", None), np.dtype):
+        data = np.asanyarray(data)
+    shape = options.pop("shape", None)
+    if shape is not None and np.broadcast_shapes(shape) != tuple(data.shape):
+        raise ValueError(
+            f"shape={shape} differs from the shape of data, {tuple(data.shape)}; leave it out"
+        )
+    if options.get("dtype") is None:
+        options["dtype"] = data.dtype
+    objects = object_codec_of(options["dtype"])
+    if objects is not None and isinstance(data, np.ndarray):
+        named = options.get("object_codec"), options.get("filters"), objects[1]
+        if all(one is None for one in named):
+            raise objects_without_codec(data, given)
+    wanted = np.dtype(object if objects else options["dtype"])
+    if isinstance(data, Array) and data.dtype == wanted:
+        take_storage(data, options)
+    if options.get("chunks") is None:
+        options["chunks"] = chunks_of(data)
+    if not is_lazy(data) and wanted.subdtype is None and not wanted.hasobject:
+        # Values that cannot be cast must fail while what they replace is still there.
+        data = np.asarray(data, wanted)
+    return create(shape=data.shape, data=data, **options)
+
+
+def safe_source(data: Any, store: Store, path: str | None) -> Any:
+    """``data`` as an array; in memory, if clearing ``path`` in ``store`` would delete it."""
+    if not isinstance(data, Array):
+        return data if hasattr(data, "shape") else np.asanyarray(data)
+    target = _place(store, normalize_storage_path(path))
+    if any(f"{_place(s, data.path)}/".startswith(f"{target}/") for s in data._stores()):
+        return data[...]
+    return data
+
+
+def _place(store: Store, path: str) -> str:
+    """One name for one place, whichever store object leads there."""
+    root = getattr(store, "path", None)
+    if isinstance(root, str):
+        return os.path.realpath(os.path.join(root, path))
+    inner = getattr(store, "_mutable_mapping", None)
+    if isinstance(inner, Store):
+        return _place(inner, path)
+    root = getattr(inner, "root", None)
+    name = root if isinstance(root, str) else f"{id(store if inner is None else inner)}"
+    return f"{name}/{path}".rstrip("/")
+
+
+@takes(WordKeywords)
+def open_array(
+    store: Any = None,
+    mode: Mode = "a",
+    shape: Any = None,
+    chunks: Any = True,
+    dtype: Any = None,
+    compressor: Any = "default",
+    fill_value: Any = 0,
+    order: Order = "C",
+    synchronizer: Any = None,
+    filters: Any = None,
+    cache_metadata: bool = True,
+    cache_attrs: bool = True,
+    path: str | None = None,
+    object_codec: Any = None,
+    chunk_store: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    partial_decompress: bool | None = None,
+    write_empty_chunks: bool | None = None,
+    *,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    dimension_separator: Separator | None = None,
+    meta_array: Any = None,
+    allow_pickle: bool = False,
+    durability: Durability | None = None,
+    checksum: bool = False,
+    _node: nodes.Node | None = None,
+    **kwargs: Unpack[WordKeywords],
+) -> Array:
+    """Open an array, or create it, by file mode.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
+        ``'r'`` reads, ``'r+'`` reads and writes, and the array must exist; ``'a'`` creates it if it
+        does not; ``'w'`` replaces what is there; ``'w-'`` and ``'x'`` fail if something is.
+    storage_options : dict, optional
+        For stores named by a URL.
+    allow_pickle : bool
+        True loads pickled objects, which may run anything: only for stores that you trust.
+    durability : {'process', 'fsync'}, optional
+        What a finished write survives: the end of this process, or also the loss of power. As
+        ``zarrix.config.durability`` says when omitted.
+    checksum : bool
+        As for `create`. An array that exists keeps its codecs; only what is written to zstd
+        frames of format 2 gets a checksum then.
+    shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator, ...
+        As for `create`; they have a meaning only where an array is created.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ArrayNotFoundError
+        ``'r'`` or ``'r+'`` and no array is there (also a ``FileNotFoundError``).
+    ContainsGroupError
+        A group is there.
+    """
+    check_mode(mode)
+    # Also where they have no meaning: an array that exists keeps its own.
+    normalize_order(order)
+    normalize_dimension_separator(dimension_separator)
+    asked = nodes.check_format(zarr_version, zarr_format)
+    opened = as_store(in_memory() if store is None else store, storage_options, durability)
+    opened_chunks = None
+    if chunk_store is not None:
+        opened_chunks = as_store(chunk_store, storage_options=storage_options)
+    where = normalize_storage_path(path)
+    settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
+    node = _node or _existing(opened, where, mode, asked)
+    if node is None:
+        compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
+        metadata = _new_metadata(
+            opened,
+            where,
+            asked,
+            kwargs,
+            shape=shape,
+            chunks=chunks,
+            dtype=dtype,
+            compressor=compressor,
+            fill_value=fill_value,
+            order=order,
+            filters=filters,
+            object_codec=object_codec,
+            dimension_separator=dimension_separator,
+        )
+        metadata = with_checksum(metadata) if checksum else metadata
+        require_json(kwargs.get("attributes"))
+        replaces = nodes.create_array(
+            opened, where, opened_chunks, metadata, mode == "w", allow_pickle
+        )
+        with or_nothing(opened, where, opened_chunks, metadata, replaces=replaces):
+            _store_attributes(opened, where, metadata, kwargs)
+        asked = metadata.zarr_format
+    return Array(
+        opened,
+        path=where,
+        read_only=mode == "r",
+        chunk_store=opened_chunks,
+        synchronizer=synchronizer,
+        cache_metadata=cache_metadata,
+        cache_attrs=cache_attrs,
+        zarr_version=asked,
+        meta_array=meta_array,
+        checksum=checksum,
+        allow_pickle=allow_pickle,
+        _node=node,
+        **settings,
+    )
+
+
+def check_mode(mode: Any) -> None:
+    """Refuse a mode that is none."""
+    if mode not in MODES:
+        raise ValueError(f"mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
+
+
+def _existing(store: Store, path: str, mode: str, zarr_format: Format | None) -> nodes.Node | None:
+    """The array to open; None if one is to be created."""
+    if mode == "w":
+        return None
+    node = nodes.find(store, path, zarr_format)
+    if node is not None and node.kind == "array":
+        if mode in ("w-", "x"):
+            raise ContainsArrayError(
+                f"{nodes.describe(store, path)} contains an array, and mode {mode!r} creates only"
+            )
+        return node
+    if node is not None:
+        raise ContainsGroupError(
+            f"{nodes.describe(store, path)} contains a group, not an array; "
+            "open it with open_group()"
+        )
+    if mode in ("r", "r+"):
+        raise ArrayNotFoundError(
+            f"no array at {nodes.describe(store, path)}"
+            f"{nodes.in_other_format(store, path, zarr_format)}"
+        )
+    return None
+
+
+@takes(OpenArrayKeywords, like=open_array)
+def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
+    """Open or create an array at ``path``, made like ``a`` where it is created.
+
+    Parameters
+    ----------
+    a : Array or array-like
+    path : Store, mapping, str or Path
+    **kwargs
+        As for `open_array`.
+    """
+    options = take_like(a, {**kwargs})
+    if isinstance(a, Array):
+        options.setdefault("fill_value", a.fill_value)
+    return open_array(path, **options)
+
+
+@takes(LikeKeywords, like=create)
+def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
+    """`empty`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
+    return empty(**take_like(a, {**kwargs}))
+
+
+@takes(LikeKeywords, like=create)
+def zeros_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
+    """`zeros`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
+    return zeros(**take_like(a, {**kwargs}))
+
+
+@takes(LikeKeywords, like=create)
+def ones_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
+    """`ones`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
+    return ones(**take_like(a, {**kwargs}))
+
+
+@takes(ArrayKeywords, like=create)
+def full_like(a: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
+    """`full`, with shape, chunks, dtype, compressor, order and filters of ``a``.
+
+    The fill value is that of ``a`` unless ``fill_value=`` is given.
+    """
+    options = {**kwargs}
+    if isinstance(a, Array):
+        options.setdefault("fill_value", a.fill_value)
+    elif "fill_value" not in options:
+        raise TypeError(f"full_like(): give fill_value=, which a {type(a).__name__} does not have")
+    return full(**take_like(a, options))
+
+
+ARRAY_KEYWORDS = frozenset(inspect.signature(create).parameters)
+OPEN_KEYWORDS = frozenset(inspect.signature(open_array).parameters)

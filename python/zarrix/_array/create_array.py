@@ -1,0 +1,440 @@
+"""`create_array` and `from_array`: making arrays in the words of zarr-python 3.
+
+They are the same two steps as in `zarrix._array.create`: arguments become metadata, which is
+checked as a whole, and then the store is touched. They make format 3 unless the
+group around says otherwise. `new_metadata` is where the arguments of all creating functions
+become metadata of either format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from zarrix._array.array import Array
+from zarrix._array.sparse import fill_from
+from zarrix._array.v3_properties import ArrayConfig
+from zarrix._dtypes.object_advice import objects_without_codec
+from zarrix._dtypes.objects import OBJECT, dtype_in_3, object_codec_of
+from zarrix._dtypes.text_values import as_text
+from zarrix._errors import BadCompressorError
+from zarrix._metadata import v2, v3
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.checksum import with_checksum
+from zarrix._metadata.chunk_keys import key_encoding_document
+from zarrix._metadata.grid_documents import has_lists
+from zarrix._metadata.keywords import Durability, Format, Order, takes
+from zarrix._nodes import nodes
+from zarrix._nodes.attributes import require_json
+from zarrix._nodes.undo import or_nothing
+from zarrix._selection.values import equal_chunks, is_lazy
+from zarrix._stores.open import Store, as_store
+from zarrix.util import normalize_storage_path
+
+__all__ = ["create_array", "from_array", "in_memory", "new_metadata"]
+
+DEFAULT = v3.DEFAULT
+V3_ONLY = (
+    "shards",
+    "codecs",
+    "serializer",
+    "dimension_names",
+    "chunk_key_encoding",
+    "chunk_shape",
+)
+
+
+def in_memory(
+    store: Any,
+    storage_options: Mapping[str, Any] | None = None,
+    durability: str | None = None,
+) -> Store:
+    """``store``, or a new one in memory where there is none."""
+    from zarrix._array.create import in_memory as new
+
+    return as_store(new() if store is None else store, storage_options, durability)
+
+
+@takes()
+def create_array(
+    store: Any = None,
+    *,
+    name: str | None = None,
+    shape: Any = None,
+    dtype: Any = None,
+    data: Any = None,
+    chunks: Any = "auto",
+    shards: Any = None,
+    filters: Any = "auto",
+    compressors: Any = "auto",
+    serializer: Any = "auto",
+    fill_value: Any = DEFAULT,
+    order: Order | None = None,
+    zarr_format: Format | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    chunk_key_encoding: Any = None,
+    dimension_names: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    config: Any = None,
+    write_data: bool = True,
+    compressor: Any = "auto",
+    read_only: bool = False,
+    synchronizer: Any = None,
+    chunk_store: Any = None,
+    cache_attrs: bool = True,
+    durability: Durability | None = None,
+    checksum: bool = False,
+) -> Array:
+    """Create an array, of format 3 unless the group around it or ``zarr_format`` says otherwise.
+
+    Every argument is checked before anything in the store changes.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+        A new one in memory when omitted.
+    name : str, optional
+        Path in the store; parent groups are made.
+    shape : int or tuple of int, optional
+        That of ``data`` when omitted.
+    dtype : dtype, data type of `zarrix.dtype`, or its name; optional
+        That of ``data``, else float64.
+    data : array-like, optional
+        What the array holds.
+    chunks : tuple of int, int, "auto", or str such as "1 MiB"
+        Length of a chunk along each axis; in shards, of an inner chunk. A size is the most bytes
+        that a chunk has before compression. Along an axis whose chunks have several lengths, the
+        list of all of them, where ``(length, count)`` stands for a run of equal ones.
+    shards : tuple of int, mapping with "shape" and "index_location", "auto", or str as "64 MiB"
+        Chunks are stored many to a key, in shards of this shape, a multiple of that of chunks; or
+        of several lengths along an axis, as in ``chunks``.
+    filters, compressors : codec or iterable of codecs, "auto" or None
+        Codecs on arrays, and on bytes, in the order in which they are applied: objects of
+        `zarrix.codecs`, numcodecs objects or dicts. Compressed is with zstd, which notices damage.
+    serializer : codec or "auto"
+        What turns an array into bytes; little-endian elements by default.
+    fill_value : scalar, optional
+        What elements read as that were never written: zero by default, for times not-a-time.
+    order : {"C", "F"}, optional
+        Order of the elements within a chunk.
+    zarr_format : {3, 2}, optional
+    attributes : mapping, optional
+    chunk_key_encoding : mapping, (name, separator), or object with ``to_dict``; optional
+        ``{"name": "default" or "v2", "separator": "/" or "."}``; or ``"suffix"``, whose
+        configuration has the ``"suffix"`` that follows the keys of its ``"base_encoding"``.
+    dimension_names : iterable of str or None, optional
+        One per axis.
+    storage_options : dict, optional
+        For stores named by a URL.
+    overwrite : bool
+        Replace what is there. What is not Zarr's is never deleted.
+    config : mapping, optional
+        ``{"write_empty_chunks": True}`` stores chunks that hold only the fill value;
+        ``{"read_missing_chunks": False}`` makes reading one that is not stored an error.
+    write_data : bool
+        False takes only shape and dtype from ``data``.
+    compressor, read_only, synchronizer, chunk_store, cache_attrs, durability, checksum
+        As in `zarrix.create`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        The place is taken and ``overwrite`` false.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.create_array(shape=(100, 100), chunks=(10, 10), shards=(50, 50), dtype="i4")
+    >>> z.shards, z.chunks, z.serializer
+    ((50, 50), (10, 10), BytesCodec(endian='little'))
+    """
+    opened = in_memory(store, storage_options, durability)
+    path = normalize_storage_path(name)
+    given = {
+        "shards": shards,
+        "dimension_names": dimension_names,
+        "serializer": None if isinstance(serializer, str) and serializer == "auto" else serializer,
+        "chunks=[[...], ...]": chunks if has_lists(chunks) else None,
+    }
+    word = next((key for key, value in given.items() if value is not None), None)
+    chosen = nodes.choose_format(opened, path, nodes.check_format(zarr_format), 3, word)
+    if data is not None:
+        data = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asanyarray(data)
+        if shape is not None and _as_shape(shape) != tuple(data.shape):
+            raise ValueError(f"shape={shape} differs from the shape of data, {tuple(data.shape)}")
+        shape = data.shape
+        if dtype is None:
+            if _is_plain_object(data) and isinstance(filters, str):
+                raise objects_without_codec(data, data)
+            dtype = dtype_in_3(data) if chosen == 3 else data.dtype
+    elif shape is None:
+        raise ValueError("give shape=, or data= to take it from")
+    metadata = new_metadata(
+        opened,
+        path,
+        chosen,
+        shape=shape,
+        dtype=dtype,
+        chunks=chunks,
+        shards=shards,
+        filters=filters,
+        compressors=_one_of_both(compressors, compressor),
+        serializer=serializer,
+        fill_value=fill_value,
+        order=order,
+        attributes=attributes,
+        chunk_key_encoding=chunk_key_encoding,
+        dimension_names=dimension_names,
+    )
+    settings = ArrayConfig.words(config)
+    if data is not None and write_data and not is_lazy(data):
+        # Values that cannot be cast must fail while what they replace is still there.
+        is_text = metadata.dtype.kind == "T"
+        data = as_text(data, metadata.dtype) if is_text else np.asarray(data, metadata.dtype)
+    elif data is not None and overwrite:
+        from zarrix._array.create import safe_source
+
+        data = safe_source(data, opened, path)
+    chunks_in = None if chunk_store is None else as_store(chunk_store)
+    metadata = with_checksum(metadata) if checksum else metadata
+    require_json(attributes)
+    replaces = nodes.create_array(opened, path, chunks_in, metadata, overwrite)
+    with or_nothing(opened, path, chunks_in, metadata, replaces=replaces):
+        z = Array(
+            opened,
+            path=path,
+            chunk_store=chunks_in,
+            synchronizer=synchronizer,
+            cache_attrs=cache_attrs,
+            zarr_version=chosen,
+            checksum=checksum,
+            **settings,
+        )
+        if attributes and chosen == 2:
+            z.attrs.put(attributes)
+        if data is not None and write_data:
+            fill_from(z, data)
+    z.read_only = read_only
+    return z
+
+
+def _is_plain_object(data: Any) -> bool:
+    """Whether these are objects in memory that nothing says more about."""
+    is_object = isinstance(data, np.ndarray) and data.dtype == OBJECT
+    return is_object and object_codec_of(data.dtype) == (OBJECT, None)
+
+
+def _as_shape(shape: Any) -> tuple[int, ...]:
+    return (int(shape),) if isinstance(shape, int | np.integer) else tuple(shape)
+
+
+def _one_of_both(compressors: Any, compressor: Any) -> Any:
+    """``compressors``, or the single ``compressor`` that older code passes."""
+    if isinstance(compressor, str) and compressor in ("auto", "default"):
+        return compressors
+    if not (isinstance(compressors, str) and compressors == "auto"):
+        raise ValueError("give compressors= or compressor=, not both")
+    return None if compressor is None else [compressor]
+
+
+def new_metadata(
+    store: Store,
+    path: str,
+    zarr_format: int,
+    *,
+    dimension_separator: str | None = None,
+    object_codec: Any = None,
+    **arguments: Any,
+) -> ArrayMetadata:
+    """The metadata of a new array, from the arguments of `create_array` or of `create`.
+
+    Arguments that the format has no use for have to be left out, or at their default.
+    """
+    where = nodes.place(store, nodes.key_of(path, "zarr.json" if zarr_format == 3 else ".zarray"))
+    if zarr_format == 3:
+        if object_codec is not None:
+            raise ValueError("object_codec= belongs to zarr_format 2")
+        if dimension_separator is not None:
+            if arguments.get("chunk_key_encoding") is not None:
+                raise ValueError("give chunk_key_encoding= or dimension_separator=, not both")
+            arguments["chunk_key_encoding"] = ("default", dimension_separator)
+        return v3.new_array(**arguments, where=where)
+    return v2.new_array(
+        **_words_of_v2(store, dimension_separator, arguments),
+        object_codec=object_codec,
+        where=where,
+    )
+
+
+def _words_of_v2(store: Store, separator: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `create_array` as format 2 has them."""
+    compressors = arguments.get("compressors")
+    if compressors is None or compressors is False:
+        compressor = None
+    elif isinstance(compressors, str) and compressors == "auto":
+        compressor = "default"
+    elif isinstance(compressors, list | tuple):
+        if len(compressors) > 1:
+            raise BadCompressorError(
+                f"compressors: format 2 has one, not {len(compressors)}; pass the others in "
+                "filters=, or use zarr_format=3"
+            )
+        compressor = _numcodec(compressors[0]) if compressors else None
+    else:
+        compressor = _numcodec(compressors)
+    encoding = arguments.get("chunk_key_encoding")
+    if encoding is not None:
+        document = key_encoding_document(encoding)
+        if document["name"] != "v2":
+            raise ValueError(
+                f"chunk_key_encoding={encoding!r} belongs to zarr_format=3; format 2 has 'v2'"
+            )
+        separator = document["configuration"]["separator"]
+    filters = arguments.get("filters")
+    if isinstance(filters, list | tuple):
+        filters = [_numcodec(one) for one in filters]
+    fill_value = arguments.get("fill_value", DEFAULT)
+    return {
+        "shape": arguments["shape"],
+        "dtype": arguments.get("dtype"),
+        "chunks": arguments.get("chunks", True),
+        "compressor": compressor,
+        "filters": None if isinstance(filters, str) and filters == "auto" else filters,
+        "fill_value": 0 if fill_value is DEFAULT else fill_value,
+        "order": arguments.get("order") or "C",
+        "dimension_separator": store_separator(store, separator),
+    }
+
+
+def store_separator(store: Store, wanted: str | None) -> str | None:
+    """The separator of chunk keys in format 2: ``wanted``, or the store's own."""
+    preferred = getattr(store, "_dimension_separator", None)
+    if wanted is not None and preferred not in (None, wanted):
+        raise ValueError(
+            f"dimension_separator={wanted!r} conflicts with the store's "
+            f"own separator {preferred!r}; leave it out, or open the store without one"
+        )
+    return wanted or preferred
+
+
+def _numcodec(codec: Any) -> Any:
+    """A codec of format 3 that numcodecs has too, as format 2 names it; others as they are."""
+    from zarrix._codecs.normalize import numcodecs_config
+
+    if hasattr(codec, "get_config") or not hasattr(codec, "to_dict"):
+        return codec
+    return numcodecs_config(codec.to_dict()) or codec
+
+
+@takes()
+def from_array(
+    store: Any = None,
+    *,
+    data: Any,
+    write_data: bool = True,
+    name: str | None = None,
+    chunks: Any = "keep",
+    shards: Any = "keep",
+    filters: Any = "keep",
+    compressors: Any = "keep",
+    serializer: Any = "keep",
+    fill_value: Any = DEFAULT,
+    order: Order | None = None,
+    zarr_format: Format | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    chunk_key_encoding: Any = None,
+    dimension_names: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    config: Any = None,
+) -> Array:
+    """Create an array that holds ``data``, stored as ``data`` is unless told otherwise.
+
+    Data of a stored array move in parts of whole chunks, not all through memory.
+
+    Parameters
+    ----------
+    data : Array or array-like
+    chunks, shards, filters, compressors, serializer
+        As in `create_array`; "keep" takes those of ``data`` where it is an array of the same
+        format.
+    store, write_data, name, fill_value, order, zarr_format, attributes, chunk_key_encoding,
+    dimension_names, storage_options, overwrite, config
+        As in `create_array`; what is omitted is taken from ``data`` where that is an `Array`.
+
+    Returns
+    -------
+    Array
+    """
+    if not (hasattr(data, "shape") and hasattr(data, "dtype")):
+        data = np.asanyarray(data)
+    opened = in_memory(store, storage_options)
+    asked = nodes.check_format(zarr_format)
+    source = data if isinstance(data, Array) else None
+    default = source.zarr_format if source is not None else 3
+    chosen = nodes.choose_format(opened, normalize_storage_path(name), asked, default)
+    wanted = {
+        "chunks": chunks,
+        "shards": shards,
+        "filters": filters,
+        "compressors": compressors,
+        "serializer": serializer,
+    }
+    kept = _kept(source, data, chosen)
+    for key, value in wanted.items():
+        if isinstance(value, str) and value == "keep":
+            wanted[key] = kept[key]
+    if source is not None:
+        fill_value = source.fill_value if fill_value is DEFAULT else fill_value
+        attributes = source.attrs.asdict() if attributes is None else attributes
+        if chosen == 3 and dimension_names is None:
+            dimension_names = source.metadata.dimension_names
+        if order is None and not (chosen == 3 and source.zarr_format == 3):
+            # In format 3 the order is among the filters.
+            order = source.order
+    return create_array(
+        opened,
+        name=name,
+        data=data,
+        write_data=write_data,
+        fill_value=fill_value,
+        order=order,
+        zarr_format=chosen,
+        attributes=attributes,
+        chunk_key_encoding=chunk_key_encoding,
+        dimension_names=dimension_names,
+        overwrite=overwrite,
+        config=config,
+        **wanted,
+    )
+
+
+def _kept(source: Array | None, data: Any, zarr_format: int) -> dict[str, Any]:
+    """How ``data`` is stored, as far as an array of the format can be."""
+    kept: dict[str, Any] = {
+        "chunks": "auto",
+        "shards": None,
+        "filters": "auto",
+        "compressors": "auto",
+        "serializer": "auto",
+    }
+    if source is None:
+        chunks = equal_chunks(data)
+        if isinstance(chunks, tuple) and all(isinstance(n, int) for n in chunks):
+            kept["chunks"] = chunks
+        return kept
+    chunks, shards = source._metadata.partition
+    if zarr_format == 3 or not has_lists(chunks):
+        kept["chunks"] = chunks
+    if source.zarr_format == zarr_format == 3:
+        kept.update(shards=shards, serializer=source.serializer)
+    if source.zarr_format == zarr_format or source.zarr_format == 2:
+        kept.update(filters=source.filters, compressors=source.compressors)
+    return kept

@@ -1,0 +1,497 @@
+"""Reading and writing by every kind of selection, and the objects behind ``z.oindex[...]``.
+
+`Selecting` is what an array does with a key once that is more than integers and slices, or comes
+with fields, ``out=`` or a cast: the key becomes a `Picked`, and the engine is called once. Fields
+of structured dtypes are taken from and put into whole elements, since those are what is stored.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarrix._array.state import ArrayState
+from zarrix._selection import windows
+from zarrix._selection.basic import split_fields
+from zarrix._selection.fancy import (
+    Picked,
+    pick,
+    pick_blocks,
+    pick_mask,
+    pick_orthogonal,
+    pick_points,
+)
+from zarrix._selection.values import as_out, as_value, fill_element
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from zarrix._array.lazy import LazyArray
+    from zarrix._array.plan import ReadPlan
+
+__all__ = ["BlockIndex", "OIndex", "Selecting", "VIndex"]
+
+Fields = str | list[str] | None
+_UNSET: Any = object()
+Rule = Callable[[Any, tuple[int, ...]], Picked]
+
+
+class Selecting(ArrayState):
+    """An array as seen through selections; users meet `Array`."""
+
+    __slots__ = ()
+
+    # Public: by rule
+
+    @property
+    def oindex(self) -> OIndex:
+        """Orthogonal selections: ``z.oindex[[4, 1], :, mask]`` takes each axis on its own."""
+        return OIndex(self)
+
+    @property
+    def vindex(self) -> VIndex:
+        """Selections of points: ``z.vindex[[4, 1], [0, 2]]`` is two elements."""
+        return VIndex(self)
+
+    @property
+    def blocks(self) -> BlockIndex:
+        """Selections of whole chunks: ``z.blocks[0, 1:3]``; of shards, where there are shards."""
+        return BlockIndex(self)
+
+    @property
+    def lazy(self) -> LazyArray:
+        """The array as a lazy view: ``z.lazy[10:20].T[::2]`` composes, and ``[...]`` reads."""
+        from zarrix._array.lazy import LazyArray
+
+        return LazyArray.of(self)
+
+    def get_orthogonal_selection(
+        self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
+    ) -> Any:
+        """Read a selection that is made along each axis on its own.
+
+        Parameters
+        ----------
+        selection : int, slice, integer or boolean array, Ellipsis, or a tuple of these
+            Arrays have one axis; integers may be in any order, repeated and negative.
+        out : ndarray or writable buffer, optional
+            Of the shape of the selection; filled and returned.
+        fields : str or list of str, optional
+            Of a structured dtype, the fields to read.
+        prototype : optional
+            Accepted for zarr-python 3; results are NumPy arrays, or ``out``.
+
+        Returns
+        -------
+        ndarray or NumPy scalar
+
+        Raises
+        ------
+        BoundsCheckError
+            An index lies outside its axis (also an ``IndexError``).
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.array(np.arange(12).reshape(3, 4), chunks=(2, 2))
+        >>> z.get_orthogonal_selection(([2, 0], [1, 1, 3]))
+        array([[ 9,  9, 11],
+               [ 1,  1,  3]])
+        """
+        return self._read(selection, out, fields, pick_orthogonal)
+
+    def set_orthogonal_selection(
+        self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
+    ) -> None:
+        """Write a selection that is made along each axis on its own; ``value`` broadcasts to it.
+
+        Where an index is repeated, the last of its values stays.
+        """
+        self._write_selection(selection, value, fields, pick_orthogonal)
+
+    def get_coordinate_selection(
+        self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
+    ) -> Any:
+        """Read elements by their coordinates.
+
+        A million points in any order cost one call: they are sorted by chunk first, and each chunk
+        is fetched and decoded once.
+
+        Parameters
+        ----------
+        selection : tuple of int and integer arrays, one per axis
+            They broadcast together; the result has the shape that they broadcast to.
+        out : ndarray or writable buffer, optional
+        fields : str or list of str, optional
+
+        Returns
+        -------
+        ndarray
+
+        Raises
+        ------
+        BoundsCheckError
+            A coordinate lies outside its axis (also an ``IndexError``).
+        VindexInvalidSelectionError
+            There is not one array of integers per axis (also an ``IndexError``).
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.array(np.arange(12).reshape(3, 4), chunks=(2, 2))
+        >>> z.get_coordinate_selection(([2, 0], [1, 3]))
+        array([9, 3])
+        """
+        return self._read(selection, out, fields, _strict_points)
+
+    def set_coordinate_selection(
+        self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
+    ) -> None:
+        """Write elements by their coordinates; where two are one element, the last value stays."""
+        self._write_selection(selection, value, fields, _strict_points)
+
+    def get_mask_selection(
+        self,
+        selection: Any = None,
+        out: Any = None,
+        fields: Fields = None,
+        *,
+        mask: Any = None,
+        prototype: Any = None,
+    ) -> Any:
+        """Read the elements where a boolean array of the array's shape is true, in C order.
+
+        Parameters
+        ----------
+        selection, or ``mask`` as zarr-python 3 names it : array of bool, shape of the array
+        out : ndarray or writable buffer, optional
+        fields : str or list of str, optional
+
+        Returns
+        -------
+        ndarray, with one axis
+        """
+        return self._read(_either(selection, mask), out, fields, pick_mask)
+
+    def set_mask_selection(
+        self,
+        selection: Any = None,
+        value: Any = _UNSET,
+        fields: Fields = None,
+        *,
+        mask: Any = None,
+        prototype: Any = None,
+    ) -> None:
+        """Write the elements where a boolean array of the array's shape is true."""
+        if value is _UNSET:
+            raise TypeError("set_mask_selection() needs a value")
+        self._write_selection(_either(selection, mask), value, fields, pick_mask)
+
+    def get_block_selection(
+        self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
+    ) -> Any:
+        """Read whole chunks by their position in the grid; of sharded arrays, whole shards.
+
+        Parameters
+        ----------
+        selection : int, slice with a step of 1, Ellipsis, or a tuple of these
+            An integer keeps its axis: what it selects is as long as a chunk.
+        out : ndarray or writable buffer, optional
+        fields : str or list of str, optional
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.array(np.arange(10), chunks=4)
+        >>> z.get_block_selection(-1)
+        array([8, 9])
+        """
+        return self._read(selection, out, fields, self._pick_blocks)
+
+    def set_block_selection(
+        self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
+    ) -> None:
+        """Write whole chunks by their position in the grid."""
+        self._write_selection(selection, value, fields, self._pick_blocks)
+
+    def read_windows(
+        self,
+        starts: Any,
+        shape: int | tuple[int, ...],
+        out: Any = None,
+        *,
+        outside: str = "error",
+        pad_value: Any = None,
+    ) -> Any:
+        """Read N windows (crops) of one shape in one call; each chunk is decoded once.
+
+        However many windows touch a chunk, it is fetched and decoded once a call. Beyond the
+        result, memory is that of a few chunks per thread.
+
+        Parameters
+        ----------
+        starts : array of int, shape (N, ndim)
+            The lowest corner of each window; for an array with one axis, shape (N,) will do.
+        shape : int or tuple of int
+            Of a window; an int stands for all axes.
+        out : ndarray or writable buffer, shape (N, n0, n1, ...), optional
+            Filled in place; strides are free. A new array when omitted.
+        outside : {"error", "pad"}
+            What to do with windows that leave the array: refuse all, or put ``pad_value`` there.
+        pad_value : scalar, optional
+            The array's fill value when omitted.
+
+        Returns
+        -------
+        ndarray, shape (N, n0, n1, ...), dtype ``self.dtype``
+
+        Raises
+        ------
+        BoundsCheckError
+            A window leaves the array (also an ``IndexError``); nothing was read.
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.array(np.arange(12).reshape(3, 4), chunks=(2, 2))
+        >>> z.read_windows([[0, 0], [1, 2]], (2, 2))[1]
+        array([[ 6,  7],
+               [10, 11]])
+        >>> z.read_windows([[2, 3]], 2, outside="pad", pad_value=-1)[0]
+        array([[11, -1],
+               [-1, -1]])
+        """
+        self._refresh()
+        metadata = self._metadata
+        corners, size = windows.check(starts, shape, metadata.shape)
+        leaving = windows.leaving(corners, size, metadata.shape, outside)
+        wanted = (len(corners), *size)
+        padding = self._padding(pad_value, outside)
+        result: Any = None
+        if out is not None:
+            given = as_out(out, self.dtype, wanted)
+            result = given if self._cast_to is None else None
+        if result is None:
+            result = np.empty(wanted, metadata.dtype)
+        if leaving is not None:
+            result[leaving] = padding
+        buffer: Any = corners
+        self._io.read_windows(buffer, result, leaving is not None)
+        if self._cast_to is not None:
+            result = result.astype(self._cast_to)
+            if out is not None:
+                given[...] = result
+        return result if out is None else out
+
+    def _padding(self, pad_value: Any, outside: str) -> Any:
+        metadata = self._metadata
+        if pad_value is None:
+            return fill_element(metadata.dtype, metadata.fill_value)
+        if outside != "pad":
+            raise ValueError("pad_value= is for windows that leave the array: add outside='pad'")
+        padding = np.empty((), metadata.dtype)
+        padding[()] = pad_value
+        return padding
+
+    def plan(self, selection: Any = ...) -> ReadPlan:
+        """What ``z[selection]`` would touch and fetch, without reading it.
+
+        The store is asked for the lengths of the chunks, and for the index of shards.
+
+        Parameters
+        ----------
+        selection : as for ``z[selection]``
+            A selection of ``z.oindex`` and its like is planned by ``z.oindex.plan(selection)``.
+
+        Returns
+        -------
+        ReadPlan
+            With counts of chunks, shards, requests and bytes; `print` shows it as a sentence.
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.array(np.zeros((100, 100), "f4"), chunks=(10, 100), compressor=None)
+        >>> print(z.plan((slice(None), 0)))
+        Touches 10 chunks; fetches 39.1 KiB in 10 requests and uses 400 bytes of 39.1 KiB of chunks
+        (amplification 100).
+        """
+        return self._plan(selection, pick)
+
+    def _plan(self, selection: Any, rule: Rule) -> ReadPlan:
+        from zarrix._array.plan import plan
+
+        self._refresh()
+        fields, selection = self._split_fields(selection)
+        self._check_fields(fields)
+        return plan(self, rule(selection, self._metadata.shape))
+
+    def _pick_blocks(self, key: Any, shape: tuple[int, ...]) -> Picked:
+        return pick_blocks(key, shape, self._metadata.grid)
+
+    # The way there
+
+    def _read(
+        self, selection: Any, out: Any = None, fields: Fields = None, rule: Rule = pick
+    ) -> Any:
+        """Read with all that the short path of ``z[key]`` leaves out."""
+        self._refresh()
+        if fields is None:
+            fields, selection = self._split_fields(selection)
+        self._check_fields(fields)
+        metadata = self._metadata
+        picked = rule(selection, metadata.shape)
+        if out is not None and fields is None and self._cast_to is None:
+            picked.read(self._io, as_out(out, metadata.dtype, picked.shape, picked.new_axes))
+            return out
+        result: Any = np.empty(picked.shape, metadata.dtype)
+        picked.read(self._io, result)
+        result = _fields_of(result, fields)
+        if self._cast_to is not None:
+            result = result.astype(self._cast_to)
+        if out is None:
+            return self._shaped(result, picked.new_axes, selection)
+        as_out(out, result.dtype, result.shape, picked.new_axes)[...] = result
+        return out
+
+    def _read_into(self, picked: Picked, out: npt.NDArray[Any]) -> None:
+        """Fill ``out``, of the selection's shape and this array's dtype."""
+        self._refresh()
+        if self._cast_to is None:
+            picked.read(self._io, out)
+        else:
+            elements: Any = np.empty(picked.shape, self._metadata.dtype)
+            picked.read(self._io, elements)
+            out[...] = elements
+
+    def _shaped(self, out: Any, new_axes: tuple[int, ...], selection: Any) -> Any:
+        """The result as NumPy shapes it: axes of length one put in, scalars taken out."""
+        if new_axes:
+            return np.expand_dims(out, new_axes)
+        if out.shape:
+            return out
+        keys = selection if isinstance(selection, tuple) else (selection,)
+        if not self._metadata.shape and any(key is Ellipsis for key in keys):
+            return out
+        return out[()]
+
+    def _write_selection(self, selection: Any, value: Any, fields: Fields, rule: Rule) -> None:
+        with self._writing():
+            self._refresh()
+            if fields is None:
+                fields, selection = self._split_fields(selection)
+            self._write_picked(rule(selection, self._metadata.shape), value, fields)
+
+    def _write_picked(self, picked: Picked, value: Any, fields: Fields) -> None:
+        """Write ``value`` or, of elements that are read first, some of their fields."""
+        self._check_fields(fields)
+        dtype = self._metadata.dtype
+        shape, new_axes = picked.shape, picked.new_axes
+        if not fields:
+            picked.write(self._io, as_value(value, dtype, shape, new_axes), self._fsync)
+            return
+        elements: Any = np.empty(shape, dtype)
+        target = elements[fields]
+        new = as_value(value, target.dtype, target.shape, new_axes)
+        picked.read(self._io, elements)
+        elements[fields] = new
+        picked.write(self._io, elements, self._fsync)
+
+    def _split_fields(self, selection: Any) -> tuple[Fields, Any]:
+        if self._metadata.dtype.names is None:
+            return None, selection
+        return split_fields(selection)
+
+    def _check_fields(self, fields: Fields) -> None:
+        names = self._metadata.dtype.names or ()
+        for field in [fields] if isinstance(fields, str) else fields or ():
+            if field not in names:
+                known = f"its fields are {', '.join(names)}" if names else "its dtype has no fields"
+                raise IndexError(f"{self._title()} has no field {field!r}; {known}")
+
+
+def _either(selection: Any, mask: Any) -> Any:
+    """The one that is given of two words for the same."""
+    if (selection is None) == (mask is None):
+        raise TypeError("give a mask, by position or as mask=")
+    return mask if selection is None else selection
+
+
+def _strict_points(key: Any, shape: tuple[int, ...]) -> Picked:
+    return pick_points(key, shape, strict=True)
+
+
+def _fields_of(elements: npt.NDArray[Any], fields: Fields) -> Any:
+    """One field as an array of its own dtype; several as a packed structure of these."""
+    if fields is None:
+        return elements
+    if isinstance(fields, str):
+        return elements[fields]
+    dtype = elements.dtype
+    packed = np.empty(elements.shape, [(name, dtype[name]) for name in fields])
+    for name in fields:
+        packed[name] = elements[name]
+    return packed
+
+
+class _Index(ABC):
+    """What ``z.oindex``, ``z.vindex`` and ``z.blocks`` are: an array with another rule of keys."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Selecting) -> None:
+        self.array = array
+
+    @abstractmethod
+    def _rule(self, key: Any, shape: tuple[int, ...]) -> Picked:
+        """What ``key`` selects by this rule."""
+
+    def __getitem__(self, selection: Any) -> Any:
+        return self.array._read(selection, None, None, self._rule)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        self.array._write_selection(selection, value, None, self._rule)
+
+    def plan(self, selection: Any) -> ReadPlan:
+        """What reading the selection would touch and fetch; see `Array.plan`."""
+        return self.array._plan(selection, self._rule)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.array!r}>"
+
+
+class OIndex(_Index):
+    """``z.oindex``: what is selected along an axis does not depend on the other axes."""
+
+    __module__ = "zarrix.indexing"
+    __slots__ = ()
+
+    def _rule(self, key: Any, shape: tuple[int, ...]) -> Picked:
+        return pick_orthogonal(key, shape)
+
+
+class VIndex(_Index):
+    """``z.vindex``: arrays of coordinates broadcast together, and each element is a point."""
+
+    __module__ = "zarrix.indexing"
+    __slots__ = ()
+
+    def _rule(self, key: Any, shape: tuple[int, ...]) -> Picked:
+        return pick_points(key, shape)
+
+
+class BlockIndex(_Index):
+    """``z.blocks``: whole chunks by their position in the grid."""
+
+    __module__ = "zarrix.indexing"
+    __slots__ = ()
+
+    def _rule(self, key: Any, shape: tuple[int, ...]) -> Picked:
+        return self.array._pick_blocks(key, shape)

@@ -1,0 +1,80 @@
+"""How an array is stored, as keywords for another that is made like it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zarrix._array.array import Array
+from zarrix._codecs.encodable import for_a_new_array
+from zarrix._dtypes.objects import dtype_in_3
+from zarrix._metadata.grid_documents import has_lists
+from zarrix._metadata.keywords import Format
+from zarrix._nodes import nodes
+from zarrix._selection.values import equal_chunks
+from zarrix._stores.open import as_store
+from zarrix.util import normalize_storage_path
+
+__all__ = ["chunks_of", "take_like", "take_storage"]
+
+
+def take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """``kwargs``, with what they leave open taken from ``a``: shape, chunks, dtype, codecs."""
+    if hasattr(a, "shape"):
+        kwargs.setdefault("shape", tuple(a.shape))
+        kwargs.setdefault("chunks", chunks_of(a))
+    if hasattr(a, "dtype"):
+        kwargs.setdefault("dtype", a.dtype)
+    if isinstance(a, Array):
+        chosen = format_like(a, kwargs)
+        kwargs["zarr_format"] = chosen
+        if chosen == 3 and kwargs["dtype"] == a.dtype:
+            kwargs["dtype"] = dtype_in_3(a)
+        if has_lists(kwargs["chunks"]) and (chosen == 2 or tuple(kwargs["shape"]) != a.shape):
+            kwargs["chunks"] = True
+        own_codecs = {"compression", "compressor", "compressors", "codecs"} & kwargs.keys()
+        if a.zarr_format == 3:
+            if chosen == 3 and not own_codecs:
+                kwargs.setdefault("filters", a.filters)
+                kwargs.setdefault("serializer", for_a_new_array(a.serializer))
+                kwargs.setdefault("shards", a._metadata.partition[1])
+                kwargs.setdefault("compressors", for_a_new_array(a.compressors))
+            return kwargs
+        if not own_codecs:
+            kwargs.setdefault("compressor", for_a_new_array(a.compressor))
+        kwargs.setdefault("order", a.order)
+        kwargs.setdefault("filters", for_a_new_array(a.filters))
+    return kwargs
+
+
+def format_like(a: Array, kwargs: dict[str, Any]) -> Format:
+    """The format of an array that is made like ``a``: that of its group, or of ``a``."""
+    asked = nodes.check_format(kwargs.pop("zarr_version", None), kwargs.get("zarr_format"))
+    store = kwargs.get("store")
+    if store is None:
+        return asked or a.zarr_format
+    kwargs["store"] = as_store(store)
+    path = normalize_storage_path(kwargs.get("path"))
+    return nodes.choose_format(kwargs["store"], path, asked, a.zarr_format)
+
+
+def take_storage(source: Array, kwargs: dict[str, Any]) -> None:
+    """How ``source`` is stored, as defaults for its copy."""
+    if "fillvalue" not in kwargs:
+        kwargs.setdefault("fill_value", source.fill_value)
+    take_like(source, kwargs)
+    del kwargs["shape"]
+
+
+def chunks_of(a: Any) -> Any:
+    """``chunks=`` of an array that is cut like ``a``; True if that cannot be said."""
+    if isinstance(a, Array):
+        return a._metadata.partition[0]
+    chunks = equal_chunks(a)
+    if isinstance(chunks, tuple) and len(chunks) == len(a.shape):
+        if all(isinstance(length, int | np.integer) for length in chunks):
+            return chunks
+    elif hasattr(a, "chunklen"):
+        return (a.chunklen, *a.shape[1:])
+    return True

@@ -1,0 +1,184 @@
+"""Changing the shape of a stored array while other processes may do the same.
+
+The new shape is computed from the stored one, under the lock of the metadata: two appends get rows
+of their own. Shrinking first clears what is cut off and then changes the shape, and starts over if
+the shape became another one meanwhile: no chunk is deleted after the change, when it could already
+be a chunk that somebody else appended. Killed in between, the array has its old shape, and fill
+where it was to be cut. The other order would leave what was cut behind the end, where it is seen
+again when the array grows.
+
+A store that takes no more (a full disk) is to fail before something is cut. So the metadata is
+stored once as it is, then the chunks that are cut are, and only then whole ones are deleted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._array.length_lock import LengthLock
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._nodes import nodes
+from zarrix._selection.basic import AxisSelection
+from zarrix._selection.values import as_value, fill_element
+from zarrix.util import normalize_resize_args
+
+if TYPE_CHECKING:
+    from zarrix._array.array import Array
+    from zarrix._array.state import ArrayState
+
+__all__ = ["append", "erase_beyond", "io_to_chunk_end", "resize"]
+
+
+class _ShapeChangedError(Exception):
+    """Somebody else changed the shape between our look at it and the lock."""
+
+
+def resize(array: ArrayState, args: tuple[Any, ...]) -> None:
+    """Give ``array`` the shape that ``Array.resize(*args)`` asks for."""
+    array._forbid_on_view()
+    with LengthLock(array, alone=False):
+        _resize(array, args)
+
+
+def _resize(array: ArrayState, args: tuple[Any, ...]) -> None:
+    while True:
+        metadata = array._load()
+        old = metadata.shape
+        new = normalize_resize_args(old, *args)
+        if _is_smaller(old, new):
+            _check_storable(array)
+            _clear_outside(array, metadata, new)
+
+        def change(
+            metadata: ArrayMetadata, old: tuple[int, ...] = old, new: tuple[int, ...] = new
+        ) -> ArrayMetadata:
+            if metadata.shape != old:
+                raise _ShapeChangedError
+            return metadata.with_shape(new)
+
+        try:
+            array._rewrite(change)
+        except _ShapeChangedError:
+            continue
+        return
+
+
+def along(args: tuple[Any, ...], axis: int, ndim: int) -> tuple[tuple[int | None, ...]]:
+    """The arguments of a resize that changes ``axis`` alone, to the length in ``args``."""
+    if len(args) != 1 or not isinstance(args[0], int | np.integer):
+        raise TypeError(f"resize() with axis= takes one length, not {args}")
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis} is out of range for an array of {ndim} axes")
+    lengths: list[int | None] = [None] * ndim
+    lengths[axis] = int(args[0])
+    return (tuple(lengths),)
+
+
+def _is_smaller(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
+    return any(b < a for a, b in zip(old, new, strict=True))
+
+
+def _check_storable(array: ArrayState) -> None:
+    """Store the metadata as it is; raises where the store would not take that of another shape."""
+
+    def same(document: bytes | None) -> bytes | None:
+        if document is not None:
+            # What was cut short on the way is not stored.
+            array._parse(document)
+        return document
+
+    array.store.update_value(array._key(array._name), same)
+
+
+def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
+    """Grow ``array`` along ``axis`` by ``data``; returns the new shape."""
+    array._forbid_on_view()
+    metadata = array._load()
+    ndim = len(metadata.shape)
+    if not isinstance(axis, int | np.integer) or not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis!r} is out of range for an array of {ndim} axes")
+    axis = int(axis) % ndim
+    if not hasattr(data, "shape"):
+        data = np.asanyarray(data)
+    if isinstance(data, np.ndarray):
+        # Cast before the array grows: a value that cannot be stored must not leave empty rows.
+        data = as_value(data, metadata.dtype, data.shape)
+    _check_fits(metadata.shape, tuple(data.shape), axis)
+    with LengthLock(array, alone=False):
+        return _append(array, data, axis)
+
+
+def _append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
+    grown_from = 0
+
+    def change(metadata: ArrayMetadata) -> ArrayMetadata:
+        nonlocal grown_from
+        shape = list(metadata.shape)
+        _check_fits(metadata.shape, tuple(data.shape), axis)
+        grown_from = shape[axis]
+        shape[axis] += data.shape[axis]
+        return metadata.with_shape(tuple(shape))
+
+    metadata = array._rewrite(change)
+    ranges: list[AxisSelection] = [(0, 1, size) for size in metadata.shape]
+    ranges[axis] = (grown_from, 1, data.shape[axis])
+    io = io_to_chunk_end(array, metadata, axis)
+    array._write_region(tuple(ranges), tuple(data.shape), data, io)
+    return metadata.shape
+
+
+def io_to_chunk_end(array: ArrayState, metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:
+    """An engine array in which the last chunk along ``axis`` lies inside as a whole.
+
+    The engine replaces a chunk without reading it where a write covers all of it that is inside. By
+    now others may have appended to the same chunk: the rows behind ours are theirs.
+    """
+    shape = list(metadata.shape)
+    shape[axis] = metadata.grid[axis].chunk_end(shape[axis])
+    return _engine_array(array, metadata.with_shape(tuple(shape)), array.write_empty_chunks)
+
+
+def erase_beyond(array: ArrayState, metadata: ArrayMetadata, axis: int) -> None:
+    """Delete what lies behind the end of ``axis``: what a killed `Writer` left there."""
+    shape = list(metadata.shape)
+    shape[axis] = 2**62
+    endless = metadata.with_shape(tuple(shape), metadata.chunk_units)
+    _clear_outside(array, endless, metadata.shape)
+
+
+def _engine_array(
+    array: ArrayState, metadata: ArrayMetadata, write_empty_chunks: bool
+) -> _engine.ArrayIO:
+    store = array.chunk_store
+    return metadata.engine_array(
+        store._engine,
+        store.engine_path(array.path),
+        write_empty_chunks=write_empty_chunks,
+        allow_pickle=array._allow_pickle,
+        document=array._opened(),
+        place=nodes.describe(store, array.path),
+    )
+
+
+def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> None:
+    expected = tuple(n for i, n in enumerate(shape) if i != axis)
+    if len(added) != len(shape) or tuple(n for i, n in enumerate(added) if i != axis) != expected:
+        raise ValueError(
+            f"data of shape {added} cannot be appended along axis {axis} to an array of shape "
+            f"{shape}; all other axes must be as long as the array's"
+        )
+
+
+def _clear_outside(array: ArrayState, metadata: ArrayMetadata, new: tuple[int, ...]) -> None:
+    """Delete the chunks outside ``new`` and put fill into those that it cuts."""
+    kept = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
+    if kept == metadata.shape:
+        return
+    # Chunks that end up empty are removed, and absent ones stay absent, whatever the array's own
+    # setting: clearing must not store chunks of fill.
+    io = _engine_array(array, metadata, write_empty_chunks=False)
+    fill: Any = fill_element(metadata.dtype, metadata.fill_value)
+    io.clear_outside(kept, fill, array._fsync)

@@ -1,0 +1,61 @@
+"""Filling a new array from a sparse one: by its stored chunks, however many it could have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from zarrix._metadata.chunk_grid import AxisGrid, chunks_over
+from zarrix._metadata.translate import same_fill
+
+__all__ = ["fill_from", "grid_of", "sparse_regions"]
+
+# Below so many chunks it is not worth asking which are stored, nor where one of so many is.
+_FEW_CHUNKS = 16
+_SPARSE = 4
+
+
+def fill_from(array: Any, data: Any) -> None:
+    """Store all elements of ``data`` in a new array of ours."""
+    regions = sparse_regions(data, array)
+    if regions is None:
+        array[...] = data
+        return
+    for region in regions:
+        array[region] = data[region]
+
+
+def sparse_regions(source: Any, array: Any) -> Iterator[tuple[slice, ...]] | None:
+    """The chunks of a new array in which its source, or it, stores something; None if not sparse.
+
+    What neither stores has to read as the same fill value in both. Chunks that lie in the place of
+    the new array are those of one that was lost.
+    """
+    if getattr(source, "_io", None) is None or not source._read_missing:
+        return None
+    if source.shape != array.shape or source.nchunks <= _FEW_CHUNKS:
+        return None
+    is_ours = hasattr(array, "_io")
+    if not (is_ours or type(array).__module__.startswith("h5py.")):
+        return None
+    fill = array.fill_value if is_ours else array.fillvalue
+    if source.dtype != array.dtype or not same_fill(source.fill_value, fill, source.dtype):
+        return None
+    stored = [coords for _, coords in source._io.stored_chunks()]
+    if len(stored) * _SPARSE >= source.nchunks:
+        return None
+    grid = grid_of(array)
+    regions = (source._metadata.chunk_region(coords) for coords in stored)
+    chunks = {at for region in regions for at in chunks_over(grid, region, array.shape)}
+    if is_ours:
+        chunks.update(tuple(coords) for _, coords in array._io.stored_chunks())
+    extents = ([axis.chunk(i) for axis, i in zip(grid, at, strict=True)] for at in sorted(chunks))
+    return (tuple(slice(one.begin, one.end) for one in extent) for extent in extents)
+
+
+def grid_of(array: Any) -> tuple[AxisGrid, ...]:
+    """The chunks along each axis of any array; all of one that has none is one chunk."""
+    if hasattr(array, "_metadata") and type(array).__module__.startswith("zarrix."):
+        grid: tuple[AxisGrid, ...] = array._metadata.grid
+        return grid
+    return tuple(AxisGrid(even=max(n, 1)) for n in array.chunks or array.shape)

@@ -1,0 +1,474 @@
+"""What an array is: its metadata, where it lives, and how full it is.
+
+`ArrayState` loads the stored metadata, binds the engine to it and answers questions about it;
+`zarrix._array.array.Array` adds reading and writing. Metadata is never changed from what an object
+remembers, always from what is stored, under the store's lock: that is what lets several processes
+append to one array.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._array import resize
+from zarrix._array.h5py_names import DatasetTerms
+from zarrix._array.v3_properties import ArrayTerms
+from zarrix._codecs.normalize import numcodecs_config
+from zarrix._codecs.python_codecs import shown_codec
+from zarrix._display import text
+from zarrix._errors import ArrayNotFoundError, ReadOnlyError
+from zarrix._metadata import v2, v3
+from zarrix._metadata.array import ArrayMetadata, OpenedDocument
+from zarrix._metadata.checksum import with_frame_checksum
+from zarrix._metadata.keywords import Order, completable
+from zarrix._metadata.replaced import judge_of
+from zarrix._nodes import nodes
+from zarrix._nodes.attributes import Attributes
+from zarrix._nodes.consolidate import keep_true
+from zarrix._nodes.member import Member
+from zarrix._runtime.config import config
+from zarrix._stores.open import Store, as_store
+from zarrix.util import normalize_fill_value, normalize_storage_path
+
+__all__ = ["ArrayState"]
+
+
+# Parsing and binding are most of what opening costs, and members of a group are often alike: what
+# the last documents of moderate length say is kept.
+_MOST_KEPT_BYTES = 2**14
+_MOST_KEPT = 256
+_kept: dict[tuple[bytes, bool, str | None], ArrayMetadata] = {}
+
+
+def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
+    """What a document says; its name decides the format, ``separator`` is that of its store."""
+    is_v2 = where.endswith(".zarray")
+    question = (document, is_v2, separator)
+    found = _kept.get(question)
+    if found is not None:
+        return found.at(where)
+    if is_v2:
+        found = v2.parse_array(document, where, default_separator=separator)
+    else:
+        found = v3.parse_array(document, where)
+    if len(document) <= _MOST_KEPT_BYTES:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[question] = found
+    return found
+
+
+# Threads that share an array adopt what they stored in the order in which they stored it. No I/O
+# happens under the lock, and a forked child gets one that is free.
+_change_numbers = itertools.count(1)
+_adopting = threading.Lock()
+
+
+def _free_lock() -> None:
+    global _adopting
+    _adopting = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_free_lock)
+
+
+class StoredBytes(int):
+    """Stored bytes of an array: a number, as in zarr 2, that can be called, as in zarr 3."""
+
+    __slots__ = ()
+
+    def __call__(self) -> int:
+        return int(self)
+
+
+@completable
+class ArrayState(Member, ArrayTerms, DatasetTerms):
+    """Everything about an array but its elements; users meet `Array`."""
+
+    __slots__ = (
+        "__weakref__",
+        "_adopted",
+        "_allow_pickle",
+        "_attrs",
+        "_cache_metadata",
+        "_cast_to",
+        "_checksum",
+        "_chunk_store",
+        "_document",
+        "_durable",
+        "_io",
+        "_is_detached",
+        "_is_view",
+        "_meta_array",
+        "_metadata",
+        "_name",
+        "_path",
+        "_plain_read",
+        "_plain_write",
+        "_read_missing",
+        "_read_only",
+        "_store",
+        "_synchronizer",
+        "_write_empty_chunks",
+    )
+
+    _metadata: ArrayMetadata
+    _io: _engine.ArrayIO
+    _document: bytes | None
+    _name: str
+
+    def __init__(
+        self,
+        store: Any,
+        path: str | None = None,
+        read_only: bool = False,
+        chunk_store: Any = None,
+        synchronizer: Any = None,
+        cache_metadata: bool = True,
+        cache_attrs: bool = True,
+        partial_decompress: bool | None = None,
+        write_empty_chunks: bool | None = None,
+        zarr_version: int | None = None,
+        meta_array: Any = None,
+        allow_pickle: bool = False,
+        checksum: bool = False,
+        *,
+        read_missing_chunks: bool | None = None,
+        _node: nodes.Node | None = None,
+        _is_detached: bool = False,
+    ) -> None:
+        zarr_format = nodes.check_format(zarr_version)
+        self._store: Store = as_store(store)
+        self._chunk_store: Store | None = None if chunk_store is None else as_store(chunk_store)
+        self._path: str = normalize_storage_path(path)
+        self._read_only = bool(read_only) or self._store.read_only
+        self._synchronizer = synchronizer
+        self._cache_metadata = bool(cache_metadata)
+        self._meta_array = meta_array
+        self._durable = None if self._store._durability is None else self._store.syncs
+        self._checksum = bool(checksum)
+        self._is_view = False
+        self._is_detached = _is_detached
+        self._cast_to: np.dtype[Any] | None = None
+        self._document = None
+        self._adopted = 0
+        self._allow_pickle = bool(allow_pickle) or config.allow_pickle
+        if read_missing_chunks is None:
+            read_missing_chunks = config.read_missing_chunks
+        self._read_missing = bool(read_missing_chunks)
+        document = self._find(zarr_format, _node)
+        # What each generation of zarr stores by default.
+        is_v2 = self._name == ".zarray"
+        if write_empty_chunks is None:
+            write_empty_chunks = config.write_empty_chunks
+        self._write_empty_chunks = is_v2 if write_empty_chunks is None else bool(write_empty_chunks)
+        self._adopt(self._parse(document), document)
+        self._attrs = Attributes(
+            self._store,
+            key=self._key(".zattrs" if is_v2 else "zarr.json"),
+            read_only=self._read_only,
+            cache=cache_attrs,
+            synchronizer=synchronizer,
+        )
+
+    def _key(self, name: str) -> str:
+        return f"{self._path}/{name}" if self._path else name
+
+    def _find(self, zarr_format: int | None, node: nodes.Node | None) -> bytes:
+        """The stored document, whose name decides the format."""
+        node = node or nodes.find(self._store, self._path, zarr_format)
+        if node is None or node.kind != "array":
+            raise _array_missing(self._store, self._path, zarr_format)
+        self._name = ".zarray" if node.zarr_format == 2 else "zarr.json"
+        return node.document
+
+    def _load(self) -> ArrayMetadata:
+        """The stored metadata, adopted unless it is what this object has."""
+        document = self._store.get(self._key(self._name))
+        if document is None:
+            raise _array_missing(self._store, self._path)
+        if document != self._document:
+            self._adopt(self._parse(document), document)
+        return self._metadata
+
+    def _parse(self, document: Any) -> ArrayMetadata:
+        where = nodes.place(self._store, self._key(self._name))
+        metadata = _parse(bytes(document), where, self._store._dimension_separator)
+        return with_frame_checksum(metadata) if self._checksum else metadata
+
+    def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
+        chunks = self._store if self._chunk_store is None else self._chunk_store
+        path = chunks.engine_path(self._path)
+        # The engine's array first: a thread that reads meanwhile may see it with the old shape.
+        self._io = metadata.engine_array(
+            chunks._engine,
+            path,
+            write_empty_chunks=self._write_empty_chunks,
+            allow_pickle=self._allow_pickle,
+            read_missing_chunks=self._read_missing,
+            document=self._opened(document),
+            place=nodes.describe(chunks, self._path),
+        )
+        self._metadata = metadata
+        self._document = document
+        self._set_paths()
+
+    def _opened(self, document: bytes | None = None) -> OpenedDocument | None:
+        """What the engine compares stored metadata with; None where it is not in the same store."""
+        document = self._document if document is None else document
+        if document is None or self._chunk_store is not None or self._is_detached:
+            return None
+        key = self._key(self._name)
+        judge = judge_of(document, nodes.place(self._store, key), self._store._dimension_separator)
+        return document, self._store.vouching_for(key), judge
+
+    @property
+    def _fsync(self) -> bool:
+        """Whether writes are synced: as the store was opened, or as the config says now."""
+        return config.syncs if self._durable is None else self._durable
+
+    def _set_paths(self) -> None:
+        """Decide once which reads and writes may take the short path."""
+        self._plain_read = self._cache_metadata and self._cast_to is None
+        self._plain_write = self._plain_read and not self._read_only and self._synchronizer is None
+
+    def _refresh(self) -> None:
+        if not self._cache_metadata and not self._is_view:
+            self._load()
+
+    def _forbid_on_view(self) -> None:
+        if self._is_view:
+            raise PermissionError(
+                "a view cannot change the shape or fill value of its array; "
+                "operation not permitted for views"
+            )
+
+    def _rewrite(self, change: Callable[[ArrayMetadata], ArrayMetadata]) -> ArrayMetadata:
+        """Replace the stored metadata by what ``change`` makes of it, under its lock.
+
+        Returns what was stored; a later change by another thread may be adopted already.
+        """
+        self._forbid_on_view()
+        number = 0
+
+        def rewrite(document: bytes | None) -> bytes:
+            nonlocal number
+            if document is None:
+                raise _array_missing(self._store, self._path)
+            number = next(_change_numbers)
+            changed = nodes.array_document(change(self._parse(document)))
+            # Nothing is stored that could not be opened again.
+            self._parse(changed)
+            return changed
+
+        stored = self._store.update_value(self._key(self._name), rewrite)
+        keep_true(self._store, self._path, 2 if self._name == ".zarray" else 3)
+        metadata = self._parse(stored)
+        with _adopting:
+            if number > self._adopted:
+                self._adopted = number
+                self._adopt(metadata, stored)
+        return metadata
+
+    def _writing(self) -> AbstractContextManager[Any]:
+        """Refuse where writing is; else the lock to hold during it."""
+        if self._cast_to is not None:
+            raise ReadOnlyError("a view made by astype() converts on reading; it cannot be written")
+        if self._read_only:
+            raise ReadOnlyError(
+                f"{self._title()} is read-only; open it with mode='r+' to change it"
+            )
+        if self._synchronizer is None:
+            return nullcontext()
+        return cast("AbstractContextManager[Any]", self._synchronizer[self._key(self._name)])
+
+    def _title(self) -> str:
+        return f"array {self.name!r}" if self._path else "the array"
+
+    # What it is
+
+    @property
+    def name(self) -> str | None:
+        """Path with a leading slash, as in h5py; None at the root of a store."""
+        return f"/{self._path}" if self._path else None
+
+    @property
+    def basename(self) -> str | None:
+        """Last part of the name."""
+        return self._path.split("/")[-1] if self._path else None
+
+    @property
+    def read_only(self) -> bool:
+        """Whether writing is refused."""
+        return self._read_only
+
+    @read_only.setter
+    def read_only(self, value: bool) -> None:
+        self._read_only = bool(value)
+        self._set_paths()
+
+    @property
+    def write_empty_chunks(self) -> bool:
+        """Whether chunks that hold only the fill value are stored."""
+        return self._write_empty_chunks
+
+    @property
+    def is_view(self) -> bool:
+        """Whether this is a view made by `view` or `astype`."""
+        return self._is_view
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of each axis. Assigning to it resizes."""
+        self._refresh()
+        return self._metadata.shape
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        with self._writing():
+            resize.resize(self, (value,))
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Length along each axis of what is read as one: a chunk, or an inner chunk of a shard.
+
+        Raises
+        ------
+        NotImplementedError
+            Chunks have several lengths along an axis, as in zarr-python; `read_chunk_sizes` has
+            them.
+        """
+        metadata = self._metadata
+        if metadata.rectilinear is not None and metadata.shard_codec is None:
+            raise NotImplementedError(
+                f"{self._title()} has chunks of several shapes; read_chunk_sizes has their lengths"
+            )
+        return metadata.inner_chunk_shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy dtype of what is read."""
+        return self._metadata.dtype if self._cast_to is None else self._cast_to
+
+    @property
+    def fill_value(self) -> Any:
+        """What elements read as that were never written; None where that is left open (zeros)."""
+        return self._metadata.fill_value
+
+    @fill_value.setter
+    def fill_value(self, value: Any) -> None:
+        with self._writing():
+            fill = normalize_fill_value(value, self._metadata.dtype)
+            self._rewrite(lambda metadata: replace(metadata, fill_value=fill))
+
+    @property
+    def order(self) -> Order:
+        """``'C'`` or ``'F'``: the order of elements within a chunk."""
+        return self._metadata.order
+
+    @property
+    def compressor(self) -> Any:
+        """The last codec of the chain as a numcodecs object; None if there is none.
+
+        In format 3 the first of `compressors`, if numcodecs has it.
+        """
+        config = self._metadata.compressor
+        if self._metadata.zarr_format == 3 and self.compressors:
+            config = numcodecs_config(self.compressors[0].to_dict())
+        return None if config is None else shown_codec(config, self._metadata.where)
+
+    @property
+    def filters(self) -> Any:
+        """The codecs before the compressor, as numcodecs objects; None if there are none.
+
+        In format 3 a tuple of the codecs on arrays, as objects of `zarrix.codecs`.
+        """
+        if self._metadata.zarr_format == 3:
+            return self._codecs_by_kind()[0]
+        filters = self._metadata.filters
+        where = self._metadata.where
+        return None if filters is None else [shown_codec(config, where) for config in filters]
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._metadata.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements, uncompressed."""
+        return self.size * self.itemsize
+
+    @property
+    def nbytes_stored(self) -> StoredBytes:
+        """Bytes stored for chunks, metadata and attributes; an int that can also be called."""
+        return StoredBytes(
+            sum(s._engine.size_prefix(s.engine_path(self._path)) for s in self._stores())
+        )
+
+    @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """Number of chunks along each axis; ``(1,)`` for an array without axes."""
+        shape = self.shape
+        if not shape:
+            return (1,)
+        grid = self._metadata.inner_grid
+        return tuple(axis.count(n) for n, axis in zip(shape, grid, strict=True))
+
+    @property
+    def nchunks(self) -> int:
+        """Number of chunks, stored or not."""
+        return math.prod(self.cdata_shape)
+
+    @property
+    def nchunks_initialized(self) -> int:
+        """Number of chunks that are stored; inner chunks of stored shards count as stored."""
+        self._refresh()
+        return min(self._io.initialized(), self.nchunks)
+
+    initialized = nchunks_initialized
+
+    @property
+    def info(self) -> text.InfoReporter:
+        """A report of what the array is and how much of it is stored; prints as a table."""
+        return text.InfoReporter(self)
+
+    def info_items(self) -> list[tuple[str, Any]]:
+        """The rows of `info`."""
+        self._refresh()
+        return text.array_items(self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.dtype.names or ())
+
+    def _repr_html_(self) -> str:
+        from zarrix._display.html import array_html
+
+        return array_html(self.info_items(), self.shape, self._metadata.inner_grid)
+
+
+def _array_missing(store: Store, path: str, asked: int | None = None) -> ArrayNotFoundError:
+    where = nodes.describe(store, path)
+    if nodes.has_group(store, path):
+        return ArrayNotFoundError(f"{where} is a group, not an array")
+    return ArrayNotFoundError(f"no array at {where}{nodes.in_other_format(store, path, asked)}")

@@ -1,0 +1,304 @@
+"""What zarr-python 3 calls the parts of an array: shards, serializer, compressors, metadata.
+
+These are views of the one `ArrayMetadata` that every array has, for arrays of either format. The
+codecs of format 2 are shown as numcodecs objects, those of format 3 as objects of `zarrix.codecs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from zarrix import _engine
+from zarrix._codecs.chain import split_chain
+from zarrix._codecs.python_codecs import shown_codec
+from zarrix._errors import suggestion
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._metadata.keywords import Format, completable
+from zarrix._nodes import nodes
+from zarrix.util import json_dumps
+
+__all__ = ["ArrayConfig", "ArrayTerms", "StorePath"]
+
+
+@dataclass(frozen=True)
+class ArrayConfig:
+    """What an array object does, as opposed to how the array is stored.
+
+    Attributes
+    ----------
+    order : {"C", "F"}
+        Accepted for zarr-python; results of reads are in C order, and ``out=`` takes any.
+    write_empty_chunks : bool
+        Whether chunks that hold only the fill value are stored.
+    read_missing_chunks : bool
+        Whether chunks that are not stored read as the fill value; else reading one is an error.
+    """
+
+    order: str = "C"
+    write_empty_chunks: bool = False
+    read_missing_chunks: bool = True
+
+    @classmethod
+    def of(cls, value: Any, base: ArrayConfig) -> ArrayConfig:
+        """``base`` with the settings that ``config=`` names: a mapping, or another's config."""
+        return replace(base, **cls.given(value))
+
+    @classmethod
+    def given(cls, value: Any) -> dict[str, Any]:
+        """The settings that ``config=`` names: a mapping, or another's config."""
+        if value is None:
+            return {}
+        names = [one.name for one in fields(cls)]
+        settings = value if isinstance(value, Mapping) else vars(value)
+        for name in settings:
+            if name not in (*names, *_IGNORED):
+                raise TypeError(f"config has no setting {name!r}{suggestion(name, names)}")
+        return {name: one for name, one in settings.items() if name in names}
+
+    @classmethod
+    def words(cls, value: Any, write_empty_chunks: bool | None = None) -> dict[str, Any]:
+        """What ``config=`` says to `Array`; a ``write_empty_chunks`` of its own goes before it."""
+        given = {**cls.given(value)}
+        given.pop("order", None)
+        if write_empty_chunks is not None:
+            given["write_empty_chunks"] = write_empty_chunks
+        return given
+
+
+# Of zarr-python, about things that do not exist here.
+_IGNORED = (
+    "sharding_coalesce_max_gap_bytes",
+    "sharding_coalesce_max_bytes",
+    "rectilinear_chunks",
+    "target_shard_size_bytes",
+    "allow_unsafe_pickle_decode",
+)
+
+
+@dataclass(frozen=True)
+class StorePath:
+    """A place: a store and a path in it."""
+
+    store: Any
+    path: str = ""
+
+    @classmethod
+    def of(cls, value: Any) -> StorePath:
+        """``value``, which is a place, or a store whose root it is."""
+        return value if isinstance(value, cls) else cls(value)
+
+    def __str__(self) -> str:
+        root = getattr(self.store, "path", None)
+        start = f"file://{root}" if isinstance(root, str) else f"memory://{id(self.store)}"
+        return f"{start}/{self.path}".rstrip("/")
+
+    @property
+    def read_only(self) -> bool:
+        """Whether changes are refused."""
+        return bool(getattr(self.store, "read_only", False))
+
+    def __truediv__(self, other: str) -> StorePath:
+        return StorePath(self.store, f"{self.path}/{other}".strip("/"))
+
+
+@completable
+class ArrayTerms:
+    """The properties of zarr-python 3; mixed into every array."""
+
+    __slots__ = ()
+
+    _metadata: ArrayMetadata
+    _io: _engine.ArrayIO
+    _write_empty_chunks: bool
+    _read_missing: bool
+
+    def _codecs_by_kind(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
+        """Filters, serializer and compressors of format 3; those of its shards, if it has them."""
+        from zarrix._codecs.classes import codec_from_dict
+
+        metadata = self._metadata
+        shard = metadata.shard_codec
+        chain = metadata.codecs if shard is None else shard["codecs"]
+        arrays, middle, binary = split_chain(dict(codec) for codec in chain)
+        return (
+            tuple(codec_from_dict(one) for one in arrays),
+            codec_from_dict(middle[0]),
+            tuple(codec_from_dict(one) for one in binary),
+        )
+
+    if TYPE_CHECKING:
+        # What the class has that this is mixed into.
+        def __init__(self, *args: Any, **keywords: Any) -> None: ...
+        def __setstate__(self, state: Any) -> None: ...
+        @property
+        def attrs(self) -> Any: ...
+        @property
+        def info(self) -> Any: ...
+        @property
+        def path(self) -> str: ...
+        @property
+        def store(self) -> Any: ...
+
+    @classmethod
+    def open(cls, store: Any, *, zarr_format: Format | None = None, config: Any = None) -> Self:
+        """Open the array at a place; `ArrayNotFoundError` if there is none.
+
+        Parameters
+        ----------
+        store : Store, StorePath, mapping, str or Path
+        zarr_format : {2, 3}, optional
+            The format to look for; either when omitted.
+        config : mapping, optional
+            As in `zarrix.create_array`.
+        """
+        place = StorePath.of(store)
+        return cls(place.store, place.path, zarr_version=zarr_format, **ArrayConfig.words(config))
+
+    @classmethod
+    def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Self:
+        """An array as a document describes it, whatever is stored there; nothing is stored.
+
+        Parameters
+        ----------
+        store_path : StorePath, Store, mapping, str or Path
+            Where its chunks are.
+        data : mapping
+            The document: a ``zarr.json``, or a ``.zarray``.
+
+        Raises
+        ------
+        MetadataError
+            The document does not describe an array.
+        """
+        place = StorePath.of(store_path)
+        document = json_dumps(dict(data))
+        zarr_format: Format = 2 if data.get("zarr_format") == 2 else 3
+        node = nodes.Node(zarr_format, "array", document)
+        # Nothing is stored, so that nothing can be found gone.
+        return cls(place.store, place.path, zarr_version=zarr_format, _node=node, _is_detached=True)
+
+    @classmethod
+    def create(cls, store: Any = None, *, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """Create an array, of format 3 unless ``zarr_format`` says otherwise.
+
+        Parameters
+        ----------
+        store : Store, StorePath, mapping, str or Path, optional
+        shape : int or tuple of int
+        dtype : dtype, optional
+        **kwargs
+            As for `zarrix.create`.
+        """
+        from zarrix._array.create import create
+
+        place = StorePath.of(store)
+        kwargs.setdefault("zarr_format", 3)
+        kwargs.setdefault("path", place.path)
+        return create(shape, dtype=dtype, store=place.store, **kwargs)
+
+    @property
+    def async_array(self) -> Any:
+        """The same array with methods that are awaited: an `AsyncArray`."""
+        from zarrix._hierarchy.asynchronous import AsyncArray
+
+        return AsyncArray(cast(Any, self))
+
+    _async_array = async_array
+
+    @property
+    def zarr_format(self) -> Format:
+        """2 or 3: the format in which the array is stored."""
+        return self._metadata.zarr_format
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """Length of a shard along each axis; None where chunks are stored one by one.
+
+        Raises
+        ------
+        NotImplementedError
+            Shards have several lengths along an axis, as in zarr-python; `write_chunk_sizes` has
+            them.
+        """
+        if self._metadata.shard_codec is None:
+            return None
+        if self._metadata.rectilinear is not None:
+            raise NotImplementedError(
+                "the array has shards of several shapes; write_chunk_sizes has their lengths"
+            )
+        return self._metadata.chunk_shape
+
+    @property
+    def serializer(self) -> Any:
+        """The codec that turns a chunk into bytes; None in format 2."""
+        return None if self._metadata.zarr_format == 2 else self._codecs_by_kind()[1]
+
+    @property
+    def compressors(self) -> tuple[Any, ...]:
+        """The codecs on bytes, in the order in which they are applied."""
+        if self._metadata.zarr_format == 3:
+            return self._codecs_by_kind()[2]
+        config = self._metadata.compressor
+        return () if config is None else (shown_codec(config, self._metadata.where),)
+
+    @property
+    def metadata(self) -> ArrayMetadata:
+        """What the stored document says; it does not change with the array."""
+        if self._metadata.zarr_format == 3:
+            return self._metadata
+        return replace(self._metadata, zattrs=self.attrs.asdict())
+
+    @property
+    def config(self) -> ArrayConfig:
+        """What this object does, as opposed to how the array is stored."""
+        return ArrayConfig(self._metadata.order, self._write_empty_chunks, self._read_missing)
+
+    def with_config(self, config: Any) -> Self:
+        """The same array, through an object with other settings.
+
+        Parameters
+        ----------
+        config : mapping or ArrayConfig
+            Settings that are not named stay as they are.
+        """
+        new = self.__class__.__new__(self.__class__)
+        state = self.__getstate__()
+        assert isinstance(state, dict)
+        wanted = ArrayConfig.of(config, self.config)
+        changed = {
+            "write_empty_chunks": wanted.write_empty_chunks,
+            "read_missing_chunks": wanted.read_missing_chunks,
+        }
+        new.__setstate__({**state, **changed})
+        return new
+
+    @property
+    def store_path(self) -> StorePath:
+        """The store, and the path in it."""
+        return StorePath(self.store, self.path)
+
+    @property
+    def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Lengths of the chunks along each axis, as dask has them; of inner chunks in shards."""
+        return _sizes(self._metadata.shape, self._metadata.inner_grid)
+
+    @property
+    def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Lengths along each axis of what is stored as one: chunks, or shards."""
+        return _sizes(self._metadata.shape, self._metadata.grid)
+
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
+        """Set several attributes in one step; the others stay. Returns the array."""
+        self.attrs.update(new_attributes)
+        return self
+
+    def info_complete(self) -> Any:
+        """The same as `info`, which counts what is stored already."""
+        return self.info
+
+
+def _sizes(shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(axis.sizes(n)) for n, axis in zip(shape, grid, strict=True))

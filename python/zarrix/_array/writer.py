@@ -1,0 +1,290 @@
+"""A stream into an array: frames are gathered to whole chunks, and stored in the background.
+
+What is appended fills a block of whole chunks along one axis (whole shards, where there are any).
+A full block is handed to other threads (`zarrix._array.writer_thread`), and another one
+begun. Where frames arrive faster than they are stored, `append` waits: memory is at most four
+blocks, two that are stored, one that waits and one that is filled.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import math
+import os
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+from weakref import WeakSet
+
+import numpy as np
+
+from zarrix._array.writer_thread import Block, Storing
+from zarrix._dtypes.objects import as_elements
+from zarrix._errors import WriterError
+from zarrix._runtime.config import config
+from zarrix._selection.values import fill_element
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from zarrix._array.array import Array
+    from zarrix._metadata.array import ArrayMetadata
+
+__all__ = ["Writer"]
+
+_BLOCK_BYTES = 8 * 2**20
+"""Of a block, unless asked for: so little that what was appended is stored out of a cache."""
+
+_open: WeakSet[Writer] = WeakSet()
+
+
+class Writer:
+    """Appends frames to an array; made by ``z.writer()``.
+
+    Every frame that `flush` or `close` has returned for is stored. After a crash the array holds
+    the frames up to some whole block, in order, and nothing else. Where storing fails (a full disk,
+    a value that cannot be encoded), the next `append`, `flush` or `close` raises what happened; the
+    array keeps the frames up to there, and the writer takes no more.
+
+    A writer that is dropped, or still open when Python ends, is closed with a ``ResourceWarning``.
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> z = zarr.zeros((0, 2, 3), chunks=(4, 2, 3), dtype="i4")
+    >>> with z.writer() as stream:
+    ...     for number in range(10):
+    ...         stream.append(np.full((2, 3), number))
+    >>> z.shape, int(z[9, 0, 0])
+    ((10, 2, 3), 9)
+    """
+
+    __module__ = "zarrix.core"
+
+    def __init__(self, array: Array, axis: int = 0, buffer_bytes: int | None = None) -> None:
+        # First of all, for whoever collects a writer that was never made.
+        self._closed = True
+        array._forbid_on_view()
+        metadata = array._load()
+        axes = len(metadata.shape)
+        if not isinstance(axis, int | np.integer) or not -axes <= axis < axes:
+            raise ValueError(f"axis {axis!r} is out of range for an array of {axes} axes")
+        if buffer_bytes is not None and (
+            not hasattr(buffer_bytes, "__index__") or buffer_bytes < 1
+        ):
+            raise ValueError(f"buffer_bytes={buffer_bytes!r}; a number of bytes, 1 or more")
+        self._array = array
+        self._axis = int(axis) % axes
+        self._dtype = metadata.dtype
+        self._frame = tuple(n for i, n in enumerate(metadata.shape) if i != self._axis)
+        chunk = max(1, metadata.chunk_shape[self._axis])
+        self._aligned = metadata.grid[self._axis].end or 0
+        self._chunk = chunk
+        self._block = chunk * _rows_of_chunks(metadata, self._axis, buffer_bytes)
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._storing = Storing(array, self._axis)
+        self._begin = self._storing.stored
+        self._filled = 0
+        self._buffer: Any = self._new_buffer()
+        self._closed = False
+        _open.add(self)
+
+    @property
+    def count(self) -> int:
+        """Length of the axis with all that was appended, stored or not."""
+        return self._begin + self._filled
+
+    @property
+    def stored(self) -> int:
+        """Length of the axis that is stored, and that a reader sees."""
+        return self._storing.stored
+
+    def append(self, frames: Any) -> None:
+        """Take one frame, or several; waits while three full blocks are not stored yet.
+
+        Parameters
+        ----------
+        frames : array-like
+            One frame has the array's shape without the writer's axis; several have that axis too.
+            They are copied: the caller may use their memory again. To an array of objects, lists
+            are several frames, and their elements are kept and not copied.
+
+        Raises
+        ------
+        ValueError
+            They have another shape, or the writer is closed; nothing of them was taken.
+        WriterError
+            Somebody else changed the length of the axis, or this is a forked child.
+        """
+        self._forbid_in_child()
+        with self._lock:
+            self._check()
+            values = self._as_frames(frames)
+            taken = 0
+            while taken < values.shape[self._axis]:
+                room = self._length() - self._filled
+                part = values[self._along(taken, taken + room)]
+                count = part.shape[self._axis]
+                self._buffer[self._along(self._filled, self._filled + count)] = part
+                self._filled += count
+                taken += count
+                if count == room:
+                    self._hand_over()
+
+    def flush(self) -> None:
+        """Return when all that was appended is stored, and seen by readers.
+
+        Where that ends within a chunk, this chunk is stored again when it is full.
+        """
+        self._forbid_in_child()
+        with self._lock:
+            self._check()
+            self._flush()
+            self._check()
+
+    def close(self) -> None:
+        """`flush`, and take no more. Closing again does nothing."""
+        if self._closed or self._process != os.getpid():
+            return
+        with self._lock:
+            if self._closed:
+                return
+            if self._storing.failure is None:
+                self._flush()
+            self._storing.end()
+            self._closed = True
+            _open.discard(self)
+            self._raise_failure()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # What was appended before an error is kept; a second failure must not hide the first.
+        with contextlib.suppress(Exception) if error is not None else contextlib.nullcontext():
+            self.close()
+
+    def __del__(self) -> None:
+        _close_forgotten(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a writer cannot be pickled: it holds frames that are not stored yet and the exclusive "
+            "lock on the length of its array; pickle the array, and call its writer() over there"
+        )
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else f"{self._filled} buffered"
+        return f"<writer of {self._array!r} along axis {self._axis}, {self.stored} stored, {state}>"
+
+    # Gathering, on the caller's thread
+
+    def _forbid_in_child(self) -> None:
+        # Before the lock, which another thread of the parent may have had when it forked.
+        if self._process != os.getpid():
+            raise WriterError("a writer does not survive a fork: the parent has it")
+
+    def _check(self) -> None:
+        if self._closed:
+            raise ValueError("the writer is closed")
+        self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        if self._storing.failure is not None:
+            raise self._storing.failure
+
+    def _as_frames(self, frames: Any) -> Any:
+        axes = len(self._frame) + 1
+        if self._dtype.kind == "O":
+            values = as_elements(frames, (1,) * axes)
+        else:
+            values = np.asarray(frames, self._dtype)
+        if values.ndim == len(self._frame):
+            values = np.expand_dims(values, self._axis)
+        others = tuple(n for i, n in enumerate(values.shape) if i != self._axis)
+        if values.ndim != axes or others != self._frame:
+            raise ValueError(
+                f"frames of shape {values.shape}; one frame of {self._array._title()} has shape "
+                f"{self._frame}"
+            )
+        return values
+
+    def _along(self, start: int, stop: int) -> tuple[slice, ...]:
+        return (*(slice(None),) * self._axis, slice(start, stop))
+
+    def _new_buffer(self) -> Any:
+        # The first block is the shorter one: it ends where a chunk ends.
+        count = self._block - (self._begin - self._aligned) % self._chunk
+        if count == self._block and self._storing.spare:
+            return self._storing.spare.pop()
+        shape = list(self._frame)
+        shape.insert(self._axis, count)
+        return np.empty(shape, self._dtype)
+
+    def _hand_over(self) -> None:
+        """Pass the full block on, and begin another."""
+        whole = self._filled == self._block
+        self._storing.put(Block(self._begin, self._filled, self._buffer, whole))
+        self._begin += self._filled
+        self._filled = 0
+        self._buffer = self._new_buffer()
+
+    def _flush(self) -> None:
+        """Store what is filled, and keep only the part of a chunk that must be stored again."""
+        if self._filled:
+            end = self._begin + self._filled
+            # All of the last chunk is written, so that nothing is read, and nothing old is kept.
+            padded = min(end + (self._aligned - end) % self._chunk - self._begin, self._length())
+            metadata = self._array._metadata
+            fill = fill_element(metadata.dtype, metadata.fill_value)
+            self._buffer[self._along(self._filled, padded)] = fill
+            values = self._buffer[self._along(0, padded)]
+            self._storing.put(Block(self._begin, self._filled, values, False))
+        self._storing.wait()
+        end = self._begin + self._filled
+        whole = end - (end - self._aligned) % self._chunk - self._begin
+        if whole > 0:
+            rest = self._buffer[self._along(whole, self._filled)].copy()
+            self._begin += whole
+            self._filled -= whole
+            if self._length() != self._block:
+                self._buffer = self._new_buffer()
+            self._buffer[self._along(0, self._filled)] = rest
+
+    def _length(self) -> int:
+        length: int = self._buffer.shape[self._axis]
+        return length
+
+
+def _rows_of_chunks(metadata: ArrayMetadata, axis: int, buffer_bytes: int | None) -> int:
+    """How many chunks along the axis make up a block."""
+    frame = [n for i, n in enumerate(metadata.shape) if i != axis]
+    sides = [n for i, n in enumerate(metadata.chunk_shape) if i != axis]
+    row_bytes = math.prod(frame) * metadata.chunk_shape[axis] * max(1, metadata.dtype.itemsize)
+    rows = (buffer_bytes or _BLOCK_BYTES) // max(1, row_bytes)
+    if buffer_bytes is None:
+        # Two blocks are stored at a time: together, they are work for every thread.
+        across = math.prod(-(-n // max(1, side)) for n, side in zip(frame, sides, strict=True))
+        rows = max(rows, -(-config.threads // (2 * max(1, across))))
+    return max(1, rows)
+
+
+def _close_forgotten(writer: Writer) -> None:
+    if writer._closed or writer._process != os.getpid():
+        return
+    warnings.warn(f"{writer!r} was not closed", ResourceWarning, source=writer, stacklevel=2)
+    writer.close()
+
+
+@atexit.register
+def _close_all() -> None:
+    """At the end of Python, while threads still run."""
+    for writer in list(_open):
+        _close_forgotten(writer)

@@ -1,0 +1,232 @@
+"""Blocks of a stream, stored in the background and shown to readers in their order.
+
+A block's chunks are stored first, in parallel, and then the array's shape grows over them: whatever
+is killed when, what the shape covers is there. The option that lost grew the shape first, as
+`Array.append` must, which others may do at the same time: a crash then leaves fill where frames
+should be. What a killed writer left beyond the shape is deleted by the next one, before it could
+show up again.
+
+Two blocks are stored at a time, so that the end of one, where some processors have nothing left of
+it, is the begin of the next, and a third one waits, so that none of the two has to. The shape grows
+in one step over all that are stored up to the first that is not: when nothing else is being stored,
+or some time after it last grew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zarrix._array import resize
+from zarrix._array.length_lock import LengthLock
+from zarrix._errors import WriterError
+from zarrix._metadata.array import ArrayMetadata
+
+if TYPE_CHECKING:
+    from zarrix._array.array import Array
+
+__all__ = ["Block", "Storing"]
+
+_AT_A_TIME = 2
+_TAKEN = _AT_A_TIME + 1
+"""Blocks that are stored or wait for it."""
+
+_SHOW_SECONDS = 0.02
+"""While blocks follow one another, the shape grows no more often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Frames that are stored together.
+
+    Attributes
+    ----------
+    begin : int
+        Where on the axis the first of them goes.
+    count : int
+        How many frames there are; what follows in ``values`` only fills the last chunk.
+    values : ndarray
+        Ends where a chunk ends, so that no chunk is read; its memory comes back when it is whole.
+    whole : bool
+        Whether the memory may be used for another block.
+    """
+
+    begin: int
+    count: int
+    values: Any
+    whole: bool
+
+
+class Storing:
+    """Stores blocks along ``axis`` of ``array``, in the order in which it gets them.
+
+    Attributes
+    ----------
+    stored : int
+        Length of the axis that readers see.
+    failure : BaseException or None
+        What ended it; blocks that come after are dropped.
+    spare : list of ndarray
+        Memory of blocks that are stored.
+    """
+
+    def __init__(self, array: Array, axis: int) -> None:
+        self._lock = LengthLock(array, alone=True)
+        try:
+            metadata = array._load()
+            self._array = array
+            self._axis = axis
+            self._frame = tuple(n for i, n in enumerate(metadata.shape) if i != axis)
+            self.stored = metadata.shape[axis]
+            self._chunk_shape = metadata.chunk_shape
+            self.failure: BaseException | None = None
+            self.spare: list[Any] = []
+            self._blocks: queue.SimpleQueue[tuple[int, Block] | None] = queue.SimpleQueue()
+            self._room = threading.Semaphore(_TAKEN)
+            self._taken = 0
+            self._change = threading.Condition()
+            # What follows is guarded by `_change`. Only one thread at a time shows blocks.
+            self._showing = False
+            self._shown_at = 0.0
+            self._done = 0
+            self._ends: dict[int, int | None] = {}
+            self._is_whole = True
+            self._growing_to = self.stored
+            resize.erase_beyond(array, metadata, axis)
+            self._threads = [
+                threading.Thread(target=self._work, name="zarrix-writer", daemon=True)
+                for _ in range(_AT_A_TIME)
+            ]
+            for thread in self._threads:
+                thread.start()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def put(self, block: Block) -> None:
+        """Take a block; waits while as many are being stored as can be."""
+        self._room.acquire()
+        number = self._taken
+        # Counted before anyone can have stored it: the last one to be stored is shown at once.
+        self._taken += 1
+        self._blocks.put((number, block))
+
+    def wait(self) -> None:
+        """Return when every block is stored, or dropped after a failure."""
+        with self._change:
+            self._change.wait_for(lambda: self._done == self._taken and not self._showing)
+
+    def end(self) -> None:
+        """Store what is waiting and take no more."""
+        for _ in self._threads:
+            self._blocks.put(None)
+        for thread in self._threads:
+            thread.join()
+        # Where the length is somebody else's by now, so is what lies behind it.
+        if self.failure is not None and not isinstance(self.failure, WriterError):
+            # The failure is what the caller hears of; the next writer deletes what stays.
+            with contextlib.suppress(Exception):
+                resize.erase_beyond(self._array, self._array._load(), self._axis)
+        self._lock.release()
+
+    def _work(self) -> None:
+        while (taken := self._blocks.get()) is not None:
+            number, block = taken
+            end: int | None = None
+            try:
+                if self.failure is None:
+                    self._store(block)
+                    end = block.begin + block.count
+            except BaseException as error:
+                self._fail(error)
+            if block.whole and len(self.spare) < _TAKEN:
+                self.spare.append(block.values)
+            with self._change:
+                self._ends[number] = end
+                shows = not self._showing and self._is_due()
+                self._showing = self._showing or shows
+            # A block that is referred to here would live until the next one comes.
+            del taken, block
+            self._room.release()
+            if shows:
+                self._show()
+
+    def _is_due(self) -> bool:
+        all_are_stored = self._done + len(self._ends) == self._taken
+        return all_are_stored or time.monotonic() - self._shown_at >= _SHOW_SECONDS
+
+    def _fail(self, error: BaseException) -> None:
+        with self._change:
+            self.failure = self.failure or error
+
+    def _store(self, block: Block) -> None:
+        """Store the chunks of a block, which nobody sees yet."""
+        array, axis = self._array, self._axis
+        with array._writing():
+            least = self.stored
+            metadata = array._load()
+            # It may grow meanwhile.
+            self._check_length(metadata.shape, least, self._growing_to)
+            shape = list(metadata.shape)
+            shape[axis] = block.begin + block.values.shape[axis]
+            io = resize.io_to_chunk_end(array, self._reaching(metadata, shape), axis)
+            ranges = [(0, 1, size) for size in shape]
+            ranges[axis] = (block.begin, 1, block.values.shape[axis])
+            io.write(tuple(ranges), block.values, array._fsync)
+
+    def _show(self) -> None:
+        """Grow the shape over all blocks up to the first that is not stored."""
+        while True:
+            end: int | None = None
+            with self._change:
+                first = self._done
+                while self._done in self._ends:
+                    next_end = self._ends.pop(self._done)
+                    self._is_whole = self._is_whole and next_end is not None
+                    end = next_end if self._is_whole else end
+                    self._done += 1
+                if self._done == first:
+                    self._showing = False
+                    self._change.notify_all()
+                    return
+            try:
+                if end is not None:
+                    self._grow(end)
+            except BaseException as error:
+                self._is_whole = False
+                self._fail(error)
+            self._shown_at = time.monotonic()
+
+    def _grow(self, end: int) -> None:
+        """Let readers see what is stored up to there."""
+
+        def grow(metadata: ArrayMetadata) -> ArrayMetadata:
+            self._check_length(metadata.shape, self.stored, self.stored)
+            shape = list(metadata.shape)
+            shape[self._axis] = end
+            return self._reaching(metadata, shape)
+
+        self._growing_to = end
+        with self._array._writing():
+            self._array._rewrite(grow)
+        self.stored = end
+
+    def _reaching(self, metadata: ArrayMetadata, shape: list[int]) -> ArrayMetadata:
+        # Where chunks are listed, those that come are as long as the longest so far.
+        return metadata.with_shape(tuple(shape), self._chunk_shape)
+
+    def _check_length(self, shape: tuple[int, ...], least: int, most: int) -> None:
+        """Raise unless the array is as long as that, and of its shape along the other axes."""
+        frame = tuple(n for i, n in enumerate(shape) if i != self._axis)
+        if frame != self._frame or not least <= shape[self._axis] <= most:
+            expected = list(self._frame)
+            expected.insert(self._axis, self.stored)
+            raise WriterError(
+                f"{self._array._title()} has the shape {shape} where its writer left "
+                f"{tuple(expected)}; only one may change the length of an axis while a writer is "
+                "open"
+            )

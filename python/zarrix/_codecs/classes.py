@@ -1,0 +1,346 @@
+"""Codecs of format 3 as objects: what users pass, and what arrays show as their codecs.
+
+A codec is its name and its configuration, and nothing else: encoding is the engine's business. The
+classes have the names, arguments and defaults of zarr-python 3, so that code which makes them runs
+here. Objects of zarr-python itself, and anything else with a ``to_dict()``, are taken as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from zarrix._codecs.normalize import as_codec_document
+from zarrix._errors import MetadataError
+
+__all__ = [
+    "BloscCodec",
+    "BytesCodec",
+    "CastValue",
+    "Codec",
+    "Crc32cCodec",
+    "GzipCodec",
+    "OtherCodec",
+    "ScaleOffset",
+    "ShardingCodec",
+    "TransposeCodec",
+    "VLenBytesCodec",
+    "VLenUTF8Codec",
+    "ZstdCodec",
+    "codec_from_dict",
+]
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Codec:
+    """A codec of format 3: `name` and `configuration` of its document."""
+
+    name: ClassVar[str] = ""
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What stands under ``"configuration"`` in the document."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {key: _plain(value) for key, value in values.items() if value is not None}
+
+    def to_dict(self) -> Document:
+        """The codec's document: ``{"name": ..., "configuration": {...}}``."""
+        configuration = self.configuration
+        return {"name": self.name, "configuration": configuration}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Any:
+        """The codec that a document describes."""
+        return cls(**data.get("configuration", {}))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Codec):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    # Enumerations of zarr-python hold the text that documents have.
+    return getattr(value, "value", value) if not isinstance(value, (str, int)) else value
+
+
+def _one_of(codec: Codec, name: str, allowed: tuple[Any, ...]) -> None:
+    value = getattr(codec, name)
+    text = getattr(value, "value", value)
+    if text not in allowed:
+        listed = ", ".join(repr(one) for one in allowed)
+        raise MetadataError(f"{type(codec).__name__}: {name}={value!r}; allowed: {listed}")
+    object.__setattr__(codec, name, text)
+
+
+def _in_range(codec: Codec, name: str, least: int, most: int) -> None:
+    value = getattr(codec, name)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise MetadataError(
+            f"{type(codec).__name__}: {name}={value!r}; allowed: whole numbers from {least} to "
+            f"{most}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BytesCodec(Codec):
+    """Elements as their bytes, in the order that ``endian`` says; None for elements of one byte.
+
+    Examples
+    --------
+    >>> BytesCodec().to_dict()
+    {'name': 'bytes', 'configuration': {'endian': 'little'}}
+    """
+
+    name: ClassVar[str] = "bytes"
+    endian: str | None = "little"
+
+    def __post_init__(self) -> None:
+        _one_of(self, "endian", ("little", "big", None))
+
+    def to_dict(self) -> Document:
+        """The codec's document; without a configuration where there is no order."""
+        return {"name": self.name} if self.endian is None else super().to_dict()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BloscCodec(Codec):
+    """Blosc. ``typesize`` and ``shuffle`` follow the data type where they are None."""
+
+    name: ClassVar[str] = "blosc"
+    typesize: int | None = None
+    cname: str = "zstd"
+    clevel: int = 5
+    shuffle: str | None = None
+    blocksize: int = 0
+
+    def __post_init__(self) -> None:
+        _one_of(self, "cname", ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"))
+        _one_of(self, "shuffle", ("noshuffle", "shuffle", "bitshuffle", None))
+        _in_range(self, "clevel", 0, 9)
+        _in_range(self, "blocksize", 0, 2**31 - 1)
+        if self.typesize is not None:
+            _in_range(self, "typesize", 1, 2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GzipCodec(Codec):
+    """gzip, at a level from 0 to 9."""
+
+    name: ClassVar[str] = "gzip"
+    level: int = 5
+
+    def __post_init__(self) -> None:
+        _in_range(self, "level", 0, 9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZstdCodec(Codec):
+    """Zstandard, at a level up to 22; with ``checksum``, damaged chunks are noticed."""
+
+    name: ClassVar[str] = "zstd"
+    level: int = 0
+    checksum: bool = False
+
+    def __post_init__(self) -> None:
+        _in_range(self, "level", -131072, 22)
+
+
+@dataclass(frozen=True)
+class Crc32cCodec(Codec):
+    """A checksum of four bytes behind the chunk."""
+
+    name: ClassVar[str] = "crc32c"
+
+    def to_dict(self) -> Document:
+        """The codec's document, which has no configuration."""
+        return {"name": self.name}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransposeCodec(Codec):
+    """The axes of a chunk in another order, as in ``numpy.transpose``.
+
+    Drafts of the specification had ``"C"`` and ``"F"`` for two of the orders.
+    """
+
+    name: ClassVar[str] = "transpose"
+    order: tuple[int, ...] | str
+
+    def __post_init__(self) -> None:
+        if self.order not in ("C", "F"):
+            object.__setattr__(self, "order", tuple(int(axis) for axis in self.order))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CastValue(Codec):
+    """Elements as values of another data type, rounded and limited as configured."""
+
+    name: ClassVar[str] = "cast_value"
+    data_type: Any
+    rounding: str = "nearest-even"
+    out_of_range: str | None = None
+    scalar_map: Any = None
+
+    def __post_init__(self) -> None:
+        to_json = getattr(self.data_type, "to_json", None)
+        if to_json is not None:
+            object.__setattr__(self, "data_type", to_json(zarr_format=3))
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What stands under ``"configuration"`` in the document."""
+        found = super().configuration
+        if self.rounding == "nearest-even":
+            del found["rounding"]
+        if self.scalar_map is not None:
+            found["scalar_map"] = {
+                way: [list(pair) for pair in _items(pairs)]
+                for way, pairs in self.scalar_map.items()
+            }
+        return found
+
+
+def _items(pairs: Any) -> Any:
+    return pairs.items() if isinstance(pairs, Mapping) else pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleOffset(Codec):
+    """Every element less ``offset``, times ``scale``."""
+
+    name: ClassVar[str] = "scale_offset"
+    offset: Any = 0
+    scale: Any = 1
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What stands under ``"configuration"`` in the document, without what is usual."""
+        given = {"offset": (self.offset, 0), "scale": (self.scale, 1)}
+        return {key: value for key, (value, usual) in given.items() if value != usual}
+
+    def to_dict(self) -> Document:
+        """The codec's document; without a configuration where it changes nothing."""
+        return super().to_dict() if self.configuration else {"name": self.name}
+
+
+@dataclass(frozen=True)
+class VLenUTF8Codec(Codec):
+    """Texts of any length, as numcodecs stores them."""
+
+    name: ClassVar[str] = "vlen-utf8"
+
+
+@dataclass(frozen=True)
+class VLenBytesCodec(Codec):
+    """Byte strings of any length, as numcodecs stores them."""
+
+    name: ClassVar[str] = "vlen-bytes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardingCodec(Codec):
+    """A chunk as a shard: inner chunks of ``chunk_shape``, each through ``codecs``, and an index.
+
+    Parameters
+    ----------
+    chunk_shape : int or tuple of int
+        Of an inner chunk; it divides the shard.
+    codecs, index_codecs : iterable of codecs
+        Those of numcodecs too; what depends on the data type is filled in when an array is made.
+    index_location : {"end", "start"}
+    subchunk_write_order : str
+        Accepted for zarr-python; inner chunks are written in C order.
+    """
+
+    name: ClassVar[str] = "sharding_indexed"
+    chunk_shape: tuple[int, ...]
+    codecs: tuple[Any, ...] = (BytesCodec(),)
+    index_codecs: tuple[Any, ...] = (BytesCodec(), Crc32cCodec())
+    index_location: str = "end"
+    subchunk_write_order: str = field(default="morton", repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        shape = self.chunk_shape
+        lengths = shape if isinstance(shape, Iterable) else (shape,)
+        object.__setattr__(self, "chunk_shape", tuple(int(length) for length in lengths))
+        for name in ("codecs", "index_codecs"):
+            chain = tuple(codec_from_dict(as_codec_document(one)) for one in getattr(self, name))
+            object.__setattr__(self, name, chain)
+        location = getattr(self.index_location, "value", self.index_location)
+        object.__setattr__(self, "index_location", location)
+        _one_of(self, "index_location", ("end", "start"))
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What stands under ``"configuration"`` in the document."""
+        return {k: v for k, v in super().configuration.items() if k != "subchunk_write_order"}
+
+
+@dataclass(frozen=True, repr=False)
+class OtherCodec(Codec):
+    """Any other codec, by the name and configuration of its document."""
+
+    document: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name in the document."""
+        return str(self.document["name"])
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What stands under ``"configuration"`` in the document."""
+        return dict(self.document.get("configuration", {}))
+
+    def to_dict(self) -> Document:
+        """The document."""
+        return dict(self.document)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> OtherCodec:
+        """The codec that a document describes."""
+        return cls(dict(data))
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        values = "".join(f", {key}={value!r}" for key, value in self.configuration.items())
+        return f"Codec({self.name!r}{values})"
+
+
+CODEC_CLASSES: dict[str, type[Codec]] = {
+    one.name: one
+    for one in (
+        BloscCodec,
+        BytesCodec,
+        CastValue,
+        Crc32cCodec,
+        GzipCodec,
+        ScaleOffset,
+        ShardingCodec,
+        TransposeCodec,
+        VLenBytesCodec,
+        VLenUTF8Codec,
+        ZstdCodec,
+    )
+}
+
+
+def codec_from_dict(document: Mapping[str, Any]) -> Codec:
+    """The object for a codec's document; an `OtherCodec` where none of the classes fits."""
+    kind = CODEC_CLASSES.get(document["name"], OtherCodec)
+    configuration = document.get("configuration", {})
+    if kind is OtherCodec or set(configuration) - {one.name for one in fields(kind)}:
+        return OtherCodec(dict(document))
+    if kind is BytesCodec and "endian" not in configuration:
+        return BytesCodec(endian=None)
+    try:
+        codec: Codec = kind.from_dict(document)
+    except (MetadataError, TypeError, ValueError):
+        # Of a stored array: what only an encoder uses may be anything.
+        return OtherCodec(dict(document))
+    return codec

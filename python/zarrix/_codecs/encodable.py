@@ -1,0 +1,75 @@
+"""Codecs of a stored array as a new array takes them.
+
+What only an encoder uses may be anything in a stored document (`zarrix._codecs.encoder_options`);
+a copy of the array is described by values that every encoder takes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from zarrix import _engine
+from zarrix._codecs.encoder_options import encodable, takes
+from zarrix._codecs.native import BYTES, link_codec
+
+__all__ = ["encodable_config", "encodable_document", "for_a_new_array"]
+
+Config = Mapping[str, Any]
+
+
+def for_a_new_array(codec: Any) -> Any:
+    """``codec`` itself if an encoder takes its options, else one that is as near as can be.
+
+    Parameters
+    ----------
+    codec : codec of numcodecs, codec of `zarrix.codecs`, list or tuple of them, or None
+        What `Array.compressor`, `filters`, `compressors` or `serializer` show.
+    """
+    if isinstance(codec, list | tuple):
+        return type(codec)(for_a_new_array(one) for one in codec)
+    if hasattr(codec, "get_config"):
+        config = codec.get_config()
+        found = encodable_config(config)
+        return codec if found == config else found
+    if hasattr(codec, "to_dict"):
+        document = codec.to_dict()
+        found = encodable_document(document)
+        return codec if found == document else found
+    return codec
+
+
+def encodable_config(config: Config) -> dict[str, Any]:
+    """A configuration of format 2 whose encoder options are all taken."""
+    taken = takes(lambda one: link_codec(one, BYTES, None, "codec", new=True))
+    return _with_options_that_are(taken, str(config["id"]), config)
+
+
+def encodable_document(codec: Config) -> dict[str, Any]:
+    """A codec document of format 3 whose encoder options are all taken, inside shards too."""
+    name, given = codec["name"], codec.get("configuration")
+    if not isinstance(given, Mapping):
+        return dict(codec)
+    if name == "sharding_indexed":
+        inner = {
+            key: [encodable_document(one) for one in value]
+            for key, value in given.items()
+            if key in ("codecs", "index_codecs") and isinstance(value, list)
+        }
+        return {**codec, "configuration": {**given, **inner}}
+    if name.startswith("numcodecs."):
+        found = encodable_config({"id": name.removeprefix("numcodecs."), **given})
+        return {**codec, "configuration": {k: v for k, v in found.items() if k != "id"}}
+
+    def taken(one: dict[str, Any]) -> bool:
+        if name == "gzip" and one.get("level") == -1:
+            return False  # which is a level in format 2 only
+        return _engine.codec_fault(name, json.dumps(one), 1) is None
+
+    return {**codec, "configuration": _with_options_that_are(taken, name, given)}
+
+
+def _with_options_that_are(taken: Any, name: str, given: Config) -> dict[str, Any]:
+    found = None if taken(dict(given)) else encodable(name, given, taken)
+    return dict(given) if found is None else found

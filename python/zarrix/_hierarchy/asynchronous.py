@@ -1,0 +1,356 @@
+"""The async door: arrays and groups whose methods are awaited.
+
+A twin, not a second implementation: every coroutine here is the synchronous call in a thread of the
+event loop's executor, where the engine works without the GIL. Requests to a store that is far away
+overlap inside one call; several calls overlap by ``asyncio.gather``.
+
+Cancelling waits for the call that runs, so that nothing goes on behind the back of who cancelled: a
+read that was cancelled has let go of its buffer, a write has ended, whole, in each chunk. A call
+that has not begun never begins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from concurrent.futures import Executor
+from typing import Any, Self, TypeVar
+
+from zarrix._array.array import Array
+from zarrix._hierarchy.group import Group
+
+__all__ = [
+    "AsyncArray",
+    "AsyncGroup",
+    "as_async",
+    "as_sync",
+    "in_pool",
+    "in_thread",
+    "iterate",
+    "twin",
+]
+
+T = TypeVar("T")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+class _Call:
+    """A call for another thread, which does nothing if it is cancelled before it begins."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+        self._context = contextvars.copy_context()
+        self.cancelled = False
+
+    def __call__(self) -> Any:
+        return None if self.cancelled else self._context.run(self._function)
+
+
+async def in_thread(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """The result of a call that is made in another thread; see the module about cancelling."""
+    return await in_pool(None, function, *args, **kwargs)
+
+
+async def in_pool(
+    pool: Executor | None, function: Callable[..., T], *args: Any, **kwargs: Any
+) -> T:
+    """`in_thread`, where the thread is one of ``pool``."""
+    call = _Call(functools.partial(function, *args, **kwargs))
+    future: asyncio.Future[T] = asyncio.get_running_loop().run_in_executor(pool, call)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        call.cancelled = True
+        while not future.done():
+            try:
+                await asyncio.wait([future])
+            except asyncio.CancelledError:
+                continue
+        if not future.cancelled():
+            # Taken, or the loop would report it as lost.
+            future.exception()
+        raise
+
+
+def as_async(value: Any) -> Any:
+    """``value``, with every array or group as its twin."""
+    if isinstance(value, Array):
+        return AsyncArray(value)
+    if isinstance(value, tuple):
+        return tuple(as_async(one) for one in value)
+    return AsyncGroup(value) if isinstance(value, Group) else value
+
+
+def as_sync(value: Any) -> Any:
+    """``value``, with the twin of an array or group as that."""
+    return value._sync if isinstance(value, _Twin) else value
+
+
+def twin(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """A coroutine function that does what ``function`` does, in another thread."""
+
+    @functools.wraps(function)
+    async def awaited(*args: Any, **kwargs: Any) -> Any:
+        plain = [as_sync(one) for one in args]
+        named = {name: as_sync(one) for name, one in kwargs.items()}
+        return as_async(await in_thread(function, *plain, **named))
+
+    return awaited
+
+
+async def iterate(function: Callable[[], Iterable[T]]) -> AsyncIterator[T]:
+    """What ``function`` gives, made in another thread."""
+    for one in await in_thread(lambda: list(function())):
+        yield one
+
+
+class _Twin:
+    """What both twins are: another object behind, whose properties are seen through."""
+
+    __slots__ = ("_sync",)
+    _sync: Any
+    # Answers that cost no look into the store.
+    _seen: frozenset[str] = frozenset()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._seen:
+            return as_async(getattr(self._sync, name))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._seen})
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and bool(self._sync == other._sync)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._sync!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not as state: an empty group is false, and the older protocols of pickle leave it out.
+        return type(self), (self._sync,)
+
+
+class _AsyncIndex:
+    """``z.oindex`` and ``z.vindex`` of an `AsyncArray`."""
+
+    __slots__ = ("_index",)
+
+    def __init__(self, index: Any) -> None:
+        self._index = index
+
+    async def getitem(self, selection: Any) -> Any:
+        """Read a selection."""
+        return await in_thread(self._index.__getitem__, selection)
+
+    async def setitem(self, selection: Any, value: Any) -> None:
+        """Write a selection."""
+        await in_thread(self._index.__setitem__, selection, as_sync(value))
+
+
+class AsyncArray(_Twin):
+    """An array whose reads and writes are awaited; ``array.async_array`` is one.
+
+    Properties that tell what the array is are those of `Array`, and so are the methods' parameters.
+
+    Parameters
+    ----------
+    array : Array
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> import zarrix as zarr
+    >>> async def both(z):
+    ...     await z.setitem(slice(0, 2), 7)
+    ...     return await asyncio.gather(z.getitem(0), z.getitem(slice(1, 4)))
+    >>> asyncio.run(both(zarr.zeros(4, dtype="i4").async_array))
+    [np.int32(7), array([7, 0, 0], dtype=int32)]
+    """
+
+    __module__ = "zarrix"
+    __slots__ = ()
+    _seen = _words(
+        "attrs basename cdata_shape chunks compressor compressors config dtype fill_value "
+        "filters info metadata name nbytes nchunks ndim order path read_chunk_sizes read_only "
+        "serializer shape shards size store store_path write_chunk_sizes zarr_format"
+    )
+
+    def __init__(self, array: Array) -> None:
+        if not isinstance(array, Array):
+            raise TypeError(f"an AsyncArray is made of an Array, not of {array!r}")
+        self._sync = array
+
+    @property
+    def array(self) -> Array:
+        """The array that is not awaited."""
+        found: Array = self._sync
+        return found
+
+    @classmethod
+    async def open(cls, store: Any, zarr_format: int | None = None, config: Any = None) -> Self:
+        """Open the array at a place; `ArrayNotFoundError` if there is none."""
+        return cls(await in_thread(Array.open, store, zarr_format=zarr_format, config=config))
+
+    @classmethod
+    def from_dict(cls, store_path: Any, data: dict[str, Any]) -> Self:
+        """An array by its document; see `Array.from_dict`."""
+        return cls(Array.from_dict(store_path, data))
+
+    async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
+        """Read a region, as ``z[selection]`` does."""
+        return await in_thread(self._sync.__getitem__, selection)
+
+    async def setitem(self, selection: Any, value: Any, prototype: Any = None) -> None:
+        """Write a region, as ``z[selection] = value`` does."""
+        await in_thread(self._sync.__setitem__, selection, as_sync(value))
+
+    @property
+    def oindex(self) -> _AsyncIndex:
+        """With ``getitem`` and ``setitem`` for orthogonal selections."""
+        return _AsyncIndex(self._sync.oindex)
+
+    @property
+    def vindex(self) -> _AsyncIndex:
+        """With ``getitem`` and ``setitem`` for points and masks."""
+        return _AsyncIndex(self._sync.vindex)
+
+    async def resize(self, new_shape: Any, delete_outside_chunks: bool = True) -> None:
+        """Change the length of axes; what is cut off is always gone, as in `Array.resize`."""
+        await in_thread(self._sync.resize, new_shape)
+
+    async def nchunks_initialized(self) -> int:
+        """Number of chunks that are stored."""
+        return await in_thread(lambda: self._sync.nchunks_initialized)
+
+    async def nbytes_stored(self) -> int:
+        """Bytes stored for chunks, metadata and attributes."""
+        return await in_thread(lambda: int(self._sync.nbytes_stored))
+
+    def with_config(self, config: Any) -> Self:
+        """The same array, through an object with other settings."""
+        return type(self)(self._sync.with_config(config))
+
+
+class AsyncGroup(_Twin):
+    """A group whose members are awaited, each as such a twin.
+
+    Parameters
+    ----------
+    group : Group
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> import zarrix as zarr
+    >>> async def names(group):
+    ...     await group.create_array("a", shape=3, dtype="i4")
+    ...     return [(name, one.shape) async for name, one in group.arrays()]
+    >>> asyncio.run(names(AsyncGroup(zarr.create_group())))
+    [('a', (3,))]
+    """
+
+    __module__ = "zarrix"
+    __slots__ = ()
+    _seen = _words(
+        "attrs basename info metadata name path read_only store store_path synchronizer zarr_format"
+    )
+
+    def __init__(self, group: Group) -> None:
+        if not isinstance(group, Group):
+            raise TypeError(f"an AsyncGroup is made of a Group, not of {group!r}")
+        self._sync = group
+
+    @property
+    def group(self) -> Group:
+        """The group that is not awaited."""
+        found: Group = self._sync
+        return found
+
+    @classmethod
+    async def open(
+        cls, store: Any, zarr_format: int | None = None, use_consolidated: Any = None
+    ) -> Self:
+        """Open the group at a place; `GroupNotFoundError` if there is none."""
+        from zarrix._hierarchy.open import open_group
+
+        return cls(
+            await in_thread(
+                open_group,
+                store,
+                "r+",
+                zarr_format=zarr_format,
+                use_consolidated=use_consolidated,
+            )
+        )
+
+    @classmethod
+    async def from_store(cls, store: Any, **kwargs: Any) -> Self:
+        """Create a group at the root of a store; see `Group.from_store`."""
+        return cls(await in_thread(Group.from_store, store, **kwargs))
+
+    async def getitem(self, key: str) -> Any:
+        """The array or group of that name or path; ``KeyError`` if there is none."""
+        return as_async(await in_thread(self._sync.__getitem__, key))
+
+    async def setitem(self, key: str, value: Any) -> None:
+        """Store ``value`` as an array of that name."""
+        await in_thread(self._sync.__setitem__, key, as_sync(value))
+
+    async def delitem(self, key: str) -> None:
+        """Delete a member and all below it."""
+        await in_thread(self._sync.__delitem__, key)
+
+    async def contains(self, member: str) -> bool:
+        """Whether there is such a member."""
+        return await in_thread(self._sync.__contains__, member)
+
+
+def _awaited(cls: type[_Twin], source: type[Any], names: str) -> None:
+    """Give a twin the methods of its source, as coroutines."""
+    for name in _words(names):
+        function = twin(getattr(source, name))
+
+        def method(self: Any, *args: Any, _function: Any = function, **kwargs: Any) -> Any:
+            return _function(self, *args, **kwargs)
+
+        setattr(cls, name, functools.update_wrapper(method, function))
+
+
+def _iterated(cls: type[_Twin], names: str) -> None:
+    """Give a twin the methods of its source that iterate, as asynchronous iterators."""
+    for name in _words(names):
+        source = getattr(Group, name)
+
+        async def method(
+            self: Any, *args: Any, _source: Any = source, **kwargs: Any
+        ) -> AsyncIterator[Any]:
+            async for one in iterate(lambda: _source(self._sync, *args, **kwargs)):
+                yield as_async(one)
+
+        setattr(cls, name, functools.update_wrapper(method, source))
+
+
+_awaited(
+    AsyncArray,
+    Array,
+    "append get_basic_selection get_block_selection get_coordinate_selection get_mask_selection "
+    "get_orthogonal_selection info_complete read_windows set_basic_selection set_block_selection "
+    "set_coordinate_selection set_mask_selection set_orthogonal_selection update_attributes",
+)
+_awaited(
+    AsyncGroup,
+    Group,
+    "create_array create_dataset create_group empty empty_like full full_like get get_array "
+    "get_group info_complete move nmembers ones ones_like require_array require_dataset "
+    "require_group require_groups tree update_attributes zeros zeros_like",
+)
+_iterated(
+    AsyncGroup,
+    "array_keys array_values arrays create_hierarchy group_keys group_values groups keys members",
+)

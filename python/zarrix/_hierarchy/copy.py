@@ -1,0 +1,267 @@
+"""Copying arrays and groups between zarrix, zarr-python and h5py.
+
+Sources and destinations are duck-typed by what all three libraries share (``shape``, ``keys``,
+``attrs``, ``create_dataset``). Data move in slabs of whole chunks of the destination, so that
+memory holds 64 MiB or one chunk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from zarrix._array.create import ARRAY_KEYWORDS
+from zarrix._array.sparse import grid_of, sparse_regions
+from zarrix._codecs.encodable import for_a_new_array
+from zarrix._dtypes.objects import dtype_in_3
+from zarrix._errors import CopyError, check_keywords
+from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
+from zarrix._hierarchy.h5py_source import attributes_of, fill_value_of, is_h5py, shape_of, stored_as
+from zarrix._metadata.grid_documents import has_lists
+from zarrix._metadata.keywords import IfExists
+from zarrix._nodes.undo import or_nothing
+from zarrix._selection.values import slabs
+
+__all__ = ["copy", "copy_all"]
+
+
+def copy(
+    source: Any,
+    dest: Any,
+    name: str | None = None,
+    shallow: bool = False,
+    without_attrs: bool = False,
+    log: Any = None,
+    if_exists: IfExists = "raise",
+    dry_run: bool = False,
+    **create_kws: Any,
+) -> tuple[int, int, int]:
+    """Copy an array, or a group with all below it, into a group.
+
+    Parameters
+    ----------
+    source : array or group of zarrix, zarr-python or h5py
+    dest : group of zarrix, zarr-python or h5py
+    name : str, optional
+        Name in ``dest``; that of ``source`` when omitted.
+    shallow : bool
+        Copy only the immediate children of a group.
+    without_attrs : bool
+        Leave attributes behind.
+    log : function, path or file, optional
+        Gets one line per item.
+    if_exists : {'raise', 'replace', 'skip', 'skip_initialized'}
+        What to do about an array that exists in ``dest``; ``'skip_initialized'`` leaves it alone
+        if all its chunks are stored.
+    dry_run : bool
+        Log what would be done, and change nothing.
+    **create_kws
+        Passed to ``dest.create_dataset``; the rest is taken from ``source``.
+
+    Returns
+    -------
+    n_copied, n_skipped, n_bytes_copied : int
+
+    Raises
+    ------
+    CopyError
+        Something is in the way in ``dest`` and ``if_exists`` is ``'raise'``.
+    """
+    _check_group(dest, create_kws)
+    with log_to(log) as logged:
+        job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
+        counts = job.copy(source, dest, name, is_root=True)
+        logged.summary(dry_run, counts)
+    return counts.as_tuple()
+
+
+def copy_all(
+    source: Any,
+    dest: Any,
+    shallow: bool = False,
+    without_attrs: bool = False,
+    log: Any = None,
+    if_exists: IfExists = "raise",
+    dry_run: bool = False,
+    **create_kws: Any,
+) -> tuple[int, int, int]:
+    """Copy all children of a group into another group; parameters and results as for `copy`."""
+    _check_group(dest, create_kws)
+    counts = Counts(0, 0, 0)
+    with log_to(log) as logged:
+        job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
+        for name in source:
+            counts = counts.plus(job.copy(source[name], dest, name, is_root=False))
+        if not (dry_run or without_attrs):
+            dest.attrs.update(attributes_of(source))
+        logged.summary(dry_run, counts)
+    return counts.as_tuple()
+
+
+@dataclass(frozen=True)
+class _Job:
+    """The choices of one `copy` or `copy_all`, shared by everything below it."""
+
+    log: Log
+    shallow: bool
+    without_attrs: bool
+    if_exists: str
+    dry_run: bool
+    create_kws: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        check_choice("if_exists", self.if_exists, ("raise", "replace", "skip", "skip_initialized"))
+
+    def copy(self, source: Any, dest: Any, name: str | None, *, is_root: bool) -> Counts:
+        """Copy ``source`` to ``name`` in ``dest``, which is None below a group not yet made."""
+        if is_h5py(dest) and self.if_exists == "skip_initialized":
+            raise ValueError("if_exists='skip_initialized' cannot be used when copying to h5py")
+        name = name or (source.name or "").split("/")[-1]
+        if not name:
+            raise TypeError("the source has no name; pass name= for the name to copy it to")
+        if hasattr(source, "shape"):
+            return self._copy_array(source, dest, name)
+        if is_root or not self.shallow:
+            return self._copy_group(source, dest, name)
+        return Counts(0, 0, 0)
+
+    def _copy_array(self, source: Any, dest: Any, name: str) -> Counts:
+        exists = dest is not None and name in dest
+        if exists and dest[name] == source:
+            raise CopyError(f"{name!r} in {dest.name!r} is the source; copy it to another name")
+        described = f"{source.name} {source.shape} {source.dtype}"
+        if exists and self._leave_alone(dest, name, f"an object {name!r}"):
+            self.log(f"skip {described}")
+            return Counts(0, 1, 0)
+        self.log(f"copy {described}")
+        if self.dry_run:
+            return Counts(1, 0, 0)
+        options = self._creation_options(source, dest)
+        if type(dest).__module__.startswith("zarrix."):
+            options["overwrite"] = exists
+        elif exists:
+            del dest[name]
+        # zarr-python 3.2 and later have only the second name.
+        create = getattr(dest, "create_dataset", None) or dest.create_array
+        shape, dtype, read = source.shape, source.dtype, source.__getitem__
+        if is_h5py(source) and not is_h5py(dest):
+            shape, (dtype, read) = shape_of(source), stored_as(source)
+        elif _is_ours(dest) and _format_of(dest) == 3:
+            dtype = dtype_in_3(source)
+        array = create(name, shape=shape, **{"dtype": dtype, **options})
+        with _all_of_it(array):
+            for region in _regions(source, array):
+                array[region] = read(region)
+            if not self.without_attrs:
+                array.attrs.update(attributes_of(source))
+        return Counts(1, 0, array.size * array.dtype.itemsize)
+
+    def _copy_group(self, source: Any, dest: Any, name: str) -> Counts:
+        blocked = dest is not None and name in dest and hasattr(dest[name], "shape")
+        if blocked and self._leave_alone(dest, name, f"an array {name!r}"):
+            self.log(f"skip {source.name}")
+            return Counts(0, 1, 0)
+        self.log(f"copy {source.name}")
+        group = None
+        if self.dry_run:
+            group = dest.get(name) if dest is not None and not blocked else None
+        else:
+            if blocked:
+                del dest[name]
+            group = dest.require_group(name)
+            if not self.without_attrs:
+                group.attrs.update(attributes_of(source))
+        counts = Counts(1, 0, 0)
+        for key in source:
+            counts = counts.plus(self.copy(source[key], group, key, is_root=False))
+        return counts
+
+    def _leave_alone(self, dest: Any, name: str, described: str) -> bool:
+        """Whether the existing ``name`` stays as it is; raises if that is what was asked for."""
+        if self.if_exists == "raise":
+            raise CopyError(
+                f"{described} already exists in destination {dest.name!r}; "
+                "pass if_exists='replace' or 'skip'"
+            )
+        if self.if_exists == "skip_initialized":
+            existing = dest[name]
+            if not hasattr(existing, "shape"):
+                return False
+            return bool(existing.nchunks_initialized == existing.nchunks)
+        return self.if_exists == "skip"
+
+    def _creation_options(self, source: Any, dest: Any) -> dict[str, Any]:
+        """How the copy is stored: as the source where both sides know how, else by default."""
+        chunks, shards = _partition_of(source, dest)
+        options: dict[str, Any] = {"chunks": chunks}
+        if is_h5py(source) and is_h5py(dest):
+            names = ("compression", "compression_opts", "shuffle", "fletcher32", "fillvalue")
+            options.update((name, getattr(source, name)) for name in names)
+        elif is_h5py(source):
+            options.update(chunks=chunks or True, fill_value=fill_value_of(source))
+        elif is_h5py(dest) and source.shape == ():
+            # HDF5 has neither chunks nor filters for a scalar.
+            options = {"chunks": None, "fillvalue": source.fill_value}
+        elif is_h5py(dest):
+            options.update(compression="gzip", compression_opts=1, fillvalue=source.fill_value)
+        else:
+            options.update(fill_value=source.fill_value)
+            if _format_of(source) == _format_of(dest) == 2:
+                codecs = "compressor" if hasattr(dest, "create_dataset") else "compressors"
+                options.update({codecs: for_a_new_array(source.compressor)})
+                options.update(filters=for_a_new_array(source.filters) or None)
+                options.update(order=source.order)
+            elif _format_of(source) == _format_of(dest) == 3 and _is_ours(dest):
+                for name in ("filters", "serializer", "compressors"):
+                    options[name] = for_a_new_array(getattr(source, name))
+                options.update(shards=shards)
+                options.update(dimension_names=source.metadata.dimension_names)
+        if "compression" in self.create_kws and not is_h5py(dest):
+            options.pop("compressor", None)
+        return {**options, **self.create_kws}
+
+
+def _all_of_it(array: Any) -> contextlib.AbstractContextManager[None]:
+    """Delete a copy again that cannot be finished: it would read as one whose rest is fill."""
+    if not _is_ours(array):
+        return contextlib.nullcontext()
+    metadata = array._metadata
+    return or_nothing(array._store, array._path, array._chunk_store, metadata, replaces=False)
+
+
+def _partition_of(source: Any, dest: Any) -> tuple[Any, Any]:
+    """``chunks=`` and ``shards=`` of a copy in ``dest``, cut like ``source`` where it can be."""
+    to_3 = _is_ours(dest) and _format_of(dest) == 3
+    if _is_ours(source):
+        chunks, shards = source._metadata.partition
+        if to_3 or not has_lists(chunks):
+            return chunks, shards
+    else:
+        with contextlib.suppress(NotImplementedError):
+            return source.chunks, getattr(source, "shards", None)
+    return (True if hasattr(dest, "create_dataset") else "auto"), None
+
+
+def _regions(source: Any, array: Any) -> Iterator[tuple[slice, ...]]:
+    """Parts of whole chunks of a new array that have all that its source stores."""
+    sparse = sparse_regions(source, array)
+    everything = slabs(array.shape, grid_of(array), array.dtype.itemsize)
+    return everything if sparse is None else sparse
+
+
+def _format_of(node: Any) -> Any:
+    """The format of a zarrix or zarr-python 3 node; all else that is not h5py stores format 2."""
+    return getattr(getattr(node, "metadata", None), "zarr_format", 2)
+
+
+def _is_ours(obj: Any) -> bool:
+    return type(obj).__module__.startswith("zarrix.")
+
+
+def _check_group(dest: Any, create_kws: dict[str, Any]) -> None:
+    if not hasattr(dest, "create_dataset") and not hasattr(dest, "create_array"):
+        raise ValueError(f"dest is a group to copy into, not {dest!r}")
+    if _is_ours(dest):
+        check_keywords(create_kws, ARRAY_KEYWORDS, "copy")

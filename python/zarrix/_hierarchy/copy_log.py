@@ -1,0 +1,68 @@
+"""What a copy says of itself: lines of a log while it runs, and counts at its end."""
+
+from __future__ import annotations
+
+import builtins
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from zarrix._display.printable import printable
+
+__all__ = ["Counts", "Log", "check_choice", "log_to"]
+
+
+class Counts(NamedTuple):
+    """What a copy did: items copied, items left alone, bytes of data moved."""
+
+    n_copied: int
+    n_skipped: int
+    n_bytes_copied: int
+
+    def as_tuple(self) -> tuple[int, int, int]:
+        return self.n_copied, self.n_skipped, self.n_bytes_copied
+
+    def plus(self, other: tuple[int, int, int]) -> Counts:
+        return Counts(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+class Log:
+    """Wherever the caller wants progress: a function, an open file, or nowhere."""
+
+    def __init__(self, log: Any) -> None:
+        self._write: Callable[[str], object] = lambda _: None
+        self._file = log
+        if callable(log):
+            self._write = log
+        elif hasattr(log, "write"):
+            self._write = self._print
+        elif log is not None:
+            raise TypeError(f"log is a function, a path or a file with write(), not {log!r}")
+
+    def _print(self, line: str) -> None:
+        print(line, file=self._file, flush=hasattr(self._file, "flush"))
+
+    def __call__(self, line: str) -> None:
+        self._write(printable(line))
+
+    def summary(self, dry_run: bool, counts: Counts) -> None:
+        line = f"{counts.n_copied:,} copied, {counts.n_skipped:,} skipped"
+        if dry_run:
+            self(f"dry run: {line}")
+        else:
+            self(f"all done: {line}, {counts.n_bytes_copied:,} bytes copied")
+
+
+@contextmanager
+def log_to(log: Any) -> Iterator[Log]:
+    if isinstance(log, str | os.PathLike):
+        with builtins.open(log, mode="w", encoding="utf-8") as file:
+            yield Log(file)
+    else:
+        yield Log(log)
+
+
+def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} is one of {', '.join(map(repr, allowed))}, not {value!r}")

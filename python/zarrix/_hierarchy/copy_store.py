@@ -1,0 +1,186 @@
+"""Copying from store to store: the stored bytes, and nothing of what they mean.
+
+Many values are on their way at once, since a store far away answers late. Documents go last: a copy
+that was stopped has chunks without an array, and never an array that lacks some of its chunks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Literal
+
+from zarrix._display.progress import Progress, phase
+from zarrix._errors import CopyError, PathNotFoundError
+from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
+from zarrix._nodes.nodes import describe
+from zarrix._stores.base import Store, is_document
+from zarrix._stores.open import as_store
+
+__all__ = ["copy_store"]
+
+_Pair = tuple[str, str]
+
+
+def copy_store(
+    source: Any,
+    dest: Any,
+    source_path: str = "",
+    dest_path: str = "",
+    excludes: str | Iterable[str] | None = None,
+    includes: str | Iterable[str] | None = None,
+    flags: int = 0,
+    if_exists: Literal["raise", "replace", "skip"] = "raise",
+    dry_run: bool = False,
+    log: Any = None,
+    *,
+    workers: int = 8,
+    progress: bool | Progress = False,
+) -> tuple[int, int, int]:
+    """Copy keys and values from one store to another, encoded as they are.
+
+    The fastest copy, and the exact one: nothing is decoded. Every value appears in ``dest`` as a
+    whole or not at all, documents after all chunks: a copy that was stopped goes on from where it
+    was by the same call with ``if_exists="skip"``.
+
+    Parameters
+    ----------
+    source, dest : Store, mapping, URL, str or Path
+    source_path, dest_path : str
+        Copy what lies below ``source_path``, to below ``dest_path``.
+    excludes, includes : str or iterable of str, optional
+        Regular expressions searched in source keys; one that matches ``excludes`` is left out,
+        unless it matches ``includes`` too.
+    flags : int
+        Flags of ``re`` for these expressions.
+    if_exists : {'raise', 'replace', 'skip'}
+        What to do about a key that ``dest`` has already.
+    dry_run : bool
+        Log what would be done, and change nothing.
+    log : function, path or file, optional
+        Gets one line per key, in the order of the keys, before anything is copied.
+    workers : int
+        How many values are on their way at once; memory holds that many.
+    progress : bool or callable
+        True draws a bar on stderr; a callable is told how many keys are copied, and of how many.
+
+    Returns
+    -------
+    n_copied, n_skipped, n_bytes_copied : int
+
+    Raises
+    ------
+    CopyError
+        A key exists in ``dest`` and ``if_exists`` is ``'raise'``; nothing was copied.
+    PathNotFoundError
+        Nothing is stored at the path or URL ``source``, or below ``source_path``. A mapping or a
+        store object may be empty.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.copy_store({"a/0": b"12", "b/0": b"3"}, {}, source_path="a")
+    (1, 0, 2)
+    """
+    check_choice("if_exists", if_exists, ("raise", "replace", "skip"))
+    if workers < 1:
+        raise ValueError(f"workers is a positive number of threads, not {workers}")
+    is_named = isinstance(source, str) or hasattr(source, "__fspath__")
+    source, dest = as_store(source), as_store(dest)
+    source_prefix, dest_prefix = _prefix(source_path), _prefix(dest_path)
+    keys = sorted(_listed(source, source_prefix) if source_prefix else source.keys())
+    if not keys and (is_named or source_prefix):
+        raise PathNotFoundError(
+            f"nothing to copy at {describe(source, source_prefix.rstrip('/'))}: no key is stored "
+            "there"
+        )
+    leave_out, keep = _patterns(excludes, flags), _patterns(includes, flags)
+    pairs = [
+        (key, dest_prefix + key[len(source_prefix) :])
+        for key in keys
+        if (not _any_match(leave_out, key) or _any_match(keep, key))
+    ]
+    existing = set() if if_exists == "replace" else {*_listed(dest, dest_prefix)}
+    there = [pair for pair in pairs if dest.engine_path(pair[1]) in existing]
+    if there and if_exists == "raise":
+        raise CopyError(
+            f"key {there[0][1]!r} exists in destination; pass if_exists='replace' or 'skip'"
+        )
+    with log_to(log) as logged:
+        left = _announce(pairs, set(there), logged)
+        tell = phase(progress, "keys")
+        moved = 0 if dry_run else sum(_copy_all(source, dest, left, workers, tell))
+        counts = Counts(len(left), len(there), moved)
+        logged.summary(dry_run, counts)
+    return counts.as_tuple()
+
+
+def _listed(store: Store, prefix: str) -> list[str]:
+    """Keys below ``prefix``, listed at once: asking for each costs a request of each."""
+    return store._engine.list_prefix(store.engine_path(prefix.rstrip("/")))
+
+
+def _announce(pairs: list[_Pair], there: set[_Pair], log: Log) -> list[_Pair]:
+    """What is to be copied of ``pairs``; the log has all of them."""
+    left = []
+    for pair in pairs:
+        key, target = pair
+        verb = "skip" if pair in there else "copy"
+        log(f"{verb} {key}" if target == key else f"{verb} {key} -> {target}")
+        if verb == "copy":
+            left.append(pair)
+    return left
+
+
+def _copy_all(
+    source: Store, dest: Store, pairs: list[_Pair], workers: int, tell: Progress
+) -> Iterator[int]:
+    """Copy ``pairs``, documents last; the bytes of each."""
+    done = 0
+    chunks = [pair for pair in pairs if not is_document(pair[0])]
+    # Those of the root are the very last: before that, nothing there is a hierarchy.
+    documents = sorted(
+        (pair for pair in pairs if is_document(pair[0])),
+        key=lambda pair: pair[0].count("/"),
+        reverse=True,
+    )
+    for part in (chunks, documents):
+        for nbytes in _concurrently(source, dest, part, workers):
+            done += 1
+            tell(done, len(pairs))
+            yield nbytes
+
+
+def _concurrently(source: Store, dest: Store, pairs: list[_Pair], workers: int) -> Iterator[int]:
+    # Every program that opens an array imports this module, and few copy a store.
+    from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+    def move(pair: _Pair) -> int:
+        value = source[pair[0]]
+        dest[pair[1]] = value
+        return memoryview(value).nbytes
+
+    waiting = iter(pairs)
+    with ThreadPoolExecutor(workers) as threads:
+        running: set[Future[int]] = {threads.submit(move, one) for one in islice(waiting, workers)}
+        while running:
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in ended:
+                # An error ends the loop; what is on its way is waited for, and nothing is begun.
+                yield future.result()
+                running.update(threads.submit(move, one) for one in islice(waiting, 1))
+
+
+def _prefix(path: str) -> str:
+    joined = "/".join(part for part in str(path).split("/") if part)
+    return f"{joined}/" if joined else ""
+
+
+def _patterns(patterns: str | Iterable[str] | None, flags: int) -> list[re.Pattern[str]]:
+    listed = [patterns] if isinstance(patterns, str) else patterns or ()
+    return [re.compile(pattern, flags) for pattern in listed]
+
+
+def _any_match(patterns: list[re.Pattern[str]], key: str) -> bool:
+    return any(pattern.search(key) for pattern in patterns)

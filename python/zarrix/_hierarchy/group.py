@@ -1,0 +1,488 @@
+"""A group in a store: a mapping of names to arrays and groups.
+
+A group holds no list of its members: they are what is stored below it, looked up when asked for, so
+that what other processes create is seen at once. Names may be paths; groups in between are made.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+from typing import Any, cast
+
+from zarrix._array.array import Array
+from zarrix._array.h5py_names import GROUP_ADVICE, group_word
+from zarrix._display import text
+from zarrix._errors import (
+    ContainsArrayError,
+    GroupNotFoundError,
+    MemberNotFoundError,
+    MetadataError,
+    ReadOnlyError,
+    Suggesting,
+)
+from zarrix._hierarchy.creating import Creating
+from zarrix._hierarchy.v3_methods import GroupTerms
+from zarrix._hierarchy.visits import Visiting
+from zarrix._metadata.array import GroupMetadata
+from zarrix._metadata.keywords import takes
+from zarrix._nodes import nodes
+from zarrix._nodes.attributes import Attributes, require_json
+from zarrix._nodes.consolidate import keep_true
+from zarrix._nodes.member import Member
+from zarrix._nodes.undo import or_nothing
+from zarrix._stores.open import MemoryStore, Store, as_store
+from zarrix.util import normalize_storage_path
+
+__all__ = ["Group"]
+
+# How many paths are offered for completion; names of direct members are offered in any case.
+_MOST_COMPLETIONS = 500
+
+
+class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
+    """A group that exists in a store.
+
+    Use `zarrix.open_group` or `zarrix.group` rather than this class.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+        Closed at the end of a ``with`` block over the group.
+    path : str, optional
+        Where in the store the group is; its root when omitted.
+    read_only : bool
+    chunk_store : Store, mapping, str or Path, optional
+        Where the chunks of its arrays are, if not in ``store``.
+    cache_attrs : bool
+        False reads attributes again before every use.
+    synchronizer : mapping of key to lock, optional
+        Held during writes in addition to the engine's own locks.
+    zarr_version : {2, 3}, optional
+        The format to look for; either when omitted.
+    meta_array : ndarray, optional
+        Accepted for zarr 2.18; results are NumPy arrays.
+
+    Raises
+    ------
+    GroupNotFoundError
+        No group is stored there.
+    ContainsArrayError
+        An array is.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.group()
+    >>> z = root.create_dataset("foo/bar/baz", shape=100, chunks=10)
+    >>> root["foo"]
+    <zarrix.hierarchy.Group '/foo'>
+    >>> root.tree()
+    /
+     └── foo
+         └── bar
+             └── baz (100,) float64
+    """
+
+    __module__ = "zarrix.hierarchy"
+
+    def __init__(
+        self,
+        store: Any,
+        path: str | None = None,
+        read_only: bool = False,
+        chunk_store: Any = None,
+        cache_attrs: bool = True,
+        synchronizer: Any = None,
+        zarr_version: int | None = None,
+        *,
+        meta_array: Any = None,
+        _node: nodes.Node | None = None,
+    ) -> None:
+        asked = nodes.check_format(zarr_version)
+        self._store: Store = as_store(store)
+        self._chunk_store: Store | None = None if chunk_store is None else as_store(chunk_store)
+        self._path: str = normalize_storage_path(path)
+        self._read_only = bool(read_only) or self._store.read_only
+        self._synchronizer = synchronizer
+        self._meta_array = meta_array
+        node = _node or nodes.find(self._store, self._path, asked)
+        if node is not None and node.kind == "array":
+            raise ContainsArrayError(
+                f"{nodes.describe(self._store, self._path)} contains an array, not a group; "
+                "open it with open_array()"
+            )
+        if node is None:
+            raise GroupNotFoundError(
+                f"no group at {nodes.describe(self._store, self._path)}"
+                f"{nodes.in_other_format(self._store, self._path, asked)}"
+            )
+        self._zarr_format = node.zarr_format
+        self._parse_metadata(node.document)
+        self._attrs = Attributes(
+            self._store,
+            key=nodes.key_of(self._path, ".zattrs" if node.zarr_format == 2 else "zarr.json"),
+            read_only=self._read_only,
+            cache=cache_attrs,
+            synchronizer=synchronizer,
+        )
+
+    # What it is
+
+    @property
+    def name(self) -> str:
+        """Path with a leading slash, as in h5py."""
+        return f"/{self._path}"
+
+    @property
+    def basename(self) -> str:
+        """Last part of the name; empty for the root."""
+        return self._path.split("/")[-1]
+
+    @property
+    def read_only(self) -> bool:
+        """Whether changes are refused, here and in all members."""
+        return self._read_only
+
+    @property
+    def info(self) -> text.InfoReporter:
+        """A report of what the group holds; prints as a table."""
+        return text.InfoReporter(self)
+
+    def info_items(self) -> list[tuple[str, Any]]:
+        """The rows of `info`."""
+        return text.group_items(self)
+
+    def tree(
+        self,
+        expand: bool | int | None = False,
+        level: int | None = None,
+        *,
+        max_nodes: int | None = None,
+        plain: bool = False,
+    ) -> text.TreeViewer:
+        """The hierarchy, drawn as a tree.
+
+        Parameters
+        ----------
+        expand : bool or int
+            How many levels are open in the HTML form; True for all.
+        level : int, optional
+            How deep to go.
+        max_nodes : int, optional
+            How many arrays and groups the text shows; all by default.
+        plain : bool
+            Accepted for zarr-python 3; the text has no colours.
+
+        Returns
+        -------
+        TreeViewer
+            Prints as text; notebooks show it as HTML.
+        """
+        return text.TreeViewer(self, expand=expand, level=level, max_nodes=max_nodes)
+
+    def __repr__(self) -> str:
+        read_only = " read-only" if self._read_only else ""
+        return f"<{text.type_name(self)} {self.name!r}{read_only}>"
+
+    def _repr_html_(self) -> str:
+        from zarrix._display.html import info_table
+
+        return f"{info_table(self.info_items())}{self.tree()._repr_html_()}"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Group)
+            and self._store == other._store
+            and self._read_only == other._read_only
+            and self._path == other._path
+        )
+
+    def __enter__(self) -> Group:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._store.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "store": self._store,
+            "path": self._path,
+            "read_only": self._read_only,
+            "chunk_store": self._chunk_store,
+            "cache_attrs": self._attrs.cache,
+            "synchronizer": self._synchronizer,
+            "zarr_version": self._zarr_format,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    # Members
+
+    def _item_path(self, item: Any) -> str:
+        """Path in the store of a member; one that begins with a slash starts at the root."""
+        path = normalize_storage_path(item)
+        absolute = isinstance(item, str) and item.startswith("/")
+        if absolute or not self._path:
+            return path
+        return f"{self._path}/{path}" if path else self._path
+
+    def _open_node(self, path: str, node: nodes.Node, **changes: Any) -> Any:
+        """The array or group that ``node`` was found to be."""
+        options = {**self.__getstate__(), "path": path, **changes}
+        return (Array if node.kind == "array" else Group)(**options, _node=node)
+
+    def _open_group(self, path: str) -> Group:
+        return Group(**{**self.__getstate__(), "path": path})
+
+    def __getitem__(self, item: str) -> Any:
+        """The array or group of that name or path; ``KeyError`` if there is none."""
+        path = self._item_path(item)
+        node = self._node(path)
+        if node is None:
+            raise self._no_member(item)
+        return self._open_node(path, node)
+
+    def _no_member(self, item: str) -> MemberNotFoundError:
+        above, _, name = str(item).rpartition("/")
+
+        def beside() -> list[str]:
+            group = self[above] if above else self
+            return list(group) if isinstance(group, Group) else []
+
+        message = f"{item} is neither an array nor a group in the group {self.name!r}"
+        return MemberNotFoundError(Suggesting(message, name, beside))
+
+    def __setitem__(self, item: str, value: Any) -> None:
+        """Store ``value`` as an array of that name; replaces what is there.
+
+        Raises
+        ------
+        TypeError
+            ``value`` is a group: that is copied with `zarrix.copy`.
+        """
+        if isinstance(value, Mapping) or (hasattr(value, "keys") and not hasattr(value, "shape")):
+            raise TypeError(
+                f"{item!r} cannot be a {type(value).__name__}: an assignment stores an array. "
+                f"zarrix.copy(group, this_group, name={item!r}) copies a group with all below it, "
+                f"and create_group({item!r}) makes one"
+            )
+        self.array(item, value, overwrite=True)
+
+    def __delitem__(self, item: str) -> None:
+        """Delete a member and all below it."""
+        path = self._item_path(item)
+        with self._writing():
+            if item not in self:
+                raise self._no_member(item)
+            for store in self._stores():
+                store.rmdir(path)
+            keep_true(self._store, path, self._zarr_format, deep=True)
+
+    def __contains__(self, item: object) -> bool:
+        try:
+            return self._node(self._item_path(item)) is not None
+        except MetadataError:
+            # What is there cannot be opened.
+            return True
+
+    def _node(self, path: str) -> nodes.Node | None:
+        return nodes.find(self._store, path, self._zarr_format)
+
+    def _kind(self, path: str) -> str | None:
+        node = self._node(path)
+        return None if node is None else node.kind
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def clear(self) -> None:
+        """Delete all members; attributes stay."""
+        for name in list(self):
+            del self[name]
+
+    def pop(self, key: str, *default: Any) -> Any:
+        """Delete a member and return what it was, as a copy in memory.
+
+        Parameters
+        ----------
+        key : str
+        *default : object, optional
+            Returned where there is no such member.
+
+        Returns
+        -------
+        Array or Group
+        """
+        from zarrix._hierarchy.copy import copy
+
+        if default and key not in self:
+            return default[0]
+        root = GroupMetadata(zarr_format=self._zarr_format)
+        kept = Group(MemoryStore({root.document_name: nodes.group_document(root)}))
+        copy(self[key], kept, name=key)
+        del self[key]
+        return kept[key]
+
+    def popitem(self) -> tuple[str, Any]:
+        """`pop` for the first member; ``KeyError`` if there is none."""
+        for name in self:
+            return name, self.pop(name)
+        raise KeyError("the group is empty")
+
+    def __getattr__(self, name: str) -> Any:
+        # Python asks for these names itself: no look in the store, which may be far away.
+        if name.startswith(("__", "_ipython_", "_repr_")) or "_store" not in self.__dict__:
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError:
+            found = group_word(self, name)
+            if found is not None:
+                return found
+            message = f"the group {self.name!r} has neither a method nor a member {name!r}"
+            if name in GROUP_ADVICE:
+                raise AttributeError(f"{message}; {GROUP_ADVICE[name]}") from None
+            raise AttributeError(Suggesting(message, name, lambda: dir(self))) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_") or type(self) is not Group or hasattr(Group, name):
+            super().__setattr__(name, value)
+            return
+        raise AttributeError(
+            f"{name!r} would be an attribute of this Python object only, and not stored; "
+            f"group[{name!r}] = value stores an array, group.attrs[{name!r}] = value an attribute"
+        )
+
+    def __dir__(self) -> list[str]:
+        names = [n for n in self if n.isidentifier() and not keyword.iskeyword(n)]
+        return sorted({*super().__dir__(), *names})
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names of the members and, where the store is near, paths of what is below them."""
+        paths = list(self)
+        if self._store.is_remote:
+            return paths
+        begun = 0
+        while begun < len(paths) and len(paths) < _MOST_COMPLETIONS:
+            path = paths[begun]
+            names = self._store.child_names(self._item_path(path))
+            found = (f"{path}/{name}" for name in names)
+            paths += [one for one in found if self._kind_or_broken(one) is not None]
+            begun += 1
+        return paths[: max(len(self), _MOST_COMPLETIONS)]
+
+    def _kind_or_broken(self, name: str) -> str | None:
+        try:
+            return self._kind(self._item_path(name))
+        except MetadataError:
+            return "broken"
+
+    # Changing the hierarchy
+
+    def _writing(self) -> AbstractContextManager[Any]:
+        """Refuse where changing is; else the lock to hold during it."""
+        if self._read_only:
+            raise ReadOnlyError(
+                f"the group {self.name!r} is read-only; open it with mode='r+' to change it"
+            )
+        if self._synchronizer is None:
+            return nullcontext()
+        return cast("AbstractContextManager[Any]", self._synchronizer[".zgroup"])
+
+    def create_group(
+        self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ) -> Group:
+        """Make a group, and those above it.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group.
+        overwrite : bool
+            Replace what is there.
+        attributes : mapping, optional
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is there and ``overwrite`` is false.
+        """
+        path = self._item_path(name)
+        require_json(attributes)
+        with self._writing():
+            new = self._new_metadata(attributes)
+            replaces = nodes.create_group(self._store, path, self._chunk_store, overwrite, new)
+        with or_nothing(self._store, path, None, new, replaces=replaces):
+            made = self._open_group(path)
+            if attributes and self._zarr_format == 2:
+                made.attrs.put(attributes)
+        return made
+
+    @takes()
+    def create_groups(
+        self, *names: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ) -> tuple[Group, ...]:
+        """`create_group` for several names."""
+        return tuple(self.create_group(name, overwrite, attributes) for name in names)
+
+    def require_group(
+        self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ) -> Group:
+        """The group of that name, made if it does not exist.
+
+        Parameters
+        ----------
+        name : str
+        overwrite : bool
+            Replace an array of that name.
+        attributes : mapping, optional
+            Of the group, if it is made.
+        """
+        path = self._item_path(name)
+        if self._kind(path) != "group":
+            return self.create_group(name, overwrite, attributes)
+        with self._writing():
+            return self._open_group(path)
+
+    def require_groups(self, *names: str) -> tuple[Group, ...]:
+        """`require_group` for several names."""
+        return tuple(self.require_group(name) for name in names)
+
+    def move(self, source: str, dest: str) -> None:
+        """Move a member, with all below it, to another path; groups above that are made.
+
+        Parameters
+        ----------
+        source, dest : str
+            Names, or paths relative to this group.
+
+        Raises
+        ------
+        ValueError
+            ``source`` does not exist, or ``dest`` does.
+        """
+        old, new = self._item_path(source), self._item_path(dest)
+        with self._writing():
+            if source not in self:
+                raise ValueError(f'The source, "{old}", does not exist.')
+            if dest in self:
+                raise ValueError(f'The dest, "{new}", already exists.')
+            if f"{new}/".startswith(f"{old}/"):
+                raise ValueError(f"{old!r} cannot be moved below itself, to {new!r}")
+            parent = new.rpartition("/")[0]
+            if parent and self._kind(parent) != "group":
+                metadata = self._new_metadata()
+                nodes.create_group(self._store, parent, self._chunk_store, False, metadata)
+            for store in self._stores():
+                store.rename(old, new)
+            for moved in (old, new):
+                keep_true(self._store, moved, self._zarr_format, deep=True)

@@ -1,0 +1,516 @@
+"""The front door: open whatever is there, consolidate, show as a tree.
+
+What zarr 2.18 calls ``zarr.convenience``, with ``group`` and ``open_group`` of ``zarr.hierarchy``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, Unpack, overload
+
+from zarrix._array import create
+from zarrix._array.array import Array
+from zarrix._array.create import check_mode, open_array
+from zarrix._display import text
+from zarrix._errors import (
+    ContainsArrayError,
+    ContainsGroupError,
+    GroupNotFoundError,
+    PathNotFoundError,
+)
+from zarrix._hierarchy.group import Group
+from zarrix._hierarchy.v3_methods import create_nodes
+from zarrix._metadata import v3
+from zarrix._metadata.array import GroupMetadata
+from zarrix._metadata.keywords import (
+    Durability,
+    Format,
+    Mode,
+    OpenGroupKeywords,
+    OpenKeywords,
+    OpenLikeKeywords,
+    takes,
+)
+from zarrix._nodes import nodes as _nodes
+from zarrix._nodes.attributes import Attributes, require_json
+from zarrix._nodes.consolidate import consolidate, open_store
+from zarrix._nodes.undo import or_nothing
+from zarrix._stores.open import Store, as_store
+from zarrix.util import normalize_storage_path
+
+__all__ = [
+    "consolidate_metadata",
+    "create_group",
+    "create_hierarchy",
+    "group",
+    "open",
+    "open_consolidated",
+    "open_group",
+    "tree",
+]
+
+
+@overload
+def open(
+    store: Any = None,
+    mode: Mode = "a",
+    *,
+    shape: int | Sequence[int],
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **kwargs: Unpack[OpenLikeKeywords],
+) -> Array: ...
+@overload
+def open(
+    store: Any = None,
+    mode: Mode = "a",
+    *,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **kwargs: Unpack[OpenKeywords],
+) -> Array | Group: ...
+@takes(OpenKeywords, like=open_array)
+def open(
+    store: Any = None,
+    mode: Mode = "a",
+    *,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **kwargs: Any,
+) -> Array | Group:
+    """Open the array or group that is stored there, by file mode.
+
+    Where something is to be created, ``shape=`` makes it an array, its absence a group.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+        A path may lead into a hierarchy: ``open("x.zarr/group/array")``.
+    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
+        ``'r'`` reads, ``'r'`` and ``'r+'`` need something to be there; ``'a'`` creates what is not;
+        ``'w'`` replaces what is; ``'w-'`` and ``'x'`` fail if something is.
+    zarr_version, zarr_format : {2, 3}, optional
+        The format to look for, and to create; what is created has format 2 by default.
+    path : str, optional
+        Where in the store.
+    **kwargs
+        As for `open_array` or `open_group`.
+
+    Returns
+    -------
+    Array or Group
+
+    Raises
+    ------
+    PathNotFoundError
+        ``'r'`` or ``'r+'`` and nothing is there (also a ``FileNotFoundError``).
+    ValueError
+        ``'w'`` and the place holds files that are not Zarr's.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = zarr.TempStore()
+    >>> zarr.open(store, mode="w", shape=100, dtype="i4")
+    <zarrix.core.Array (100,) int32>
+    >>> zarr.open(store.path, mode="r")
+    <zarrix.core.Array (100,) int32 read-only>
+    """
+    check_mode(mode)
+    kwargs.update(zarr_version=zarr_version, zarr_format=zarr_format, path=path)
+    opened = as_store(create.in_memory() if store is None else store, storage_options)
+    where = normalize_storage_path(path)
+    if kwargs.get("shape") is not None and mode not in ("r", "r+"):
+        return open_array(opened, mode, **kwargs)
+    if mode in ("w", "w-", "x"):
+        return _open_group(opened, mode, kwargs)
+    asked = _nodes.check_format(zarr_version, zarr_format)
+    node = _nodes.find(opened, where, asked)
+    if node is not None and node.kind == "array":
+        return open_array(opened, mode, **kwargs, _node=node)
+    if mode == "a" or node is not None:
+        return _open_group(opened, mode, kwargs, node)
+    raise PathNotFoundError(
+        f"neither an array nor a group at {_nodes.describe(opened, where)}"
+        f"{_nodes.in_other_format(opened, where, asked)}"
+    )
+
+
+def _open_group(
+    store: Store, mode: Mode, kwargs: dict[str, Any], node: _nodes.Node | None = None
+) -> Group:
+    for name in kwargs:
+        if name in create.OPEN_KEYWORDS and name not in _GROUP_KEYWORDS:
+            raise TypeError(
+                f"open() opens a group here, which takes no {name}=; pass shape= for an array"
+            )
+    return open_group(store, mode, **kwargs, _node=node)
+
+
+@takes()
+def open_group(
+    store: Any = None,
+    mode: Mode = "a",
+    cache_attrs: bool = True,
+    synchronizer: Any = None,
+    path: str | None = None,
+    chunk_store: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    *,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    meta_array: Any = None,
+    attributes: Mapping[str, Any] | None = None,
+    use_consolidated: bool | str | None = None,
+    durability: Durability | None = None,
+    _node: _nodes.Node | None = None,
+) -> Group:
+    """Open a group, or create it, by file mode; one that is created has format 2 by default.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+        A new store in memory when omitted.
+    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
+        As for `open`.
+    cache_attrs : bool
+        False reads attributes again before every use.
+    synchronizer : mapping of key to lock, optional
+        Held during writes in addition to the engine's own locks.
+    path : str, optional
+        Where in the store.
+    chunk_store : Store, mapping, str or Path, optional
+        Holds the chunks, if not ``store``.
+    storage_options : dict, optional
+        For stores named by a URL.
+    zarr_version, zarr_format : {2, 3}, optional
+        The format to look for, and to create.
+    meta_array : ndarray, optional
+    attributes : mapping, optional
+        Of the group, if it is created.
+    use_consolidated : bool or str, optional
+        True reads metadata from the consolidated metadata, which must be there; a str is the key
+        that it has in format 2.
+    durability : {'process', 'fsync'}, optional
+        What a finished write, here and in all members, survives: the end of this process, or also
+        the loss of power. As ``zarrix.config.durability`` says when omitted.
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    GroupNotFoundError
+        ``'r'`` or ``'r+'`` and no group is there (also a ``FileNotFoundError``).
+    ContainsArrayError
+        An array is there.
+    """
+    check_mode(mode)
+    asked = _nodes.check_format(zarr_version, zarr_format)
+    opened = as_store(store, storage_options, durability)
+    chunks = None
+    if chunk_store is not None:
+        chunks = as_store(chunk_store, storage_options=storage_options)
+    where = normalize_storage_path(path)
+    node = _node or _existing(opened, where, mode, asked)
+    if node is None:
+        asked = _nodes.choose_format(opened, where, asked, 2)
+        _create_group(opened, where, chunks, mode == "w", asked, attributes)
+    elif use_consolidated:
+        key = use_consolidated if isinstance(use_consolidated, str) else ".zmetadata"
+        opened = open_store(opened, where, asked, key)
+    return Group(
+        opened,
+        path=where,
+        read_only=mode == "r",
+        chunk_store=chunks,
+        cache_attrs=cache_attrs,
+        synchronizer=synchronizer,
+        zarr_version=asked,
+        meta_array=meta_array,
+        _node=node,
+    )
+
+
+@takes()
+def consolidate_metadata(
+    store: Any,
+    metadata_key: str | None = ".zmetadata",
+    *,
+    path: str | None = "",
+    zarr_format: Format | None = None,
+) -> Group:
+    """Write the metadata of all arrays and groups of a hierarchy into one document.
+
+    From then on it is kept true by every change that is made through zarrix.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    metadata_key : str
+        Key of the document in format 2; in format 3 it is a part of the group's ``zarr.json``.
+    path : str, optional
+        Of the group whose members are consolidated; the root when omitted.
+    zarr_format : {2, 3}, optional
+        The format to look for; either when omitted.
+
+    Returns
+    -------
+    Group
+        Opened through the consolidated metadata.
+
+    Raises
+    ------
+    GroupNotFoundError
+        No group is there.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = zarr.MemoryStore()
+    >>> zarr.group(store).create_dataset("a/b", shape=3).attrs["unit"] = "mm"
+    >>> root = zarr.consolidate_metadata(store)
+    >>> root["a/b"].attrs["unit"], ".zmetadata" in store
+    ('mm', True)
+    """
+    opened = as_store(store)
+    where = normalize_storage_path(path)
+    key = metadata_key or ".zmetadata"
+    found = Group(opened, path=where, zarr_version=_nodes.check_format(zarr_format))
+    consolidate(opened, where, found.zarr_format, key)
+    through = open_store(opened, where, found.zarr_format, key)
+    return Group(through, path=where, zarr_version=found.zarr_format)
+
+
+@takes(OpenGroupKeywords, like=open_group)
+def open_consolidated(
+    store: Any,
+    metadata_key: str = ".zmetadata",
+    mode: Literal["r", "r+"] = "r+",
+    use_consolidated: Literal[True] = True,
+    **kwargs: Unpack[OpenGroupKeywords],
+) -> Group:
+    """Open a group, reading the metadata of all that is in it from one document.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    metadata_key : str
+        Key of the document in format 2.
+    mode : {'r', 'r+'}
+        Changes keep the consolidated metadata true.
+    use_consolidated : bool
+        Accepted for zarr-python 3; True.
+    **kwargs
+        As for `open_group`.
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    PathNotFoundError
+        There is no consolidated metadata (also a ``KeyError`` and a ``ValueError``).
+    """
+    if mode not in ("r", "r+"):
+        raise ValueError(f"mode is 'r' or 'r+', not {mode!r}: the metadata must be there already")
+    if use_consolidated is not True:
+        raise ValueError(
+            f"use_consolidated is True here, not {use_consolidated!r}; open_group() takes False"
+        )
+    options: dict[str, Any] = {**kwargs}
+    opened = as_store(store, storage_options=options.pop("storage_options", None))
+    asked = _nodes.check_format(kwargs.get("zarr_version"), kwargs.get("zarr_format"))
+    where = normalize_storage_path(kwargs.get("path"))
+    through = open_store(opened, where, asked, metadata_key)
+    return open_group(through, mode, **options)
+
+
+def _create_group(
+    store: Store,
+    path: str,
+    chunk_store: Store | None,
+    overwrite: bool,
+    zarr_format: int,
+    attributes: Mapping[str, Any] | None,
+) -> None:
+    require_json(attributes)
+    new = GroupMetadata(zarr_format=2) if zarr_format == 2 else v3.new_group(attributes)
+    replaces = _nodes.create_group(store, path, chunk_store, overwrite, new)
+    if attributes and zarr_format == 2:
+        with or_nothing(store, path, None, new, replaces=replaces):
+            Attributes(store, _nodes.key_of(path, ".zattrs")).put(attributes)
+
+
+@takes()
+def create_group(
+    store: Any = None,
+    *,
+    path: str | None = None,
+    zarr_format: Format | None = None,
+    overwrite: bool = False,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    durability: Durability | None = None,
+) -> Group:
+    """Create a group, of format 3 unless ``zarr_format`` or the group around it says otherwise.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+        A new store in memory when omitted.
+    path : str, optional
+        Where in the store; parent groups are made.
+    zarr_format : {3, 2}, optional
+    overwrite : bool
+        Replace what is there. What is not Zarr's is never deleted.
+    attributes : mapping, optional
+    storage_options : dict, optional
+        For stores named by a URL.
+    durability : {'process', 'fsync'}, optional
+        As for `open_group`.
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is there and ``overwrite`` is false.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.create_group(attributes={"unit": "mm"})
+    >>> root.zarr_format, root.attrs["unit"]
+    (3, 'mm')
+    """
+    opened = as_store(store, storage_options, durability)
+    where = normalize_storage_path(path)
+    chosen = _nodes.choose_format(opened, where, _nodes.check_format(zarr_format), 3)
+    _create_group(opened, where, None, overwrite, chosen, attributes)
+    return Group(opened, path=where, zarr_version=chosen)
+
+
+@takes()
+def create_hierarchy(
+    *, store: Any, nodes: Mapping[str, Any], overwrite: bool = False
+) -> Iterator[tuple[str, Any]]:
+    """Create arrays and groups from their metadata; all of it is checked before anything is stored.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    nodes : mapping of str to metadata
+        By path, ``""`` for the root: documents as dicts, or metadata objects of arrays and groups.
+        Groups that are missing in between are made.
+    overwrite : bool
+        Replace what is there.
+
+    Yields
+    ------
+    (str, Array or Group)
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> group = {"zarr_format": 3, "node_type": "group", "attributes": {"unit": "mm"}}
+    >>> dict(zarr.create_hierarchy(store=None, nodes={"": group, "a/b": group}))
+    {'': <zarrix.hierarchy.Group '/'>, 'a/b': <zarrix.hierarchy.Group '/a/b'>}
+    """
+    opened = as_store(store)
+    chosen = create_nodes(opened, nodes, None, overwrite)
+    return iter([(path, open(opened, "r+", path=path, zarr_format=chosen)) for path in nodes])
+
+
+def _existing(store: Store, path: str, mode: str, zarr_format: int | None) -> _nodes.Node | None:
+    """The group to open; None if one is to be created."""
+    if mode == "w":
+        return None
+    node = _nodes.find(store, path, zarr_format)
+    if node is not None and node.kind == "array":
+        raise ContainsArrayError(
+            f"{_nodes.describe(store, path)} contains an array, not a group; "
+            "open it with open_array()"
+        )
+    if node is not None:
+        if mode in ("w-", "x"):
+            raise ContainsGroupError(
+                f"{_nodes.describe(store, path)} contains a group, and mode {mode!r} creates only"
+            )
+        return node
+    if mode in ("r", "r+"):
+        raise GroupNotFoundError(
+            f"no group at {_nodes.describe(store, path)}"
+            f"{_nodes.in_other_format(store, path, zarr_format)}"
+        )
+    return None
+
+
+@takes()
+def group(
+    store: Any = None,
+    overwrite: bool = False,
+    chunk_store: Any = None,
+    cache_attrs: bool = True,
+    synchronizer: Any = None,
+    path: str | None = None,
+    *,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    meta_array: Any = None,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    use_consolidated: bool | str | None = None,
+    durability: Durability | None = None,
+) -> Group:
+    """The group at a place in a store, created if it does not exist.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+        A new store in memory when omitted.
+    overwrite : bool
+        Replace what is there. What is not Zarr's is never deleted.
+    chunk_store, cache_attrs, synchronizer, path, zarr_version, zarr_format, meta_array, attributes
+        As for `open_group`.
+    storage_options, use_consolidated, durability
+        As for `open_group`.
+
+    Returns
+    -------
+    Group
+    """
+    return open_group(
+        store,
+        "w" if overwrite else "a",
+        cache_attrs=cache_attrs,
+        synchronizer=synchronizer,
+        path=path,
+        chunk_store=chunk_store,
+        zarr_version=zarr_version,
+        zarr_format=zarr_format,
+        meta_array=meta_array,
+        attributes=attributes,
+        storage_options=storage_options,
+        use_consolidated=use_consolidated,
+        durability=durability,
+    )
+
+
+def tree(grp: Any, expand: bool | int = False, level: int | None = None) -> text.TreeViewer:
+    """A hierarchy of zarrix, zarr-python or h5py, drawn as a tree; see `Group.tree`."""
+    return text.TreeViewer(grp, expand=expand, level=level)
+
+
+_GROUP_KEYWORDS = frozenset((*inspect.signature(open_group).parameters, "shape"))

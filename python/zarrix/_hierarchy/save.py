@@ -1,0 +1,185 @@
+"""Arrays and groups of arrays saved in one call, and loaded again.
+
+Part of what zarr 2.18 calls ``zarr.convenience``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from zarrix._array import create
+from zarrix._array.array import Array
+from zarrix._display.printable import printable
+from zarrix._hierarchy.group import Group
+from zarrix._hierarchy.open import group, open  # noqa: A004
+from zarrix._metadata.keywords import Format
+from zarrix._stores.open import Store, as_store
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["LazyLoader", "load", "save", "save_array", "save_group"]
+
+
+def save(
+    store: Any,
+    *args: Any,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    path: str | None = None,
+    **kwargs: Any,
+) -> None:
+    """Save one array as an array, or several as a group; replaces what is there.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    *args : array-like
+        Named ``arr_0``, ``arr_1``, ... where they become a group.
+    path : str, optional
+        Where in the store.
+    **kwargs : array-like
+        Named as the keywords.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarrix as zarr
+    >>> store = zarr.TempStore()
+    >>> zarr.save(store, foo=np.arange(3), bar=np.ones(2))
+    >>> zarr.load(store)["foo"]
+    array([0, 1, 2])
+    """
+    place: dict[str, Any] = {
+        "zarr_version": zarr_version,
+        "zarr_format": zarr_format,
+        "path": path,
+    }
+    if len(args) == 1 and not kwargs:
+        save_array(store, args[0], **place)
+    else:
+        save_group(store, *args, **place, **kwargs)
+
+
+def save_array(
+    store: Any,
+    arr: Any,
+    *,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    path: str | None = None,
+    **kwargs: Any,
+) -> None:
+    """Save an array; replaces what is there.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    arr : array-like
+    path : str, optional
+        Where in the store.
+    **kwargs
+        As for `create`: chunks, compressor, ...
+    """
+    opened = as_store(store)
+    create.array(
+        arr,
+        store=opened,
+        overwrite=True,
+        path=path,
+        zarr_version=zarr_version,
+        zarr_format=zarr_format,
+        **kwargs,
+    )
+    _close_if_ours(opened, store)
+
+
+def save_group(
+    store: Any,
+    *args: Any,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    path: str | None = None,
+    **kwargs: Any,
+) -> None:
+    """Save several arrays as a group; replaces what is there. Parameters as for `save`."""
+    if not args and not kwargs:
+        raise ValueError("at least one array must be provided")
+    opened = as_store(store)
+    arrays = {**{f"arr_{i}": data for i, data in enumerate(args)}, **kwargs}
+    # All data become arrays before the place is cleared: what cannot be saved replaces nothing.
+    sources = {name: create.safe_source(data, opened, path) for name, data in arrays.items()}
+    for data in sources.values():
+        create.empty(data.shape, dtype=data.dtype)
+    made = group(
+        opened, path=path, overwrite=True, zarr_version=zarr_version, zarr_format=zarr_format
+    )
+    for name, data in sources.items():
+        made.create_dataset(name, data=data, overwrite=True)
+    _close_if_ours(opened, store)
+
+
+def _close_if_ours(opened: Store, given: Any) -> None:
+    if opened is not given:
+        opened.close()
+
+
+class LazyLoader(Mapping[str, Any]):
+    """The arrays of a group, each read into memory when it is first asked for.
+
+    Parameters
+    ----------
+    grp : Group
+    """
+
+    __module__ = "zarrix.convenience"
+
+    def __init__(self, grp: Group) -> None:
+        self.grp = grp
+        self.cache: dict[str, npt.NDArray[Any]] = {}
+
+    def __getitem__(self, item: str) -> npt.NDArray[Any]:
+        if item not in self.cache:
+            self.cache[item] = self.grp[item][...]
+        return self.cache[item]
+
+    def __len__(self) -> int:
+        return len(self.grp)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.grp)
+
+    def __contains__(self, item: object) -> bool:
+        return item in self.grp
+
+    def __repr__(self) -> str:
+        return printable(f"<LazyLoader: {', '.join(self.grp.array_keys())}>")
+
+
+def load(
+    store: Any,
+    zarr_version: Format | None = None,
+    path: str | None = None,
+    *,
+    zarr_format: Format | None = None,
+) -> Any:
+    """Read an array into memory, or a group as a mapping that reads each array when asked.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    path : str, optional
+        Where in the store.
+
+    Returns
+    -------
+    ndarray or LazyLoader
+
+    Raises
+    ------
+    PathNotFoundError
+        Nothing is there (also a ``FileNotFoundError``).
+    """
+    loaded = open(store, "r", path=path, zarr_version=zarr_version, zarr_format=zarr_format)
+    return loaded[...] if isinstance(loaded, Array) else LazyLoader(loaded)

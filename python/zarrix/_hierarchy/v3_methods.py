@@ -1,0 +1,356 @@
+"""What groups have in zarr-python 3: create_array, members, metadata, hierarchies in one call.
+
+Mixed into every `Group`, of either format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+
+import numpy as np
+
+from zarrix._array import create_array as _create_array
+from zarrix._array.array import Array
+from zarrix._array.v3_properties import StorePath
+from zarrix._errors import ArrayNotFoundError, ContainsArrayError, GroupNotFoundError
+from zarrix._metadata import v2, v3
+from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.keywords import Format, V3RequireKeywords, V3ShapeKeywords, completable, takes
+from zarrix._nodes import nodes as _nodes
+from zarrix._nodes.attributes import Attributes
+from zarrix._nodes.consolidate import view
+from zarrix._stores.open import Store, as_store
+from zarrix.util import normalize_shape, normalize_storage_path
+
+if TYPE_CHECKING:
+    from zarrix._hierarchy.group import Group
+
+__all__ = ["GroupTerms", "create_nodes"]
+
+_GIVEN = dict.fromkeys(("store", "chunk_store"), "is given by the group")
+
+
+@completable
+class GroupTerms:
+    """The methods of zarr-python 3; mixed into every group."""
+
+    _store: Store
+    _chunk_store: Store | None
+    _path: str
+    _zarr_format: Format
+    _synchronizer: Any
+    _attrs: Attributes
+
+    if TYPE_CHECKING:
+        # What the class has that this is mixed into.
+        def __init__(self, *args: Any, **keywords: Any) -> None: ...
+        def __getitem__(self, item: str) -> Any: ...
+        def _item_path(self, item: str) -> str: ...
+        def _direct(self) -> Any: ...
+        def _opened(self, nodes: Any) -> Any: ...
+        def _writing(self) -> Any: ...
+        def arrays(self, recurse: bool = False) -> Iterator[tuple[str, Array]]: ...
+        def groups(self) -> Iterator[tuple[str, Group]]: ...
+        @property
+        def attrs(self) -> Any: ...
+        @property
+        def info(self) -> Any: ...
+        @property
+        def name(self) -> str: ...
+
+    @classmethod
+    def from_store(
+        cls,
+        store: Any,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        zarr_format: Format = 3,
+        overwrite: bool = False,
+    ) -> Self:
+        """Create a group at the root of a store.
+
+        Parameters
+        ----------
+        store : Store, mapping, str or Path
+        attributes : mapping, optional
+        zarr_format : {3, 2}
+        overwrite : bool
+            Replace what is there.
+        """
+        opened = as_store(store)
+        new = GroupMetadata(zarr_format=2) if zarr_format == 2 else v3.new_group(attributes)
+        _nodes.create_group(opened, "", None, overwrite, new)
+        group = cls(opened, zarr_version=zarr_format)
+        if attributes and zarr_format == 2:
+            group.attrs.put(dict(attributes))
+        return group
+
+    @classmethod
+    def open(cls, store: Any, zarr_format: Format | None = None) -> Self:
+        """Open the group at the root of a store; `GroupNotFoundError` if there is none."""
+        return cls(store, zarr_version=zarr_format)
+
+    @property
+    def async_group(self) -> Any:
+        """The same group with methods that are awaited: an `AsyncGroup`."""
+        from zarrix._hierarchy.asynchronous import AsyncGroup
+
+        return AsyncGroup(cast(Any, self))
+
+    _async_group = async_group
+
+    @property
+    def zarr_format(self) -> Format:
+        """2 or 3: the format in which the group is stored."""
+        return self._zarr_format
+
+    @property
+    def metadata(self) -> GroupMetadata:
+        """What is stored about the group, read again."""
+        found = self._parse_metadata(None)
+        if self._zarr_format == 2:
+            found = replace(found, attributes=self._attrs.asdict())
+        return replace(found, consolidated_metadata=view(self._store, self._path, found))
+
+    def _parse_metadata(self, document: bytes | None) -> GroupMetadata:
+        """The group's metadata; ``document`` is that of format 3, where it was read already."""
+        name = GroupMetadata(zarr_format=self._zarr_format).document_name
+        key = _nodes.key_of(self._path, name)
+        if document is None:
+            document = self._store.get(key)
+        if document is None:
+            raise GroupNotFoundError(f"no group at {_nodes.describe(self._store, self._path)}")
+        parse = v2.parse_group if self._zarr_format == 2 else v3.parse_group
+        return parse(document, _nodes.place(self._store, key))
+
+    def _new_metadata(self, attributes: Mapping[str, Any] | None = None) -> GroupMetadata:
+        """Metadata of a new group of the same format."""
+        if self._zarr_format == 2:
+            return GroupMetadata(zarr_format=2)
+        return v3.new_group(attributes)
+
+    @property
+    def store_path(self) -> StorePath:
+        """The store, and the path in it."""
+        return StorePath(self._store, self._path)
+
+    def info_complete(self) -> Any:
+        """The same as `info`, which counts all members already."""
+        return self.info
+
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
+        """Set several attributes in one step; the others stay. Returns the group."""
+        self._attrs.update(new_attributes)
+        return self
+
+    async def update_attributes_async(self, new_attributes: Mapping[str, Any]) -> Self:
+        """`update_attributes`, for code that awaits it."""
+        return self.update_attributes(new_attributes)
+
+    # Members
+
+    def get_array(self, path: str) -> Array:
+        """The array of that name or path; `ArrayNotFoundError` if none is there."""
+        found = self._get(path)
+        if not isinstance(found, Array):
+            raise ArrayNotFoundError(f"no array {path!r} in the group {self.name!r}")
+        return found
+
+    def get_group(self, path: str) -> Group:
+        """The group of that name or path; `GroupNotFoundError` if none is there."""
+        found = self._get(path)
+        if isinstance(found, Array):
+            raise ContainsArrayError(f"{path!r} in the group {self.name!r} is an array")
+        if found is None:
+            raise GroupNotFoundError(f"no group {path!r} in the group {self.name!r}")
+        group: Group = found
+        return group
+
+    def _get(self, path: str) -> Any:
+        try:
+            return self[path]
+        except KeyError:
+            return None
+
+    def members(
+        self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
+    ) -> tuple[tuple[str, Any], ...]:
+        """Paths and objects of the arrays and groups below.
+
+        Parameters
+        ----------
+        max_depth : int or None
+            0 for direct members, 1 for theirs too, and so on; None for all.
+        use_consolidated_for_children : bool
+            Accepted for zarr-python.
+
+        Returns
+        -------
+        tuple of (str, Array or Group)
+        """
+        if max_depth is not None and max_depth < 0:
+            raise ValueError(f"max_depth is None or at least 0, not {max_depth}")
+        with self._store.listed_once():
+            return tuple(self._walk("", max_depth))
+
+    def _walk(self, prefix: str, depth: int | None) -> Iterator[tuple[str, Any]]:
+        for path, member in self._opened(self._direct()):
+            name = path.rpartition("/")[2]
+            yield f"{prefix}{name}", member
+            if isinstance(member, GroupTerms) and depth != 0:
+                below = None if depth is None else depth - 1
+                yield from member._walk(f"{prefix}{name}/", below)
+
+    def nmembers(self, max_depth: int | None = 0) -> int:
+        """How many arrays and groups `members` gives."""
+        return len(self.members(max_depth))
+
+    def array_values(self) -> Iterator[Array]:
+        """The arrays directly below."""
+        for _, array in self.arrays():
+            yield array
+
+    def group_values(self) -> Iterator[Group]:
+        """The groups directly below."""
+        for _, group in self.groups():
+            yield group
+
+    # Creating
+
+    @takes(V3ShapeKeywords, like=_create_array.create_array, refused=_GIVEN)
+    def create_array(self, name: str, **kwargs: Unpack[V3ShapeKeywords]) -> Array:
+        """Create an array in the format of the group.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group.
+        **kwargs
+            As for `zarrix.create_array`: shape, dtype, data, chunks, shards, compressors, ...
+
+        Returns
+        -------
+        Array
+        """
+        options: dict[str, Any] = {
+            "synchronizer": self._synchronizer,
+            "cache_attrs": self._attrs.cache,
+            "chunk_store": self._chunk_store,
+        }
+        with self._writing():
+            path = self._item_path(name)
+            options.update(kwargs)
+            return _create_array.create_array(self._store, name=path, **options)
+
+    @takes(V3RequireKeywords, like=_create_array.create_array, refused=_GIVEN)
+    def require_array(
+        self,
+        name: str,
+        *,
+        shape: Any,
+        dtype: Any = None,
+        exact: bool = False,
+        **kwargs: Unpack[V3RequireKeywords],
+    ) -> Array:
+        """The array of that name, created if it does not exist.
+
+        Parameters
+        ----------
+        name : str
+        shape : int or tuple of int
+        dtype : dtype, optional
+            Values of it can be cast safely to that of an existing array.
+        exact : bool
+            It must be the dtype of an existing array.
+        **kwargs
+            As for `create_array`.
+
+        Raises
+        ------
+        TypeError
+            An array of another shape or dtype exists.
+        ContainsGroupError
+            A group of that name exists.
+        """
+        existing = self._get(name)
+        if not isinstance(existing, Array):
+            return self.create_array(name, shape=shape, dtype=dtype, **kwargs)
+        if normalize_shape(shape) != existing.shape:
+            raise TypeError(f"the existing array {name!r} has shape {existing.shape}, not {shape}")
+        wanted = existing.dtype if dtype is None else np.dtype(dtype)
+        fits = wanted == existing.dtype if exact else np.can_cast(wanted, existing.dtype)
+        if not fits:
+            raise TypeError(f"the existing array {name!r} has dtype {existing.dtype}, not {wanted}")
+        return existing
+
+    def create_hierarchy(
+        self, nodes: Mapping[str, Any], *, overwrite: bool = False
+    ) -> Iterator[tuple[str, Any]]:
+        """Create arrays and groups from their metadata.
+
+        Parameters
+        ----------
+        nodes : mapping of str to metadata
+            By path relative to this group; see `zarrix.create_hierarchy`.
+        overwrite : bool
+            Replace what is there.
+
+        Yields
+        ------
+        (str, Array or Group)
+            The path as in ``nodes``, and the object.
+        """
+        below = {self._item_path(path): one for path, one in nodes.items()}
+        with self._writing():
+            create_nodes(self._store, below, self._zarr_format, overwrite)
+        return iter([(path, self[path]) for path in nodes])
+
+
+def create_nodes(
+    store: Store, nodes: Mapping[str, Any], zarr_format: Format | None, overwrite: bool
+) -> Format:
+    """Store metadata of several nodes, parents first; returns their format.
+
+    All of it is checked before the first is stored.
+    """
+    parsed = {normalize_storage_path(path): _as_metadata(one) for path, one in nodes.items()}
+    formats = {one.zarr_format for one in parsed.values()}
+    if zarr_format is not None:
+        formats.add(zarr_format)
+    if len(formats) > 1:
+        raise ValueError("the nodes of a hierarchy have one format, not 2 and 3")
+    for path in parsed:
+        above = [path.rsplit("/", depth)[0] for depth in range(1, path.count("/") + 1)]
+        for parent in [*above, ""] if path else []:
+            if isinstance(parsed.get(parent), ArrayMetadata):
+                raise ContainsArrayError(f"{path!r} cannot be below {parent!r}, which is an array")
+    if not overwrite:
+        for path in parsed:
+            _nodes.require_free(store, path)
+    for path in sorted(parsed):
+        metadata = parsed[path]
+        if isinstance(metadata, ArrayMetadata):
+            _nodes.create_array(store, path, None, metadata, overwrite)
+        else:
+            _nodes.create_group(store, path, None, overwrite, metadata)
+        if metadata.zarr_format == 2 and metadata.attributes:
+            Attributes(store, _nodes.key_of(path, ".zattrs")).put(dict(metadata.attributes))
+    return formats.pop() if formats else 3
+
+
+def _as_metadata(value: Any) -> ArrayMetadata | GroupMetadata:
+    """Metadata of this package, of zarr-python, or a document."""
+    if isinstance(value, ArrayMetadata | GroupMetadata):
+        return value
+    document = value.to_dict() if hasattr(value, "to_dict") else value
+    if not isinstance(document, Mapping):
+        raise TypeError(f"{value!r} is no metadata of an array or group")
+    # Through JSON: what others hold in tuples is lists in documents.
+    text = v3._dumps(document, "metadata")
+    if document.get("zarr_format") == 2:
+        parse_2 = v2.parse_array if "shape" in document else v2.parse_group
+        return parse_2(text, "metadata")
+    parse_3 = v3.parse_array if document.get("node_type") == "array" else v3.parse_group
+    return parse_3(text, "metadata")

@@ -1,0 +1,162 @@
+"""Listing what is in a group, and calling a function on everything below it.
+
+Mixed into every `Group`. A member that cannot be opened is left out of listings of objects, with a
+`BrokenMemberWarning` that names it; it is among the names, and trees show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, ItemsView, Iterable, Iterator, ValuesView
+from typing import TYPE_CHECKING, Any
+
+from zarrix._array.array import Array
+from zarrix._nodes import nodes as _nodes
+from zarrix._nodes.broken import CANNOT_OPEN, BrokenMember, warn_of
+
+if TYPE_CHECKING:
+    from zarrix._hierarchy.group import Group
+    from zarrix._metadata.keywords import Format
+    from zarrix._stores.open import Store
+
+__all__ = ["Visiting"]
+
+
+class Visiting:
+    """The methods of groups that list members, and those whose names begin with visit."""
+
+    _store: Store
+    _path: str
+    _zarr_format: Format
+
+    if TYPE_CHECKING:
+        # What the class has that this is mixed into.
+        def __getitem__(self, item: str) -> Any: ...
+        def __contains__(self, item: object) -> bool: ...
+        def __len__(self) -> int: ...
+        def _node(self, path: str) -> _nodes.Node | None: ...
+        def _open_node(self, path: str, node: _nodes.Node) -> Any: ...
+
+    def __iter__(self) -> Iterator[str]:
+        for name, _ in self._members():
+            yield name
+
+    def _members(self) -> Iterator[tuple[str, _nodes.Node]]:
+        return _nodes.members(self._store, self._path, self._zarr_format)
+
+    def _try_open(self, path: str, node: _nodes.Node) -> Any:
+        """The array or group at ``path``; a `BrokenMember` where it cannot be opened."""
+        try:
+            if node.kind != "broken":
+                return self._open_node(path, node)
+            # What is wrong with it, said once more; or it is whole again by now.
+            found = self._node(path)
+            return None if found is None else self._open_node(path, found)
+        except CANNOT_OPEN as error:
+            return BrokenMember(f"/{path}", error)
+
+    def _opened(self, nodes: Iterable[tuple[str, _nodes.Node]]) -> Iterator[tuple[str, Any]]:
+        """Paths and objects of those of ``nodes`` that can be opened; the others are warned of."""
+        for path, node in nodes:
+            member = self._try_open(path, node)
+            if isinstance(member, BrokenMember):
+                warn_of(member.name, member.reason)
+            elif member is not None:
+                yield path, member
+
+    def _direct(self) -> Iterator[tuple[str, _nodes.Node]]:
+        """Paths in the store of the members, and what is there."""
+        for name, node in self._members():
+            yield _nodes.key_of(self._path, name), node
+
+    def _shown_members(self) -> Iterator[Any]:
+        """The members as a tree shows them: those that cannot be opened, too."""
+        for path, node in self._direct():
+            member = self._try_open(path, node)
+            if member is not None:
+                yield member
+
+    def items(self) -> ItemsView[str, Any]:
+        """Names and objects of the members, opened as they are iterated over."""
+        return _Items(self)
+
+    def values(self) -> ValuesView[Any]:
+        """The members, opened as they are iterated over."""
+        return _Values(self)
+
+    def group_keys(self) -> Iterator[str]:
+        """Names of the groups directly below."""
+        for name, node in self._members():
+            if node.kind == "group":
+                yield name
+
+    def groups(self) -> Iterator[tuple[str, Group]]:
+        """Names and objects of the groups directly below."""
+        below = ((path, node) for path, node in self._direct() if node.kind != "array")
+        for path, member in self._opened(below):
+            if not isinstance(member, Array):
+                yield path.rpartition("/")[2], member
+
+    def array_keys(self, recurse: bool = False) -> Iterator[str]:
+        """Names of the arrays directly below; with ``recurse`` of all below.
+
+        As in zarr 2.18 these are last parts of names, not paths.
+        """
+        below = _nodes.arrays_below(self._store, self._path, self._zarr_format, recurse)
+        for path, node in below:
+            if node.kind == "array":
+                yield path.rpartition("/")[2]
+
+    def arrays(self, recurse: bool = False) -> Iterator[tuple[str, Array]]:
+        """Names and objects of the arrays directly below; with ``recurse`` of all below."""
+        below = _nodes.arrays_below(self._store, self._path, self._zarr_format, recurse)
+        for path, member in self._opened(below):
+            if isinstance(member, Array):
+                yield path.rpartition("/")[2], member
+
+    def visitvalues(self, func: Callable[[Any], Any]) -> Any:
+        """Call ``func(object)`` on everything below, parents first.
+
+        Stops at the first call that returns something else than None, and returns that.
+        """
+        for _, member in self._opened(self._direct()):
+            result = func(member)
+            if result is None and isinstance(member, Visiting):
+                result = member.visitvalues(func)
+            if result is not None:
+                return result
+        return None
+
+    def visititems(self, func: Callable[[str, Any], Any]) -> Any:
+        """As `visitvalues`, calling ``func(path relative to this group, object)``."""
+        start = len(self._path) + 1 if self._path else 0
+        return self.visitvalues(lambda member: func(member.path[start:], member))
+
+    def visit(self, func: Callable[[str], Any]) -> Any:
+        """As `visitvalues`, calling ``func(path relative to this group)``."""
+        return self.visititems(lambda path, _: func(path))
+
+    def visitkeys(self, func: Callable[[str], Any]) -> Any:
+        """The same as `visit`."""
+        return self.visit(func)
+
+
+class _Items(ItemsView[str, Any]):
+    """``group.items()``: one look at all members, without those that cannot be opened."""
+
+    _mapping: Visiting
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        group = self._mapping
+        for path, member in group._opened(group._direct()):
+            yield path.rpartition("/")[2], member
+
+
+class _Values(ValuesView[Any]):
+    """``group.values()``: one look at all members, without those that cannot be opened."""
+
+    _mapping: Visiting
+
+    def __iter__(self) -> Iterator[Any]:
+        group = self._mapping
+        for _, member in group._opened(group._direct()):
+            yield member

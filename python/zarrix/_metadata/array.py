@@ -1,0 +1,495 @@
+"""What is known about an array or a group before its data is read.
+
+Both formats are described by the same `ArrayMetadata`: its codecs are a chain in the form of
+format 3, where order "F" of format 2 is a transposition, and filters and compressor are members.
+The terms of format 2 (``order``, ``filters``, ``compressor``, ``dimension_separator``) are views of
+that one description, so that there is one path into the engine, `ArrayMetadata.layout`.
+`zarrix._metadata.v2` and `zarrix._metadata.v3` read and write the documents.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._codecs.chain import bind_chain, inner_shape, shard_of, stored_order
+from zarrix._codecs.python_codecs import ForeignCodecs, bind
+from zarrix._dtypes.objects import SERIALIZERS, ElementCodec, data_type_name, is_variable
+from zarrix._dtypes.v2 import fill_value_bytes
+from zarrix._errors import MetadataError
+from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._metadata.keywords import Format, Order
+from zarrix._runtime.cached_property import kept
+from zarrix._runtime.config import config
+
+__all__ = ["ArrayMetadata", "EngineLayout", "GroupMetadata", "OpenedDocument"]
+
+ChainOf = Callable[[tuple[int, ...]], tuple[str, list[ForeignCodecs]]]
+# As `_engine.ArrayIO` takes it.
+OpenedDocument = tuple[bytes, str | None, Callable[[bytes], None]]
+
+
+class EngineLayout(NamedTuple):
+    """An array as the engine has bound it.
+
+    Attributes
+    ----------
+    document : str
+        JSON.
+    foreign : list
+        What its codecs named ``zarrix.foreign`` call, and last what knows its elements, where these
+        have no size.
+    bound : _engine.Layout
+        What the engine made of both.
+    """
+
+    document: str
+    foreign: list[ForeignCodecs | ElementCodec]
+    bound: _engine.Layout
+
+
+@dataclass(frozen=True)
+class ArrayMetadata:
+    """An array, without its data. Immutable; `with_shape` makes a changed one.
+
+    Attributes
+    ----------
+    zarr_format : int
+    shape, chunk_shape : tuple of int
+        Where chunks have several lengths along an axis, the chunk shape has the longest.
+    dtype : dtype
+    fill_value : scalar or None
+        An element of ``dtype``; None if chunks that are not stored have no defined content.
+    codecs : tuple of dict
+        ``{"name", "configuration"}`` in encoding order, as in format 3.
+    key_encoding : tuple of str and (str or None)
+        Name and separator of chunk keys; None where the document does not name a separator.
+    has_compressor : bool
+        Whether the last codec is what format 2 calls the compressor, and not a filter.
+    extra : Mapping
+        Members of the document that this version does not know; they are written back. In format 3
+        the whole document, which is written back but for what changed.
+    where : str
+        Where the document is, for messages.
+    zattrs : Mapping
+        User attributes in format 2, where they have a document of their own: filled in only in what
+        users get from ``Array.metadata``.
+    rectilinear : tuple of AxisGrid or None
+        The chunks along each axis where the document gives them axis by axis; None in a regular
+        grid.
+    key_suffix : str
+        What every chunk key ends with.
+    """
+
+    zarr_format: Format
+    shape: tuple[int, ...]
+    chunk_shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    fill_value: Any
+    codecs: tuple[Mapping[str, Any], ...]
+    key_encoding: tuple[str, str | None] = ("v2", None)
+    has_compressor: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    where: str = field(default=".zarray", compare=False)
+    zattrs: Mapping[str, Any] = field(default_factory=dict)
+    rectilinear: tuple[AxisGrid, ...] | None = None
+    key_suffix: str = ""
+    _layouts: dict[tuple[bool, bool, bool], EngineLayout] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        # Cached properties give an instance a dict, and CPython remembers where an entry of it lies
+        # only where its keys are not shared between instances: every read looks up two of them.
+        object.__setattr__(self, "__dict__", dict(vars(self)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_layouts": {}}
+
+    def at(self, where: str) -> ArrayMetadata:
+        """The same array where another document says the same, with what the engine bound for it.
+
+        Codecs that are Python's are made anew: they may have been registered anew.
+        """
+        layouts = self._layouts
+        for layout in [*layouts.values()]:
+            if layout.foreign or self.rectilinear is not None:
+                layouts = {}
+                break
+        else:
+            if where == self.where:
+                return self
+        twin = object.__new__(ArrayMetadata)
+        object.__setattr__(twin, "__dict__", {**vars(self), "where": where, "_layouts": layouts})
+        return twin
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @kept
+    def order(self) -> Order:
+        """Order of the elements inside a chunk, "C" or "F"."""
+        if self.zarr_format == 2:
+            return "F" if self.codecs and self.codecs[0]["name"] == "transpose" else "C"
+        axes = len(self.shape)
+        shard = self.shard_codec
+        chain = self.codecs if shard is None else (*self.codecs, *shard["codecs"])
+        order = stored_order(chain, axes, self.where)
+        return "F" if axes > 1 and order == tuple(reversed(range(axes))) else "C"
+
+    @property
+    def compressor(self) -> dict[str, Any] | None:
+        """Configuration of the compressor as format 2 writes it, or None."""
+        return _v2_config(self.codecs[-1]) if self.has_compressor else None
+
+    @property
+    def filters(self) -> tuple[dict[str, Any], ...] | None:
+        """Configurations of the filters as format 2 writes them, or None."""
+        last = len(self.codecs) - self.has_compressor
+        chain = self.codecs[:last]
+        return tuple(_v2_config(c) for c in chain if c["name"].startswith("numcodecs.")) or None
+
+    @property
+    def dimension_separator(self) -> str:
+        """What stands between the numbers of a chunk key: "." or "/"."""
+        return self.key_encoding[1] or ("/" if self.key_encoding[0] == "default" else ".")
+
+    @kept
+    def shard_codec(self) -> Mapping[str, Any] | None:
+        """Configuration of the shards that chunks are; None where chunks are read as a whole."""
+        return shard_of(self.codecs)
+
+    @kept
+    def inner_chunk_shape(self) -> tuple[int, ...]:
+        """Shape of what is read as one: an inner chunk of a shard, or a chunk."""
+        shard = self.shard_codec
+        if shard is None:
+            return self.chunk_shape
+        order = stored_order(self.codecs, len(self.shape), self.where)
+        whole = tuple(self.chunk_shape[axis] for axis in order)
+        stored = inner_shape(shard, whole, f"{self.where}: key 'codecs'")
+        lengths = dict(zip(order, stored, strict=True))
+        return tuple(lengths[axis] for axis in range(len(order)))
+
+    @property
+    def document_name(self) -> str:
+        """Last part of the key of the document."""
+        return ".zarray" if self.zarr_format == 2 else "zarr.json"
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The user attributes, a copy."""
+        stored = self.zattrs if self.zarr_format == 2 else self.extra.get("attributes", {})
+        return copy.deepcopy(dict(stored))
+
+    @property
+    def dimension_names(self) -> tuple[str | None, ...] | None:
+        """Names of the axes, None for one without; None where the document names none."""
+        names = self.extra.get("dimension_names")
+        return None if self.zarr_format == 2 or names is None else tuple(names)
+
+    @property
+    def node_type(self) -> str:
+        """What this describes: ``"array"``."""
+        return "array"
+
+    @property
+    def data_type(self) -> Any:
+        """The data type as an object of `zarrix.dtype`."""
+        from zarrix.dtype import parse_dtype
+
+        return parse_dtype(self.dtype, zarr_format=3)
+
+    @property
+    def chunk_grid(self) -> ChunkGrid:
+        """The chunks: of an array with shards, the shards."""
+        if self.rectilinear is None:
+            return ChunkGrid("regular", self.chunk_shape)
+        return ChunkGrid("rectilinear", self.chunk_shape)
+
+    @property
+    def chunk_key_encoding(self) -> ChunkKeyEncoding:
+        """How the keys of chunks are made."""
+        return ChunkKeyEncoding(self.key_encoding[0], self.dimension_separator)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document, as JSON values."""
+        from zarrix._metadata import v2, v3
+
+        encode = v2.array_document if self.zarr_format == 2 else v3.array_document
+        members: dict[str, Any] = json.loads(encode(self))
+        return members
+
+    @kept
+    def grid(self) -> tuple[AxisGrid, ...]:
+        """The chunks along each axis; of an array with shards, the shards."""
+        if self.rectilinear is not None:
+            return self.rectilinear
+        return tuple(AxisGrid(even=max(length, 1)) for length in self.chunk_shape)
+
+    @property
+    def inner_grid(self) -> tuple[AxisGrid, ...]:
+        """What is read as one along each axis: chunks, or the inner chunks of shards."""
+        if self.shard_codec is None:
+            return self.grid
+        return tuple(AxisGrid(even=length) for length in self.inner_chunk_shape)
+
+    @property
+    def partition(self) -> tuple[Any, Any]:
+        """``chunks=`` and ``shards=`` of an array that is cut like this one."""
+        outer = self.chunk_shape if self.rectilinear is None else self.rectilinear
+        return (outer, None) if self.shard_codec is None else (self.inner_chunk_shape, outer)
+
+    @property
+    def chunk_grid_shape(self) -> tuple[int, ...]:
+        """Number of chunks along each axis."""
+        return tuple(axis.count(size) for axis, size in zip(self.grid, self.shape, strict=True))
+
+    def chunk_region(self, coords: Sequence[int]) -> tuple[slice, ...]:
+        """Where the chunk (of an array with shards, the shard) at ``coords`` lies."""
+        chunks = (axis.chunk(at) for axis, at in zip(self.grid, coords, strict=True))
+        return tuple(slice(chunk.begin, chunk.end) for chunk in chunks)
+
+    @property
+    def foreign_codecs(self) -> tuple[str, ...]:
+        """Names of the codecs that the engine does not have and calls back in Python."""
+        return tuple(name for slot in self.layout(allow_pickle=True).foreign for name in slot.names)
+
+    def layout(
+        self,
+        *,
+        write_empty_chunks: bool = True,
+        allow_pickle: bool = False,
+        read_missing_chunks: bool = True,
+        new: bool = False,
+    ) -> EngineLayout:
+        """This array as the engine has it.
+
+        Of a ``new`` array the options that only an encoder uses are judged, too.
+
+        Raises
+        ------
+        UnknownCodecError, MetadataError
+            A codec is not available, its configuration cannot be right, or the engine refuses it;
+            the message names the document.
+        """
+        cached = self._layouts.get((write_empty_chunks, allow_pickle, read_missing_chunks))
+        if cached is not None:
+            return cached
+        chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
+        codecs, foreign = self._chain_of(chunk_shape, new)
+        fill = fill_value_bytes(self.fill_value, self.dtype)
+        document = {
+            "shape": self.shape,
+            "chunk_grid": [axis.even or axis.runs for axis in self.grid],
+            "item_bytes": self.dtype.itemsize,
+            "fill_value": None if fill is None else fill.hex(),
+            "chunk_key_encoding": {
+                "name": self.key_encoding[0],
+                "configuration": {"separator": self.dimension_separator},
+            },
+            "chunk_key_suffix": self.key_suffix,
+            "codecs": codecs,
+            "metadata_key": self.document_name,
+            "write_empty_chunks": write_empty_chunks,
+        }
+        if not read_missing_chunks:
+            document["read_missing_chunks"] = False
+        slots: list[ForeignCodecs | ElementCodec] = [*foreign]
+        if is_variable(self.dtype):
+            most = min(config.max_chunk_bytes, config.max_variable_chunk_bytes)
+            objects = {"slot": len(slots), "max_chunk_bytes": most}
+            document.update(item_bytes=None, objects=objects)
+            slots.append(self._elements(allow_pickle))
+        text = json.dumps(document)
+        try:
+            bound = _engine.Layout(text, slots, self._chain_by_shape(codecs, foreign))
+        except MetadataError as error:
+            raise MetadataError(f"{self.where}: {error}") from None
+        result = EngineLayout(text, slots, bound)
+        self._layouts[write_empty_chunks, allow_pickle, read_missing_chunks] = result
+        return result
+
+    def _chain_of(
+        self, chunk_shape: tuple[int, ...], new: bool = False
+    ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
+        described = (self.codecs, self.dtype, chunk_shape, self.where)
+        if self.zarr_format == 2:
+            return bind(*described, self.has_compressor, new=new)
+        return bind_chain(*described, fill_value_bytes(self.fill_value, self.dtype), new=new)
+
+    def _chain_by_shape(
+        self, codecs: list[dict[str, Any]], foreign: list[ForeignCodecs]
+    ) -> ChainOf | None:
+        """What binds codecs to the shapes of chunks; None where ``codecs`` serve all of them."""
+        if self.rectilinear is None:
+            return None
+        shortest = tuple(min(axis.lengths) for axis in self.rectilinear)
+        if not foreign and self._chain_of(shortest)[0] == codecs:
+            return None
+
+        @lru_cache(maxsize=256)
+        def chain_of(chunk_shape: tuple[int, ...]) -> tuple[str, list[ForeignCodecs]]:
+            codecs, foreign = self._chain_of(chunk_shape)
+            return json.dumps(codecs), foreign
+
+        return chain_of
+
+    def engine_array(
+        self,
+        store: _engine.Store,
+        path: str,
+        *,
+        write_empty_chunks: bool = True,
+        allow_pickle: bool = False,
+        read_missing_chunks: bool = True,
+        document: OpenedDocument | None = None,
+        place: str = "",
+    ) -> _engine.ArrayIO:
+        """What reads and writes this array at ``path`` of ``store``.
+
+        With the ``document`` that the array was opened by, nothing is written once that is gone or
+        describes other chunks, and nothing is read as missing. Messages about chunks begin with
+        ``place``, which says which array of which store it is.
+
+        Raises
+        ------
+        UnknownCodecError, MetadataError
+            As from `layout`.
+        """
+        layout = self.layout(
+            write_empty_chunks=write_empty_chunks,
+            allow_pickle=allow_pickle,
+            read_missing_chunks=read_missing_chunks,
+        )
+        return _engine.ArrayIO(store, path, layout.bound, document=document, place=place)
+
+    def _elements(self, allow_pickle: bool) -> ElementCodec:
+        """What knows the elements of this array, which have no size."""
+        if self.zarr_format == 3:
+            name = SERIALIZERS[data_type_name(self.dtype) or ""]
+            return ElementCodec({"id": name}, self.fill_value, where=self.where)
+        assert self.filters is not None
+        chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
+        return ElementCodec(
+            self.filters[0], self.fill_value, chunk_shape, self.order, self.where, allow_pickle
+        )
+
+    def with_shape(
+        self, shape: tuple[int, ...], chunks_of: tuple[int, ...] | None = None
+    ) -> ArrayMetadata:
+        """The same array with other lengths; chunks stay as they are.
+
+        Where chunks are listed and do not reach that far, more are put behind them: along each
+        axis one, as zarr-python does, or as many of the length in ``chunks_of`` as it takes.
+
+        Raises
+        ------
+        MetadataError
+            The number of axes differs, a length is negative, or an axis whose chunks have no
+            length would become longer than zero.
+        """
+        if len(shape) != len(self.shape) or any(size < 0 for size in shape):
+            raise MetadataError(
+                f"{self.where}: shape {shape} cannot replace {self.shape}; expected "
+                f"{len(self.shape)} lengths of at least 0"
+            )
+        if self.rectilinear is not None:
+            return self._with_chunks_up_to(shape, chunks_of)
+        for size, length in zip(shape, self.chunk_shape, strict=True):
+            if size > 0 and length == 0:
+                raise MetadataError(
+                    f"{self.where}: shape {shape} needs chunks, but the chunk shape is "
+                    f"{self.chunk_shape}; create the array with chunks=True or a length"
+                )
+        return replace(self, shape=tuple(int(size) for size in shape))
+
+    @property
+    def chunk_units(self) -> tuple[int, ...]:
+        """What the length of every chunk is a multiple of: inner chunks where there are shards."""
+        return (1,) * len(self.shape) if self.shard_codec is None else self.inner_chunk_shape
+
+    def _with_chunks_up_to(
+        self, shape: tuple[int, ...], chunks_of: tuple[int, ...] | None
+    ) -> ArrayMetadata:
+        assert self.rectilinear is not None
+        units = self.chunk_units
+        given = (None,) * len(shape) if chunks_of is None else chunks_of
+        grid = tuple(
+            axis.grown(int(size), unit, chunks_of=length)
+            for axis, size, unit, length in zip(self.rectilinear, shape, units, given, strict=True)
+        )
+        return replace(
+            self,
+            shape=tuple(int(size) for size in shape),
+            chunk_shape=tuple(max(axis.lengths) for axis in grid),
+            rectilinear=grid,
+        )
+
+
+class ChunkGrid(NamedTuple):
+    """What `ArrayMetadata.chunk_grid` says: of a rectilinear grid, the lengths of its longest."""
+
+    name: str
+    chunk_shape: tuple[int, ...]
+
+
+class ChunkKeyEncoding(NamedTuple):
+    """What `ArrayMetadata.chunk_key_encoding` says: its name, and what is between the numbers."""
+
+    name: str
+    separator: str
+
+
+@dataclass(frozen=True)
+class GroupMetadata:
+    """A group, without its members.
+
+    Attributes
+    ----------
+    attributes : Mapping
+        In format 2, where they have a document of their own, filled in only in what users get from
+        ``Group.metadata``.
+    zarr_format : int
+    extra : Mapping
+        In format 2 members of the document that this version does not know, in format 3 the whole
+        document; they are written back.
+    consolidated_metadata : ConsolidatedMetadata or None
+        What is stored about the members together with the group.
+    """
+
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    zarr_format: Format = 3
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    consolidated_metadata: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def document_name(self) -> str:
+        """Last part of the key of the document."""
+        return ".zgroup" if self.zarr_format == 2 else "zarr.json"
+
+    @property
+    def node_type(self) -> str:
+        """What this describes: ``"group"``."""
+        return "group"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document, as JSON values."""
+        from zarrix._metadata import v2, v3
+
+        encode = v2.group_document if self.zarr_format == 2 else v3.group_document
+        members: dict[str, Any] = json.loads(encode(self))
+        return members
+
+
+def _v2_config(codec: Mapping[str, Any]) -> dict[str, Any]:
+    return {"id": codec["name"].removeprefix("numcodecs."), **codec.get("configuration", {})}

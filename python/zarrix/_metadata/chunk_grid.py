@@ -1,0 +1,192 @@
+"""Where the chunks of an array lie along each of its axes.
+
+An axis has chunks of one length, as many as it takes (all axes of a regular grid), or runs of equal
+chunks (a rectilinear grid). Everything here costs what the runs cost, never what the chunks do.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from zarrix._runtime.cached_property import kept
+
+__all__ = ["AxisGrid", "Extent", "axis_of", "chunks_over"]
+
+_MAX_LENGTH = 2**63 - 1
+
+
+class Extent(NamedTuple):
+    """A chunk along an axis: its number, where it begins and where the next one does."""
+
+    chunk: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class AxisGrid:
+    """The chunks along one axis.
+
+    Attributes
+    ----------
+    runs : tuple of (int, int)
+        Lengths, and how many chunks of that length follow each other; empty where all chunks have
+        the length ``even``.
+    even : int
+        0 where there are runs.
+
+    Examples
+    --------
+    >>> axis = AxisGrid(runs=((10, 2), (5, 1)))
+    >>> axis.find(12), axis.count(20), list(axis.sizes(22))
+    (Extent(chunk=1, begin=10, end=20), 2, [10, 10, 2])
+    """
+
+    runs: tuple[tuple[int, int], ...] = ()
+    even: int = 0
+
+    @kept
+    def _firsts(self) -> tuple[list[int], list[int]]:
+        """Where each run begins, and the number of its first chunk; and what follows the last."""
+        begins, numbers = [0], [0]
+        for length, count in self.runs:
+            begins.append(begins[-1] + length * count)
+            numbers.append(numbers[-1] + count)
+        return begins, numbers
+
+    @property
+    def end(self) -> int | None:
+        """Where the last chunk ends; None where there are as many as it takes."""
+        return None if self.even else self._firsts[0][-1]
+
+    @property
+    def lengths(self) -> set[int]:
+        """The lengths that chunks have."""
+        return {self.even} if self.even else {length for length, _ in self.runs}
+
+    def find(self, position: int) -> Extent:
+        """The chunk that holds an element."""
+        if self.even:
+            return self.chunk(position // self.even)
+        begins, numbers = self._firsts
+        run = bisect.bisect_right(begins, position) - 1
+        return self.chunk(numbers[run] + (position - begins[run]) // self.runs[run][0])
+
+    def chunk(self, number: int) -> Extent:
+        """Chunk number ``number``, which may lie behind the last: it is empty then."""
+        if self.even:
+            return Extent(number, number * self.even, (number + 1) * self.even)
+        begins, numbers = self._firsts
+        run = bisect.bisect_right(numbers, number) - 1
+        if run == len(self.runs):
+            return Extent(number, begins[-1], begins[-1])
+        length = self.runs[run][0]
+        begin = begins[run] + (number - numbers[run]) * length
+        return Extent(number, begin, begin + length)
+
+    def count(self, size: int) -> int:
+        """How many chunks an axis of ``size`` elements has."""
+        return self.find(size - 1).chunk + 1 if size else 0
+
+    def chunk_end(self, size: int) -> int:
+        """Where the last chunk of an axis of ``size`` elements ends."""
+        return self.find(size - 1).end if size else 0
+
+    def sizes(self, size: int) -> Iterator[int]:
+        """The lengths of all chunks of an axis of ``size`` elements, the last one cut there."""
+        begin = 0
+        for length, count in self.runs or ((self.even, -(-size // self.even)),):
+            for _ in range(count):
+                if begin >= size:
+                    return
+                yield min(length, size - begin)
+                begin += length
+
+    def parts(self, size: int, most: int) -> Iterator[slice]:
+        """Runs of whole chunks, of at most ``most`` elements or one chunk, up to ``size``."""
+        begin = 0
+        while begin < size:
+            end = size
+            if begin + most < size:
+                cut = self.find(begin + most)
+                end = cut.begin if cut.begin > begin else min(cut.end, size)
+            yield slice(begin, end)
+            begin = end
+
+    def grown(self, size: int, unit: int = 1, *, chunks_of: int | None = None) -> AxisGrid:
+        """The same axis with chunks up to ``size``: one more that is as long as what is missing.
+
+        Parameters
+        ----------
+        unit : int
+            A chunk has a multiple of it, as a shard has of inner chunks.
+        chunks_of : int, optional
+            Instead of one, as many of this length as it takes.
+        """
+        end = self.end
+        if end is None or size <= end:
+            return self
+        missing = -(-(size - end) // unit) * unit
+        added = (missing, 1) if chunks_of is None else (chunks_of, -(-missing // chunks_of))
+        return AxisGrid(_joined((*self.runs, added)))
+
+    def document(self) -> int | list[int | list[int]]:
+        """The axis as documents have it: runs as ``[length, count]``."""
+        if self.even:
+            return self.even
+        return [length if count == 1 else [length, count] for length, count in self.runs]
+
+
+def _joined(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The same chunks, neighbours of one length as one run."""
+    joined: list[tuple[int, int]] = []
+    for length, count in runs:
+        if joined and joined[-1][0] == length:
+            joined[-1] = (length, joined[-1][1] + count)
+        else:
+            joined.append((length, count))
+    return tuple(joined)
+
+
+def chunks_over(
+    grid: Sequence[AxisGrid], region: Sequence[slice], shape: Sequence[int]
+) -> Iterator[tuple[int, ...]]:
+    """The chunks of an array of ``shape`` that have elements of a region, by their coordinates."""
+    axes = zip(grid, region, shape, strict=True)
+    return itertools.product(
+        *(
+            range(axis.find(part.start).chunk, axis.find(min(part.stop, size) - 1).chunk + 1)
+            for axis, part, size in axes
+        )
+    )
+
+
+def axis_of(value: Any) -> AxisGrid | None:
+    """The axis that a document or a user describes; None where that makes no sense.
+
+    Parameters
+    ----------
+    value : int, or iterable of int and of (length, count) pairs
+    """
+    if _is_count(value):
+        return AxisGrid(even=value)
+    if not isinstance(value, (list, tuple)):
+        return None
+    runs = []
+    for one in value:
+        pair = tuple(one) if isinstance(one, (list, tuple)) else (one, 1)
+        if len(pair) != 2 or not all(map(_is_count, pair)):
+            return None
+        runs.append(pair)
+    axis = AxisGrid(_joined(runs))
+    if not runs or not axis.end or axis.end > _MAX_LENGTH:
+        return None
+    return axis
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 1 <= value <= _MAX_LENGTH

@@ -1,0 +1,280 @@
+"""The metadata of one array in the other format, over the same chunks.
+
+What has no words in the other format is a `MetadataError` that says so; nothing is approximated but
+the fill value of text and bytes: 2.18 puts a 0 there, which no text is, and which nothing in a
+stored chunk reads as.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from zarrix._codecs.chain import split_chain, stored_order
+from zarrix._codecs.encodable import encodable_config, encodable_document
+from zarrix._codecs.normalize import numcodecs_config
+from zarrix._codecs.python_codecs import codec_config
+from zarrix._dtypes.objects import OBJECT, SERIALIZERS, VARIABLE_TYPES, data_type_name, is_variable
+from zarrix._dtypes.objects import encode_fill as encode_object_fill
+from zarrix._dtypes.v2 import encode_dtype, encode_fill_value
+from zarrix._dtypes.v3 import data_type_of, encode_fill, same_bytes
+from zarrix._errors import MetadataError
+from zarrix._metadata import v2, v3
+from zarrix._metadata.array import ArrayMetadata
+from zarrix.util import json_dumps
+
+__all__ = ["parsed", "same_fill", "to_2", "to_3", "zattrs"]
+
+_DIMENSIONS = "_ARRAY_DIMENSIONS"
+_TYPES = ("dtype", "astype", "encode_dtype", "decode_dtype")
+"""What filters call the data types of elements that they take and give."""
+
+_EMPTY = {"vlen-utf8": "", "vlen-bytes": b""}
+
+
+def same_fill(old: Any, new: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether the fill values of both descriptions are the same to the bit."""
+    if is_variable(dtype):
+        return bool(old == new) or (old in (0, None) and not isinstance(old, str | bytes))
+    if old is None:
+        return True
+    native = dtype.newbyteorder("=")
+    return new is not None and same_bytes(np.array(old, dtype).astype(native), new, native)
+
+
+def parsed(documents: Mapping[str, bytes], to: int) -> ArrayMetadata:
+    """What the documents of an array describe."""
+    if to == 3:
+        return v3.parse_array(documents["zarr.json"], "the new zarr.json")
+    return v2.parse_array(documents[".zarray"], "the new .zarray")
+
+
+def zattrs(attributes: Mapping[str, Any]) -> dict[str, bytes]:
+    """The document of attributes in format 2, where there are any."""
+    return {".zattrs": v2.attributes_document(attributes)} if attributes else {}
+
+
+def to_3(array: ArrayMetadata) -> dict[str, bytes]:
+    """The documents of an array of format 2 in format 3."""
+    unknown = sorted(array.extra)
+    if unknown:
+        raise MetadataError(f"its document has the key {unknown[0]!r}, which format 3 does not")
+    attributes = array.attributes
+    names = attributes.get(_DIMENSIONS)
+    named = isinstance(names, list) and len(names) == len(array.shape)
+    dtype, chain = array.dtype, []
+    if array.order == "F" and len(array.shape) > 1:
+        axes = list(reversed(range(len(array.shape))))
+        chain.append({"name": "transpose", "configuration": {"order": axes}})
+    filters = list(array.filters or ())
+    objects = _object_codec(array) if is_variable(array.dtype) else None
+    if objects:
+        # What compressors are given is but bytes.
+        dtype = np.dtype("u1")
+    for config in filters[1:] if objects else filters:
+        codec, dtype = _filter_of_3(config, dtype)
+        chain.append(codec)
+    if array.compressor is not None:
+        chain.append(_packer_of_3(array.compressor, array.dtype if not array.filters else dtype))
+    arrays, middle, binary = split_chain(chain)
+    if len(middle) > 1 or (middle and objects) or chain != [*arrays, *middle, *binary]:
+        raise MetadataError("a filter on elements follows one on bytes, which format 3 forbids")
+    data_type, fill, serializer = _variable_of_3(array, objects) if objects else _sized_of_3(array)
+    if objects is None:
+        # Of format 2 a compressor of elements, such as pcodec, is both in one.
+        serializer = middle[0] if middle else _bytes_codec(dtype)
+    document: dict[str, Any] = {
+        "shape": list(array.shape),
+        "data_type": data_type,
+        "chunk_grid": {
+            "name": "regular",
+            "configuration": {"chunk_shape": [max(n, 1) for n in array.chunk_shape]},
+        },
+        "chunk_key_encoding": {
+            "name": "v2",
+            "configuration": {"separator": array.dimension_separator},
+        },
+        "fill_value": fill,
+        "codecs": [*arrays, serializer, *binary],
+        "attributes": attributes,
+    }
+    if named:
+        # What xarray keeps in an attribute in format 2, the document has a place for.
+        del attributes[_DIMENSIONS]
+        document["dimension_names"] = names
+    document.update(zarr_format=3, node_type="array", storage_transformers=[])
+    return {"zarr.json": json_dumps(document, indent=2, sort_keys=False)}
+
+
+def _sized_of_3(array: ArrayMetadata) -> tuple[Any, Any, dict[str, Any]]:
+    """Data type and fill value of elements that have a size."""
+    native = array.dtype.newbyteorder("=")
+    fill: Any = np.zeros((), array.dtype)
+    if array.fill_value is not None:
+        fill = np.array(array.fill_value, array.dtype)
+    return data_type_of(native), encode_fill(fill.astype(native)[()], native), {}
+
+
+def _object_codec(array: ArrayMetadata) -> str:
+    """The codec of objects that format 3 has a data type for."""
+    codec_id = str((array.filters or ({"id": None},))[0]["id"])
+    if codec_id not in _EMPTY:
+        raise MetadataError(f"format 3 has no data type for objects of the codec {codec_id!r}")
+    return codec_id
+
+
+def _variable_of_3(array: ArrayMetadata, codec_id: str) -> tuple[Any, Any, dict[str, Any]]:
+    """Data type, fill value and serializer of text or bytes."""
+    data_type = next(name for name, one in SERIALIZERS.items() if one == codec_id)
+    empty = _EMPTY[codec_id]
+    fill = empty if array.fill_value in (0, None) else array.fill_value
+    if type(fill) is not type(empty):
+        raise MetadataError(f"format 3 cannot spell its fill value, {fill!r}")
+    return (
+        data_type,
+        encode_fill(fill, VARIABLE_TYPES[data_type]),
+        {"name": codec_id, "configuration": {}},
+    )
+
+
+def _bytes_codec(dtype: np.dtype[Any]) -> dict[str, Any]:
+    orders = set(_orders(dtype))
+    if len(orders) > 1:
+        raise MetadataError(f"dtype {dtype} has fields in both byte orders")
+    if not orders:
+        return {"name": "bytes"}
+    return {"name": "bytes", "configuration": {"endian": orders.pop()}}
+
+
+def _orders(dtype: np.dtype[Any]) -> Iterator[str]:
+    if dtype.names is not None:
+        for name in dtype.names:
+            yield from _orders(dtype[name])
+    elif dtype.byteorder != "|":
+        yield "big" if dtype.str[0] == ">" else "little"
+
+
+def _filter_of_3(
+    config: Mapping[str, Any], dtype: np.dtype[Any]
+) -> tuple[dict[str, Any], np.dtype[Any]]:
+    """A filter of format 2 as a codec of format 3, and the dtype that it gives."""
+    given = {key: value for key, value in config.items() if key != "id"}
+    after = dtype
+    for key in _TYPES:
+        if given.get(key) is not None:
+            after = np.dtype(given[key]) if key in ("dtype", "astype", "encode_dtype") else after
+            given[key] = np.dtype(given[key]).newbyteorder("=").str
+    codec = {"name": f"numcodecs.{config['id']}", "configuration": given}
+    if split_chain([codec])[0]:
+        return codec, np.dtype("u1") if config["id"] == "packbits" else after
+    return codec, dtype
+
+
+def _packer_of_3(config: Mapping[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
+    given = {key: value for key, value in config.items() if key != "id"}
+    return encodable_document(_renamed_packer(config, given, dtype))
+
+
+def _renamed_packer(
+    config: Mapping[str, Any], given: dict[str, Any], dtype: np.dtype[Any]
+) -> dict[str, Any]:
+    if config["id"] == "blosc":
+        shuffle = given.get("shuffle", 1)
+        if shuffle == -1:
+            shuffle = 2 if dtype.itemsize == 1 else 1
+        if shuffle in (0, 1, 2):
+            given["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
+        return {"name": "blosc", "configuration": {"typesize": dtype.itemsize, **given}}
+    if config["id"] in ("zstd", "gzip"):
+        usual = {"level": 0, "checksum": False} if config["id"] == "zstd" else {"level": 1}
+        return {"name": config["id"], "configuration": {**usual, **given}}
+    return {"name": f"numcodecs.{config['id']}", "configuration": given}
+
+
+def to_2(array: ArrayMetadata) -> dict[str, bytes]:
+    """The documents of an array of format 3 in format 2.
+
+    That of its chunks: what chunk keys they need is not looked at, and of shards it describes the
+    inner chunks, which somebody has to take out of them.
+    """
+    if any(not axis.even for axis in array.grid):
+        raise MetadataError(
+            "its chunks have several shapes, which format 2 does not have; rewrite it with "
+            "from_array(zarr_format=2, chunks=...)"
+        )
+    if array.key_suffix:
+        raise MetadataError(f"its chunk keys end with {array.key_suffix!r}, and in format 2 do not")
+    known = {"shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs"}
+    known |= {"attributes", "zarr_format", "node_type", "storage_transformers", "dimension_names"}
+    unknown = sorted(set(array.extra) - known)
+    if unknown:
+        raise MetadataError(f"its document has the key {unknown[0]!r}, which format 2 does not")
+    shard = array.shard_codec
+    codecs = array.codecs if shard is None else (*_before_shard(array), *shard["codecs"])
+    arrays, middle, binary = split_chain(dict(codec) for codec in codecs)
+    objects = SERIALIZERS.get(data_type_name(array.dtype) or "")
+    if not middle:
+        raise MetadataError(
+            f"{array.where}: key 'codecs' has no codec that turns the array into bytes, such as "
+            "'bytes'"
+        )
+    serializer = middle[0]["name"].removeprefix("numcodecs.")
+    if serializer not in (objects or "bytes", "pcodec"):
+        raise MetadataError(f"format 2 has no {middle[0]['name']!r}")
+    axes = len(array.shape)
+    order = stored_order(codecs, axes, array.where)
+    orders = {tuple(range(axes)): "C", tuple(reversed(range(axes))): "F"}
+    if order not in orders:
+        raise MetadataError(f"format 2 stores axes in C or F order, not in the order {order}")
+    chain = [codec for codec in arrays if codec["name"] != "transpose"]
+    if any(codec["name"] != "transpose" for codec in arrays[: len(arrays) - len(chain)]):
+        raise MetadataError("a transposition follows a filter, which format 2 does not have")
+    big = middle[0].get("configuration", {}).get("endian") == "big"
+    dtype = array.dtype.newbyteorder(">") if big else array.dtype
+    fill = encode_fill_value(array.fill_value, array.dtype) if objects is None else None
+    if objects is not None:
+        dtype, fill = OBJECT, encode_object_fill(array.fill_value, objects)
+        chain.insert(0, {"name": f"numcodecs.{objects}", "configuration": {}})
+    if serializer == "pcodec":
+        binary.insert(0, {**middle[0], "name": "numcodecs.pcodec"})
+    configs = [_config_of_2(codec, big) for codec in (*chain, *binary)]
+    compressor = configs.pop() if binary else None
+    attributes = array.attributes
+    if array.dimension_names is not None:
+        attributes[_DIMENSIONS] = list(array.dimension_names)
+    members = {
+        "zarr_format": 2,
+        "shape": array.shape,
+        "chunks": array.inner_chunk_shape,
+        "dtype": encode_dtype(dtype),
+        "compressor": compressor,
+        "fill_value": fill,
+        "order": orders[order],
+        "filters": configs or None,
+        "dimension_separator": array.dimension_separator,
+    }
+    return {".zarray": json_dumps(members), **zattrs(attributes)}
+
+
+def _before_shard(array: ArrayMetadata) -> Iterator[Mapping[str, Any]]:
+    """The codecs on arrays that a shard comes after; those behind it end with the shard."""
+    for codec in array.codecs:
+        if codec["name"] == "sharding_indexed":
+            return
+        yield codec
+
+
+def _config_of_2(codec: Mapping[str, Any], big: bool) -> dict[str, Any]:
+    """A codec of format 3 as a filter of format 2, where elements say in which order they lie."""
+    config = numcodecs_config(codec)
+    if config is None:
+        raise MetadataError(f"format 2 has no codec {codec['name']!r}")
+    if big:
+        given = {key: config[key] for key in _TYPES if config.get(key) is not None}
+        config = {
+            **config,
+            **{key: np.dtype(one).newbyteorder(">").str for key, one in given.items()},
+        }
+    return codec_config(encodable_config(config), "codec")

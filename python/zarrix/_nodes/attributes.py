@@ -1,0 +1,261 @@
+"""User attributes of one array or group: a mapping of names to JSON values.
+
+Every change is a locked read-merge-write of the document, so two writers of different attributes
+both keep theirs, from any threads and processes of a machine. What was written is parsed again
+before it is remembered: an attribute reads the same before and after reopening (a tuple is a list).
+"""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable, Iterator, KeysView, Mapping, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, cast
+
+import numpy as np
+
+from zarrix._errors import PathNotFoundError, ReadOnlyError
+from zarrix._metadata import v2, v3
+from zarrix._nodes.consolidate import keep_true
+from zarrix._stores.base import place
+from zarrix._stores.open import Store, as_store
+
+__all__ = ["Attributes", "require_json"]
+
+
+class Attributes(MutableMapping[str, Any]):
+    """The attributes of an array or group; get it as ``.attrs``, do not make one.
+
+    Changes are stored at once and merged per name with those of other writers.
+
+    Parameters
+    ----------
+    store : Store
+    key : str
+        Key of the JSON document that holds them: all of a ``.zattrs``, a part of a ``zarr.json``.
+    read_only : bool
+        Refuse every change.
+    cache : bool
+        Read the document once and remember it; ``refresh()`` reads it again.
+    synchronizer : mapping of key to lock, optional
+        Its lock is held during changes, in addition to the store's own.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.zeros(10)
+    >>> z.attrs["unit"] = "mm"
+    >>> z.attrs.update(author="Ada", scale=[1, 2])
+    >>> dict(z.attrs)
+    {'author': 'Ada', 'scale': [1, 2], 'unit': 'mm'}
+
+    NumPy's numbers are stored as Python's, and arrays of them as lists.
+    """
+
+    __module__ = "zarrix.attrs"
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        store: Any,
+        key: str = ".zattrs",
+        read_only: bool = False,
+        cache: bool = True,
+        synchronizer: Any = None,
+        cached_dict: dict[str, Any] | None = None,
+    ) -> None:
+        self.store: Store = as_store(store)
+        self.key = key
+        # In format 3 they are a member of the node's document, which is kept around them.
+        self._inside = key == "zarr.json" or key.endswith("/zarr.json")
+        self.read_only = read_only
+        self.cache = cache
+        self.synchronizer = synchronizer
+        self._cached: dict[str, Any] | None = cached_dict if cache else None
+
+    def asdict(self) -> dict[str, Any]:
+        """All attributes, as a new dictionary.
+
+        Returns
+        -------
+        dict of str to JSON value
+        """
+        return dict(self._current())
+
+    def refresh(self) -> None:
+        """Forget what was remembered: read the document again."""
+        if self.cache:
+            self._cached = self._load()
+
+    def put(self, d: Mapping[str, Any]) -> None:
+        """Replace all attributes by those of ``d``, in one step.
+
+        Parameters
+        ----------
+        d : mapping of str to JSON value
+        """
+        new = dict(d)
+        self._change(lambda _: new)
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Set several attributes in one step; the others stay."""
+        new = dict(*args, **kwargs)
+        self._change(lambda old: {**old, **new})
+
+    def clear(self) -> None:
+        """Remove all attributes."""
+        self._change(lambda _: {})
+
+    def popitem(self) -> tuple[str, Any]:
+        """Remove and return one attribute."""
+        taken: list[tuple[str, Any]] = []
+
+        def take(old: dict[str, Any]) -> dict[str, Any]:
+            taken[:] = [old.popitem()]
+            return old
+
+        self._change(take)
+        return taken[0]
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._current()
+
+    def __getitem__(self, item: str) -> Any:
+        return self._current()[item]
+
+    def __setitem__(self, item: str, value: Any) -> None:
+        self._change(lambda old: {**old, item: value})
+
+    def __delitem__(self, item: str) -> None:
+        def remove(old: dict[str, Any]) -> dict[str, Any]:
+            del old[item]
+            return old
+
+        self._change(remove)
+
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        return self._current().keys()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._current())
+
+    def __len__(self) -> int:
+        return len(self._current())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__module__}.{type(self).__name__} {self._current()!r}>"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return sorted(self)
+
+    def _current(self) -> dict[str, Any]:
+        if self._cached is not None:
+            return self._cached
+        current = self._load()
+        if self.cache:
+            self._cached = current
+        return current
+
+    def _load(self) -> dict[str, Any]:
+        return self._parse(self.store.get(self.key))
+
+    def _parse(self, document: bytes | None) -> dict[str, Any]:
+        if document is None:
+            return {}
+        parse = v3.parse_attributes if self._inside else v2.parse_attributes
+        return dict(parse(document, where=place(self.store, self.key)))
+
+    def _change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        if self.read_only:
+            raise ReadOnlyError(
+                f"the attributes in {self.key!r} are read-only; open with mode='r+' to change them"
+            )
+
+        def rewrite(document: bytes | None) -> bytes:
+            new = change(self._parse(document))
+            plain = _as_json({_name(k): v for k, v in new.items()})
+            if not self._inside:
+                return v2.attributes_document(plain)
+            if document is None:
+                raise PathNotFoundError(f"{self.key!r} is gone, and its attributes with it")
+            return v3.attributes_document(document, plain, self.key)
+
+        with self._lock():
+            stored = self.store.update_value(self.key, rewrite)
+        keep_true(self.store, self.key.rpartition("/")[0], 3 if self._inside else 2)
+        if self.cache:
+            self._cached = self._parse(stored)
+
+    def _lock(self) -> AbstractContextManager[Any]:
+        if self.synchronizer is None:
+            return nullcontext()
+        return cast("AbstractContextManager[Any]", self.synchronizer[self.key])
+
+
+def _name(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    warnings.warn(
+        f"attribute names are strings: {key!r} is stored as {str(key)!r}",
+        DeprecationWarning,
+        stacklevel=5,
+    )
+    return str(key)
+
+
+def require_json(attributes: Mapping[str, Any] | None) -> None:
+    """Raise ``TypeError`` unless JSON has a form for all of it: before anything is stored."""
+    _as_json(dict(attributes or {}))
+
+
+def _as_json(attributes: dict[str, Any]) -> dict[str, Any]:
+    """``attributes`` with NumPy numbers as Python ones; an error names what JSON cannot hold."""
+    return {name: _plain(value, f"attribute {name!r}") for name, value in attributes.items()}
+
+
+def _plain(value: Any, where: str) -> Any:
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    if isinstance(value, dict):
+        return {_member(k, where): _plain(v, f"{where}[{k!r}]") for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v, f"{where}[{i}]") for i, v in enumerate(value)]
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufUTO":
+        return _plain(value.tolist(), where)
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    what = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else name
+    raise TypeError(f"{where} is {what}, which JSON cannot express{_way_out(value)}")
+
+
+def _way_out(value: Any) -> str:
+    """What to store instead of a value that JSON has no form for."""
+    kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
+    if isinstance(value, bytes | bytearray | memoryview) or kind == "S":
+        return "; store text: value.decode() for text in bytes, or base64"
+    if kind in ("m", "M") or hasattr(value, "isoformat"):
+        return "; store text, for example str(value) or value.isoformat()"
+    if isinstance(value, complex) or kind == "c":
+        return "; store the pair [value.real, value.imag]"
+    if isinstance(value, set | frozenset):
+        return "; store sorted(value)"
+    return "; convert it with .tolist()" if hasattr(value, "tolist") else ""
+
+
+def _member(key: Any, where: str) -> str:
+    """Names inside a value, as ``json`` writes them."""
+    if isinstance(key, str):
+        return key
+    if isinstance(key, bool) or key is None:
+        return {True: "true", False: "false", None: "null"}[key]
+    if isinstance(key, int | float):
+        return repr(key)
+    raise TypeError(f"{where} has the name {key!r}, and names in JSON are strings")

@@ -1,0 +1,434 @@
+"""Consolidated metadata in stores: making it, opening by it, and keeping it true.
+
+Every change of metadata that is made through zarrix ends in `keep_true`, which brings the
+consolidated documents of the groups above up to date under their locks; so it is true unless
+another program changed something. `ConsolidatedStore` serves metadata from it. Where the store is
+local that is checked: what differs from what is stored is warned of, once, and the stored document
+is served. Elsewhere a check would cost what consolidated metadata saves.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from zarrix import _engine
+from zarrix._errors import PathNotFoundError
+from zarrix._metadata import consolidated, v2, v3
+from zarrix._metadata.array import GroupMetadata
+from zarrix._metadata.checks import members_of
+from zarrix._metadata.consolidated import Documents
+from zarrix._runtime.cached_property import kept
+from zarrix._stores.base import Store
+from zarrix._stores.base import place as place_of
+from zarrix.util import json_dumps, json_loads
+
+__all__ = [
+    "ConsolidatedMetadata",
+    "ConsolidatedStore",
+    "StaleMetadataWarning",
+    "consolidate",
+    "keep_true",
+    "open_store",
+    "view",
+]
+
+_NAMES = {2: (".zgroup", ".zarray", ".zattrs"), 3: ("zarr.json",)}
+
+
+class StaleMetadataWarning(UserWarning):
+    """Consolidated metadata says something else than the documents that it was made of."""
+
+    __module__ = "zarrix.errors"
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -> Documents:
+    """The documents of the node at ``path``, and of all below, by key relative to ``root``.
+
+    Level by level, so that a store that is far away is asked for all of a level at once.
+    """
+    found: Documents = {}
+    start = len(root) + 1 if root else 0
+    level = [path]
+    while level:
+        names = _NAMES[zarr_format]
+        stored = store.getitems([_join(one, name) for one in level for name in names])
+        groups = []
+        for one in level:
+            own = [_join(one, name) for name in names if _join(one, name) in stored]
+            documents = {key: members_of(stored[key], place_of(store, key)) for key in own}
+            found.update((key[start:], _without_members(own)) for key, own in documents.items())
+            is_array = any(
+                key.endswith(".zarray") or document.get("node_type") == "array"
+                for key, document in documents.items()
+            )
+            if own and not is_array:
+                groups.append(one)
+        below = store.child_names_of(groups) if deep else []
+        pairs = zip(groups, below, strict=deep)
+        level = [_join(group, name) for group, children in pairs for name in children]
+    return found
+
+
+def _without_members(document: Any) -> Any:
+    if not isinstance(document, Mapping):
+        return document
+    return {k: v for k, v in document.items() if k != "consolidated_metadata"}
+
+
+def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
+    """Write the consolidated metadata of the group at ``path``; in format 2 under the name ``key``.
+
+    The documents are read under the lock of what is written, so that no change gets lost between.
+    """
+    place = _join(path, key if zarr_format == 2 else "zarr.json")
+
+    def write(old: bytes | None) -> bytes:
+        with store.listed_once():
+            documents = _collect(store, path, path, zarr_format, deep=True)
+        return _encode(old, documents, zarr_format, place_of(store, place))
+
+    store.update_value(place, write)
+
+
+def _encode(old: bytes | None, documents: Documents, zarr_format: int, place: str) -> bytes:
+    if zarr_format == 2:
+        return consolidated.encode_v2(documents)
+    if old is None:
+        raise PathNotFoundError("the group is gone, and its metadata with it")
+    return consolidated.encode_v3(old, documents, place)
+
+
+def _parse(document: Any, zarr_format: int, where: str) -> Documents | None:
+    if document is None:
+        return None
+    parse = consolidated.parse_v2 if zarr_format == 2 else consolidated.parse_v3
+    return parse(document, where)
+
+
+def keep_true(store: Store, path: str, zarr_format: int, *, deep: bool = False) -> None:
+    """Bring consolidated metadata above ``path`` up to date after a change of that node.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        Of the node that was created, changed or removed.
+    zarr_format : 2 or 3
+    deep : bool
+        Everything below it changed too, as when it is moved.
+    """
+    names = path.split("/") if path else []
+    roots = ["/".join(names[:depth]) for depth in range(len(names) + 1)]
+    if zarr_format == 3:
+        # A group's own document does not hold itself.
+        roots.pop()
+    name = ".zmetadata" if zarr_format == 2 else "zarr.json"
+    documents = store.getitems([_join(root, name) for root in roots])
+    for root in roots:
+        place = _join(root, name)
+        document = documents.get(place)
+        if document is None or (zarr_format == 3 and b'"consolidated_metadata"' not in document):
+            continue
+        try:
+            store.update_value(place, _resynced(store, root, path, zarr_format, deep, place))
+        except OSError as error:
+            error.add_note(
+                f"the change of {path or '/'!r} itself is stored; the consolidated metadata in "
+                f"{place!r} does not say so: bring it up to date with consolidate_metadata()"
+            )
+            raise
+
+
+def _resynced(
+    store: Store, root: str, path: str, zarr_format: int, deep: bool, place: str
+) -> Callable[[bytes | None], bytes | None]:
+    def change(old: bytes | None) -> bytes | None:
+        documents = _parse(old, zarr_format, place_of(store, place))
+        if documents is None:
+            return old
+        prefix = path[len(root) :].strip("/")
+        fresh = _collect(store, root, path, zarr_format, deep)
+        own = {_join(prefix, name) for name in _NAMES[zarr_format]}
+
+        def replaced(key: str) -> bool:
+            below = prefix == "" or key.startswith(f"{prefix}/")
+            return key in own or (below and (deep or not fresh))
+
+        left = {key: one for key, one in documents.items() if not replaced(key)}
+        return _encode(old, {**left, **fresh}, zarr_format, place_of(store, place))
+
+    return change
+
+
+@dataclass(frozen=True)
+class ConsolidatedMetadata:
+    """What is stored about the members of a group together with it.
+
+    Attributes
+    ----------
+    metadata : dict of str to ArrayMetadata or GroupMetadata
+        Of its direct members, by name; those of groups have such metadata of their own.
+    """
+
+    metadata: dict[str, Any]
+    kind: ClassVar[str] = "inline"
+    must_understand: ClassVar[bool] = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is in the document of a group of format 3."""
+        members = {path: one.to_dict() for path, one in self.flattened_metadata.items()}
+        return {"kind": self.kind, "must_understand": self.must_understand, "metadata": members}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ConsolidatedMetadata:
+        """What `to_dict` gives, as an object; `MetadataError` if ``data`` is something else."""
+        root = {"zarr_format": 3, "node_type": "group", "consolidated_metadata": dict(data)}
+        documents = consolidated.parse_v3(json_dumps(root), "consolidated_metadata")
+        assert documents is not None
+        return _as_objects(documents, 3)
+
+    @property
+    def flattened_metadata(self) -> dict[str, Any]:
+        """The metadata of all members, by path."""
+        found: dict[str, Any] = {}
+        for name, one in self.metadata.items():
+            found[name] = one
+            inside = getattr(one, "consolidated_metadata", None)
+            if inside is not None:
+                found.update({f"{name}/{k}": v for k, v in inside.flattened_metadata.items()})
+        return found
+
+
+def view(store: Store, path: str, group: GroupMetadata) -> ConsolidatedMetadata | None:
+    """The consolidated metadata of a group as an object; None if it has none."""
+    if isinstance(store, ConsolidatedStore) and path != store.root:
+        prefix = f"{path[len(store.root) :].strip('/')}/"
+        below = store.documents()
+        documents: Documents | None = {
+            key[len(prefix) :]: one for key, one in below.items() if key.startswith(prefix)
+        }
+    else:
+        place = _join(path, ".zmetadata" if group.zarr_format == 2 else "zarr.json")
+        documents = _parse(store.get(place), group.zarr_format, place_of(store, place))
+    return None if documents is None else _as_objects(documents, group.zarr_format)
+
+
+def _as_objects(documents: Documents, zarr_format: int) -> ConsolidatedMetadata:
+    found: dict[str, Any] = {}
+    for name in sorted({key.split("/", 1)[0] for key in documents if "/" in key}):
+        own = {k[len(name) + 1 :]: v for k, v in documents.items() if k.startswith(f"{name}/")}
+        if zarr_format == 3 and own.get("zarr.json", {}).get("node_type") == "array":
+            found[name] = v3.parse_array(own["zarr.json"], f"{name}/zarr.json")
+        elif zarr_format == 3 and "zarr.json" in own:
+            group = v3.parse_group(own["zarr.json"], f"{name}/zarr.json")
+            found[name] = replace(group, consolidated_metadata=_as_objects(own, 3))
+        elif ".zarray" in own:
+            array = v2.parse_array(own[".zarray"], f"{name}/.zarray")
+            found[name] = replace(array, zattrs=own.get(".zattrs", {}))
+        elif ".zgroup" in own:
+            inside = _as_objects(own, 2)
+            found[name] = GroupMetadata(own.get(".zattrs", {}), 2, consolidated_metadata=inside)
+    return ConsolidatedMetadata(found)
+
+
+class ConsolidatedStore(Store):
+    """A store whose metadata is read from the consolidated metadata of one of its groups.
+
+    Everything else, and every change, goes to the store behind it.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        Of the group.
+    documents : mapping
+        By key relative to the group.
+    place : str
+        Key of the consolidated metadata.
+    """
+
+    def __init__(self, store: Store, path: str, documents: Documents, place: str) -> None:
+        self._store = store
+        self._root = path
+        self._place = place
+        self._documents = {
+            _join(path, key): json_dumps(one) for key, one in documents.items() if one is not None
+        }
+        self._dimension_separator = store._dimension_separator
+        self._durability = store._durability
+        self._writeable = store._writeable
+        self._is_near = isinstance(store._engine, _engine.LocalStore | _engine.MemoryStore)
+        self._warned = False
+        root = getattr(store, "path", None)
+        if isinstance(root, str):
+            self.path = root
+
+    def vouching_for(self, key: str) -> str | None:
+        """Where the metadata that is served comes from, where it is all that there is of a node."""
+        if self._is_near and key in self._store:
+            return None
+        return self.engine_path(self._place)
+
+    def _open(self) -> _engine.Store:
+        return self._store._engine
+
+    def engine_path(self, path: str) -> str:
+        """``path`` as the engine store spells it."""
+        return self._store.engine_path(path)
+
+    @property
+    def root(self) -> str:
+        """Path of the group whose consolidated metadata is served."""
+        return self._root
+
+    def documents(self) -> Documents:
+        """The documents that are served, by key relative to the group."""
+        start = len(self._root) + 1 if self._root else 0
+        return {key[start:]: json_loads(one) for key, one in self._documents.items()}
+
+    def _serves(self, key: str) -> bool:
+        inside = not self._root or key.startswith(f"{self._root}/")
+        return inside and key.rsplit("/", 1)[-1] in (*_NAMES[2], *_NAMES[3])
+
+    def __getitem__(self, key: str) -> bytes:
+        if not self._serves(key):
+            return bytes(self._store[key])
+        known = self._documents.get(key)
+        if self._is_near:
+            stored = self._store.get(key)
+            if stored is not None or known is None or not self._is_alone:
+                if not _same(known, stored):
+                    self._notice(key)
+                known = stored
+        if known is None:
+            raise KeyError(key)
+        return bytes(known)
+
+    @kept
+    def _is_alone(self) -> bool:
+        """Whether this is a copy without the documents that it was made of, chunks being there.
+
+        Where no chunk is there either, the members may as well have been deleted.
+        """
+        start = f"{self._root}/" if self._root else ""
+        own = {f"{start}{name}" for names in _NAMES.values() for name in names}
+        members = [key for key in self._documents if key not in own]
+        if any(self._store.get(key) is not None for key in members):
+            return False
+        paths = {key.rpartition("/")[0] for key in members}
+        below = (self._store._engine.list_dir(self._store.engine_path(path)) for path in paths)
+        return any(keys or prefixes for keys, prefixes in below)
+
+    def _notice(self, key: str) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"the consolidated metadata of {self._store!r} is stale: {key!r} is another now. "
+                "What is stored is used; write it anew with consolidate_metadata()",
+                StaleMetadataWarning,
+                stacklevel=4,
+            )
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._store[key] = value
+        self._remember(key, bytes(value))
+
+    def __delitem__(self, key: str) -> None:
+        del self._store[key]
+        self._remember(key, None)
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, str) and self._serves(key):
+            return self.get(key) is not None
+        return key in self._store
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._store)
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def _remember(self, key: str, value: bytes | None) -> None:
+        if not self._serves(key):
+            return
+        if value is None:
+            self._documents.pop(key, None)
+        else:
+            self._documents[key] = value
+
+    def update_value(
+        self, key: str, change: Callable[[bytes | None], bytes | None]
+    ) -> bytes | None:
+        """Replace the value of ``key`` by ``change(old)``, in the store behind."""
+        stored = self._store.update_value(key, change)
+        self._remember(key, stored)
+        return stored
+
+    def child_names(self, path: str) -> list[str]:
+        """Names directly below ``path`` that may be nodes, sorted."""
+        if self._is_near and not self._is_alone:
+            return self._store.child_names(path)
+        prefix = f"{path}/" if path else ""
+        below = [key[len(prefix) :] for key in self._documents if key.startswith(prefix)]
+        return sorted({key.split("/", 1)[0] for key in below if "/" in key})
+
+    def rmdir(self, path: str | None = None) -> None:
+        """Delete every key below ``path``."""
+        self._store.rmdir(path)
+        prefix = f"{path}/" if path else ""
+        for key in [key for key in self._documents if key.startswith(prefix)]:
+            del self._documents[key]
+
+    def rename(self, src_path: str, dst_path: str) -> None:
+        """Move everything at and below ``src_path`` to ``dst_path``."""
+        self._store.rename(src_path, dst_path)
+        for key in [key for key in self._documents if key.startswith(f"{src_path}/")]:
+            self._documents[dst_path + key[len(src_path) :]] = self._documents.pop(key)
+
+    def close(self) -> None:
+        """Close the store behind."""
+        self._store.close()
+
+    def __eq__(self, other: object) -> bool:
+        inner = other._store if isinstance(other, ConsolidatedStore) else other
+        return bool(self._store == inner)
+
+    def __repr__(self) -> str:
+        return f"<consolidated {self._store!r}>"
+
+
+def _same(known: bytes | None, stored: bytes | None) -> bool:
+    if known is None or stored is None:
+        return known is stored
+    mine, theirs = json_loads(known), json_loads(stored)
+    for one in (mine, theirs):
+        if isinstance(one, dict):
+            one.pop("consolidated_metadata", None)
+    return bool(mine == theirs)
+
+
+def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> ConsolidatedStore:
+    """The store through the consolidated metadata of its group at ``path``.
+
+    Raises
+    ------
+    PathNotFoundError
+        There is none (also a ``KeyError`` and a ``ValueError``).
+    """
+    for wanted, name in ((2, key), (3, "zarr.json")):
+        if zarr_format in (None, wanted):
+            place = _join(path, name)
+            documents = _parse(store.get(place), wanted, place_of(store, place))
+            if documents is not None:
+                return ConsolidatedStore(store, path, documents, place)
+    raise PathNotFoundError(
+        f"no consolidated metadata in {store!r} at {path!r}; write it with consolidate_metadata(), "
+        "or open without it"
+    )

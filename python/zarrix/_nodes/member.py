@@ -1,0 +1,64 @@
+"""What arrays and groups have in common: the store, and how they were opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from zarrix._nodes.attributes import Attributes
+    from zarrix._stores.open import Store
+
+__all__ = ["Member"]
+
+
+class Member:
+    """A node of a hierarchy, opened; base of arrays and groups."""
+
+    __slots__ = ()
+
+    _store: Store
+    _chunk_store: Store | None
+    _path: str
+    _synchronizer: Any
+    _meta_array: Any
+    _attrs: Attributes
+
+    @property
+    def store(self) -> Store:
+        """The store of metadata and attributes, and of the chunks unless `chunk_store` is."""
+        return self._store
+
+    @property
+    def chunk_store(self) -> Store:
+        """The store that holds the chunks."""
+        return self._store if self._chunk_store is None else self._chunk_store
+
+    def _stores(self) -> list[Store]:
+        if self._chunk_store is None or self._chunk_store is self._store:
+            return [self._store]
+        return [self._store, self._chunk_store]
+
+    @property
+    def path(self) -> str:
+        """Where in the store it is, without a leading slash; empty for the root."""
+        return self._path
+
+    @property
+    def synchronizer(self) -> Any:
+        """What was passed as ``synchronizer``."""
+        return self._synchronizer
+
+    @property
+    def meta_array(self) -> npt.NDArray[Any]:
+        """An empty array of the kind that reads return."""
+        like = () if self._meta_array is None else self._meta_array
+        return np.empty_like(like, shape=())
+
+    @property
+    def attrs(self) -> Attributes:
+        """User attributes: a mutable mapping of names to JSON values."""
+        return self._attrs

@@ -1,0 +1,502 @@
+"""Nodes of a hierarchy in a store: which keys make one, making one, and clearing the way for one.
+
+A node of format 2 is an array by its ``.zarray``, a group by its ``.zgroup``; one of format 3 says
+in its ``zarr.json`` what it is. Where a place has documents of both, format 2 is what it is, as it
+is to zarr 2. All nodes of a hierarchy have one format, that of its root.
+
+Nothing is deleted before what replaces it is known to be valid, and nothing is deleted that is not
+Zarr: a folder that holds anything else is refused with the name of the first such file. Metadata is
+created under its lock, so of two processes that create the same node one gets it and one an error.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from zarrix._errors import (
+    ContainsArrayError,
+    ContainsGroupError,
+    InvalidKeyError,
+    MetadataError,
+    ZarrixError,
+)
+from zarrix._metadata import v2, v3
+from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.keywords import Format
+from zarrix._nodes.consolidate import keep_true
+from zarrix._nodes.orphans import chunk_left, forget_attributes
+from zarrix._runtime.config import config
+from zarrix._stores.base import Store, place
+
+__all__ = [
+    "Node",
+    "array_document",
+    "arrays_below",
+    "check_format",
+    "choose_format",
+    "clear",
+    "create_array",
+    "create_group",
+    "describe",
+    "find",
+    "find_all",
+    "group_document",
+    "has_array",
+    "has_group",
+    "in_other_format",
+    "key_of",
+    "members",
+    "place",
+]
+
+_DOCUMENTS = frozenset((".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json", ".DS_Store"))
+_CHUNK_KEY = re.compile(r"(?:.*/)?(?:c[./])?\d+(?:[./]\d+)*|(?:.*/)?c")
+# What killed writers leave, and what `repair` has put aside.
+_BESIDE = re.compile(r"\.(?:partial|broken(?:-\d+)?)$")
+
+
+def key_of(path: str, name: str) -> str:
+    """Key of the document ``name`` of the node at ``path``."""
+    return f"{path}/{name}" if path else name
+
+
+# What makes a node, in the order in which it counts.
+_MARKS: tuple[tuple[str, Format], ...] = ((".zarray", 2), ("zarr.json", 3), (".zgroup", 2))
+# How many members are asked for at once.
+_BATCH = 256
+
+
+class Node(NamedTuple):
+    """What is stored at a path: its format, whether it is an "array" or a "group", its document.
+
+    Among the members of a group one may be "broken": then the document does not say what it is.
+    """
+
+    zarr_format: Format
+    kind: str
+    document: bytes
+
+
+def _node(store: Store, key: str, mark: str, document: Any) -> Node:
+    if mark == "zarr.json":
+        return Node(3, v3.node_type(document, place(store, key)), bytes(document))
+    return Node(2, "array" if mark == ".zarray" else "group", bytes(document))
+
+
+def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None:
+    """What is stored at ``path``, in one format or in either; None if nothing is."""
+    if store.is_remote:
+        return find_all(store, [path], zarr_format)[path]
+    for mark, its_format in _MARKS:
+        if zarr_format is None or zarr_format == its_format:
+            key = key_of(path, mark)
+            document = store.get(key)
+            if document is not None:
+                return _node(store, key, mark, document)
+    return None
+
+
+def find_all(
+    store: Store, paths: Iterable[str], zarr_format: int | None = None
+) -> dict[str, Node | None]:
+    """`find` for many paths; where documents are far away all of them are asked for at once."""
+    wanted = list(paths)
+    if not store.is_remote:
+        return {path: find(store, path, zarr_format) for path in wanted}
+    marks = [mark for mark, its_format in _MARKS if zarr_format in (None, its_format)]
+    documents = store.getitems(key_of(path, mark) for path in wanted for mark in marks)
+    found: dict[str, Node | None] = dict.fromkeys(wanted)
+    for path in wanted:
+        stored = (mark for mark in marks if key_of(path, mark) in documents)
+        mark = next(stored, None)
+        if mark is not None:
+            key = key_of(path, mark)
+            found[path] = _node(store, key, mark, documents[key])
+    return found
+
+
+def members(store: Store, path: str, zarr_format: int) -> Iterator[tuple[str, Node]]:
+    """Names directly below ``path``, sorted, and what is stored there.
+
+    Documents are asked for many at once: a store that is far away is not asked name by name.
+    """
+    names = store.child_names(path)
+    for begin in range(0, len(names), _BATCH):
+        part = names[begin : begin + _BATCH]
+        found: dict[str, Node] = {}
+        for mark, its_format in _MARKS:
+            if its_format != zarr_format:
+                continue
+            keys = {key_of(path, f"{name}/{mark}"): name for name in part if name not in found}
+            for key, document in _values(store, keys).items():
+                found[keys[key]] = _member(store, key, mark, document)
+        yield from ((name, found[name]) for name in part if name in found)
+
+
+def _member(store: Store, key: str, mark: str, document: Any) -> Node:
+    """The node of a document; "broken" where it does not say what it is or cannot be read."""
+    its_format: Format = 3 if mark == "zarr.json" else 2
+    if document is None:
+        return Node(its_format, "broken", b"")
+    try:
+        return _node(store, key, mark, document)
+    except MetadataError:
+        return Node(its_format, "broken", bytes(document))
+
+
+def arrays_below(
+    store: Store, path: str, zarr_format: int, recurse: bool
+) -> Iterator[tuple[str, Node]]:
+    """Paths of the arrays in a group; with ``recurse`` of those in its groups, too.
+
+    What is broken is among them: it may be an array.
+    """
+    for name, node in members(store, path, zarr_format):
+        below = key_of(path, name)
+        if node.kind != "group":
+            yield below, node
+        elif recurse:
+            yield from arrays_below(store, below, zarr_format, recurse)
+
+
+def _values(store: Store, keys: Iterable[str]) -> Mapping[str, Any]:
+    """The documents of ``keys`` that are stored; None for one that cannot be read."""
+    try:
+        return store.getitems(keys)
+    except (InvalidKeyError, MetadataError, PermissionError, IsADirectoryError):
+        # A name that no key may have, made by another program, or one document that cannot be
+        # read: the others are there all the same.
+        found: dict[str, Any] = {}
+        for key in keys:
+            try:
+                value = store.get(key)
+            except (MetadataError, PermissionError, IsADirectoryError):
+                found[key] = None
+            else:
+                if value is not None:
+                    found[key] = value
+        return found
+
+
+def has_array(store: Store, path: str, zarr_format: int | None = None) -> bool:
+    """Whether an array is stored at ``path``."""
+    node = find(store, path, zarr_format)
+    return node is not None and node.kind == "array"
+
+
+def has_group(store: Store, path: str, zarr_format: int | None = None) -> bool:
+    """Whether a group is stored at ``path``, and no array."""
+    node = find(store, path, zarr_format)
+    return node is not None and node.kind == "group"
+
+
+def describe(store: Store, path: str) -> str:
+    """Where a node is, for messages: its path on disk, or its name and kind of store."""
+    if isinstance(getattr(store, "path", None), str):
+        return repr(place(store, path).rstrip("/"))
+    return f"{'/' + path!r} of the {type(store).__name__}"
+
+
+def in_other_format(store: Store, path: str, asked: int | None) -> str:
+    """The end of a message that nothing is there in one format: what is there in the other."""
+    node = None if asked is None else find(store, path)
+    if node is None:
+        return ""
+    what = "an array" if node.kind == "array" else "a group"
+    return (
+        f"; there is {what} of format {node.zarr_format}: leave out zarr_format={asked}, or "
+        f"change its format with zarrix.migrate(store, to={asked})"
+    )
+
+
+def check_format(zarr_version: Any, zarr_format: Any = None) -> Format | None:
+    """The format that a call names, by either of its names; None if it names none."""
+    asked = zarr_version if zarr_format is None else zarr_format
+    if asked not in (None, 2, 3) or isinstance(asked, bool):
+        raise ValueError(f"zarr_format is 2 or 3, not {asked!r}")
+    return None if asked is None else 2 if asked == 2 else 3
+
+
+def choose_format(
+    store: Store, path: str, asked: Format | None, default: Format, word: str | None = None
+) -> Format:
+    """The format of a new node: that of the group it is in, else what the call asks for.
+
+    Parameters
+    ----------
+    store, path : Store, str
+        Where the node will be.
+    asked : 2, 3 or None
+        What the call names.
+    default : 2 or 3
+        Format of the release of zarr that introduced the function.
+    word : str, optional
+        An argument of the call that only format 3 has.
+
+    Raises
+    ------
+    ValueError
+        The group above has another format than is asked for, or ``word`` cannot be in it.
+    """
+    names = path.split("/") if path else []
+    groups = ["/".join(names[:depth]) for depth in reversed(range(len(names)))]
+    nodes = find_all(store, groups) if store.is_remote else {}
+    for above in groups:
+        node = nodes[above] if nodes else find(store, above)
+        if node is None or node.kind == "array":
+            continue
+        if asked not in (None, node.zarr_format):
+            raise ValueError(
+                f"{describe(store, above)} is a group of format {node.zarr_format}, and so are its "
+                f"members; zarr_format={asked} needs a hierarchy of its own"
+            )
+        asked = node.zarr_format
+        break
+    if word is not None and asked == 2:
+        named = word if "=" in word else f"{word}="
+        raise ValueError(
+            f"{named} belongs to zarr_format=3; create the array at top level with zarr_format=3, "
+            "or in a group that was created with it"
+        )
+    if asked is not None or word is not None:
+        return asked or 3
+    return check_format(config.default_zarr_format) or default
+
+
+def array_document(metadata: ArrayMetadata) -> bytes:
+    """The document of an array, in its format."""
+    encode = v2.array_document if metadata.zarr_format == 2 else v3.array_document
+    return encode(metadata)
+
+
+def group_document(metadata: GroupMetadata) -> bytes:
+    """The document of a group, in its format."""
+    encode = v2.group_document if metadata.zarr_format == 2 else v3.group_document
+    return encode(metadata)
+
+
+def create_array(
+    store: Store,
+    path: str,
+    chunk_store: Store | None,
+    metadata: ArrayMetadata,
+    overwrite: bool,
+    allow_pickle: bool = False,
+) -> bool:
+    """Store the metadata of a new array, which is valid already; whether it replaces something.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is there, or an array is in the place of a parent group.
+    """
+    allow_pickle = allow_pickle or config.allow_pickle
+    document = array_document(metadata)
+    # What could not be opened again, and what the engine cannot execute, is refused here, while
+    # everything is still in place.
+    parse = v2.parse_array if metadata.zarr_format == 2 else v3.parse_array
+    parse(document, place(store, key_of(path, metadata.document_name)))
+    chunks = store if chunk_store is None else chunk_store
+    metadata.engine_array(chunks._engine, chunks.engine_path(path), allow_pickle=allow_pickle)
+    name = metadata.document_name
+    return _create(store, path, chunk_store, name, document, overwrite, is_array=True)
+
+
+def create_group(
+    store: Store,
+    path: str,
+    chunk_store: Store | None,
+    overwrite: bool,
+    metadata: GroupMetadata | None = None,
+) -> bool:
+    """Store the metadata of a new group, v2 by default; returns and raises as `create_array`."""
+    metadata = metadata or GroupMetadata(zarr_format=2)
+    document = group_document(metadata)
+    return _create(store, path, chunk_store, metadata.document_name, document, overwrite)
+
+
+def _create(
+    store: Store,
+    path: str,
+    chunk_store: Store | None,
+    name: str,
+    document: bytes,
+    overwrite: bool,
+    is_array: bool = False,
+) -> bool:
+    _check_name(path.rpartition("/")[2], path)
+    replaces = False
+    if overwrite:
+        replaces = clear(store, path)
+        if chunk_store is not None and chunk_store is not store:
+            replaces |= clear(chunk_store, path)
+    else:
+        require_free(store, path)
+        # Chunks in a store of their own are there on purpose.
+        if is_array and chunk_store is None:
+            _require_no_chunks(store, path)
+    _require_parents(store, path, chunk_store, overwrite, 3 if name == "zarr.json" else 2)
+    key = key_of(path, name)
+    zarr_format = 3 if name == "zarr.json" else 2
+    if overwrite:
+        store[key] = document
+        keep_true(store, path, zarr_format, deep=True)
+        return replaces
+
+    if zarr_format == 2:
+        forget_attributes(store, key_of(path, ".zattrs"))
+
+    def create(old: bytes | None) -> bytes:
+        if old is not None:
+            kind = v3.node_type(old, key) if name == "zarr.json" else name
+            raise _occupied(store, path, "array" in kind)
+        return document
+
+    store.update_value(key, create)
+    keep_true(store, path, zarr_format)
+    return False
+
+
+def _check_name(name: str, path: str) -> None:
+    """Refuse a name that no new node may have, and warn of one that is for Zarr's own use."""
+    if name in _DOCUMENTS or (name and not name.strip(".")):
+        raise InvalidKeyError(
+            f"path {path!r} has the segment {name!r}; names of periods only, and of documents such "
+            "as 'zarr.json', are not allowed for arrays and groups"
+        )
+    if name.startswith("__"):
+        warnings.warn(
+            f"path {path!r} has the segment {name!r}; names that begin with '__' are reserved by "
+            "the specification of format 3, and other programs may refuse them",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def require_free(store: Store, path: str) -> None:
+    node = find(store, path)
+    if node is not None:
+        raise _occupied(store, path, node.kind == "array")
+
+
+def _require_no_chunks(store: Store, path: str) -> None:
+    chunk = chunk_left(store, path)
+    if chunk is not None:
+        # Another process may have made the array since we looked.
+        require_free(store, path)
+        raise ContainsArrayError(
+            f"{describe(store, path)} has no metadata, but the chunk {chunk!r} of an array that is "
+            "gone, which would become part of the new one; pass overwrite=True (or mode='w') to "
+            "delete the chunks, or restore the metadata to have the array back"
+        )
+
+
+def _occupied(store: Store, path: str, is_array: bool) -> ZarrixError:
+    advice = "pass overwrite=True (or mode='w') to replace it, or open it with mode='r+'"
+    if is_array:
+        return ContainsArrayError(f"{describe(store, path)} contains an array; {advice}")
+    return ContainsGroupError(f"{describe(store, path)} contains a group; {advice}")
+
+
+def _require_parents(
+    store: Store, path: str, chunk_store: Store | None, overwrite: bool, zarr_format: Format
+) -> None:
+    """Make the groups above ``path``; an array among them is replaced only by ``overwrite``."""
+    nodes = _above(store, path, zarr_format)
+    parents = list(nodes)
+    blocked = [parent for parent, node in nodes.items() if node and node.kind == "array"]
+    if blocked and not overwrite:
+        raise ContainsArrayError(
+            f"{describe(store, blocked[0])} is an array, so nothing can be created below it"
+        )
+    for parent in parents:
+        if parent in blocked:
+            clear(store, parent)
+            if chunk_store is not None and chunk_store is not store:
+                clear(chunk_store, parent)
+        node = nodes[parent]
+        if node is None or node.zarr_format != zarr_format or parent in blocked:
+            _check_name(parent.rpartition("/")[2], parent)
+            new = GroupMetadata(zarr_format=zarr_format)
+            document = group_document(new)
+            if node is None and zarr_format == 2:
+                forget_attributes(store, key_of(parent, ".zattrs"))
+            store.update_value(key_of(parent, new.document_name), _keep_or(document))
+            keep_true(store, parent, zarr_format)
+
+
+def _above(store: Store, path: str, zarr_format: Format) -> dict[str, Node | None]:
+    """What is stored at the parents of ``path``, from the root down.
+
+    Nearby stores are asked from below up to the first group of the format, whose own parents were
+    looked at when it was made: below 400 groups that is one look instead of 400.
+    """
+    names = path.split("/") if path else []
+    parents = ["/".join(names[:depth]) for depth in range(len(names))]
+    if store.is_remote:
+        return find_all(store, parents)
+    found: dict[str, Node | None] = {}
+    for parent in reversed(parents):
+        node = found[parent] = find(store, parent)
+        if node is not None and node.kind == "group" and node.zarr_format == zarr_format:
+            break
+    return dict(reversed(found.items()))
+
+
+def _keep_or(document: bytes) -> Callable[[bytes | None], bytes]:
+    return lambda old: old or document
+
+
+def clear(store: Store, path: str) -> bool:
+    """Delete everything below ``path``, if all of it is Zarr's; whether there was anything.
+
+    Raises
+    ------
+    ValueError
+        Something else is there; nothing was deleted.
+    """
+    store._forbid_changes()
+    keys = store._engine.list_prefix(store.engine_path(path))
+    stranger = _stranger(store, path, keys)
+    if stranger is not None:
+        raise ValueError(
+            f"{describe(store, path)} holds {stranger!r}, which is not part of a Zarr hierarchy, "
+            "so it is not overwritten; delete it yourself or choose another path"
+        )
+    store.rmdir(path)
+    return bool(keys)
+
+
+def _stranger(store: Store, path: str, stored: list[str]) -> str | None:
+    """The name, below ``path``, of something that is not Zarr's; None where all of it is."""
+    top = store.engine_path(path)
+    start = len(top) + 1 if top else 0
+    keys = [key[start:] for key in stored]
+    suffixes: dict[str, str] = {}
+    for below in keys:
+        whole = _BESIDE.sub("", below)
+        if whole.rpartition("/")[2] in _DOCUMENTS or _CHUNK_KEY.fullmatch(whole):
+            continue
+        if not suffixes:
+            suffixes = {"": "", **dict(_suffixes(store, path, keys))}
+        array = max((one for one in suffixes if whole.startswith(one)), key=len)
+        if not (suffixes[array] and _CHUNK_KEY.fullmatch(whole.removesuffix(suffixes[array]))):
+            return below
+    return store._engine.foreign(top)
+
+
+def _suffixes(store: Store, path: str, keys: list[str]) -> Iterator[tuple[str, str]]:
+    """Of arrays below ``path``: what their keys begin with, and what those of chunks end with."""
+    for key in keys:
+        folder, _, name = key.rpartition("/")
+        if name != "zarr.json":
+            continue
+        document, where = store.get(key_of(path, key)), place(store, key_of(path, key))
+        with suppress(MetadataError):
+            if document is not None and v3.node_type(document, where) == "array":
+                suffix = v3.parse_array(document, where).key_suffix
+                yield (f"{folder}/" if folder else ""), suffix

@@ -1,0 +1,48 @@
+"""What is left of a node whose metadata is gone, and must not become part of the next one there.
+
+A deletion that was killed (on a server, or in a database, where it is not atomic), a write of
+attributes that raced with one, or a lost file leave chunks and attributes of nothing. Attributes
+are removed when a node is created in their place. Chunks are not: their metadata may have been lost
+by mistake, so creating an array there is refused until the caller says ``overwrite=True``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from zarrix import _engine
+from zarrix._stores.base import Store, is_document
+
+__all__ = ["chunk_left", "forget_attributes"]
+
+_CHUNK = re.compile(r"c|(?:c\.)?\d+(?:\.\d+)*")
+_CHUNK_FOLDER = re.compile(r"c|\d+")
+# Those whose names below a path are found without going through all others.
+_LISTED = (_engine.LocalStore, _engine.MemoryStore, _engine.ZipStore, _engine.ObjectStore)
+
+
+def chunk_left(store: Store, path: str) -> str | None:
+    """The key of a chunk at ``path``, where no node is; None if there is none."""
+    engine = store._engine
+    if not isinstance(engine, _LISTED):
+        return None
+    top = store.engine_path(path)
+    files, folders = engine.list_dir(top)
+    prefix = f"{top}/" if top else ""
+    for name in files:
+        if _CHUNK.fullmatch(name):
+            return f"{prefix}{name}"
+    for name in filter(_CHUNK_FOLDER.fullmatch, folders):
+        keys = engine.list_prefix(f"{prefix}{name}")
+        names = [key.rpartition("/")[2] for key in keys]
+        # A group or an array may have such a name, too.
+        if keys and not any(map(is_document, names)) and _CHUNK.fullmatch(names[0]):
+            return keys[0]
+    return None
+
+
+def forget_attributes(store: Store, key: str) -> None:
+    """Remove the attributes of a node that is gone, unless another has stored its own by now."""
+    orphaned = store.get(key)
+    if orphaned is not None:
+        store.update_value(key, lambda now: None if now == orphaned else now)

@@ -1,0 +1,496 @@
+"""Settings of this process, typed, each with an environment variable.
+
+There is one object, ``zarrix.config``. Assigning to an attribute takes effect at once; calling it
+sets several, and as a context manager puts the old values back:
+
+    with zarrix.config(threads=2, durability="fsync"):
+        ...
+
+Nothing on the path of a read looks here: what a read needs is given to the engine beforehand.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Literal
+
+from zarrix import _engine
+from zarrix._errors import suggestion
+from zarrix._runtime.memory import memory_bytes
+
+__all__ = ["Config", "config"]
+
+_GIB = 1 << 30
+_CONCURRENT_REQUESTS = 256
+_NOT_GIVEN: Any = object()
+
+
+def check_durability(value: Any) -> Literal["process", "fsync"]:
+    """``value``, if it is one."""
+    if value != "process" and value != "fsync":
+        raise ValueError(f"durability must be 'process' or 'fsync', not {value!r}")
+    durability: Literal["process", "fsync"] = value
+    return durability
+
+
+class Config:
+    """Process-wide settings.
+
+    Attributes
+    ----------
+    threads : int
+        Size of the engine's worker pool (``ZARRIX_THREADS``); by default the CPUs that this
+        process may use.
+    concurrent_requests : int
+        How many requests of this process to remote stores are on their way at most at one time
+        (``ZARRIX_CONCURRENT_REQUESTS``), 256 by default. One call has the fewer the nearer the
+        server is.
+    chunk_cache_bytes : int
+        Most memory, in bytes, for decoded chunks that this process keeps
+        (``ZARRIX_CHUNK_CACHE_BYTES``); 0, the default, for none. One cache for all arrays: a chunk
+        that is read again and has not changed since, whoever could have changed it, is not decoded
+        again. Setting it empties the cache. Forked children begin with an empty one of their own.
+    chunk_cache_counts : dict of str to int
+        What that cache has done since the process began, and what it holds; read only. ``hits``
+        are chunks that were kept, ``misses`` those that were decoded (blocks, of large chunks that
+        Blosc encoded); ``hit_bytes`` is what the hits have, decoded, ``evicted`` what had to make
+        room; ``entries`` and ``bytes`` are what is kept now.
+    default_zarr_format : 2, 3 or None
+        Format that every creating function uses where its call names none
+        (``ZARRIX_DEFAULT_ZARR_FORMAT``). None, the default, leaves it to the function.
+    durability : "process" or "fsync"
+        What a finished write survives (``ZARRIX_DURABILITY``): the end of this process, however
+        it comes, or also the loss of power. For all that was not opened with a ``durability=`` of
+        its own.
+    write_empty_chunks : bool or None
+        Whether arrays store chunks that hold only the fill value, where their call does not say
+        (``ZARRIX_WRITE_EMPTY_CHUNKS``). None, the default: they do in format 2, not in format 3.
+    read_missing_chunks : bool
+        Whether a chunk that is not stored reads as the fill value, as it does by default
+        (``ZARRIX_READ_MISSING_CHUNKS``), or is a `ChunkNotFoundError`. For arrays that are opened
+        from then on, where their call does not say.
+    allow_pickle : bool
+        Whether objects may be read by the codec ``pickle``, which runs whatever program is stored
+        (``ZARRIX_ALLOW_PICKLE``). Off; ``allow_pickle=True`` opens a single array so.
+    max_chunk_bytes : int
+        Largest decoded chunk that is accepted from a metadata document or created
+        (``ZARRIX_MAX_CHUNK_BYTES``); by default half the memory of the machine, or of the
+        cgroup of this process where that is less, and at least 2 GiB or all of it.
+        A document that claims more would otherwise make a read allocate it. Also the longest value
+        that is read as a whole from a server.
+    max_variable_chunk_bytes : int
+        Longest decoded chunk of text, bytes, ragged arrays and objects
+        (``ZARRIX_MAX_VARIABLE_CHUNK_BYTES``), whose metadata declares no size; by default 1 GiB. A
+        few kilobytes can decode to any amount. `max_chunk_bytes` holds for them as well. For arrays
+        that are opened from then on.
+    max_document_bytes : int
+        Longest metadata document that is read (``ZARRIX_MAX_DOCUMENT_BYTES``); by default 64 MiB.
+        Consolidated metadata of more than a hundred thousand nodes may need more.
+
+    Examples
+    --------
+    >>> config = Config()
+    >>> with config(durability="fsync"):
+    ...     config.durability
+    'fsync'
+    >>> config.durability
+    'process'
+    """
+
+    __slots__ = (
+        "_allow_pickle",
+        "_default_zarr_format",
+        "_durability",
+        "_ignored",
+        "_max_chunk_bytes",
+        "_max_document_bytes",
+        "_max_variable_chunk_bytes",
+        "_read_missing_chunks",
+        "_write_empty_chunks",
+        # Whether durability is "fsync", for writes: a property would be a frame of each.
+        "syncs",
+    )
+
+    def __init__(self) -> None:
+        self.syncs = False
+        self._default_zarr_format: Literal[2, 3] | None = None
+        self._durability: Literal["process", "fsync"] = "process"
+        self._write_empty_chunks: bool | None = None
+        self._read_missing_chunks = True
+        self._allow_pickle = False
+        self._ignored: dict[str, Any] = {}
+        self.max_chunk_bytes = _default_chunk_bytes(memory_bytes())
+        self._max_variable_chunk_bytes = min(_GIB, self._max_chunk_bytes)
+        self._max_document_bytes = 64 << 20
+        for name, parse in _VARIABLES.items():
+            variable = f"ZARRIX_{name.upper()}"
+            text = os.environ.get(variable, "").strip()
+            if text:
+                try:
+                    setattr(self, name, parse(text))
+                except ValueError as error:
+                    raise ValueError(f"environment variable {variable}={text!r}: {error}") from None
+
+    def __reduce__(self) -> Any:
+        # The settings of a process are its own: a pickle names them, and carries none.
+        return "config" if self is config else super().__reduce__()
+
+    @property
+    def threads(self) -> int:
+        return _engine.threads()
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        _engine.set_threads(_whole_number("threads", count, least=1))
+
+    @property
+    def concurrent_requests(self) -> int:
+        return _engine.concurrent_requests()
+
+    @concurrent_requests.setter
+    def concurrent_requests(self, count: int) -> None:
+        _engine.set_concurrent_requests(_whole_number("concurrent_requests", count, least=1))
+
+    @property
+    def chunk_cache_bytes(self) -> int:
+        return _engine.chunk_cache_bytes()
+
+    @chunk_cache_bytes.setter
+    def chunk_cache_bytes(self, count: int) -> None:
+        _engine.set_chunk_cache_bytes(_whole_number("chunk_cache_bytes", count, least=0))
+
+    @property
+    def chunk_cache_counts(self) -> dict[str, int]:
+        return _engine.chunk_cache_counts()
+
+    # Literals are in the setters alone: IPython's completer fails where a property gives one.
+    @property
+    def default_zarr_format(self) -> int | None:
+        return self._default_zarr_format
+
+    @default_zarr_format.setter
+    def default_zarr_format(self, value: Literal[2, 3] | None) -> None:
+        if value not in (2, 3, None):
+            raise ValueError(f"default_zarr_format must be 2, 3 or None, not {value!r}")
+        self._default_zarr_format = value
+
+    @property
+    def durability(self) -> str:
+        return self._durability
+
+    @durability.setter
+    def durability(self, value: Literal["process", "fsync"]) -> None:
+        self._durability = check_durability(value)
+        self.syncs = value == "fsync"
+
+    @property
+    def write_empty_chunks(self) -> bool | None:
+        return self._write_empty_chunks
+
+    @write_empty_chunks.setter
+    def write_empty_chunks(self, value: bool | None) -> None:
+        if value not in (True, False, None):
+            raise ValueError(f"write_empty_chunks must be a bool or None, not {value!r}")
+        self._write_empty_chunks = value
+
+    @property
+    def read_missing_chunks(self) -> bool:
+        return self._read_missing_chunks
+
+    @read_missing_chunks.setter
+    def read_missing_chunks(self, value: bool) -> None:
+        self._read_missing_chunks = _yes_or_no("read_missing_chunks", value)
+
+    @property
+    def allow_pickle(self) -> bool:
+        return self._allow_pickle
+
+    @allow_pickle.setter
+    def allow_pickle(self, value: bool) -> None:
+        self._allow_pickle = _yes_or_no("allow_pickle", value)
+
+    @property
+    def max_chunk_bytes(self) -> int:
+        return self._max_chunk_bytes
+
+    @max_chunk_bytes.setter
+    def max_chunk_bytes(self, value: int) -> None:
+        self._max_chunk_bytes = _whole_number("max_chunk_bytes", value, least=1)
+        _engine.set_most_answer_bytes(min(self._max_chunk_bytes, 2**64 - 1))
+
+    @property
+    def max_variable_chunk_bytes(self) -> int:
+        return self._max_variable_chunk_bytes
+
+    @max_variable_chunk_bytes.setter
+    def max_variable_chunk_bytes(self, value: int) -> None:
+        self._max_variable_chunk_bytes = _whole_number("max_variable_chunk_bytes", value, least=1)
+
+    @property
+    def max_document_bytes(self) -> int:
+        return self._max_document_bytes
+
+    @max_document_bytes.setter
+    def max_document_bytes(self, value: int) -> None:
+        self._max_document_bytes = _whole_number("max_document_bytes", value, least=1)
+
+    def __call__(self, **settings: Any) -> _Restore:
+        """Set several settings at once; use the result in ``with`` to put the old ones back.
+
+        Raises
+        ------
+        TypeError
+            A setting does not exist; the message suggests the closest.
+        ValueError
+            A value is not allowed; no setting has changed then.
+        """
+        for name in settings:
+            if name not in _VARIABLES:
+                raise TypeError(f"config has no setting {name!r}{suggestion(name, _VARIABLES)}")
+        before = {name: getattr(self, name) for name in settings}
+        try:
+            for name, value in settings.items():
+                setattr(self, name, value)
+        except (TypeError, ValueError):
+            _Restore(self, before).__exit__(None, None, None)
+            raise
+        return _Restore(self, before)
+
+    def get(self, key: str, default: Any = _NOT_GIVEN) -> Any:
+        """A setting by the name that it has in zarr-python 3, or here.
+
+        Parameters
+        ----------
+        key : str
+        default : object, optional
+            For a name that neither library has, or that was never set.
+
+        Raises
+        ------
+        KeyError
+            Neither library has such a setting, and there is no ``default``.
+
+        Examples
+        --------
+        >>> Config().get("array.order"), Config().get("json_indent")
+        ('C', 2)
+        """
+        name = _ZARR_NAMES.get(key, key)
+        if name in _VARIABLES:
+            return getattr(self, name)
+        if default is _NOT_GIVEN:
+            if not _is_known(key):
+                raise KeyError(f"config has no setting {key!r}{suggestion(key, _known_names())}")
+            default = None
+        return self._ignored.get(key, _WITHOUT_EFFECT.get(key, default))
+
+    def set(self, settings: Mapping[str, Any] | None = None, **more: Any) -> _Restore:
+        """Set settings by the names that they have in zarr-python 3, or here.
+
+        Of zarr-python's, ``threading.max_workers``, ``async.concurrency``,
+        ``default_zarr_format``, ``array.write_empty_chunks``, ``array.read_missing_chunks`` and
+        ``array.allow_unsafe_pickle_decode`` have an effect; its others are remembered and do
+        nothing. A name that neither library has changes nothing.
+
+        Parameters
+        ----------
+        settings : mapping of str to value
+            A mapping in the place of a value has the names behind a dot.
+        **more
+            The same, with ``__`` in place of dots.
+
+        Returns
+        -------
+        context manager
+            Puts the old values back at its end.
+
+        Raises
+        ------
+        TypeError
+            Neither library has a setting of that name; the message suggests the closest.
+        ValueError
+            A value is not allowed; no setting has changed then.
+
+        Examples
+        --------
+        >>> config = Config()
+        >>> with config.set({"default_zarr_format": 3}):
+        ...     config.default_zarr_format
+        3
+        """
+        named = {key.replace("__", "."): value for key, value in more.items()}
+        ours: dict[str, Any] = {}
+        ignored = {}
+        for key, value in _flat({**(settings or {}), **named}):
+            name = _ZARR_NAMES.get(key, key)
+            if name in _VARIABLES:
+                ours[name] = value
+            elif _is_known(key):
+                ignored[key] = value
+            else:
+                raise TypeError(f"config has no setting {key!r}{suggestion(key, _known_names())}")
+        if ours.get("threads", 1) is None:
+            del ours["threads"]
+        restore = self(**ours)
+        restore.before_ignored = self._ignored
+        self._ignored = {**self._ignored, **ignored}
+        return restore
+
+    def reset(self) -> None:
+        """Give every setting the value that it had when the package was imported."""
+        _engine.set_threads(0)
+        _engine.set_concurrent_requests(_CONCURRENT_REQUESTS)
+        _engine.set_chunk_cache_bytes(0)
+        defaults = type(self)()
+        for name in _VARIABLES:
+            if name != "threads":
+                setattr(self, name, getattr(defaults, name))
+        self._ignored = {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """All settings by name: ours, and those of zarr-python that were set and do nothing."""
+        return {**{name: getattr(self, name) for name in _VARIABLES}, **self._ignored}
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in _VARIABLES)
+        return f"zarrix.config({values})"
+
+
+class _Restore:
+    """Puts settings back at the end of a ``with`` block."""
+
+    __slots__ = ("_before", "_config", "before_ignored")
+
+    def __init__(self, config: Config, before: dict[str, Any]) -> None:
+        self._config = config
+        self._before = before
+        self.before_ignored: dict[str, Any] | None = None
+
+    def __enter__(self) -> Config:
+        return self._config
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for name, value in self._before.items():
+            setattr(self._config, name, value)
+        if self.before_ignored is not None:
+            self._config._ignored = self.before_ignored
+
+
+def _yes_or_no(name: str, value: Any) -> bool:
+    if value not in (True, False):
+        raise ValueError(f"{name} must be a bool, not {value!r}")
+    return bool(value)
+
+
+def _default_chunk_bytes(memory: int) -> int:
+    # Machines have swap and other programs; a cgroup's limit is one that kills.
+    return max(min(2 * _GIB, memory), memory // 2)
+
+
+def _whole_number(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    number = value.__index__()
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, not {number}")
+    return int(number)
+
+
+def _parse_bool(text: str) -> bool | str:
+    return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
+
+
+def _parse_format(text: str) -> int | str:
+    return int(text) if text.isdigit() else text
+
+
+_VARIABLES: dict[str, Callable[[str], Any]] = {
+    "threads": int,
+    "concurrent_requests": int,
+    "chunk_cache_bytes": int,
+    "default_zarr_format": _parse_format,
+    "durability": str,
+    "write_empty_chunks": _parse_bool,
+    "read_missing_chunks": _parse_bool,
+    "allow_pickle": _parse_bool,
+    "max_chunk_bytes": int,
+    "max_variable_chunk_bytes": int,
+    "max_document_bytes": int,
+}
+
+
+_ZARR_NAMES = {
+    "threading.max_workers": "threads",
+    "async.concurrency": "concurrent_requests",
+    "array.write_empty_chunks": "write_empty_chunks",
+    "array.read_missing_chunks": "read_missing_chunks",
+    "array.allow_unsafe_pickle_decode": "allow_pickle",
+}
+_WITHOUT_EFFECT: dict[str, Any] = {
+    "array.order": "C",
+    "array.rectilinear_chunks": True,
+    "array.sharding_coalesce_max_bytes": 16 << 20,
+    "array.sharding_coalesce_max_gap_bytes": 4 << 10,
+    "array.target_shard_size_bytes": None,
+    "async.concurrency": 10,
+    "async.timeout": None,
+    "json_indent": 2,
+}
+
+
+# The other settings of zarr-python: those of its parts that do not exist here, by their beginnings.
+_OF_PARTS = (
+    "buffer",
+    "ndbuffer",
+    "codecs.",
+    "codec_pipeline.",
+    "array.v2_default_",
+    "array.v3_default_",
+)
+
+
+def _is_known(key: str) -> bool:
+    """Whether zarrix or zarr-python has a setting of that name."""
+    return key in _VARIABLES or key in _ZARR_NAMES or key in _WITHOUT_EFFECT or _of_part(key)
+
+
+def _of_part(key: str) -> bool:
+    return any(key == one or (one[-1] in "._" and key.startswith(one)) for one in _OF_PARTS)
+
+
+def _known_names() -> list[str]:
+    return [*_VARIABLES, *_ZARR_NAMES, *_WITHOUT_EFFECT, *_OF_PARTS]
+
+
+def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Names with dots and their values, of settings that may be nested as in zarr-python."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and not _of_part(f"{above}{name}"):
+            yield from _flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
+
+
+def _warn_of_variables() -> None:
+    """Warn of an environment variable that looks like a setting and is not one.
+
+    Others with this beginning may be another program's.
+    """
+    settings = {f"ZARRIX_{name.upper()}" for name in _VARIABLES}
+    for variable in os.environ:
+        if variable.startswith("ZARRIX_") and variable not in settings:
+            hint = suggestion(variable, settings, least=0.8)
+            if hint:
+                warnings.warn(f"environment variable {variable} is ignored{hint}", stacklevel=2)
+
+
+config = Config()
+_warn_of_variables()

@@ -1,0 +1,424 @@
+"""Keys with integer arrays, boolean arrays, coordinates or blocks become what the engine executes.
+
+Four rules of indexing, each a function from key and shape to a `Picked`:
+
+    `pick`             ``z[key]``: NumPy's, but where one array stands beside integers and slices
+                       it stays in place, as in zarr
+    `pick_orthogonal`  ``z.oindex[key]``: each axis on its own
+    `pick_points`      ``z.vindex[key]``: arrays broadcast together; their axes come first
+    `pick_blocks`      ``z.blocks[key]``: whole chunks, by their position in the grid
+
+Everything is checked here against the shape: what a `Picked` holds is within bounds, so that a
+call that fails has neither read nor written anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._errors import (
+    ArrayIndexError,
+    BoundsCheckError,
+    VindexInvalidSelectionError,
+    shorten,
+)
+from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._selection.basic import AxisSelection, parse_basic
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["Picked", "pick", "pick_blocks", "pick_mask", "pick_orthogonal", "pick_points"]
+
+Indices = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What a key selects, within bounds, and how the result is shaped.
+
+    Attributes
+    ----------
+    axes : tuple, one entry per axis of the array
+        An int (the axis is dropped), ``(start, step, count)``, an array of indices, or None where
+        each point has an index of its own.
+    shape : tuple of int
+        Of the result, without new axes.
+    new_axes : tuple of int
+        Axes of length one that the result has besides, as for ``numpy.expand_dims``.
+    coords : tuple of ndarray
+        The points' indices, one contiguous array per None in ``axes``.
+    points : tuple of int
+        First axis of the result that counts the points, and how many such axes there are.
+    """
+
+    axes: tuple[AxisSelection | Indices | None, ...]
+    shape: tuple[int, ...]
+    new_axes: tuple[int, ...] = ()
+    coords: tuple[Indices, ...] = ()
+    points: tuple[int, int] = (0, 0)
+
+    @property
+    def ranges(self) -> tuple[AxisSelection, ...] | None:
+        """``axes``, if all of them are indices and ranges."""
+        basic = all(type(axis) in (int, tuple) for axis in self.axes)
+        return self.axes if basic else None  # type: ignore[return-value]
+
+    def read(self, io: _engine.ArrayIO, out: Any) -> None:
+        """Fill ``out``, of `shape`, in one call of the engine."""
+        axes: Any = self.axes
+        coords: Any = self.coords
+        if not coords:
+            io.read(axes, out)
+        elif len(coords) == len(axes):
+            io.read_points(coords, out)
+        else:
+            io.read_boxes(axes, coords, self._points_first(out))
+
+    def write(self, io: _engine.ArrayIO, value: Any, fsync: bool) -> None:
+        """Store ``value``, of `shape`, in one call of the engine."""
+        axes: Any = self.axes
+        coords: Any = self.coords
+        if not coords:
+            io.write(axes, value, fsync)
+        elif len(coords) == len(axes):
+            io.write_points(coords, value, fsync)
+        else:
+            io.write_boxes(axes, coords, self._points_first(value), fsync)
+
+    def _points_first(self, buffer: Any) -> Any:
+        first, count = self.points
+        return np.moveaxis(buffer, range(first, first + count), range(count)) if first else buffer
+
+
+def pick(key: Any, shape: tuple[int, ...]) -> Picked:
+    """The rule of ``z[key]``.
+
+    Examples
+    --------
+    >>> pick(([3, 1], slice(0, 2)), (4, 5)).shape
+    (2, 2)
+    >>> pick(([3, 1], [0, 2]), (4, 5)).shape
+    (2,)
+    """
+    items = _items(key)
+    arrays = [item for item in items if isinstance(item, np.ndarray)]
+    if not arrays:
+        return Picked(*parse_basic(key, shape))
+    entries = _entries(items, shape)
+    if len(arrays) > 1:
+        # NumPy's rule: integers are coordinates too, and where all coordinates stand side by side
+        # the points' axes take their place; otherwise those come first.
+        own = [i for i, entry in enumerate(entries) if isinstance(entry, int | np.ndarray)]
+        places = [i for i, item in enumerate(items) if not _is_range(item)]
+        together = places[-1] - places[0] == len(places) - 1
+        return _with_points(entries, shape, own, own[0] if together else 0)
+    if arrays[0].ndim == 1 and len(shape) > 1:
+        return _without_points(entries, shape)
+    own = [i for i, entry in enumerate(entries) if isinstance(entry, np.ndarray)]
+    return _with_points(entries, shape, own, own[0])
+
+
+def pick_orthogonal(key: Any, shape: tuple[int, ...]) -> Picked:
+    """The rule of ``z.oindex[key]``: every axis is selected on its own.
+
+    Examples
+    --------
+    >>> pick_orthogonal(([3, 1], [0, 2, 2]), (4, 5)).shape
+    (2, 3)
+    """
+    items = _items(key)
+    for item in items:
+        if item is None:
+            _refuse(item, "an orthogonal selection")
+        if isinstance(item, np.ndarray) and item.ndim != 1:
+            raise ArrayIndexError(
+                f"an array of {item.ndim} axes in an orthogonal selection; "
+                "each axis takes an array with one axis"
+            )
+    return _without_points(_entries(items, shape), shape)
+
+
+def pick_points(key: Any, shape: tuple[int, ...], strict: bool = False) -> Picked:
+    """The rule of ``z.vindex[key]``: arrays broadcast together, and each element is a point.
+
+    Parameters
+    ----------
+    key : int, integer or boolean array, slice or Ellipsis, or a tuple of these
+        Where slices are mixed in, the points' axes come first.
+    shape : tuple of int
+    strict : bool
+        Take coordinates only, one integer or integer array per axis.
+
+    Examples
+    --------
+    >>> pick_points(([3, 1], [0, 2]), (4, 5)).shape
+    (2,)
+    >>> pick_points((slice(None), [0, 2]), (4, 5)).shape
+    (2, 4)
+    """
+    try:
+        return _pick_points(_items(key), shape, strict)
+    except BoundsCheckError:
+        raise
+    except ArrayIndexError as error:
+        raise VindexInvalidSelectionError(str(error)) from None
+
+
+def _pick_points(items: tuple[Any, ...], shape: tuple[int, ...], strict: bool) -> Picked:
+    if strict and (len(items) != len(shape) or any(map(_is_no_coordinate, items))):
+        raise ArrayIndexError(
+            f"a coordinate selection is one integer or integer array per axis, {len(shape)} for "
+            f"this array, not {shorten(items)}"
+        )
+    if any(item is None for item in items):
+        _refuse(None, "a selection of points")
+    if not any(isinstance(item, np.ndarray) for item in items):
+        picked = Picked(*parse_basic(items, shape))
+        if picked.shape or not shape:
+            return picked
+        # One point, as an array of one: this is how zarr answers.
+        coords = tuple(np.array([index], np.int64) for index in picked.axes)
+        return Picked((None,) * len(coords), (1,), (), coords, (0, 1))
+    entries = _entries(items, shape)
+    own = [i for i, entry in enumerate(entries) if isinstance(entry, int | np.ndarray)]
+    return _with_points(entries, shape, own, 0)
+
+
+def pick_mask(mask: Any, shape: tuple[int, ...]) -> Picked:
+    """The elements where a boolean array of the array's shape is true, in C order.
+
+    Examples
+    --------
+    >>> pick_mask([True, False, True], (3,)).shape
+    (2,)
+    """
+    if type(mask) is tuple and len(mask) == 1:
+        mask = mask[0]
+    array = np.asarray(mask)
+    if array.dtype != bool or array.shape != shape or not shape:
+        raise VindexInvalidSelectionError(
+            f"a mask selection is one boolean array of the array's shape {shape}, not "
+            f"{array.dtype} of shape {array.shape}"
+        )
+    return _with_points(list(np.nonzero(array)), shape, list(range(len(shape))), 0)
+
+
+def pick_blocks(key: Any, shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> Picked:
+    """The rule of ``z.blocks[key]``: whole chunks (of sharded arrays, shards) by their position.
+
+    Examples
+    --------
+    >>> pick_blocks((1, slice(0, 2)), (10, 10), (AxisGrid(even=4),) * 2).axes
+    ((4, 1, 4), (0, 1, 8))
+    """
+    items = _items(key)
+    for item in items:
+        if item is None or isinstance(item, np.ndarray):
+            _refuse(item, "a selection of blocks")
+        if isinstance(item, slice) and item.step not in (None, 1):
+            raise ArrayIndexError(f"blocks are selected with a step of 1, not {item.step}")
+    counts = tuple(axis.count(size) for size, axis in zip(shape, grid, strict=True))
+    try:
+        blocks = parse_basic(items, counts)[0]
+    except BoundsCheckError as error:
+        raise BoundsCheckError(f"in the grid of blocks, {error}") from None
+    axes: list[AxisSelection] = []
+    for block, chunks, size in zip(blocks, grid, shape, strict=True):
+        first, count = (block, 1) if isinstance(block, int) else (block[0], block[2])
+        start, stop = chunks.chunk(first).begin, chunks.chunk(first + count).begin
+        axes.append((start, 1, min(size, stop) - start) if count else (0, 1, 0))
+    return Picked(tuple(axes), tuple(count for _, _, count in axes))  # type: ignore[misc]
+
+
+# From items to entries: one per axis, and None for each new axis
+
+Entry = int | slice | Indices | None
+
+
+def _entries(items: tuple[Any, ...], shape: tuple[int, ...]) -> list[Entry]:
+    """An entry per axis: checked ints and arrays of indices; slices, and None for a new axis.
+
+    A boolean array of several axes becomes as many arrays of indices.
+    """
+    taken = [_axes_of(item) for item in items]
+    if sum(item is Ellipsis for item in items) > 1:
+        raise ArrayIndexError("an index can hold one Ellipsis ('...') only")
+    missing = len(shape) - sum(taken)
+    if missing < 0:
+        raise ArrayIndexError(
+            f"too many indices: the array has {len(shape)} axes, but {sum(taken)} were indexed"
+        )
+    entries: list[Entry] = []
+    axis = 0
+    for item, count in zip(items, taken, strict=True):
+        if item is None or isinstance(item, slice):
+            entries.append(item)
+        elif item is Ellipsis:
+            entries += [slice(None)] * missing
+            axis += missing
+        elif not isinstance(item, np.ndarray):
+            index = parse_basic((*(slice(None),) * axis, item), shape)[0][axis]
+            assert isinstance(index, int)
+            entries.append(index)
+        elif item.dtype == bool:
+            entries += _nonzero(item, axis, shape)
+        else:
+            entries.append(_indices(item, axis, shape))
+        axis += count
+    return entries + [slice(None)] * (len(shape) - axis)
+
+
+def _without_points(entries: Sequence[Entry], shape: tuple[int, ...]) -> Picked:
+    axes: list[AxisSelection | Indices] = []
+    out: list[int] = []
+    new_axes: list[int] = []
+    for entry in entries:
+        if entry is None:
+            new_axes.append(len(out) + len(new_axes))
+        elif isinstance(entry, np.ndarray):
+            axes.append(np.ascontiguousarray(entry))
+            out.append(len(entry))
+        elif isinstance(entry, slice):
+            (axis,), (count,), _ = parse_basic(entry, (shape[len(axes)],))
+            axes.append(axis)
+            out.append(count)
+        else:
+            axes.append(entry)
+    return Picked(tuple(axes), tuple(out), tuple(new_axes))
+
+
+def _with_points(
+    entries: Sequence[Entry], shape: tuple[int, ...], own: list[int], place: int
+) -> Picked:
+    """The entries numbered ``own`` are coordinates; the points' axes go where ``place`` is."""
+    given = [np.asarray(entries[i], np.int64) for i in own]
+    try:
+        points = np.broadcast_shapes(*(array.shape for array in given))
+    except ValueError:
+        shapes = " and ".join(str(array.shape) for array in given)
+        raise ArrayIndexError(f"arrays of indices of shapes {shapes} do not broadcast") from None
+    coords = tuple(np.broadcast_to(array, points).ravel() for array in given)
+    axes: list[AxisSelection | None] = []
+    out: list[int] = []
+    new_axes: list[int] = []
+    first = 0
+    for i, entry in enumerate(entries):
+        if i == place:
+            first = len(out)
+            out += points
+        if i in own:
+            axes.append(None)
+        elif entry is None:
+            new_axes.append(len(out) + len(new_axes))
+        elif isinstance(entry, int):
+            axes.append(entry)
+        else:
+            assert isinstance(entry, slice)
+            (axis,), (count,), _ = parse_basic(entry, (shape[len(axes)],))
+            axes.append(axis)
+            out.append(count)
+    return Picked(tuple(axes), tuple(out), tuple(new_axes), coords, (first, len(points)))
+
+
+# What an item is
+
+
+def _items(key: Any) -> tuple[Any, ...]:
+    """The items of a key, with array-likes as arrays."""
+    items = key if type(key) is tuple else (key,)
+    return tuple(_as_array(item) if _is_array_like(item) else _as_scalar(item) for item in items)
+
+
+def _is_array_like(item: Any) -> bool:
+    """Whether an item of a key is an array: neither an index, a slice, Ellipsis nor newaxis."""
+    return isinstance(item, list | tuple | range) or (
+        hasattr(item, "__array__") and bool(getattr(item, "shape", None))
+    )
+
+
+def _as_scalar(item: Any) -> Any:
+    return item[()] if isinstance(item, np.ndarray) else item
+
+
+def _as_array(item: Any) -> npt.NDArray[Any]:
+    try:
+        array: npt.NDArray[Any] = np.asarray(item)
+    except ValueError:
+        raise ArrayIndexError(
+            f"{shorten(item)} is no index: its lists have different lengths"
+        ) from None
+    return array if array.size or hasattr(item, "dtype") else array.astype(np.int64)
+
+
+def _axes_of(item: Any) -> int:
+    """How many axes of the array an item selects from."""
+    if isinstance(item, np.ndarray) and item.dtype == bool:
+        return item.ndim
+    return int(item is not None and item is not Ellipsis)
+
+
+def _is_range(item: Any) -> bool:
+    return item is None or item is Ellipsis or isinstance(item, slice)
+
+
+def _is_no_coordinate(item: Any) -> bool:
+    return _is_range(item) or (isinstance(item, np.ndarray) and item.dtype == bool)
+
+
+def _nonzero(
+    mask: npt.NDArray[np.bool_], axis: int, shape: tuple[int, ...]
+) -> Iterable[npt.NDArray[np.int64]]:
+    wanted = shape[axis : axis + mask.ndim]
+    if mask.shape != wanted:
+        where = f"axis {axis}" if mask.ndim == 1 else f"axes {axis} to {axis + mask.ndim - 1}"
+        sizes = wanted[0] if len(wanted) == 1 else wanted
+        lengths = mask.shape[0] if mask.ndim == 1 else mask.shape
+        raise ArrayIndexError(
+            f"a boolean array of length {lengths} indexes {where} of length {sizes}; "
+            "both must be the same"
+        )
+    return np.nonzero(mask)
+
+
+def _indices(array: npt.NDArray[Any], axis: int, shape: tuple[int, ...]) -> Indices:
+    """Integers, within bounds and none of them negative."""
+    # NumPy has no dtype for integers beyond 64 bits; they are out of bounds, not of a wrong kind.
+    large = array.dtype == object and all(type(index) is int for index in array.flat)
+    if array.dtype.kind not in "iu" and not large:
+        _refuse_array(array, axis)
+    size = shape[axis]
+    if array.size == 0:
+        return array.astype(np.int64)
+    low, high = int(array.min()), int(array.max())
+    if low < -size or high >= size:
+        index = low if low < -size else high
+        allowed = f"{-size} to {size - 1}" if size else "none, the axis is empty"
+        raise BoundsCheckError(
+            f"index {index} is out of bounds for axis {axis} of size {size} (allowed: {allowed})"
+        )
+    indices = array.astype(np.int64, copy=False)
+    return np.where(indices < 0, indices + size, indices) if low < 0 else indices
+
+
+def _refuse_array(array: npt.NDArray[Any], axis: int) -> NoReturn:
+    if array.dtype.kind in "UT" and array.size:
+        raise ArrayIndexError(
+            f"field {array.flat[0]!s:.40} selected from an array whose dtype has no fields; "
+            "index with integers, slices and Ellipsis"
+        )
+    raise ArrayIndexError(
+        f"axis {axis} was indexed with an array of {array.dtype}; arrays of integers or booleans "
+        "select elements"
+    )
+
+
+def _refuse(item: Any, what: str) -> NoReturn:
+    raise ArrayIndexError(
+        f"{shorten(item)} cannot be part of {what}; docs/indexing.md has the rules of each kind"
+    )

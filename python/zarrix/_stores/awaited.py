@@ -1,0 +1,121 @@
+"""Stores that are called by coroutines: many values at once, on the event loop of this package.
+
+They are asked for parts of values, too, and each tells by a number which version its parts are of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from bisect import bisect_right
+from collections.abc import Coroutine, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, TypeVar
+
+from zarrix._runtime import event_loop
+from zarrix._runtime.config import config
+from zarrix._stores.python import CalledStore
+from zarrix._stores.secrets import hiding, public_error
+
+__all__ = ["Answer", "LoopStore", "Part", "cut", "near", "together"]
+
+T = TypeVar("T")
+
+# What is asked of one key: all, the first or (negative) the last bytes, or ranges.
+Part = int | Sequence[tuple[int, int]] | None
+# The bytes of each part, a number that tells versions apart, and the length of the whole value;
+# None where nothing is stored.
+Answer = tuple[Sequence[Any], int, int] | None
+
+
+class LoopStore(CalledStore):
+    """A `CalledStore` that awaits its values."""
+
+    is_remote = True
+
+    @abstractmethod
+    async def _ask(self, key: str, part: Part) -> Answer:
+        """What is wanted of ``key``."""
+
+    @abstractmethod
+    async def _length(self, key: str) -> int | None:
+        """Length of the value of ``key``; None if it is not stored."""
+
+    @abstractmethod
+    async def _set(self, key: str, value: bytes) -> None:
+        """Replace the value of ``key`` as a whole."""
+
+    @abstractmethod
+    async def _remove(self, key: str) -> bool:
+        """Remove ``key``; whether it was there."""
+
+    def _fetch_parts(self, wanted: Sequence[tuple[str, Part]]) -> list[Answer | Exception]:
+        """What is wanted of each key, or what went wrong."""
+        return event_loop.run(together([self._caught(*one) for one in wanted]))
+
+    async def _caught(self, key: str, part: Part) -> Answer | Exception:
+        try:
+            return await self._ask(key, part)
+        except Exception as error:
+            return public_error(error, self._secret_options())
+
+    def _secret_options(self) -> Mapping[str, Any]:
+        """What errors of the store inside must not tell, besides what addresses hide."""
+        return {}
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of ``work``; its error tells no secret."""
+        with hiding(self._secret_options):
+            return event_loop.run(work)
+
+    def _read(self, key: str) -> bytes | None:
+        found = self._run(self._ask(key, None))
+        return None if found is None else bytes(found[0][0])
+
+    def _size(self, key: str) -> int | None:
+        return self._run(self._length(key))
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        self._run(self._set(key, value))
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        return self._run(self._remove(key))
+
+    def _drop_below(self, prefix: str, fsync: bool) -> int:
+        keys = self._list(prefix)
+        return sum(self._run(together([self._remove(key) for key in keys])))
+
+
+async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """The results of all, so many at a time as there may be requests."""
+    turns = asyncio.Semaphore(config.concurrent_requests)
+
+    async def in_turn(work: Coroutine[Any, Any, T]) -> T:
+        async with turns:
+            return await work
+
+    return await asyncio.gather(*(in_turn(work) for work in works))
+
+
+def near(ranges: Sequence[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
+    """What covers ``ranges``, ascending, joined where at most ``gap`` bytes are between two."""
+    runs: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if runs and start - runs[-1][1] <= gap:
+            runs[-1] = (runs[-1][0], max(runs[-1][1], end))
+        else:
+            runs.append((start, end))
+    return runs
+
+
+def cut(
+    ranges: Sequence[tuple[int, int]], runs: Sequence[tuple[int, int]], parts: Sequence[Any]
+) -> list[Any]:
+    """Each of ``ranges`` out of the run that has it; shorter, where that came short."""
+    found = []
+    for start, end in ranges:
+        # The last that begins there or before: a run begins where the first of its ranges does.
+        run = bisect_right(runs, start, key=itemgetter(0)) - 1
+        begin = runs[run][0]
+        found.append(parts[run][start - begin : end - begin])
+    return found

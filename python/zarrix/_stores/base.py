@@ -1,0 +1,318 @@
+"""What every store is to Python: a mapping of keys to bytes, with an engine store behind it.
+
+A `Store` has the methods of zarr 2.18's stores. Its engine store is made on first use: stores that
+the engine has itself are `EngineStore`, everything else is called back through
+`_engine.MappingStore`. Arrays hand the engine store to the engine and never come here for a chunk.
+Pickles hold how to open a store, not the open one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._errors import InvalidKeyError, ReadOnlyError
+from zarrix._runtime.cached_property import kept
+from zarrix._runtime.config import check_durability, config
+from zarrix._stores.listed_once import listed_once, names_below
+from zarrix._stores.secrets import public_url
+from zarrix.util import normalize_storage_path
+
+__all__ = [
+    "EngineStore",
+    "LockWaitWarning",
+    "LostUpdateWarning",
+    "Store",
+    "as_buffer",
+    "is_document",
+]
+
+
+class LostUpdateWarning(UserWarning):
+    """A place cannot keep the changes of two processes that are made to one chunk at one time."""
+
+    __module__ = "zarrix.errors"
+
+
+class LockWaitWarning(UserWarning):
+    """A call has been waiting for a lock for 10 seconds; Ctrl-C ends the wait."""
+
+    __module__ = "zarrix.errors"
+
+
+_NODE_DOCUMENTS = (".zarray", ".zgroup", "zarr.json")
+_DOCUMENTS = frozenset((*_NODE_DOCUMENTS, ".zattrs", ".zmetadata"))
+
+
+def is_document(key: str) -> bool:
+    """Whether the value of ``key`` says what a node is."""
+    return key.rpartition("/")[2] in _DOCUMENTS
+
+
+def _most_bytes(key: str) -> int:
+    """How much of a value is read: a document that is longer is refused, and costs no memory."""
+    return config.max_document_bytes if is_document(key) else 2**64 - 1
+
+
+def place(store: Any, key: str) -> str:
+    """Where the value of ``key`` is, for messages: its file, or its key."""
+    root = getattr(store, "path", None)
+    return f"{public_url(root.rstrip('/'))}/{key}" if isinstance(root, str) else key
+
+
+class Store(MutableMapping[str, Any]):
+    """Keys to bytes: the mapping that arrays and groups are kept in.
+
+    A subclass needs only the five methods of a ``MutableMapping``; listing, renaming, locking and
+    the engine's access are derived from them. Any number of threads may use one store.
+
+    Examples
+    --------
+    >>> with MemoryStore() as store:
+    ...     store["a/b"] = b"value"
+    ...     store.listdir("a"), store.getsize("a")
+    (['b'], 5)
+    """
+
+    _readable = True
+    _writeable = True
+    _erasable = True
+    _listable = True
+    _store_version = 2
+    _dimension_separator: str | None = None
+    _durability: str | None = None
+    # Whether values are far away: what is wanted of them is asked for at once.
+    is_remote = False
+
+    def _open(self) -> _engine.Store:
+        return _engine.MappingStore(self)
+
+    @kept
+    def _engine(self) -> _engine.Store:
+        return self._open()
+
+    def engine_path(self, path: str) -> str:
+        """``path`` as the engine store spells it."""
+        return path
+
+    def is_readable(self) -> bool:
+        """Whether values can be read."""
+        return self._readable
+
+    def is_writeable(self) -> bool:
+        """Whether values can be written."""
+        return self._writeable
+
+    def is_listable(self) -> bool:
+        """Whether keys can be listed."""
+        return self._listable
+
+    def is_erasable(self) -> bool:
+        """Whether values can be deleted."""
+        return self._erasable
+
+    @property
+    def syncs(self) -> bool:
+        """Whether a finished write survives the loss of power, too."""
+        return config.syncs if self._durability is None else self._durability == "fsync"
+
+    def with_durability(self, durability: str | None) -> Self:
+        """This store with a ``durability=`` of its own; itself where that is None."""
+        if durability is None:
+            return self
+        # The same place through the same open store: not what `copy` makes of one in memory.
+        opened, twin = self._engine, object.__new__(type(self))
+        twin.__dict__.update(self.__dict__, _engine=opened)
+        twin._durability = check_durability(durability)
+        return twin
+
+    @property
+    def read_only(self) -> bool:
+        """Whether changes are refused, in the store and in all that is opened from it."""
+        return not self._writeable
+
+    def vouching_for(self, key: str) -> str | None:
+        """Key of consolidated metadata that names a node where its own, ``key``, is not stored."""
+        return None
+
+    def _forbid_changes(self) -> None:
+        if not self._writeable:
+            raise ReadOnlyError(f"the store {self!r} is read-only; open it without read_only=True")
+
+    def close(self) -> None:
+        """Release what the store holds; nothing, unless a subclass does."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
+        """The values of those ``keys`` that are stored."""
+        found = {}
+        for key in keys:
+            try:
+                found[key] = self[key]
+            except KeyError:
+                continue
+        return found
+
+    def update_value(
+        self, key: str, change: Callable[[bytes | None], bytes | None]
+    ) -> bytes | None:
+        """Replace the value of ``key`` by ``change(old)`` with no other writer in between.
+
+        ``old`` is None where nothing is stored; returning None deletes. Other threads and
+        processes of this machine wait. Returns what is stored afterwards.
+        """
+        self._forbid_changes()
+        most = _most_bytes(key)
+        return self._engine.update(self.engine_path(key), change, fsync=self.syncs, most=most)
+
+    def listdir(self, path: str | None = None) -> list[str]:
+        """The names directly below ``path``, sorted; empty where nothing is."""
+        files, directories = self._engine.list_dir(self.engine_path(normalize_storage_path(path)))
+        return sorted({*files, *directories})
+
+    def child_names(self, path: str) -> list[str]:
+        """Names directly below ``path`` that have keys below them, sorted."""
+        return sorted(names_below(self._engine, self.engine_path(path)))
+
+    def listed_once(self) -> AbstractContextManager[None]:
+        """Meanwhile names are taken from one listing, where each would go over all keys."""
+        return listed_once(self._engine)
+
+    def child_names_of(self, paths: Iterable[str]) -> list[list[str]]:
+        """`child_names` of each of ``paths``; where they are far away, all at once."""
+        if not self.is_remote:
+            return [self.child_names(path) for path in paths]
+        listings = self._engine.list_dirs([self.engine_path(path) for path in paths])
+        return [sorted(directories) for _, directories in listings]
+
+    def rmdir(self, path: str | None = None) -> None:
+        """Delete every key below ``path``; all keys, for the root.
+
+        Who writes chunks of the node there is waited for, and whoever is killed in between leaves
+        no node that lacks some of them.
+        """
+        self._forbid_changes()
+        prefix = self.engine_path(normalize_storage_path(path))
+        self._engine.delete_node(prefix, _NODE_DOCUMENTS, fsync=self.syncs)
+
+    def rename(self, src_path: str, dst_path: str) -> None:
+        """Move everything at and below ``src_path`` to ``dst_path``, which must not exist.
+
+        Who writes chunks of the node there is waited for.
+        """
+        self._forbid_changes()
+        source, target = normalize_storage_path(src_path), normalize_storage_path(dst_path)
+        source, target = self.engine_path(source), self.engine_path(target)
+        self._engine.move_node(source, target, _NODE_DOCUMENTS, fsync=self.syncs)
+
+    def getsize(self, path: str | None = None) -> int:
+        """Bytes of the value at ``path``, or of the values directly below it; 0 if none are."""
+        prefix = self.engine_path(normalize_storage_path(path))
+        size = self._engine.size(prefix) if prefix else None
+        if size is not None:
+            return size
+        files, directories = self._engine.list_dir(prefix)
+        if not directories:
+            return self._engine.size_prefix(prefix)
+        names = [f"{prefix}/{name}" if prefix else name for name in files]
+        return sum(self._engine.size(name) or 0 for name in names)
+
+    def __getstate__(self) -> Any:
+        return {key: value for key, value in self.__dict__.items() if key != "_engine"}
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__.update(state)
+
+
+class EngineStore(Store):
+    """The mapping methods of a store that the engine has itself."""
+
+    def __getitem__(self, key: str) -> bytes:
+        value = self._engine.get(self.engine_path(_key(key)), most=_most_bytes(key))
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of ``key``; ``default`` if it is not stored."""
+        try:
+            value = self._engine.get(self.engine_path(_key(key)), most=_most_bytes(key))
+        except InvalidKeyError:
+            return default
+        return default if value is None else value
+
+    def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
+        """The values of those ``keys`` that are stored, in one call of the engine."""
+        names = list(keys)
+        most = config.max_document_bytes if all(map(is_document, names)) else 2**64 - 1
+        values = self._engine.get_many([self.engine_path(_key(n)) for n in names], most=most)
+        return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._forbid_changes()
+        self._engine.put(self.engine_path(_key(key)), as_buffer(value), fsync=self.syncs)
+
+    def __delitem__(self, key: str) -> None:
+        self._forbid_changes()
+        name = self.engine_path(_key(key))
+        # As in 2.18, deleting what others continue deletes those.
+        if not self._engine.delete(name, fsync=self.syncs) and not self._engine.delete_prefix(
+            name, fsync=self.syncs
+        ):
+            raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, str):
+            return False
+        try:
+            return self._engine.size(self.engine_path(key)) is not None
+        except InvalidKeyError:
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._engine.list_prefix(""))
+
+    def __len__(self) -> int:
+        return len(self._engine.list_prefix(""))
+
+    def clear(self) -> None:
+        """Delete every key."""
+        self._forbid_changes()
+        self.rmdir()
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise InvalidKeyError(f"key {key!r} has type {type(key).__name__}; keys of a store are str")
+    return key
+
+
+def as_buffer(value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray)):
+        return value
+    if isinstance(value, np.ndarray):
+        # NumPy refuses buffers of times; as bytes it hands out everything.
+        return np.ascontiguousarray(value).reshape(-1).view("u1")
+    try:
+        view = memoryview(value)
+    except TypeError:
+        raise TypeError(f"values of a store are bytes-like, not {type(value).__name__}") from None
+    return view if view.c_contiguous else view.tobytes()
+
+
+Store.__module__ = "zarrix.storage"

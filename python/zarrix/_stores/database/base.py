@@ -1,0 +1,120 @@
+"""What stores in a database of this machine share: one open handle per process, and lock files.
+
+A handle is used by one thread at a time, and never by a forked child, which opens its own. Whoever
+forks waits for the calls that are under way, so that no child inherits half of one. Writers of one
+chunk in several processes meet in lock files beside the database (``lock_files.rs`` of the engine).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+from zarrix._stores.python import CalledStore
+from zarrix.util import normalize_dimension_separator
+
+__all__ = ["DatabaseStore"]
+
+# By identity, since stores are compared by what they hold.
+_stores: weakref.WeakValueDictionary[int, DatabaseStore] = weakref.WeakValueDictionary()
+_stopped: list[DatabaseStore] = []
+
+
+class DatabaseStore(CalledStore):
+    """Keys in a database, with the methods of a store."""
+
+    path: str
+
+    def __init__(self, path: str | os.PathLike[str], dimension_separator: str | None) -> None:
+        self.path = os.path.abspath(os.fsdecode(path))
+        self._dimension_separator = normalize_dimension_separator(dimension_separator)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._mutex = threading.RLock()
+        self._handle: Any = None
+        self._owner = os.getpid()
+        # What a parent opened: closing it here would end the parent's transactions.
+        self._inherited: list[Any] = []
+        _stores[id(self)] = self
+
+    @abstractmethod
+    def _connect(self) -> Any:
+        """A new handle."""
+
+    @abstractmethod
+    def _disconnect(self, handle: Any) -> None:
+        """Close a handle of this process."""
+
+    def _locks(self) -> str | None:
+        # All names of one file have the same locks.
+        return f"{os.path.realpath(self.path)}.locks"
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        """The handle of this process, for this thread alone."""
+        with self._mutex:
+            if self._owner != os.getpid():
+                self._inherited.append(self._handle)
+                self._handle, self._owner = None, os.getpid()
+            if self._handle is None:
+                self._handle = self._connect()
+            yield self._handle
+
+    def flush(self) -> None:
+        """Nothing is left to write: what a call has stored is in the database when it returns."""
+
+    def close(self) -> None:
+        """Close the database; the next call opens it again."""
+        with self._mutex:
+            handle, self._handle = self._handle, None
+            if handle is not None and self._owner == os.getpid():
+                self._disconnect(handle)
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None) is not None:
+            self.close()
+
+    def with_durability(self, durability: str | None) -> Self:
+        """This store with a ``durability=`` of its own; itself where that is None."""
+        twin = super().with_durability(durability)
+        if twin is not self:
+            # The handle stays with this store, which the twin's calls come to.
+            twin._handle = None
+        return twin
+
+    def __getstate__(self) -> Any:
+        left_out = ("_mutex", "_handle", "_owner", "_inherited")
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in left_out}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        self._prepare()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DatabaseStore):
+            return NotImplemented
+        return type(self) is type(other) and self.path == other.path
+
+    def _place(self) -> Any:
+        return repr(self.path)
+
+
+def _stop_all() -> None:
+    _stopped[:] = _stores.values()
+    for store in _stopped:
+        store._mutex.acquire()
+
+
+def _go_on() -> None:
+    while _stopped:
+        _stopped.pop()._mutex.release()
+
+
+os.register_at_fork(before=_stop_all, after_in_parent=_go_on, after_in_child=_go_on)

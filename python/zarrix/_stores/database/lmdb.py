@@ -1,0 +1,133 @@
+"""Values in an LMDB environment, as zarr 2.18 stores them.
+
+An environment must be open once in a process: stores of one path share it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import Any
+
+from zarrix._stores.database.base import DatabaseStore
+
+__all__ = ["LMDBStore"]
+
+# Of this process, by path: the environment, and how many stores have it.
+_open: dict[tuple[int, str], list[Any]] = {}
+_open_lock = threading.Lock()
+
+
+class LMDBStore(DatabaseStore):
+    """Keys in an environment of LMDB, a database that is mapped into memory.
+
+    A value is stored as a whole or not at all. Any number of threads and processes may read and
+    write; writers of parts of one chunk keep each other's elements.
+
+    Parameters
+    ----------
+    path : str or Path
+        The directory of the environment; the file, with ``subdir=False``.
+    buffers : bool
+        Has no effect: the engine gets the bytes of a transaction that is over.
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of arrays created here, where they name none.
+    **kwargs
+        For ``lmdb.open``; ``map_size`` is the most that it may ever hold, 1 TiB when omitted.
+
+    Raises
+    ------
+    ImportError
+        lmdb is not installed.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        buffers: bool = True,
+        dimension_separator: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        try:
+            import lmdb  # noqa: F401
+        except ImportError:
+            raise ImportError(
+                "stores in LMDB need the package lmdb: pip install 'zarrix[lmdb]'"
+            ) from None
+        self.buffers = buffers
+        room = 2**40 if sys.maxsize >= 2**32 else 2**28
+        self.kwargs = {"map_size": room, "readahead": False, "meminit": False, **kwargs}
+        self._writeable = not kwargs.get("readonly", False)
+        super().__init__(path, dimension_separator)
+        with self._opened():
+            pass
+
+    def _connect(self) -> Any:
+        import lmdb
+
+        place = (os.getpid(), os.path.realpath(self.path))
+        with _open_lock:
+            for inherited in [one for one in _open if one[0] != place[0]]:
+                # lmdb knows that the process is another, and leaves the parent's alone.
+                _open.pop(inherited)[0].close()
+            shared = _open.get(place)
+            if shared is None:
+                shared = _open[place] = [lmdb.open(self.path, **self.kwargs), 0]
+            shared[1] += 1
+            return shared[0]
+
+    def _disconnect(self, handle: Any) -> None:
+        place = (os.getpid(), os.path.realpath(self.path))
+        with _open_lock:
+            shared = _open[place]
+            shared[1] -= 1
+            if not shared[1]:
+                del _open[place]
+                handle.close()
+
+    def flush(self) -> None:
+        """Have what was stored on disk, where ``sync=False`` left it to the system."""
+        with self._opened() as environment:
+            environment.sync(True)
+
+    def _read(self, key: str) -> bytes | None:
+        with self._opened() as environment, environment.begin() as transaction:
+            value: bytes | None = transaction.get(key.encode())
+            return value
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        with self._opened() as environment, environment.begin(write=True) as transaction:
+            transaction.put(key.encode(), value)
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        with self._opened() as environment, environment.begin(write=True) as transaction:
+            return bool(transaction.delete(key.encode()))
+
+    def _list(self, prefix: str) -> list[str]:
+        start = f"{prefix}/".encode() if prefix else b""
+        found = []
+        with self._opened() as environment, environment.begin() as transaction:
+            cursor = transaction.cursor()
+            more = cursor.set_range(start)
+            while more and cursor.key().startswith(start):
+                found.append(cursor.key().decode())
+                more = cursor.next()
+        return found
+
+    def _drop_below(self, prefix: str, fsync: bool) -> int:
+        keys = self._list(prefix)
+        with self._opened() as environment, environment.begin(write=True) as transaction:
+            return sum(transaction.delete(key.encode()) for key in keys)
+
+    def _rename(self, source: str, target: str, fsync: bool) -> None:
+        keys = [source, *self._list(source)]
+        # One transaction: all is moved, or nothing.
+        with self._opened() as environment, environment.begin(write=True) as transaction:
+            for key in keys:
+                value = transaction.pop(key.encode())
+                if value is not None:
+                    transaction.put((target + key[len(source) :]).encode(), value)
+
+
+LMDBStore.__module__ = "zarrix.storage"

@@ -1,0 +1,85 @@
+"""Values in MongoDB, in the documents that zarr 2.18 makes: either reads the other's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from zarrix._stores.database.server import DatabaseServerStore
+
+__all__ = ["MongoDBStore"]
+
+# 16 MiB are the whole document, with its key.
+_MOST_BYTES = (16 << 20) - (16 << 10)
+
+
+class MongoDBStore(DatabaseServerStore):
+    """Keys as documents of a collection of MongoDB.
+
+    A value is replaced as a whole, and has at most 16 MB, which is what a document can have.
+    Processes of one user on one machine that write parts of one chunk keep each other's elements;
+    of several machines the last writer wins.
+
+    Parameters
+    ----------
+    database, collection : str
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of arrays created here, where they name none.
+    **kwargs
+        For ``pymongo.MongoClient``; passwords among them are never shown or pickled.
+
+    Raises
+    ------
+    ImportError
+        pymongo is not installed.
+    """
+
+    _package, _client, _extra = "pymongo", "MongoClient", "mongodb"
+
+    def __init__(
+        self,
+        database: str = "mongodb_zarr",
+        collection: str = "zarr_collection",
+        dimension_separator: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._names = (database, collection)
+        super().__init__(f"{database}/{collection}", kwargs, dimension_separator)
+
+    def _documents(self, client: Any) -> Any:
+        database, collection = self._names
+        return client.get_database(database).get_collection(collection)
+
+    def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+        with self._opened() as client:
+            found = self._documents(client).find({"key": {"$in": [*keys]}})
+            values = {one["key"]: bytes(one["value"]) for one in found}
+        return [values.get(key) for key in keys]
+
+    def _read(self, key: str) -> bytes | None:
+        with self._opened() as client:
+            found = self._documents(client).find_one({"key": key})
+        return None if found is None else bytes(found["value"])
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        if len(value) > _MOST_BYTES:
+            raise ValueError(
+                f"{key!r} has {len(value)} bytes, and a document of MongoDB at most {_MOST_BYTES}: "
+                "make the chunks smaller"
+            )
+        with self._opened() as client:
+            document = {"key": key, "value": value}
+            self._documents(client).replace_one({"key": key}, document, upsert=True)
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        with self._opened() as client:
+            return bool(self._documents(client).delete_many({"key": key}).deleted_count)
+
+    def _list(self, prefix: str) -> list[str]:
+        # "0" is the character after "/".
+        below = {"key": {"$gte": f"{prefix}/", "$lt": f"{prefix}0"}} if prefix else {}
+        with self._opened() as client:
+            return [one["key"] for one in self._documents(client).find(below, {"key": 1})]
+
+
+MongoDBStore.__module__ = "zarrix.storage"

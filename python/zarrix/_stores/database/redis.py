@@ -1,0 +1,86 @@
+"""Values in Redis, under the keys that zarr 2.18 gives them: either reads the other's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from zarrix._stores.database.server import DatabaseServerStore
+
+__all__ = ["RedisStore"]
+
+# Keys that one command names.
+_TOGETHER = 1000
+
+
+class RedisStore(DatabaseServerStore):
+    """Keys of a Redis server below a prefix.
+
+    A value is replaced as a whole. Processes of one user on one machine that write parts of one
+    chunk keep each other's elements; of several machines the last writer wins. What a finished
+    write survives is up to the server's configuration.
+
+    Parameters
+    ----------
+    prefix : str
+        The server's keys are ``prefix:key``.
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of arrays created here, where they name none.
+    **kwargs
+        For ``redis.Redis``; passwords among them are never shown or pickled.
+
+    Raises
+    ------
+    ImportError
+        redis is not installed.
+    """
+
+    _package, _client, _extra = "redis", "Redis", "redis"
+
+    def __init__(
+        self, prefix: str = "zarr", dimension_separator: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(prefix, kwargs, dimension_separator)
+
+    @property
+    def client(self) -> Any:
+        """The ``redis.Redis`` of this process."""
+        with self._opened() as client:
+            return client
+
+    def _name(self, key: str) -> str:
+        return f"{self.path}:{key}"
+
+    def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+        with self._opened() as client:
+            return [*client.mget([self._name(key) for key in keys])] if keys else []
+
+    def _read(self, key: str) -> bytes | None:
+        with self._opened() as client:
+            value: bytes | None = client.get(self._name(key))
+            return value
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        with self._opened() as client:
+            client.set(self._name(key), value)
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        with self._opened() as client:
+            return bool(client.delete(self._name(key)))
+
+    def _list(self, prefix: str) -> list[str]:
+        start = self._name(f"{prefix}/" if prefix else "")
+        pattern = re.sub(r"([*?\[\]\\^])", r"\\\1", start) + "*"
+        with self._opened() as client:
+            found = {name.decode() for name in client.scan_iter(match=pattern, count=_TOGETHER)}
+        return [name[len(self.path) + 1 :] for name in found]
+
+    def _drop_below(self, prefix: str, fsync: bool) -> int:
+        names = [self._name(key) for key in self._list(prefix)]
+        with self._opened() as client:
+            starts = range(0, len(names), _TOGETHER)
+            return sum(client.delete(*names[start : start + _TOGETHER]) for start in starts)
+
+
+RedisStore.__module__ = "zarrix.storage"

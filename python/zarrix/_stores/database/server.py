@@ -1,0 +1,87 @@
+"""What stores in a database server share: one client per process, and no secrets in pickles.
+
+Processes of one user that write parts of one chunk meet in lock files in the user's cache folder,
+since these servers have no locks that end with their holder. Of several machines the last one wins.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from zarrix._stores.database.base import DatabaseStore
+from zarrix._stores.remote.options import apart, together
+from zarrix._stores.secrets import Secrets, hiding
+from zarrix.util import normalize_dimension_separator
+
+__all__ = ["DatabaseServerStore"]
+
+
+class DatabaseServerStore(DatabaseStore):
+    """Keys in a database on a server."""
+
+    # What its client is in and is called, and the extra of this package that installs it.
+    _package: str
+    _client: str
+    _extra: str
+
+    def __init__(self, path: str, options: dict[str, Any], separator: str | None) -> None:
+        try:
+            importlib.import_module(self._package)
+        except ImportError:
+            raise ImportError(
+                f"a {type(self).__name__} needs the package {self._package}: "
+                f"pip install 'zarrix[{self._extra}]'"
+            ) from None
+        self.path = path
+        self._dimension_separator = normalize_dimension_separator(separator)
+        addresses = {name: value for name, value in options.items() if "@" in str(value)}
+        self._public, hidden = apart(
+            {name: value for name, value in options.items() if name not in addresses}
+        )
+        self._hidden = tuple({**hidden, **addresses})
+        self._credentials = Secrets({**hidden, **addresses})
+        self._prepare()
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """All that the client is made with; in another process the secrets of its environment."""
+        hidden = self._credentials.options
+        if self._credentials.are_elsewhere:
+            start = f"ZARRIX_{type(self).__name__.removesuffix('Store').upper()}_"
+            names = {name: f"{start}{name.upper()}" for name in self._hidden}
+            lacking = [variable for variable in names.values() if variable not in os.environ]
+            if lacking:
+                raise PermissionError(
+                    f"{', '.join(self._hidden)} of {self!r} were given where it was made, and are "
+                    f"never pickled: set {', '.join(lacking)} in this process's environment"
+                )
+            hidden = {name: os.environ[variable] for name, variable in names.items()}
+        return together(self._public, hidden)
+
+    def _locks(self) -> str:
+        place = hashlib.blake2b(repr((self.path, self._public)).encode(), digest_size=12)
+        # Not a folder that other users can write to: whoever has the locks decides who waits.
+        cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        return os.path.join(cache, "zarrix", f"{place.hexdigest()}.locks")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DatabaseServerStore):
+            return NotImplemented
+        mine, others = (self.path, self._public), (other.path, other._public)
+        return type(self) is type(other) and mine == others
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with hiding(lambda: self._credentials.options), super()._opened() as handle:
+            yield handle
+
+    def _connect(self) -> Any:
+        return getattr(importlib.import_module(self._package), self._client)(**self._options)
+
+    def _disconnect(self, handle: Any) -> None:
+        handle.close()

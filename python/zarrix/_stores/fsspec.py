@@ -1,0 +1,350 @@
+"""File systems of fsspec as stores, under the constructors of zarr 2.18 and of zarr-python 3.
+
+The local file system is handed to the engine, which has one that locks and replaces whole files,
+and so are those of servers that the engine knows; every other one is called through fsspec's
+mapping, for many values at once. What tells that a value
+is absent are the exceptions of a missing file; anything else that a file system raises is an error.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import ModuleType
+from typing import Any, Self
+
+from zarrix import _engine
+from zarrix._stores.base import EngineStore
+from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, kept, place_of, secrets_of
+from zarrix._stores.remote.store import of_filesystem
+from zarrix._stores.secrets import hiding, public_url
+from zarrix.util import normalize_dimension_separator, normalize_storage_path
+
+__all__ = ["FSStore", "FsspecStore"]
+
+_BUCKETS = ("s3://", "s3a://", "gs://", "gcs://")
+_MISSING = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+
+
+class _FileSystemStore(EngineStore):
+    """Keys as files below a path of a file system."""
+
+    fs: Any
+    path: str
+    _missing: tuple[type[Exception], ...]
+
+    def _set_place(self, fs: Any, path: str, missing: Iterable[type[Exception]]) -> None:
+        if not hasattr(fs, "_strip_protocol"):
+            raise TypeError(
+                f"fs is a file system of fsspec, not {fs!r}; of a URL, FSStore(url) and "
+                "FsspecStore.from_url(url) make one"
+            )
+        self.fs = _synchronous(fs)
+        self.path = str(self.fs._strip_protocol(path)) if path not in ("", "/") else ""
+        self._missing = tuple(missing)
+
+    def _open(self) -> _engine.Store:
+        if self._is_local:
+            return _engine.LocalStore(os.path.abspath(self.path))
+        usual = set(self._missing) <= set(_MISSING)
+        native = of_filesystem(self.fs, self.path) if usual else None
+        if native is not None:
+            return native._engine
+        path = public_url(self.path).strip("/")
+        files = HidingMap(self.map) if has_secrets(self.fs, self.path) else self.map
+        return _engine.MappingStore(files, (place_of(self.fs), path))
+
+    @property
+    def _is_local(self) -> bool:
+        kind = type(self.fs)
+        return (kind.__module__, kind.__name__) == (
+            "fsspec.implementations.local",
+            "LocalFileSystem",
+        )
+
+    @property
+    def map(self) -> Any:
+        """The mapping that fsspec makes of the same files."""
+        return self.fs.get_mapper(self.path, missing_exceptions=self._missing)
+
+    def listdir(self, path: str | None = None) -> list[str]:
+        """The names directly below ``path``, sorted; empty where nothing is."""
+        if not isinstance(self._engine, _engine.MappingStore):
+            return super().listdir(path)
+        return sorted(name for name, _ in self._entries(path))
+
+    def child_names(self, path: str) -> list[str]:
+        """Names directly below ``path`` that have keys below them, sorted."""
+        if not isinstance(self._engine, _engine.MappingStore):
+            return super().child_names(path)
+        return sorted(name for name, is_directory in self._entries(path) if is_directory)
+
+    def _entries(self, path: str | None) -> list[tuple[str, bool]]:
+        """Names below ``path`` and whether they are directories, in one request."""
+        inside = self.engine_path(normalize_storage_path(path))
+        place = "/".join(part for part in (self.path, inside) if part)
+        with hiding(lambda: secrets_of(self.fs)):
+            try:
+                listed = self.fs.ls(place, detail=True, refresh=True)
+            except self._missing:
+                return []
+        names = [
+            (entry["name"].rstrip("/").rpartition("/")[2], entry["type"] == "directory")
+            for entry in listed
+            # Of a file, some list the file itself.
+            if entry["name"].strip("/") != place.strip("/")
+        ]
+        return [(name, is_directory) for name, is_directory in names if name]
+
+    def rmdir(self, path: str | None = None) -> None:
+        """Delete every key below ``path``; all keys, for the root."""
+        super().rmdir(path)
+        self._prune(self.engine_path(normalize_storage_path(path)))
+
+    def rename(self, src_path: str, dst_path: str) -> None:
+        """Move everything at and below ``src_path`` to ``dst_path``, which must not exist."""
+        super().rename(src_path, dst_path)
+        self._prune(self.engine_path(normalize_storage_path(src_path)))
+
+    def _prune(self, path: str) -> None:
+        """Remove empty directories, which some file systems leave at, below and above ``path``."""
+        if not isinstance(self._engine, _engine.MappingStore):
+            return
+        parts = path.split("/") if path else []
+        above = ["/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)]
+        place = "/".join(part for part in (self.path, path) if part)
+        with hiding(lambda: secrets_of(self.fs)):
+            below = [folder for folder, _, _ in self.fs.walk(place)]
+        for folder in [*reversed(below), *(f"{self.path}/{name}" for name in above)]:
+            if folder.strip("/") == self.path.strip("/"):
+                continue
+            try:
+                if not self.fs.isdir(folder) or self.fs.ls(folder, detail=False, refresh=True):
+                    continue
+                self.fs.rmdir(folder)
+            except (OSError, NotImplementedError):
+                # Somebody put something there, it may not be removed, or this file system has no
+                # `rmdir`: nothing is lost.
+                continue
+
+    def setitems(self, values: Mapping[str, Any]) -> None:
+        """Store many values."""
+        for key, value in values.items():
+            self[key] = value
+
+    def delitems(self, keys: Iterable[str]) -> None:
+        """Delete those of ``keys`` that are stored."""
+        for key in keys:
+            self.pop(key, None)
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        fs = kept(self.fs)
+        path = public_url(self.path)
+        if path != self.path:
+            # A password before the host, or the signature of a signed address.
+            fs = replace(fs, secret_names=(*fs.secret_names, "what the address hides"))
+        return {**state, "fs": fs, "path": path}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__({**state, "fs": state["fs"].opened()})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _FileSystemStore):
+            return NotImplemented
+        return type(self) is type(other) and bool(self.path == other.path and self.fs == other.fs)
+
+    def __repr__(self) -> str:
+        protocol = self.fs.protocol
+        scheme = protocol if isinstance(protocol, str) else protocol[0]
+        place = self.path if "://" in self.path else f"{scheme}://{self.path}"
+        return f"<zarrix.storage.{type(self).__name__} '{public_url(place)}'>"
+
+
+class FSStore(_FileSystemStore):
+    """Keys as files of any file system of fsspec, as zarr 2.18 has it.
+
+    A file that is missing is a missing value; every other error is raised. Values on a local file
+    system, and on servers where a `RemoteStore` understands the options, appear whole or not at
+    all, and any number of threads and processes may write; on others that is up to the file system,
+    and two processes that write parts of one chunk can lose updates.
+
+    Parameters
+    ----------
+    url : str
+        Any URL of fsspec, such as ``"memory://x"`` or ``"simplecache::s3://bucket/x"``; the path
+        in it with ``fs``.
+    normalize_keys : bool
+        Spell all keys in lower case.
+    key_separator, dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of arrays created here, where they name none.
+    mode : {"w", "r"}
+        ``"r"`` refuses changes.
+    exceptions : tuple of exception classes
+        More of what a file system raises for a missing value.
+    fs : fsspec.AbstractFileSystem, optional
+        Instead of one that is made for the URL.
+    check, create : bool
+        Look whether the path can be written to, or make it, at once.
+    missing_exceptions : tuple of exception classes, optional
+        What the file system raises for a missing file, if not the usual.
+    **storage_options
+        For the file system of the URL.
+
+    Raises
+    ------
+    ImportError
+        fsspec, or the package of the URL's file system, is not installed.
+    ValueError
+        Both ``fs`` and ``storage_options`` are given.
+
+    Examples
+    --------
+    >>> store = FSStore(TempStore().path)
+    >>> store["a/b"] = b"value"
+    >>> store.listdir("a")
+    ['b']
+    """
+
+    def __init__(
+        self,
+        url: str | os.PathLike[str],
+        normalize_keys: bool = False,
+        key_separator: str | None = None,
+        mode: str = "w",
+        exceptions: tuple[type[Exception], ...] = (),
+        dimension_separator: str | None = None,
+        fs: Any = None,
+        check: bool = False,
+        create: bool = False,
+        missing_exceptions: tuple[type[Exception], ...] | None = None,
+        **storage_options: Any,
+    ) -> None:
+        if mode not in ("r", "w", "a", "r+"):
+            raise ValueError(f"mode is 'w' or 'r', not {mode!r}")
+        if fs is not None and storage_options:
+            raise ValueError("give fs= or storage_options, not both: fs has its options already")
+        path = os.fsdecode(url)
+        if fs is None:
+            fs, path = _opened(path, storage_options)
+        missing = _MISSING if missing_exceptions is None else missing_exceptions
+        self._set_place(fs, path, (*missing, *exceptions))
+        self.normalize_keys = normalize_keys
+        self.mode = mode
+        self._writeable = mode != "r"
+        separator = key_separator if dimension_separator is None else dimension_separator
+        self._dimension_separator = self.key_separator = normalize_dimension_separator(separator)
+        if check or create:
+            with hiding(lambda: secrets_of(self.fs)):
+                self.fs.get_mapper(self.path, check=check, create=create)
+
+    def engine_path(self, path: str) -> str:
+        """``path`` as the engine store spells it: in lower case with ``normalize_keys``."""
+        return path.lower() if self.normalize_keys else path
+
+    def dir_path(self, path: str | None = None) -> str:
+        """The path in the file system that holds ``path``."""
+        inside = self.engine_path(normalize_storage_path(path))
+        return "/".join(part for part in (self.path, inside) if part)
+
+
+class FsspecStore(_FileSystemStore):
+    """Keys as files of any file system of fsspec, as zarr-python 3 has it.
+
+    What `FSStore` promises holds here too.
+
+    Parameters
+    ----------
+    fs : fsspec.AbstractFileSystem
+        Asynchronous or not.
+    read_only : bool
+        Refuse changes, in the store and in all that is opened from it.
+    path : str
+        The directory of the file system.
+    allowed_exceptions : tuple of exception classes
+        What the file system raises for a missing file.
+    """
+
+    def __init__(
+        self,
+        fs: Any,
+        read_only: bool = False,
+        path: str = "/",
+        allowed_exceptions: tuple[type[Exception], ...] = _MISSING,
+    ) -> None:
+        self._set_place(fs, path, allowed_exceptions)
+        self.allowed_exceptions = tuple(allowed_exceptions)
+        self._writeable = not read_only
+
+    @classmethod
+    def from_url(
+        cls,
+        url: str,
+        storage_options: Mapping[str, Any] | None = None,
+        read_only: bool = False,
+        allowed_exceptions: tuple[type[Exception], ...] = _MISSING,
+    ) -> Self:
+        """The store of a URL of fsspec, chained ones too."""
+        fs, path = _opened(url, storage_options or {})
+        return cls(fs, read_only, path, allowed_exceptions)
+
+    @classmethod
+    def from_mapper(
+        cls,
+        fs_map: Any,
+        read_only: bool = False,
+        allowed_exceptions: tuple[type[Exception], ...] = _MISSING,
+    ) -> Self:
+        """The store of the files of an ``fsspec.FSMap``."""
+        return cls(fs_map.fs, read_only, fs_map.root, allowed_exceptions)
+
+    @classmethod
+    def from_upath(
+        cls,
+        upath: Any,
+        read_only: bool = False,
+        allowed_exceptions: tuple[type[Exception], ...] = _MISSING,
+    ) -> Self:
+        """The store of a path of universal_pathlib."""
+        return cls(upath.fs, read_only, upath.path, allowed_exceptions)
+
+
+def _opened(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
+    """The file system of a URL and the path in it."""
+    core = _fsspec().core
+    with hiding(lambda: options):
+        fs, path = core.url_to_fs(url, **options)
+    if url.startswith(_BUCKETS) and public_url(url) != url:
+        # Taken for a part of the name, it would be told to the service and by its errors.
+        raise ValueError(
+            f"{public_url(url)!r}: credentials are given in storage options, not before the bucket"
+        )
+    return fs, path
+
+
+def _fsspec() -> ModuleType:
+    try:
+        importlib.import_module("fsspec.core")
+        return importlib.import_module("fsspec")
+    except ImportError:
+        raise ImportError(
+            "stores on file systems of fsspec need it: pip install fsspec, and s3fs, gcsfs or "
+            "adlfs for the cloud"
+        ) from None
+
+
+def _synchronous(fs: Any) -> Any:
+    """``fs`` for calls that wait; zarr-python 3 has asynchronous ones made, and wraps others."""
+    inner = getattr(fs, "sync_fs", None)
+    if inner is not None:
+        return inner
+    if getattr(fs, "asynchronous", False):
+        return type(fs)(*fs.storage_args, **{**fs.storage_options, "asynchronous": False})
+    return fs
+
+
+for _class in (FSStore, FsspecStore):
+    _class.__module__ = "zarrix.storage"
+del _class

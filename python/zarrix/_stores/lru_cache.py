@@ -1,0 +1,205 @@
+"""A bounded cache of values around a store that is far away.
+
+Whatever changes a key through the cache drops its value first and after, so that no reader puts an
+old one back. Parts of values are changed by the store inside, from what is stored there, and
+whoever locks a key reads it anew: what others wrote is never lost to an old copy.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from zarrix._stores.wrapper import WrapperStore
+
+__all__ = ["LRUStoreCache"]
+
+# By identity, since stores are compared by what they hold.
+_caches: weakref.WeakValueDictionary[int, LRUStoreCache] = weakref.WeakValueDictionary()
+
+
+class LRUStoreCache(WrapperStore):
+    """A store whose values are kept in memory once they were read, up to a number of bytes.
+
+    The values that were used longest ago give way. Changes made through the cache are seen at once;
+    of what others change in the store, reads see what is cached until `invalidate`, but a write
+    of a part of a chunk always starts from what is stored. Any number of threads may use it.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+        What is cached.
+    max_size : int or None
+        Most bytes of values that are kept; None for no limit.
+
+    Attributes
+    ----------
+    hits, misses : int
+        How many values were in the cache, and how many had to be read.
+
+    Examples
+    --------
+    >>> store = LRUStoreCache(MemoryStore({"a": b"1"}), max_size=2**28)
+    >>> store["a"], store["a"], store.hits, store.misses
+    (b'1', b'1', 1, 1)
+    """
+
+    def __init__(self, store: Any, max_size: int | None) -> None:
+        super().__init__(store)
+        if max_size is not None and max_size < 0:
+            raise ValueError(f"max_size is a number of bytes or None, not {max_size}")
+        self._max_size = max_size
+        self.hits = self.misses = 0
+        self._start_empty()
+
+    def _start_empty(self) -> None:
+        _caches[id(self)] = self
+        self._mutex = threading.RLock()
+        self._values: OrderedDict[str, bytes] = OrderedDict()
+        self._current_size = 0
+        self._keys: list[str] | None = None
+        # Counts changes, so that what was read before one is not kept after it.
+        self._changes = 0
+
+    def invalidate(self) -> None:
+        """Forget values and keys."""
+        with self._mutex:
+            self.invalidate_values()
+            self.invalidate_keys()
+
+    def invalidate_values(self) -> None:
+        """Forget all values."""
+        with self._mutex:
+            self._changes += 1
+            self._values.clear()
+            self._current_size = 0
+
+    def invalidate_keys(self) -> None:
+        """Forget which keys there are."""
+        with self._mutex:
+            self._changes += 1
+            self._keys = None
+
+    def _forget(self, anchor: str, key: str) -> None:
+        """Have ``key``, which is locked now, read anew; with an anchor, all that it stands for."""
+        with self._mutex:
+            self._changes += 1
+            if anchor != key:
+                self._forget_value(key)
+                return
+            directory = anchor.rpartition("/")[0]
+            prefix = f"{directory}/" if directory else ""
+            for name in [name for name in self._values if name.startswith(prefix)]:
+                self._forget_value(name)
+
+    def _forget_value(self, key: str) -> None:
+        self._current_size -= len(self._values.pop(key, b""))
+
+    def _changed(self, key: str) -> None:
+        with self._mutex:
+            self._changes += 1
+            self._keys = None
+            self._forget_value(key)
+
+    def _recall(self, key: str) -> bytes | None:
+        with self._mutex:
+            found = self._values.get(key)
+            if found is None:
+                self.misses += 1
+            else:
+                self.hits += 1
+                self._values.move_to_end(key)
+            return found
+
+    def _keep(self, key: str, value: bytes, changes: int) -> None:
+        """Keep what was read when there had been ``changes`` changes, unless there were more."""
+        with self._mutex:
+            too_long = self._max_size is not None and len(value) > self._max_size
+            if too_long or changes != self._changes or key in self._values:
+                return
+            self._values[key] = value
+            self._current_size += len(value)
+            while self._max_size is not None and self._current_size > self._max_size:
+                self._current_size -= len(self._values.popitem(last=False)[1])
+
+    def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+        changes = self._changes
+        answers: list[bytes | Exception | None] = [self._recall(key) for key in keys]
+        missing = [place for place, answer in enumerate(answers) if answer is None]
+        if missing:
+            found = super()._fetch([keys[place] for place in missing])
+            for place, answer in zip(missing, found, strict=True):
+                answers[place] = answer
+                if isinstance(answer, bytes):
+                    self._keep(keys[place], answer, changes)
+        return answers
+
+    def _updated(self, key: str) -> None:
+        self._changed(key)
+
+    def _read(self, key: str) -> bytes | None:
+        (answer,) = self._fetch([key])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _list(self, prefix: str) -> list[str]:
+        with self._mutex:
+            keys, changes = self._keys, self._changes
+        if keys is None:
+            keys = super()._list("")
+            with self._mutex:
+                if changes == self._changes:
+                    self._keys = keys
+        start = f"{prefix}/" if prefix else ""
+        return [key for key in keys if key.startswith(start)]
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        self._changed(key)
+        try:
+            super()._put(key, value, fsync)
+        finally:
+            self._changed(key)
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        self._changed(key)
+        try:
+            return super()._drop(key, fsync)
+        finally:
+            self._changed(key)
+
+    def _drop_below(self, prefix: str, fsync: bool) -> int:
+        try:
+            return super()._drop_below(prefix, fsync)
+        finally:
+            self.invalidate()
+
+    def _rename(self, source: str, target: str, fsync: bool) -> None:
+        try:
+            super()._rename(source, target, fsync)
+        finally:
+            self.invalidate()
+
+    def __getstate__(self) -> Any:
+        left_out = ("_mutex", "_values")
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in left_out}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        self._start_empty()
+
+
+def _empty_all() -> None:
+    """In a forked child: a thread that is not here may have been in the middle of a change."""
+    for cache in list(_caches.values()):
+        cache._start_empty()
+
+
+os.register_at_fork(after_in_child=_empty_all)
+
+LRUStoreCache.__module__ = "zarrix.storage"

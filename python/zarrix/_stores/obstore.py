@@ -1,0 +1,244 @@
+"""Object stores of obstore, under the constructor of zarr-python 3.
+
+Where the configuration of an instance says all that opens it, the engine serves it: buckets on S3,
+Google Cloud Storage and Azure, web servers, local directories. All others are called, such as those
+in memory and those with a function for credentials; their ETags tell versions apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import pickle
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zarrix import _engine
+from zarrix._errors import suggestion
+from zarrix._stores.awaited import Answer, LoopStore, Part, cut, near
+from zarrix._stores.base import Store
+from zarrix._stores.open import LocalStore
+from zarrix._stores.remote.options import apart
+from zarrix._stores.remote.store import NeedsFsspec, RemoteStore
+
+__all__ = ["ObjectStore", "is_obstore"]
+
+# Ranges of one value that are closer than that come with what is between them.
+_NEAR_BYTES = 1 << 18
+
+# By class of obstore: the scheme, what names the bucket, and what its configuration calls options
+# that fsspec, and with it we, call otherwise. Whatever else it has is called rather than guessed.
+_SERVICES: dict[str, tuple[str, str, dict[str, str]]] = {
+    "S3Store": (
+        "s3",
+        "bucket",
+        {
+            "access_key_id": "key",
+            "secret_access_key": "secret",
+            "session_token": "token",
+            "endpoint": "endpoint_url",
+            "region": "region",
+            "skip_signature": "anon",
+        },
+    ),
+    "GCSStore": ("gs", "bucket", {"service_account": "token", "skip_signature": "anon"}),
+    "AzureStore": (
+        "az",
+        "container_name",
+        {
+            "account_name": "account_name",
+            "account_key": "account_key",
+            "sas_key": "sas_token",
+            "client_id": "client_id",
+            "client_secret": "client_secret",
+            "tenant_id": "tenant_id",
+            "endpoint": "endpoint_url",
+            "skip_signature": "anon",
+        },
+    ),
+}
+_WORDS = {"true": True, "false": False}
+
+
+def is_obstore(store: Any) -> bool:
+    """Whether ``store`` is an instance of one of obstore's classes."""
+    return type(store).__module__.partition(".")[0] == "obstore" and hasattr(store, "get_async")
+
+
+def _native(store: Any, read_only: bool) -> Store | None:
+    """The engine's store for the same place, if its configuration says all."""
+    kind = type(store).__name__
+    if kind == "LocalStore" and store.prefix is not None:
+        return LocalStore(store.prefix, read_only=read_only)
+    client = dict(getattr(store, "client_options", None) or {})
+    # An address that begins with http:// says so.
+    client.pop("allow_http", None)
+    ours = (kind in _SERVICES or kind == "HTTPStore") and not client
+    if not ours or getattr(store, "retry_config", None):
+        return None
+    if kind == "HTTPStore":
+        return RemoteStore(store.url, read_only=read_only)
+    scheme, bucket, names = _SERVICES[kind]
+    config = dict(store.config)
+    place = f"{scheme}://{config.pop(bucket)}/{store.prefix or ''}"
+    if store.credential_provider is not None or config.keys() - names.keys():
+        return None
+    options = {names[name]: _WORDS.get(value, value) for name, value in config.items()}
+    try:
+        return RemoteStore(place, options, read_only=read_only)
+    except (NeedsFsspec, ValueError, PermissionError):
+        # It works with obstore, or says there what is wrong.
+        return None
+
+
+class ObjectStore(LoopStore):
+    """An object store of obstore, as zarr-python 3 has it.
+
+    Where its configuration says all that opens it, this is a `RemoteStore` or `LocalStore` of the
+    engine, with what those promise. One that has to be called (in memory, with a function for
+    credentials, with options that the engine does not have) is read by ranges of one version; its
+    writers are kept apart among the threads of this process, and of several processes that write
+    parts of one chunk the last one wins.
+
+    Parameters
+    ----------
+    store : obstore.store.ObjectStore
+        Kept where it is called. Credentials in it are never shown or pickled.
+    read_only : bool
+        Refuse changes, in the store and in all that is opened from it.
+    """
+
+    def __init__(self, store: Any, *, read_only: bool = False) -> None:
+        if not is_obstore(store):
+            kind = type(store).__name__
+            close = suggestion(kind, [*_SERVICES, "LocalStore", "MemoryStore", "HTTPStore"])
+            raise TypeError(f"ObjectStore takes an instance of obstore.store, not {kind}{close}")
+        self._writeable = not read_only
+        self._owner = os.getpid()
+        self._native = _native(store, read_only)
+        self._inner: Any = None if self._native is not None else store
+        if self._native is not None:
+            self.is_remote = self._native.is_remote
+            self._writeable = self._native.is_writeable()
+
+    def _open(self) -> _engine.Store:
+        return super()._open() if self._native is None else self._native._engine
+
+    def _identity(self) -> str:
+        return f"{id(self._inner):#x}"
+
+    @property
+    def _here(self) -> Any:
+        if self._owner != os.getpid():
+            raise RuntimeError(
+                f"{self!r} was made before this process was forked, which has none of obstore's "
+                "threads: start workers by 'spawn' or 'forkserver', or open a URL instead"
+            )
+        return self._inner
+
+    async def _get(self, key: str, part: Any = None) -> tuple[Any, int, int] | None:
+        """The bytes, a number that tells the version, and the length of the whole value."""
+        try:
+            options = None if part is None else {"range": part}
+            found = await self._here.get_async(key, options=options)
+            meta = found.meta
+            tag = str(meta.get("e_tag") or meta["last_modified"]).encode()
+            number = int.from_bytes(hashlib.blake2b(tag, digest_size=8).digest(), "little")
+            return memoryview(await found.bytes_async()), number, int(meta["size"])
+        except FileNotFoundError:
+            return None
+
+    async def _ask(self, key: str, part: Part) -> Answer:
+        # Whether it is gone, shorter or refused, the whole value tells.
+        with contextlib.suppress(Exception):
+            if isinstance(part, int):
+                edge = await self._get(key, (0, part) if part >= 0 else {"suffix": -part})
+                return None if edge is None else ([edge[0]], *edge[1:])
+            if part is not None:
+                found = await self._ranges(key, part)
+                if found is not None:
+                    return found
+        whole = await self._get(key)
+        if whole is None:
+            return None
+        value, version, total = whole
+        if part is None:
+            return [value], version, total
+        if isinstance(part, int):
+            return [value[:part] if part >= 0 else value[part:]], version, total
+        return cut(part, [(0, total)], [value]), version, total
+
+    async def _ranges(self, key: str, ranges: Sequence[tuple[int, int]]) -> Answer:
+        runs = near(ranges, _NEAR_BYTES)
+        parts = await asyncio.gather(*(self._get(key, run) for run in runs))
+        found = [part for part in parts if part is not None]
+        if len(found) < len(runs) or len({version for _, version, _ in found}) > 1:
+            return None
+        return cut(ranges, runs, [bytes_ for bytes_, _, _ in found]), *found[0][1:]
+
+    async def _length(self, key: str) -> int | None:
+        try:
+            return int((await self._here.head_async(key))["size"])
+        except FileNotFoundError:
+            return None
+
+    async def _set(self, key: str, value: bytes) -> None:
+        await self._here.put_async(key, value)
+
+    async def _remove(self, key: str) -> bool:
+        if await self._length(key) is None:
+            return False
+        with contextlib.suppress(FileNotFoundError):
+            await self._here.delete_async(key)
+        return True
+
+    def _list(self, prefix: str) -> list[str]:
+        return self._run(self._names(prefix))
+
+    async def _names(self, prefix: str) -> list[str]:
+        batches = [batch async for batch in self._here.list_async(prefix or None)]
+        # A prefix is matched by whole parts of a path, and may be a key itself.
+        start = f"{prefix}/" if prefix else ""
+        paths = (entry["path"] for batch in batches for entry in batch)
+        return [path for path in paths if path.startswith(start)]
+
+    def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        return self._run(self._level(prefix))
+
+    async def _level(self, prefix: str) -> tuple[list[str], list[str]]:
+        start = len(prefix) + 1 if prefix else 0
+        found = await self._here.list_with_delimiter_async(prefix or None)
+        keys = [entry["path"][start:] for entry in found["objects"]]
+        return [key for key in keys if key], [path[start:] for path in found["common_prefixes"]]
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        if self._inner is not None and self._secret_options():
+            raise pickle.PicklingError(
+                f"{self!r} has credentials, which are never pickled, and options that only obstore "
+                "has: make it anew in the other process"
+            )
+        return state
+
+    def _secret_options(self) -> Mapping[str, Any]:
+        return apart(getattr(self._inner, "config", None) or {})[1]
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__({**state, "_owner": os.getpid()})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ObjectStore):
+            return NotImplemented
+        return bool(self._inner == other._inner and self._native == other._native)
+
+    def _place(self) -> str:
+        if isinstance(self._native, RemoteStore):
+            return repr(self._native.url)
+        if isinstance(self._native, LocalStore):
+            return repr(self._native.path)
+        return f"of {type(self._inner).__name__} at {id(self._inner):#x}"
+
+
+ObjectStore.__module__ = "zarrix.storage"

@@ -1,0 +1,171 @@
+"""kerchunk's references as a store: keys whose values are parts of other files.
+
+Targets are read by the stores of their folders (`zarrix._stores.reference.targets`), so
+what those promise of requests and credentials holds here. References in JSON
+(`zarrix._stores.reference.document`) are read whole when the store is made, those in parquet
+(`zarrix._stores.reference.parquet`) as they are wanted; none runs a program.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from zarrix._errors import CorruptStoreError
+from zarrix._runtime.config import config
+from zarrix._stores.base import Store
+from zarrix._stores.open import DirectoryStore, as_store
+from zarrix._stores.python import CalledStore
+from zarrix._stores.reference.document import JsonReferences, parsed
+from zarrix._stores.reference.parquet import ParquetReferences
+from zarrix._stores.reference.targets import Targets
+from zarrix._stores.secrets import hiding, public_url
+
+__all__ = ["ReferenceStore", "holds_references"]
+
+_PARQUET = (".parq", ".parquet")
+
+
+def holds_references(path: str) -> bool:
+    """Whether a path of this machine is references by its name, and by what is there."""
+    if path.endswith(".json"):
+        return os.path.isfile(path)
+    document = os.path.join(path, ".zmetadata")
+    if not path.endswith(_PARQUET) or not os.path.isfile(document):
+        return False
+    # An array or group may be called so, too.
+    with open(document, "rb") as file:
+        return b'"record_size"' in file.read(config.max_document_bytes)
+
+
+class ReferenceStore(CalledStore):
+    """Keys as parts of other files, listed by kerchunk; read only.
+
+    A part that cannot be read, or is shorter than its reference says, is an error and never fill.
+    References may name files of this machine, ``memory://`` and servers that the engine knows
+    (S3, Google Cloud Storage, Azure, HDFS, web servers), which are read with the rights of the
+    caller; open only those that you trust, or say with ``allowed`` what they may name. Anything
+    else, such as another scheme or a chain of fsspec, is refused unless ``allowed`` names it.
+
+    Parameters
+    ----------
+    references : str, Path or mapping
+        A JSON document, or its content, of version 0 or 1, with templates and ``gen`` in version 1;
+        or a folder of references in parquet, whose partitions are read when they are wanted. Either
+        may be a URL. A document has at most ``config.max_document_bytes``.
+    storage_options : mapping, optional
+        For the URL of the references, and for targets, by the names that fsspec gives them.
+        Credentials among them are sent to the host of the references and to hosts that ``allowed``
+        names; to buckets of any name where the references are on the same service, or on none.
+    allowed : sequence of str, optional
+        Folders and URLs below which targets may be; those named above when omitted.
+    remote_options : mapping of str to mapping, optional
+        Storage options for targets below a URL: ``{"https://data.org": {"headers": {...}}}``.
+
+    Raises
+    ------
+    CorruptStoreError
+        They are not such references, a template has more than names, words and whole numbers,
+        which would have to be run, or they expand to more than fits (docs/stores.md).
+    PermissionError
+        On reading: the target is below none of ``allowed``, or is not one that references may name.
+    ImportError
+        References are in parquet, and pyarrow is not installed.
+
+    References
+    ----------
+    fsspec, "ReferenceFileSystem", version 1.
+    """
+
+    _writeable = _erasable = False
+
+    def __init__(
+        self,
+        references: str | os.PathLike[str] | Mapping[str, Any],
+        storage_options: Mapping[str, Any] | None = None,
+        *,
+        allowed: Sequence[str] | None = None,
+        remote_options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        options = dict(storage_options or {})
+        path = "" if isinstance(references, Mapping) else os.fspath(references)
+        self._shown = repr(public_url(path)) if path else "of a mapping"
+        is_url = "://" in path
+        self._path = public_url(path) if is_url else path and os.path.realpath(path)
+        self._targets = Targets(
+            self._shown, path if is_url else "", options, allowed, remote_options or {}
+        )
+        self._references: JsonReferences | ParquetReferences
+        if isinstance(references, Mapping):
+            self._references = JsonReferences(references, self._shown)
+        elif not path.endswith(".json") and (is_url or os.path.isdir(path)):
+            # A path not by `as_store`, to which it is what this is.
+            folder = as_store(path, options) if is_url else DirectoryStore(self._path)
+            self._references = ParquetReferences(folder, self._shown)
+        else:
+            document = self._document(path if is_url else self._path, options)
+            self._references = JsonReferences(document, self._shown)
+
+    def _document(self, path: str, options: Mapping[str, Any]) -> Any:
+        folder, _, name = path.rpartition("/")
+        store: Store
+        store = as_store(folder, options) if "://" in path else DirectoryStore(folder or "/")
+        most = config.max_document_bytes
+        with hiding():
+            value = store._engine.get(name, most=most)
+        if value is None:
+            raise FileNotFoundError(f"there are no references at {self._shown}")
+        if len(value) > most:
+            raise CorruptStoreError(
+                f"{self._shown} has more than {most} bytes, which is config.max_document_bytes "
+                "(ZARRIX_MAX_DOCUMENT_BYTES); raise it if this is no mistake"
+            )
+        return parsed(value, self._shown)
+
+    def _read(self, key: str) -> bytes | None:
+        place = self._references.find(key)
+        if place is None or isinstance(place, bytes):
+            return place
+        return self._targets.read(key, place)
+
+    def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+        if len(keys) < 2:
+            return super()._fetch(keys)
+        # The engine reads without the GIL.
+        with ThreadPoolExecutor(min(len(keys), config.concurrent_requests)) as threads:
+            return [*threads.map(self._answer, keys)]
+
+    def _size(self, key: str) -> int | None:
+        place = self._references.find(key)
+        length = place[2] if isinstance(place, tuple) else None
+        return super()._size(key) if length is None else length
+
+    def _identity(self) -> str:
+        return f"references {self._path}" if self._path else f"{id(self):#x}"
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        self._forbid_changes()
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        self._forbid_changes()
+        return False
+
+    def _list(self, prefix: str) -> list[str]:
+        return [*self._references.names(prefix)]
+
+    def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        return self._references.names_directly(prefix) or super()._list_dir(prefix)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ReferenceStore):
+            return NotImplemented
+        mine, theirs = self._targets.allowed, other._targets.allowed
+        return self._references == other._references and mine == theirs
+
+    def _place(self) -> str:
+        return self._shown
+
+
+ReferenceStore.__module__ = "zarrix.storage"

@@ -1,0 +1,290 @@
+"""The files that references name: which of them may be read, by what, and with whose credentials.
+
+A reference is text of a stranger. It names a file, or a value on a server that the engine knows,
+which is read by the store of its folder, whatever the name of the folder suggests. Chains of
+fsspec, which can run programs, are opened only where the caller names them. Credentials are sent
+to the server of the references themselves, and to servers that the caller names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from zarrix._errors import CorruptStoreError
+from zarrix._runtime.config import config
+from zarrix._stores.base import Store, is_document
+from zarrix._stores.open import DirectoryStore, as_store
+from zarrix._stores.remote import store as _remote
+from zarrix._stores.remote.options import apart, together
+from zarrix._stores.secrets import Secrets, public_error, public_text, public_url
+
+__all__ = ["Part", "Targets"]
+
+# A URL, the first byte there, and how many; None for all.
+Part = tuple[str, int, int | None]
+
+# Whose servers a scheme means.
+_SERVICES = {
+    "s3": "s3",
+    "s3a": "s3",
+    "gs": "gs",
+    "gcs": "gs",
+    "az": "az",
+    "abfs": "az",
+    "abfss": "az",
+    "http": "http",
+    "https": "http",
+    "hdfs": "hdfs",
+}
+_SCHEMES = ("file", "memory", *_SERVICES)
+# References may name any number of folders.
+_MOST_OPEN = 256
+_MOST_KNOWN = 10_000
+
+
+class Targets:
+    """Reads parts of the files that references name.
+
+    Parameters
+    ----------
+    shown : str
+        What errors call the references.
+    home : str
+        The URL of the references; empty where they are not on a server.
+    options : mapping
+        Storage options for the server of ``home`` and for places that the caller names.
+    allowed : sequence of str, optional
+        Below what targets may be; everything of our own schemes when omitted.
+    elsewhere : mapping of str to mapping
+        Storage options for targets below a URL.
+    """
+
+    def __init__(
+        self,
+        shown: str,
+        home: str,
+        options: Mapping[str, Any],
+        allowed: Sequence[str] | None,
+        elsewhere: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        self._shown, self._home = shown, public_url(home)
+        self.allowed = None if allowed is None else tuple(map(_normal, allowed))
+        self._options = _Options(options)
+        self._elsewhere = {_normal(place): _Options(given) for place, given in elsewhere.items()}
+        self._open: dict[str, Store] = {}
+        # By URL: the store of its folder, and its name there.
+        self._known: dict[str, tuple[Store, str]] = {}
+
+    def read(self, key: str, part: Part) -> bytes:
+        """The bytes of ``part``, which is the value of ``key``.
+
+        Raises
+        ------
+        PermissionError
+            References may not name this, or the server refuses it.
+        FileNotFoundError
+            The file is not there.
+        CorruptStoreError
+            The file is shorter than the reference says, or too long to be read whole.
+        """
+        url, start, length = part
+        most = _most(key)
+        try:
+            store, name = self._known.get(url) or self._found(url)
+            if length is None:
+                value = store._engine.get(name, most=most)
+            else:
+                value = store._engine.get_slice(name, start, start + length)
+        except Exception as error:
+            raise self._of(error, key, url) from None
+        if value is not None and (len(value) <= most if length is None else len(value) == length):
+            return value
+        told = self._told(key, url)
+        if value is None:
+            raise FileNotFoundError(f"{told}, which is not there")
+        if length is None:
+            raise CorruptStoreError(
+                f"{told}, which has more than {most} bytes; raise config.max_chunk_bytes, or for "
+                "metadata config.max_document_bytes, if this is no mistake"
+            )
+        raise CorruptStoreError(
+            f"{told}: {length} bytes from {start} on, of which {len(value)} are there"
+        )
+
+    def _told(self, key: str, url: str) -> str:
+        return f"{key!r} of the references {self._shown} is a part of {public_url(url)!r}"
+
+    def _of(self, error: Exception, key: str, url: str) -> Exception:
+        """What is raised for ``error``, which names the reference and no secret."""
+        told, text = self._told(key, url), public_text(str(error))
+        match error:
+            case _Refused():
+                return PermissionError(f"{told}, {text}")
+            case PermissionError():
+                return PermissionError(f"{told}: {text}{self._hint(url)}")
+            case FileNotFoundError():
+                return FileNotFoundError(f"{told}: {text}")
+            case ValueError():
+                return CorruptStoreError(f"{told}: {text}")
+        return public_error(error, {})
+
+    def _found(self, url: str) -> tuple[Store, str]:
+        """The store of the folder of ``url``, and the name there, if references may name it."""
+        # Links are followed before what they lead to is compared.
+        place = _normal(url, self.allowed is not None)
+        if self.allowed is not None and not _is_below(place, self.allowed):
+            shown = [public_url(one) for one in self.allowed]
+            raise _Refused(
+                f"which is below none of allowed={shown}; add its folder there if you trust it"
+            )
+        if self.allowed is None and not _is_ours(place):
+            raise _Refused(
+                f"and references name files and URLs of {', '.join(_SCHEMES)} only, without a "
+                "chain '::'; name its folder in allowed= if you trust it"
+            )
+        scheme, found, rest = place.rpartition("://")
+        folder, slash, name = rest.rpartition("/")
+        if not name or not slash or not url or url.endswith("/"):
+            raise ValueError("it does not name a file")
+        known = self._store(f"{scheme}{found}{folder}" or "/"), name
+        # Where a path leads can change, and it may have to stay below a folder.
+        if self.allowed is None or found:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known = {}
+            self._known[url] = known
+        return known
+
+    def _store(self, folder: str) -> Store:
+        store = self._open.get(folder)
+        if store is None:
+            store = self._opened(folder)
+            if len(self._open) >= _MOST_OPEN:
+                self._open, self._known = {}, {}
+            store = self._open.setdefault(folder, store)
+        return store
+
+    def _opened(self, folder: str) -> Store:
+        if "://" not in folder:
+            return DirectoryStore(folder)
+        if folder.startswith("memory://"):
+            return as_store(folder)
+        options = self._options_for(folder)
+        given = options.given
+        if _is_ours(folder):
+            try:
+                store = _remote.RemoteStore(folder, given)
+            except _remote.NeedsFsspec:
+                pass
+            else:
+                if options.secrets.are_elsewhere and not store.address.has_credentials:
+                    names = ", ".join(options.secrets.names)
+                    raise PermissionError(
+                        f"{names} were given where the references were opened, and are never "
+                        "pickled: set credentials in the environment of this process, or open "
+                        "the references in it"
+                    )
+                return store
+        from zarrix._stores.fsspec import FsspecStore
+
+        return FsspecStore.from_url(folder, given, read_only=True)
+
+    def _options_for(self, place: str) -> _Options:
+        """The storage options that may be sent to the server of ``place``."""
+        named = [one for one in self._elsewhere if _is_below(place, (one,))]
+        if named:
+            return self._elsewhere[max(named, key=len)]
+        # An entry without a host names no server.
+        hosts = [one for one in self.allowed or () if _host(one)]
+        if _is_below(place, hosts) or self._is_at_home(place):
+            return self._options
+        home, there = _service(self._home), _service(place)
+        return _Options(self._options.public if home in ("", there) else {})
+
+    def _is_at_home(self, place: str) -> bool:
+        """Whether the references came from the server of ``place``, or it is not theirs to name."""
+        home, there = _service(self._home), _service(place)
+        if home == there and _host(self._home) == _host(place):
+            return True
+        if home not in ("", there):
+            return False
+        # The server is the service's own or an endpoint of the options; a bucket is not a server.
+        account = urlsplit(place).netloc.rpartition("@")[2].partition(".")[0]
+        is_accounts = "@" not in place or account == self._options.public.get("account_name")
+        return there in ("s3", "gs") or (there == "az" and is_accounts)
+
+    def _hint(self, url: str) -> str:
+        place = _normal(url)
+        if "://" not in place or not self._options.secrets:
+            return ""
+        if self._options_for(place).secrets:
+            return ""
+        return (
+            f"; the credentials of storage_options are not sent to {_host(place)!r}, where the "
+            "references are not: name it in allowed= or in remote_options="
+        )
+
+    def __getstate__(self) -> Any:
+        return {**self.__dict__, "_open": {}, "_known": {}}
+
+
+class _Refused(Exception):
+    """References may not name this."""
+
+
+class _Options:
+    """Storage options, of which the secret ones are never pickled."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.public, hidden = apart(given)
+        self.secrets = Secrets(hidden)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        return together(self.public, self.secrets.options)
+
+
+def _most(key: str) -> int:
+    return config.max_document_bytes if is_document(key) else config.max_chunk_bytes
+
+
+def _normal(place: str, follow: bool = True) -> str:
+    """A URL with its scheme in lower case; a path, or the URL of a file, as an absolute path."""
+    scheme, found, rest = place.partition("://")
+    if not found or scheme.lower() in ("file", "local"):
+        path = rest if found else place
+        return os.path.realpath(path) if follow else os.path.abspath(path)
+    return f"{scheme.lower()}://{rest}"
+
+
+def _is_ours(place: str) -> bool:
+    """Whether the engine itself reads what `_normal` gives."""
+    scheme, found, rest = place.partition("://")
+    return not found or (scheme in _SCHEMES and "::" not in rest)
+
+
+def _is_below(place: str, allowed: Sequence[str]) -> bool:
+    is_url = "://" in place
+    if is_url and ".." in (unquote(name) for name in place.split("/")):
+        return False
+    for one in allowed:
+        folder = f"{one.rstrip('/')}/"
+        if place == one:
+            return True
+        # What follows a folder that is named must not continue the chain.
+        if place.startswith(folder) and not (is_url and "::" in place[len(folder) :]):
+            return True
+    return False
+
+
+def _service(place: str) -> str:
+    return _SERVICES.get(place.partition("://")[0], "") if "://" in place else ""
+
+
+def _host(place: str) -> str:
+    """The scheme, host and port of a URL; empty where it has no host."""
+    scheme, found, rest = place.partition("://")
+    host = rest.partition("/")[0].rpartition("@")[2].lower()
+    return f"{scheme}://{host}" if found and host else ""

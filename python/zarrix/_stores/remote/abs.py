@@ -1,0 +1,92 @@
+"""Azure Blob Storage under the constructor of zarr 2.18: a `RemoteStore`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zarrix._stores.remote.store import RemoteStore
+from zarrix.util import normalize_dimension_separator, normalize_storage_path
+
+__all__ = ["ABSStore"]
+
+
+class ABSStore(RemoteStore):
+    """Keys in a container of Azure Blob Storage, served by the engine.
+
+    What a `RemoteStore` promises holds here: writers that meet lose nothing, and credentials are
+    never shown or pickled.
+
+    Parameters
+    ----------
+    container : str, optional
+        Its name; that of ``client`` when omitted.
+    prefix : str
+        The directory in the container.
+    account_name, account_key : str, optional
+        Those of the environment when omitted.
+    blob_service_kwargs : mapping, optional
+        ``credential`` and ``account_url`` have an effect.
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of arrays created here, where they name none.
+    client : azure.storage.blob.ContainerClient, optional
+        Says where the container is and how it is asked: with a key, a signature, or anonymously.
+
+    Raises
+    ------
+    ValueError
+        Nothing names the container, or ``client`` has a credential of another kind.
+    """
+
+    def __init__(
+        self,
+        container: str | None = None,
+        prefix: str = "",
+        account_name: str | None = None,
+        account_key: str | None = None,
+        blob_service_kwargs: dict[str, Any] | None = None,
+        dimension_separator: str | None = None,
+        client: Any = None,
+    ) -> None:
+        more = blob_service_kwargs or {}
+        options: dict[str, Any] = {
+            "account_name": account_name,
+            "account_key": account_key,
+            "credential": more.get("credential"),
+            "endpoint_url": more.get("account_url"),
+        }
+        if client is not None:
+            container = client.container_name
+            options |= _of_client(client)
+        if not container:
+            raise ValueError("ABSStore needs the name of a container, or client=")
+        self.client = None
+        self.prefix = normalize_storage_path(prefix)
+        self.container = container
+        given = {name: value for name, value in options.items() if value is not None}
+        super().__init__(f"az://{container}/{self.prefix}".rstrip("/"), given)
+        self._dimension_separator = normalize_dimension_separator(dimension_separator)
+
+
+def _of_client(client: Any) -> dict[str, Any]:
+    """The storage options that say what a client of Azure's package says."""
+    address, _, query = client.url.partition("?")
+    found: dict[str, Any] = {
+        "account_name": client.account_name,
+        "endpoint_url": address.removesuffix(f"/{client.container_name}"),
+    }
+    if "sig=" in query:
+        found["sas_token"] = query
+    elif client.credential is None:
+        found["anon"] = True
+    elif isinstance(getattr(client.credential, "account_key", None), str):
+        found["account_key"] = client.credential.account_key
+    else:
+        kind = type(client.credential).__name__
+        raise ValueError(
+            f"a client with a {kind} is not understood: pass a URL 'az://container/path' with "
+            "client_id=, client_secret= and tenant_id= in storage_options"
+        )
+    return found
+
+
+ABSStore.__module__ = "zarrix.storage"

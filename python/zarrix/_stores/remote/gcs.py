@@ -1,0 +1,68 @@
+"""Options of Google Cloud Storage: those of gcsfs, and Google's environment."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from zarrix._stores.remote.options import Address, NeedsFsspec, Options, split, text
+
+__all__ = ["address"]
+
+_ONLY_FSSPEC = (
+    "requester_pays",
+    "session_kwargs",
+    "version_aware",
+    "generation",
+    "check_connection",
+)
+
+
+def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> Address:
+    """Where ``url`` is, and what opens it."""
+    bucket, prefix = split(url)
+    options = Options(given)
+    for name in ("project", "access", "consistency", "default_location", "secure_serialize"):
+        options.take(name)
+    token = options.take("token")
+    found = _credentials("anon" if options.take("anon") else token, environment)
+    endpoint = options.take("endpoint_url") or environment.get("STORAGE_EMULATOR_HOST")
+    if endpoint:
+        endpoint = endpoint if "://" in endpoint else f"http://{endpoint}"
+        found["google_base_url"] = endpoint.rstrip("/")
+        found["allow_http"] = endpoint.startswith("http://")
+        if token in (None, "anon"):
+            # An emulator has no accounts; without a token, writing would ask the machine for one.
+            found = {**found, "skip_signature": None, "google_bearer_token": "anonymous"}
+    found["timeout"] = options.take("timeout")
+    found["max_retries"] = options.take("retries", "max_retries")
+    options.finish(_ONLY_FSSPEC)
+    native = {name: text(value) for name, value in found.items() if value is not None}
+    where = f"gs://{bucket}/{prefix}" if prefix else f"gs://{bucket}"
+    known = {
+        "google_service_account",
+        "google_application_credentials",
+        "google_bearer_token",
+        "skip_signature",
+    }
+    return Address("gs", bucket, prefix, where, native, has_credentials=bool(known & set(native)))
+
+
+def _credentials(token: Any, environment: Mapping[str, str]) -> dict[str, Any]:
+    if token == "anon":
+        return {"skip_signature": True}
+    if isinstance(token, Mapping):
+        return {"google_service_account_key": json.dumps(dict(token))}
+    if token in ("browser", "cache") or (token is not None and not isinstance(token, str)):
+        raise NeedsFsspec("token")
+    if token in (None, "google_default", "cloud"):
+        return {"google_application_credentials": environment.get("GOOGLE_APPLICATION_CREDENTIALS")}
+    if os.path.exists(token):
+        with open(token, encoding="utf-8") as file:
+            kind = json.load(file).get("type")
+        if kind == "service_account":
+            return {"google_service_account": token}
+        return {"google_application_credentials": token}
+    return {"google_bearer_token": token}

@@ -1,0 +1,168 @@
+"""What the services' tables have in common: reading options and giving an address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from zarrix._stores.secrets import public_url
+
+__all__ = [
+    "WITHOUT_EFFECT",
+    "Address",
+    "NeedsFsspec",
+    "Options",
+    "UnknownOption",
+    "apart",
+    "split",
+    "together",
+]
+
+_BUCKET = re.compile(r"[\w.$-]+", re.ASCII)
+# On Azure the account's host may follow the container.
+_CONTAINER = re.compile(r"[\w.$-]+(@[\w.-]+)?", re.ASCII)
+# An option whose name has one of these words is a secret, unless it is one of those values.
+_SECRET = ("key", "secret", "token", "password", "username", "credential", "sas", "auth")
+_SECRET_WHOLE = ("connection_string", "cookies", "headers")
+_NO_SECRETS = ("anon", "google_default", "cloud")
+
+# fsspec's caches, event loop and listings, for which the engine has its own; and what its mappings
+# say of themselves.
+WITHOUT_EFFECT = frozenset(
+    (
+        "asynchronous",
+        "auto_mkdir",
+        "batch_size",
+        "block_size",
+        "cache_regions",
+        "cache_type",
+        "check",
+        "create",
+        "default_block_size",
+        "default_cache_type",
+        "default_fill_cache",
+        "dircache_maxsize",
+        "dirs",
+        "fixed_upload_size",
+        "listings_expiry_time",
+        "loop",
+        "max_concurrency",
+        "max_paths",
+        "missing_exceptions",
+        "skip_instance_cache",
+        "use_listings_cache",
+    )
+)
+
+
+class NeedsFsspec(Exception):
+    """An option that only fsspec's own file system can honour."""
+
+
+class UnknownOption(Exception):
+    """A name that neither we nor fsspec know, and those that there are."""
+
+
+@dataclass
+class Address:
+    """A service, a bucket in it, a prefix in that, and the service's own options.
+
+    ``url`` is what a person calls it; there is no credential in it.
+    """
+
+    service: str
+    bucket: str
+    prefix: str
+    url: str
+    options: dict[str, str] = field(default_factory=dict, repr=False)
+    has_credentials: bool = False
+
+
+class Options:
+    """Storage options from which one after the other is taken; what is left has no meaning."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._left = {name: value for name, value in given.items() if value is not None}
+        self._known: set[str] = set()
+
+    def take(self, *names: str) -> Any:
+        """The value under the first of ``names`` that is given; None if none is."""
+        self._known.update(names)
+        found = [self._left.pop(name) for name in names if name in self._left]
+        return found[0] if found else None
+
+    def inner(self, name: str) -> Options:
+        """The options inside the option ``name``."""
+        value = self.take(name)
+        if value is not None and not isinstance(value, Mapping):
+            raise ValueError(f"storage_options[{name!r}] is a dict, not {value!r}")
+        return Options(value or {})
+
+    def finish(self, only_fsspec: Iterable[str] = (), within: str = "") -> None:
+        """Refuse what is left.
+
+        Raises
+        ------
+        NeedsFsspec
+            One of ``only_fsspec`` is given.
+        UnknownOption
+            Something else is.
+        """
+        known = set(only_fsspec)
+        for name, value in self._left.items():
+            if name in WITHOUT_EFFECT:
+                continue
+            if name in known:
+                # What is given as its default asks for nothing.
+                if value in (False, {}, ()):
+                    continue
+                raise NeedsFsspec(f"{within}{name}")
+            raise UnknownOption(name, sorted(self._known | known))
+
+
+def apart(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options that anybody may see, and those that nobody may; of options in options, too."""
+    public: dict[str, Any] = {}
+    secret: dict[str, Any] = {}
+    for name, value in options.items():
+        hidden = name in _SECRET_WHOLE or any(word in name.lower() for word in _SECRET)
+        if hidden and value not in _NO_SECRETS:
+            secret[name] = value
+        elif isinstance(value, Mapping):
+            public[name], inner = apart(value)
+            if inner:
+                secret[name] = inner
+        else:
+            public[name] = value
+    return public, secret
+
+
+def together(public: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str, Any]:
+    """What `apart` has taken apart."""
+    both = {**secret, **public}
+    for name in public.keys() & secret.keys():
+        both[name] = together(public[name], secret[name])
+    return both
+
+
+def split(url: str, names_account: bool = False) -> tuple[str, str]:
+    """Bucket and prefix of ``scheme://bucket/prefix``."""
+    bucket, _, prefix = url.partition("://")[2].partition("/")
+    if not bucket:
+        raise ValueError(
+            f"{public_url(url)!r} names no bucket; it looks like 's3://bucket/data.zarr'"
+        )
+    if not (_CONTAINER if names_account else _BUCKET).fullmatch(bucket):
+        # It becomes part of a host, which it must not be able to replace.
+        raise ValueError(
+            f"{public_url(url)!r} names no bucket: one has letters, digits, '.', '-' and '_', and "
+            "credentials are given in storage_options="
+        )
+    return bucket, prefix.strip("/")
+
+
+def text(value: Any) -> str:
+    """A value as the engine spells it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,140 @@
+"""Options of S3: those of s3fs, and AWS' environment and files."""
+
+from __future__ import annotations
+
+import configparser
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from zarrix._stores.remote.options import Address, NeedsFsspec, Options, split, text
+from zarrix._stores.secrets import public_url
+
+__all__ = ["address"]
+
+_ONLY_FSSPEC = ("session", "version_aware", "s3_additional_kwargs")
+
+# AWS' variables that are options of the engine by the same name in lower case.
+_ENVIRONMENT = (
+    "AWS_ROLE_ARN",
+    "AWS_ROLE_SESSION_NAME",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_ENDPOINT_URL_STS",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+)
+
+
+def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> Address:
+    """Where ``url`` is, and what opens it."""
+    bucket, prefix = split(url)
+    options = Options({**_of_fsspec(environment), **given})
+    client, config = options.inner("client_kwargs"), options.inner("config_kwargs")
+    profile = _profile(options.take("profile") or client.take("profile_name"), environment)
+    found: dict[str, Any] = {}
+
+    key = options.take("key", "username") or client.take("aws_access_key_id")
+    secret = options.take("secret", "password") or client.take("aws_secret_access_key")
+    token = options.take("token") or client.take("aws_session_token")
+    if options.take("anon"):
+        found["skip_signature"] = True
+    elif key or secret:
+        found |= _credentials(key, secret, token)
+    elif environment.get("AWS_ACCESS_KEY_ID") and not profile.get("named"):
+        names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+        found |= _credentials(*(environment.get(name) for name in names))
+    elif profile.get("aws_access_key_id"):
+        names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+        found |= _credentials(*(profile.get(name) for name in names))
+    elif any(name in profile for name in ("sso_session", "sso_start_url", "credential_process")):
+        raise NeedsFsspec("profile")
+    else:
+        found |= {name.lower(): environment.get(name) for name in _ENVIRONMENT}
+    has_credentials = any(found.values())
+    if not has_credentials and environment.get("AWS_EC2_METADATA_DISABLED") == "true":
+        raise PermissionError(
+            f"no credentials for {public_url(url)}: pass key= and secret=, or anon=True for public "
+            "data, in storage_options, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        )
+
+    found["aws_region"] = (
+        options.take("region", "region_name")
+        or client.take("region_name")
+        or environment.get("AWS_REGION")
+        or environment.get("AWS_DEFAULT_REGION")
+        or profile.get("region")
+    )
+    secure = options.take("use_ssl")
+    client.take("use_ssl")
+    endpoint = (
+        options.take("endpoint_url")
+        or client.take("endpoint_url")
+        or environment.get("AWS_ENDPOINT_URL_S3")
+        or environment.get("AWS_ENDPOINT_URL")
+        or profile.get("endpoint_url")
+    )
+    style = config.inner("s3").take("addressing_style")
+    if style == "virtual":
+        found["virtual_hosted_style_request"] = True
+        if endpoint:
+            scheme, _, host = endpoint.partition("://")
+            endpoint = f"{scheme}://{bucket}.{host}"
+    if endpoint:
+        if "://" not in endpoint:
+            endpoint = f"{'http' if secure is False else 'https'}://{endpoint}"
+        found["aws_endpoint"] = endpoint
+        found["allow_http"] = endpoint.startswith("http://")
+    if client.take("verify") is False:
+        found["allow_invalid_certificates"] = True
+    if options.take("requester_pays"):
+        found["aws_request_payer"] = True
+    found["timeout"] = options.take("timeout")
+    found["max_retries"] = options.take("retries", "max_retries")
+    found |= options.take("config") or {}
+    for name in ("signature_version", "max_pool_connections", "connect_timeout", "read_timeout"):
+        config.take(name)
+    client.finish(("verify", "config", "api_version"), "client_kwargs ")
+    config.finish(("retries", "proxies", "client_cert", "tcp_keepalive"), "config_kwargs ")
+    options.finish(_ONLY_FSSPEC)
+    native = {name: text(value) for name, value in found.items() if value is not None}
+    where = f"s3://{bucket}/{prefix}" if prefix else f"s3://{bucket}"
+    return Address("s3", bucket, prefix, where, native, has_credentials)
+
+
+def _credentials(key: Any, secret: Any, token: Any) -> dict[str, Any]:
+    if not key or not secret:
+        raise ValueError("S3 credentials are a key and a secret; only one of them is given")
+    return {
+        "aws_access_key_id": key,
+        "aws_secret_access_key": secret,
+        "aws_session_token": token or None,
+    }
+
+
+def _of_fsspec(environment: Mapping[str, str]) -> dict[str, Any]:
+    """What fsspec takes from variables such as FSSPEC_S3_ENDPOINT_URL."""
+    start, words = "FSSPEC_S3_", {"true": True, "false": False}
+    named = {name: value for name, value in environment.items() if name.startswith(start)}
+    return {name[len(start) :].lower(): words.get(v.lower(), v) for name, v in named.items()}
+
+
+def _profile(name: str | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """What AWS' two files say under a profile; ``named`` is set where one was asked for."""
+    named = name or environment.get("AWS_PROFILE")
+    name = named or environment.get("AWS_DEFAULT_PROFILE") or "default"
+    found: dict[str, str] = {"named": name} if named else {}
+    places = (
+        ("AWS_CONFIG_FILE", "~/.aws/config", name if name == "default" else f"profile {name}"),
+        ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials", name),
+    )
+    is_there = False
+    for variable, usual, section in places:
+        parser = configparser.RawConfigParser()
+        parser.read(os.path.expanduser(environment.get(variable) or usual), encoding="utf-8")
+        if parser.has_section(section):
+            is_there = True
+            found |= dict(parser.items(section))
+    if named and not is_there:
+        raise ValueError(f"AWS' configuration has no profile {named!r}")
+    return found

@@ -1,0 +1,231 @@
+"""Stores on servers: URLs and what fsspec calls their storage options become engine stores.
+
+A URL is split into a service, a bucket and a prefix; options and the environment become the
+service's own options (`_s3`, `_gcs`, `_azure`, `_http`, `_hdfs`). Options
+that only fsspec can honour send the URL there; names that nobody knows are refused.
+
+Credentials are in the options of the engine store and in `Secrets`: what a store shows and pickles
+is its URL and the public options. Unpickled in another process, it takes credentials from the
+environment, or says that there are none.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from zarrix import _engine
+from zarrix._errors import ReadOnlyError, suggestion
+from zarrix._stores.base import EngineStore
+from zarrix._stores.remote import azure, gcs, hdfs, http, s3
+from zarrix._stores.remote.options import Address, NeedsFsspec, UnknownOption, apart, together
+from zarrix._stores.secrets import Secrets
+
+__all__ = ["NeedsFsspec", "RemoteStore", "RemoteZipStore", "handles", "of_filesystem", "open_url"]
+
+_Translate = Callable[[str, Mapping[str, Any], Mapping[str, str]], Address]
+_SERVICES: dict[str, _Translate] = {
+    "s3": s3.address,
+    "s3a": s3.address,
+    "gs": gcs.address,
+    "gcs": gcs.address,
+    "az": azure.address,
+    "abfs": azure.address,
+    "abfss": azure.address,
+    "http": http.address,
+    "https": http.address,
+    "hdfs": hdfs.address,
+}
+
+# fsspec's file systems whose options are ours, too, by package and class.
+_FILE_SYSTEMS = {
+    "s3fs.S3FileSystem": "s3",
+    "gcsfs.GCSFileSystem": "gs",
+    "adlfs.AzureBlobFileSystem": "az",
+    "fsspec.HTTPFileSystem": "http",
+}
+
+
+def handles(url: str) -> bool:
+    """Whether the scheme of ``url`` is one of ours."""
+    url = url.removeprefix("zip::")
+    return "::" not in url and url.partition("://")[0] in _SERVICES
+
+
+def _cache_folder(given: Any) -> str:
+    return os.path.abspath(os.path.expanduser(os.fsdecode(given)))
+
+
+def _cache_bytes(given: Any) -> str:
+    if isinstance(given, bool) or operator.index(given) < 1:
+        raise ValueError(f"cache_bytes must be a positive number of bytes, not {given!r}")
+    return str(operator.index(given))
+
+
+# Options of all services, which are ours: a folder for answers, and the most that it may take.
+_CACHE: dict[str, Callable[[Any], str]] = {"cache": _cache_folder, "cache_bytes": _cache_bytes}
+
+
+def open_url(url: str, storage_options: Mapping[str, Any] | None) -> RemoteStore:
+    """The store at ``url``; in a zip archive where it ends so, or begins with ``zip::``."""
+    place = url.removeprefix("zip::")
+    if place != url or place.endswith((".zip", ".ozx")):
+        return RemoteZipStore(place, storage_options)
+    return RemoteStore(place, storage_options)
+
+
+def of_filesystem(fs: Any, root: str) -> RemoteStore | None:
+    """The engine's store for a path of one of fsspec's file systems, if it understands that."""
+    scheme = _FILE_SYSTEMS.get(f"{type(fs).__module__.partition('.')[0]}.{type(fs).__name__}")
+    given: Any = getattr(fs, "storage_args", None)
+    if scheme is None or given:
+        return None
+    try:
+        return RemoteStore(root if "://" in root else f"{scheme}://{root}", fs.storage_options)
+    except (NeedsFsspec, ValueError, PermissionError):
+        # It works with fsspec, or says there what is wrong.
+        return None
+
+
+class RemoteStore(EngineStore):
+    """Keys in a bucket of S3, Google Cloud Storage or Azure, on HDFS, or below an address of a web
+    server.
+
+    Any number of threads and processes may read and write, in forked children too. Web servers are
+    only read. Requests that fail in passing are repeated; a value that is not there is absent, and
+    anything else that a server refuses is an error. Credentials are never shown or pickled.
+
+    Parameters
+    ----------
+    url : str
+        ``s3://bucket/path``, ``gs://``, ``az://``, ``abfs://``, ``hdfs://namenode:port/path``,
+        ``http://`` or ``https://``.
+    storage_options : mapping, optional
+        As fsspec's file system of the scheme takes them: ``anon``, ``key``, ``secret``, ``token``,
+        ``endpoint_url``, ``client_kwargs``, ...; those of the environment where they are missing.
+        ``timeout`` is how many seconds a request goes on being repeated, 60 by default. ``cache``
+        is a local folder for what was read, which any number of processes may share, and
+        ``cache_bytes`` the most that it takes, about, 10 GiB by default: the server is asked each
+        time whether it still has what is kept there, and what has changed is never read from it.
+    read_only : bool
+        Refuse changes, in the store and in all that is opened from it.
+
+    Raises
+    ------
+    ValueError
+        The URL has no bucket, or an option has a name or value that nobody understands.
+    NeedsFsspec
+        An option is one that only fsspec understands.
+    """
+
+    is_remote = True
+
+    def __init__(
+        self,
+        url: str,
+        storage_options: Mapping[str, Any] | None = None,
+        *,
+        read_only: bool = False,
+    ) -> None:
+        self._options, hidden = apart(storage_options or {})
+        if "@" in urlsplit(url).netloc and not url.startswith("hdfs"):
+            # A password before the host; HDFS has users and no passwords.
+            hidden["url"] = url
+        self._credentials = Secrets(hidden)
+        self._listable = not url.startswith("http")
+        self._writeable = not read_only and self._listable
+        self.path = self.url = _address(url, storage_options or {}).url
+
+    @property
+    def address(self) -> Address:
+        """Where the store is and all that opens it, credentials too."""
+        options = together(self._options, self._credentials.options)
+        there = _address(options.pop("url", self.url), options)
+        if self._credentials.are_elsewhere and not there.has_credentials:
+            raise PermissionError(
+                f"the credentials for {self.url} were in storage_options, which are never pickled: "
+                "give them to this process in its environment, or open the URL in it"
+            )
+        return there
+
+    def _open(self) -> _engine.Store:
+        there = self.address
+        return _engine.ObjectStore(there.service, there.bucket, there.prefix, there.options)
+
+    def _forbid_changes(self) -> None:
+        if self.url.startswith("http"):
+            raise ReadOnlyError(f"{self.url}: web servers are only read")
+        super()._forbid_changes()
+
+    @property
+    def cache_counts(self) -> dict[str, int] | None:
+        """What the cache of answers has done for this process; None where there is none.
+
+        Returns
+        -------
+        dict of int
+            ``hits`` (answers that the server confirmed), ``misses``, ``changed`` (kept answers
+            that were no longer what is stored), ``damaged`` and ``evicted`` entries, and
+            ``saved_bytes``, which did not have to be sent again. Of all stores of this bucket and
+            these options.
+        """
+        return self._engine.cache_counts if isinstance(self._engine, _engine.ObjectStore) else None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RemoteStore):
+            return NotImplemented
+        return self.url == other.url and self._options == other._options
+
+    def __repr__(self) -> str:
+        return f"<zarrix.storage.{type(self).__name__} {self.url!r}>"
+
+
+class RemoteZipStore(RemoteStore):
+    """Keys as members of a zip archive on a server, read in place by ranges.
+
+    Parameters
+    ----------
+    url, storage_options
+        As for `RemoteStore`.
+
+    Raises
+    ------
+    FileNotFoundError
+        Nothing is stored there.
+    CorruptStoreError
+        It is no zip archive, or its directory is damaged.
+    """
+
+    def __init__(self, url: str, storage_options: Mapping[str, Any] | None = None) -> None:
+        super().__init__(url, storage_options, read_only=True)
+
+    def _open(self) -> _engine.Store:
+        there = self.address
+        folder, _, name = there.prefix.rpartition("/")
+        outer = _engine.ObjectStore(there.service, there.bucket, folder, there.options)
+        archive = _engine.ZipStore.in_store(outer, name)
+        if archive is None:
+            raise FileNotFoundError(f"there is no zip archive {self.url}")
+        return archive
+
+
+def _address(url: str, options: Mapping[str, Any]) -> Address:
+    scheme = url.partition("://")[0]
+    cache = {name: options[name] for name in _CACHE if options.get(name) is not None}
+    options = {name: value for name, value in options.items() if name not in _CACHE}
+    try:
+        there = _SERVICES[scheme](url, options, os.environ)
+        there.options |= {name: _CACHE[name](value) for name, value in cache.items()}
+        return there
+    except UnknownOption as unknown:
+        name, known = unknown.args
+        raise ValueError(
+            f"storage_options of {scheme}:// have no {name!r}{suggestion(name, known)}"
+        ) from None
+
+
+RemoteStore.__module__ = RemoteZipStore.__module__ = "zarrix.storage"
+NeedsFsspec.__module__ = "zarrix.storage"

@@ -1,0 +1,200 @@
+"""Stores around another store: as they are, or with a line of a log for each call.
+
+They share the locks of what they are around, and parts of values are changed there by its own
+means: a handle with a wrapper and one without never lose each other's updates. What a wrapper adds
+is in the methods of `WrapperStore` that it overrides.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from zarrix import _engine
+from zarrix._stores.open import as_store
+from zarrix._stores.python import CalledStore
+
+__all__ = ["LoggingStore", "WrapperStore"]
+
+
+class WrapperStore(CalledStore):
+    """A store around another one, as it is: the base of those that add something.
+
+    Arrays and groups in it lock the keys of the store inside: writers with a wrapper and without
+    keep each other's updates.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+        Whatever is taken as a store.
+    """
+
+    def __init__(self, store: Any) -> None:
+        self._store = as_store(store)
+        self._dimension_separator = self._store._dimension_separator
+        self._readable = self._store.is_readable()
+        self._writeable = self._store.is_writeable()
+        self._erasable = self._store.is_erasable()
+        self._listable = self._store.is_listable()
+        self._durability = self._store._durability
+
+    def engine_path(self, path: str) -> str:
+        """``path`` as the engine store spells it."""
+        return self._store.engine_path(path)
+
+    def close(self) -> None:
+        """Release what the store inside holds."""
+        self._store.close()
+
+    def _locks(self) -> _engine.Store:
+        return self._store._engine
+
+    def _read(self, key: str) -> bytes | None:
+        return self._store._engine.get(key)
+
+    def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+        return [*self._store._engine.get_many(keys)]
+
+    def _updated(self, key: str) -> None:
+        """The value of ``key`` was changed in the store inside, by its own means."""
+
+    def _size(self, key: str) -> int | None:
+        return self._store._engine.size(key)
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        self._store._engine.put(key, value, fsync=fsync, locks=False)
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        return self._store._engine.delete(key, fsync=fsync, locks=False)
+
+    def _drop_below(self, prefix: str, fsync: bool) -> int:
+        return self._store._engine.delete_prefix(prefix, fsync=fsync)
+
+    def _list(self, prefix: str) -> list[str]:
+        return self._store._engine.list_prefix(prefix)
+
+    def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        return self._store._engine.list_dir(prefix)
+
+    def _rename(self, source: str, target: str, fsync: bool) -> None:
+        self._store._engine.move_node(source, target, [], fsync=fsync)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WrapperStore):
+            return NotImplemented
+        return type(self) is type(other) and bool(self._store == other._store)
+
+    def _place(self) -> Any:
+        return f"of {self._store!r}"
+
+
+class LoggingStore(WrapperStore):
+    """A store that logs every call of the store inside, and counts them.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    log_level : str
+        Of the logger ``"LoggingStore(<store>)"``: ``"DEBUG"``, ``"INFO"``, ...
+    log_handler : logging.Handler, optional
+        Writes to standard output when omitted.
+
+    Attributes
+    ----------
+    counter : Counter
+        Calls by name: ``get``, ``set``, ``update`` (a part of a value), ``delete``, ``getsize``,
+        ``list``, ``list_dir``, ``rename``.
+
+    Examples
+    --------
+    >>> import logging
+    >>> store = LoggingStore(MemoryStore(), log_handler=logging.NullHandler())
+    >>> store["a"] = b"1"
+    >>> store["a"], store.counter["get"], store.counter["set"]
+    (b'1', 1, 1)
+    """
+
+    def __init__(
+        self, store: Any, log_level: str = "DEBUG", log_handler: logging.Handler | None = None
+    ) -> None:
+        super().__init__(store)
+        self.counter: Counter[str] = Counter()
+        self.log_level = log_level
+        self.log_handler = log_handler
+        self._configure()
+
+    def _configure(self) -> None:
+        """A logger of its own: two stores may have two handlers, and the program others."""
+        self.logger = logging.Logger(f"LoggingStore({self._store!r})", self.log_level)
+        handler = self.log_handler or logging.StreamHandler(stream=sys.stdout)
+        if self.log_handler is None:
+            handler.setFormatter(
+                logging.Formatter("%(asctime)s - %(name)s - %(levelname)s - %(message)s")
+            )
+        self.logger.addHandler(handler)
+
+    @contextmanager
+    def _log(self, name: str, what: object = "") -> Iterator[None]:
+        self.counter[name] += 1
+        start = time.perf_counter()
+        self.logger.debug("Calling %s %s", name, what)
+        try:
+            yield
+        finally:
+            self.logger.debug("Finished %s %s [%.6f s]", name, what, time.perf_counter() - start)
+
+    def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+        with self._log("get", ", ".join(keys)):
+            return super()._fetch(keys)
+
+    def _updated(self, key: str) -> None:
+        with self._log("update", key):
+            super()._updated(key)
+
+    def _size(self, key: str) -> int | None:
+        with self._log("getsize", key):
+            return super()._size(key)
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        with self._log("set", key):
+            super()._put(key, value, fsync)
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        with self._log("delete", key):
+            return super()._drop(key, fsync)
+
+    def _drop_below(self, prefix: str, fsync: bool) -> int:
+        with self._log("delete", f"{prefix}/"):
+            return super()._drop_below(prefix, fsync)
+
+    def _list(self, prefix: str) -> list[str]:
+        with self._log("list", prefix):
+            return super()._list(prefix)
+
+    def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        with self._log("list_dir", prefix):
+            return super()._list_dir(prefix)
+
+    def _rename(self, source: str, target: str, fsync: bool) -> None:
+        with self._log("rename", f"{source} -> {target}"):
+            super()._rename(source, target, fsync)
+
+    def __getstate__(self) -> Any:
+        # Handlers have locks and files: whoever unpickles it logs to standard output.
+        left_out = ("logger", "log_handler")
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in left_out}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__({**state, "log_handler": None})
+        self._configure()
+
+
+for _class in (WrapperStore, LoggingStore):
+    _class.__module__ = "zarrix.storage"
+del _class

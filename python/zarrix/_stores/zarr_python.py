@@ -1,0 +1,339 @@
+"""Stores whose methods are coroutines, as zarr-python 3 defines them: ``zarr.abc.store.Store``.
+
+They are told by that class or by their methods, and nothing of zarr-python is imported that is not
+imported already. Its own stores of local files and of file systems of fsspec become ours, which the
+engine serves; all others are called, many values at once.
+
+Their values have no versions. A shard is known by its index: parts are read first and the index
+behind them again, and what came is used only if the index is still what it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import importlib
+import inspect
+import io
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from zarrix._runtime import event_loop
+from zarrix._stores.awaited import Answer, LoopStore, Part, cut, near, together
+from zarrix._stores.base import Store, is_document
+from zarrix._stores.wrapper import WrapperStore
+
+__all__ = ["AsyncStore", "of_zarr_python"]
+
+# More names than that in one place are told apart by one listing of all that is below.
+_FEW_NAMES = 256
+# How many indexes of shards are remembered, by what is known of them.
+_REMEMBERED = 4096
+# Ranges of one value that are closer than that come with what is between them.
+_NEAR_BYTES = 1 << 18
+# As long as a value can be whose length nobody has told.
+_UNKNOWN_LENGTH = 2**63
+
+
+class Bytes:
+    """A value, for a store with zarr-python's methods that is none of its classes."""
+
+    def __init__(self, value: bytes) -> None:
+        self._value = value
+
+    @classmethod
+    def from_bytes(cls, value: bytes) -> Bytes:
+        """The buffer of ``value``."""
+        return cls(value)
+
+    def to_bytes(self) -> bytes:
+        """Its bytes."""
+        return self._value
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+
+class Prototype(NamedTuple):
+    """Of what class buffers are."""
+
+    buffer: Any = Bytes
+
+
+@dataclass(frozen=True)
+class RangeByteRequest:
+    """The bytes from ``start`` up to ``end``."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class SuffixByteRequest:
+    """The last ``suffix`` bytes."""
+
+    suffix: int
+
+
+def of_zarr_python(store: Any) -> Store | None:
+    """The store of this package for one of zarr-python 3, or one with its methods; else None."""
+    if type(store).__module__.partition(".")[0] == "icechunk" and hasattr(store, "store"):
+        # A session, which has the store.
+        store = store.store
+    if not _is_async(type(store)):
+        return None
+    native = _native(store)
+    if native is not None:
+        return native
+    return AsyncStore(store)
+
+
+def _is_async(kind: type) -> bool:
+    if _base(kind) is not None:
+        return True
+    coroutines = ("get", "set", "delete", "exists")
+    return all(hasattr(kind, name) for name in ("list", "list_prefix", "list_dir")) and all(
+        inspect.iscoroutinefunction(getattr(kind, name, None)) for name in coroutines
+    )
+
+
+def _base(kind: type) -> type | None:
+    names = ((one.__module__, one.__name__, one) for one in kind.__mro__)
+    return next(
+        (one for where, name, one in names if (where, name) == ("zarr.abc.store", "Store")), None
+    )
+
+
+def _native(store: Any) -> Store | None:
+    kind = type(store)
+    if kind.__module__ == "zarrix.interop":
+        inner: Store = store.store
+        if store.read_only and not inner.read_only:
+            inner = WrapperStore(inner)
+            inner._writeable = False
+        return inner
+    if kind.__module__.rpartition(".")[0] != "zarr.storage":
+        return None
+    if kind.__name__ == "LocalStore":
+        from zarrix._stores.open import LocalStore
+
+        return LocalStore(store.root, read_only=store.read_only)
+    if kind.__name__ == "FsspecStore":
+        from zarrix._stores.fsspec import FsspecStore
+
+        return FsspecStore(store.fs, store.read_only, store.path, store.allowed_exceptions)
+    if kind.__name__ == "ObjectStore":
+        from zarrix._stores.obstore import ObjectStore
+
+        return ObjectStore(store.store, read_only=store.read_only)
+    return None
+
+
+class AsyncStore(LoopStore):
+    """A store of zarr-python 3 as a store here: Icechunk's, VirtualiZarr's, or a user's own.
+
+    Threads of this process that write parts of one chunk keep each other's elements; of several
+    processes the last one wins, unless the store has transactions. A shard is read in parts, and
+    read again if its index changed meanwhile.
+
+    Parameters
+    ----------
+    store : zarr.abc.store.Store
+        Or anything with the same coroutines. It is kept, not copied, and called from one thread of
+        this package. One that is read-only refuses changes here, too.
+    """
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self._prepare()
+
+    def _prepare(self) -> None:
+        store = self._store
+        self._writeable = not getattr(store, "read_only", False) and getattr(
+            store, "supports_writes", True
+        )
+        self._erasable = self._writeable and getattr(store, "supports_deletes", True)
+        self._listable = getattr(store, "supports_listing", True)
+        if _base(type(store)) is None:
+            self._buffers: Any = Prototype()
+            self._requests: Any = importlib.import_module(__name__)
+        else:
+            # Loaded, since the store's class is one of it.
+            self._buffers = importlib.import_module("zarr.core.buffer.cpu").buffer_prototype
+            self._requests = importlib.import_module("zarr.abc.store")
+        its_own = getattr(type(store), "getsize", None)
+        self._tells_sizes = its_own not in (None, getattr(_base(type(store)), "getsize", None))
+        # By key: where a shard's index is, as it was asked for last.
+        self._edges: OrderedDict[str, int] = OrderedDict()
+        self._mutex = threading.Lock()
+        if hasattr(store, "_ensure_open"):
+            event_loop.run(store._ensure_open())
+
+    def _identity(self) -> str:
+        # Two handles on one object are one place, with one set of locks.
+        return f"{id(self._store):#x}"
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {name: state[name] for name in state.keys() & {"_store", "_durability"}}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        self._prepare()
+
+    def close(self) -> None:
+        """Close the store of zarr-python."""
+        if hasattr(self._store, "close"):
+            self._store.close()
+
+    async def _get(self, key: str, part: Any = None) -> Any:
+        found = await self._store.get(key, self._buffers, part)
+        if found is None:
+            return None
+        as_array = getattr(found, "as_numpy_array", None)
+        return found.to_bytes() if as_array is None else memoryview(as_array()).cast("B")
+
+    async def _ask(self, key: str, part: Part) -> Answer:
+        if part is None:
+            value = await self._get(key)
+            return None if value is None else ([value], 0, len(value))
+        if isinstance(part, int):
+            return await self._edge(key, part)
+        return await self._ranges(key, part)
+
+    async def _edge(self, key: str, length: int) -> Answer:
+        """The first bytes of a value, or for a negative ``length`` the last."""
+        with self._mutex:
+            self._edges[key] = length
+            self._edges.move_to_end(key)
+            while len(self._edges) > _REMEMBERED:
+                self._edges.popitem(last=False)
+        requests = self._requests
+        is_last = length < 0
+        request = (
+            requests.SuffixByteRequest(-length) if is_last else requests.RangeByteRequest(0, length)
+        )
+        found = await self._get(key, request)
+        if found is None:
+            return None
+        total = len(found) if len(found) < abs(length) else _UNKNOWN_LENGTH
+        return [found], _version(found), total
+
+    async def _ranges(self, key: str, ranges: Sequence[tuple[int, int]]) -> Answer:
+        with self._mutex:
+            length = self._edges.get(key)
+        # Whether it is gone, shorter or refused, the whole value tells.
+        with contextlib.suppress(Exception):
+            if length is not None:
+                found = await self._cut(key, ranges, _NEAR_BYTES)
+                index = await self._edge(key, length)
+                if found is not None and index is not None:
+                    return found, *index[1:]
+            elif self._tells_sizes:
+                # Nothing tells versions apart: all comes of one request.
+                work = self._cut(key, ranges, _UNKNOWN_LENGTH), self._length(key)
+                found, total = await asyncio.gather(*work)
+                if found is not None and total is not None:
+                    return found, 0, total
+        value = await self._get(key)
+        if value is None:
+            return None
+        end = value[:length] if length is None or length >= 0 else value[length:]
+        return cut(ranges, [(0, len(value))], [value]), _version(end), len(value)
+
+    async def _cut(self, key: str, ranges: Sequence[tuple[int, int]], gap: int) -> list[Any] | None:
+        runs = near(ranges, gap)
+        requests = [self._requests.RangeByteRequest(start, end) for start, end in runs]
+        parts = await asyncio.gather(*(self._get(key, request) for request in requests))
+        return None if any(part is None for part in parts) else cut(ranges, runs, parts)
+
+    async def _length(self, key: str) -> int | None:
+        if not hasattr(self._store, "getsize"):
+            value = await self._get(key)
+            return None if value is None else len(value)
+        try:
+            return int(await self._store.getsize(key))
+        except (FileNotFoundError, KeyError):
+            return None
+
+    async def _set(self, key: str, value: bytes) -> None:
+        await self._store.set(key, self._buffers.buffer.from_bytes(value))
+
+    async def _remove(self, key: str) -> bool:
+        if not await self._store.exists(key):
+            return False
+        self._require("supports_deletes", "deleted from")
+        await self._store.delete(key)
+        return True
+
+    def _list(self, prefix: str) -> list[str]:
+        self._require("supports_listing", "listed")
+        names = (self._store.list_prefix, f"{prefix}/") if prefix else (self._store.list,)
+        return self._run(_all(*names))
+
+    def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        self._require("supports_listing", "listed")
+        names = self._run(_all(self._store.list_dir, prefix))
+        names = sorted({name.strip("/").rpartition("/")[2] for name in names} - {""})
+        if len(names) > _FEW_NAMES:
+            return super()._list_dir(prefix)
+        kinds = self._run(together([self._kind(prefix, name) for name in names]))
+        both = list(zip(names, kinds, strict=True))
+        return (
+            [name for name, (is_key, _) in both if is_key],
+            [name for name, (_, is_prefix) in both if is_prefix],
+        )
+
+    async def _kind(self, prefix: str, name: str) -> tuple[bool, bool]:
+        """Whether a name that is listed has a value, and whether others continue it."""
+        if is_document(name):
+            return True, False
+        path = f"{prefix}/{name}" if prefix else name
+        if not await self._is_continued(path):
+            return True, False
+        has_value = False
+        # To some, what others continue exists, too, and some refuse such a key.
+        with contextlib.suppress(Exception):
+            has_value = await self._store.exists(path) and await self._get(path) is not None
+        return has_value, True
+
+    async def _is_continued(self, path: str) -> bool:
+        for method, prefix in ((self._store.list_prefix, f"{path}/"), (self._store.list_dir, path)):
+            try:
+                async for _ in method(prefix):
+                    return True
+            except NotImplementedError:
+                # VirtualiZarr's words for a list of what is below an array, which it has not.
+                continue
+            return False
+        return True
+
+    def _require(self, ability: str, what: str) -> None:
+        if not getattr(self._store, ability, True):
+            kind = type(self._store).__name__
+            raise io.UnsupportedOperation(f"a {kind} cannot be {what}: its {ability} is False")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AsyncStore):
+            return NotImplemented
+        return bool(self._store == other._store)
+
+    def _place(self) -> str:
+        # What it shows of itself is up to it, and might be a password.
+        return f"of {type(self._store).__name__} at {id(self._store):#x}"
+
+
+async def _all(method: Callable[..., AsyncIterator[str]], *arguments: str) -> list[str]:
+    # Called here: some begin to ask before anybody iterates.
+    return [name async for name in method(*arguments)]
+
+
+def _version(edge: Any) -> int:
+    return int.from_bytes(hashlib.blake2b(edge, digest_size=8).digest(), "little")
+
+
+AsyncStore.__module__ = "zarrix.storage"

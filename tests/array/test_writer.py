@@ -1,0 +1,555 @@
+"""Streams into arrays: whole chunks, back-pressure, and what a killed writer leaves.
+
+    ZARRIX_WRITER_KILLS=200 pytest tests/array/test_writer.py
+
+kills two hundred writers instead of twenty.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numcodecs
+import numpy as np
+import pytest
+import zarrix as zarr
+from hypothesis import given
+from hypothesis import strategies as st
+from selections import assert_same
+from waiting import PATIENCE_S, until
+from zarrix.errors import CodecError, ReadOnlyError, WriterError
+
+KILLS = int(os.environ.get("ZARRIX_WRITER_KILLS", "20"))
+
+
+def make(store: Any, shape: tuple[int, ...], layout: str = "v2", **options: Any) -> zarr.Array:
+    options = {"dtype": "i4", "chunks": (4, 3, 5), **options}
+    if layout == "v2":
+        return zarr.create(shape, store=store, **options)
+    shards = (8, 3, 5) if layout == "shards" else None
+    return zarr.create_array(store, shape=shape, shards=shards, **options)
+
+
+@given(st.data())
+def test_a_stream_stores_what_was_appended_in_order(data: st.DataObject) -> None:
+    axis = data.draw(st.integers(-3, 2))
+    layout = data.draw(st.sampled_from(("v2", "v3", "shards")))
+    shape = [6, 6, 6]
+    shape[axis] = data.draw(st.integers(0, 9))
+    z = make(zarr.MemoryStore(), tuple(shape), layout)
+    model = np.arange(np.prod(shape), dtype="i4").reshape(shape)
+    z[...] = model
+    frame = (6, 6)
+    buffer_bytes = data.draw(st.sampled_from((1, 2000, 10**6)))
+    with z.writer(axis, buffer_bytes=buffer_bytes) as stream:
+        for number in range(data.draw(st.integers(0, 12))):
+            what = data.draw(st.sampled_from(("frame", "frames", "flush")))
+            if what == "flush":
+                stream.flush()
+                assert_same(z[...], model)
+                continue
+            count = 1 if what == "frame" else data.draw(st.integers(0, 11))
+            new = np.full((count, *frame), number + 1000) + np.arange(36).reshape(frame)
+            values = np.moveaxis(new, 0, axis)
+            stream.append(new[0] if what == "frame" else values)
+            model = np.concatenate([model, values.astype("i4")], axis=axis)
+            assert stream.count == model.shape[axis]
+    assert z.shape == model.shape
+    assert_same(z[...], model)
+    assert stream.stored == stream.count == model.shape[axis]
+
+
+def test_frames_are_stored_while_the_caller_goes_on_and_memory_may_be_used_again() -> None:
+    z = make(zarr.MemoryStore(), (0, 3, 5))
+    reader = z
+    frame = np.zeros((3, 5), "i4")
+    with z.writer(buffer_bytes=1) as stream:
+        for number in range(40):
+            frame[...] = number
+            stream.append(frame)
+        until(lambda: stream.stored == 40)
+        assert reader.shape == (40, 3, 5)
+    assert z[:, 0, 0].tolist() == list(range(40))
+
+
+class Slow(dict[str, bytes]):
+    """A mapping whose chunks wait until somebody lets them go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+
+    def __setitem__(self, key: str, value: bytes) -> None:
+        if not key.startswith("."):
+            assert self.go.wait(PATIENCE_S)
+        super().__setitem__(key, value)
+
+
+def test_appending_waits_for_a_slow_store_instead_of_filling_memory() -> None:
+    store = Slow()
+    z = make(store, (0, 3, 5))
+    stream = z.writer(buffer_bytes=1)
+    done = threading.Event()
+
+    def produce() -> None:
+        for number in range(40):
+            stream.append(np.full((3, 5), number))
+        done.set()
+
+    thread = threading.Thread(target=produce)
+    thread.start()
+    # Two blocks are being stored, one waits, one is full: all others are still with the caller.
+    until(lambda: stream.count == 16)
+    assert not done.wait(0.3)
+    assert stream.count == 16
+    store.go.set()
+    assert done.wait(PATIENCE_S)
+    thread.join()
+    stream.close()
+    assert z[:, 0, 0].tolist() == list(range(40))
+
+
+def test_a_failure_in_the_background_is_raised_to_the_caller_and_the_prefix_stays() -> None:
+    class Failing(dict[str, bytes]):
+        def __setitem__(self, key: str, value: bytes) -> None:
+            if key.startswith("3"):
+                raise OSError("no space left")
+            super().__setitem__(key, value)
+
+    z = make(Failing(), (0, 3, 5))
+
+    def produce() -> None:
+        with z.writer(buffer_bytes=1) as stream:
+            for number in range(100):
+                stream.append(np.full((3, 5), number))
+
+    with pytest.raises(OSError, match="no space left"):
+        produce()
+    assert z.shape == (12, 3, 5)
+    assert z[:, 0, 0].tolist() == list(range(12))
+    # Blocks after the one that failed were stored at the same time; they do not show up later.
+    z.resize(60, 3, 5)
+    assert not z[12:].any()
+
+
+def test_a_block_is_shown_when_all_before_it_are() -> None:
+    class FirstIsSlow(dict[str, bytes]):
+        """Holds the first chunk back until a later one is stored."""
+
+        later = threading.Event()
+
+        def __setitem__(self, key: str, value: bytes) -> None:
+            if key == "0.0.0":
+                assert self.later.wait(PATIENCE_S)
+                shapes.append(zarr.open(self, mode="r").shape)
+            super().__setitem__(key, value)
+            if key == "1.0.0":
+                self.later.set()
+
+    shapes: list[tuple[int, ...]] = []
+    store = FirstIsSlow()
+    z = make(store, (0, 3, 5))
+    with z.writer(buffer_bytes=1) as stream:
+        for number in range(40):
+            stream.append(np.full((3, 5), number))
+    assert shapes == [(0, 3, 5)]
+    assert z[:, 0, 0].tolist() == list(range(40))
+
+
+def test_what_was_appended_before_an_error_of_the_caller_is_kept() -> None:
+    z = make(zarr.MemoryStore(), (0, 3, 5))
+
+    def produce() -> None:
+        with z.writer() as stream:
+            stream.append(np.ones((3, 5)))
+            raise KeyError("camera")
+
+    with pytest.raises(KeyError, match="camera"):
+        produce()
+    assert z.shape == (1, 3, 5)
+
+
+def test_what_does_not_fit_is_refused_and_nothing_of_it_is_taken() -> None:
+    z = make(zarr.MemoryStore(), (0, 3, 5))
+    with z.writer() as stream:
+        stream.append(np.ones((3, 5)))
+        with pytest.raises(ValueError, match=r"\(1, 5, 3\); one frame of the array has"):
+            stream.append(np.ones((5, 3)))
+        with pytest.raises(ValueError, match="invalid literal"):
+            stream.append([["x"] * 5] * 3)
+        assert stream.count == 1
+        assert repr(stream).endswith("along axis 0, 0 stored, 1 buffered>")
+    assert z.shape == (1, 3, 5)
+    with pytest.raises(ValueError, match="the writer is closed"):
+        stream.append(np.ones((3, 5)))
+    stream.close()
+    with pytest.raises(ValueError, match="axis 3 is out of range for an array of 3 axes"):
+        z.writer(3)
+    for wrong in (0, -1, "x", 1.5):
+        with pytest.raises(ValueError, match=r"buffer_bytes=.*; a number of bytes, 1 or more"):
+            z.writer(buffer_bytes=wrong)
+    z.read_only = True
+    with pytest.raises(ReadOnlyError):
+        z.writer()
+
+
+# Somebody else
+
+
+@pytest.fixture(params=["directory", "memory", "mapping"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    stores: dict[str, Any] = {"directory": str(tmp_path / "z"), "memory": zarr.MemoryStore()}
+    return stores.get(request.param, {})
+
+
+def test_nobody_else_changes_the_length_while_a_writer_is_open(store: Any) -> None:
+    z = make(store, (0, 3, 5))
+    other = zarr.open_array(store, mode="r+")
+    with z.writer() as stream:
+        stream.append(np.ones((5, 3, 5)))
+        stream.flush()
+        for change in (
+            lambda: other.append(np.ones((2, 3, 5))),
+            lambda: other.resize(1, 3, 5),
+            lambda: setattr(other, "shape", (9, 3, 5)),
+            lambda: z.append(np.ones((2, 3, 5))),
+        ):
+            with pytest.raises(WriterError, match="a writer of the array is open; nobody else"):
+                change()
+        with pytest.raises(WriterError, match=r"the length .* a writer has to be alone"):
+            other.writer()
+        # What is there already may be written by anybody.
+        zarr.open_array(store, mode="r+")[0] = 7
+        stream.append(np.full((2, 3, 5), 2))
+    assert z[:, 0, 0].tolist() == [7, 1, 1, 1, 1, 2, 2]
+    other.append(np.full((1, 3, 5), 3))
+    with other.writer() as stream:
+        stream.append(np.full((3, 5), 4))
+    assert zarr.open_array(store)[:, 0, 0].tolist() == [7, 1, 1, 1, 1, 2, 2, 3, 4]
+
+
+def test_a_writer_in_another_process_is_noticed(tmp_path: Path) -> None:
+    path = str(tmp_path / "z")
+    z = make(path, (0, 3, 5))
+    child = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, path, "1"], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    with child.stdout:
+        assert child.stdout.readline() == "ready\n"
+        for change in (z.writer, lambda: z.append(np.ones((2, 3, 5)))):
+            with pytest.raises(WriterError):
+                change()
+        child.kill()
+    child.wait()
+    length = zarr.open_array(path).shape[0]
+    with z.writer() as stream:
+        stream.append(np.ones((2, 3, 5)))
+    assert z.shape == (length + 2, 3, 5)
+
+
+def test_who_does_not_know_of_the_writer_is_noticed_by_it() -> None:
+    store = zarr.MemoryStore()
+    z = make(store, (0, 3, 5))
+    stream = z.writer(buffer_bytes=1)
+    # As another library does it, which takes no lock of ours.
+    store[".zarray"] = store[".zarray"].replace(b"        0,\n", b"        2,\n", 1)
+    assert zarr.open_array(store).shape == (2, 3, 5)
+    stream.append(np.ones((4, 3, 5)))
+    with pytest.raises(WriterError, match=r"has the shape \(2, 3, 5\) where its writer left"):
+        stream.close()
+    assert not zarr.open_array(store)[...].any()
+    # It is closed all the same, and another one may begin.
+    with zarr.open_array(store, mode="r+").writer() as stream:
+        assert stream.count == 2
+
+
+def test_writers_of_many_arrays_run_at_once(tmp_path: Path) -> None:
+    root = zarr.open_group(str(tmp_path), mode="w")
+    arrays = [
+        root.create_dataset(str(number), shape=(0, 3, 5), chunks=(4, 3, 5), dtype="i4")
+        for number in range(6)
+    ]
+
+    def produce(number: int) -> None:
+        with arrays[number].writer(buffer_bytes=1) as stream:
+            for frame in range(50):
+                stream.append(np.full((3, 5), 100 * number + frame))
+
+    threads = [threading.Thread(target=produce, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, z in enumerate(arrays):
+        assert z[:, 2, 4].tolist() == list(range(100 * number, 100 * number + 50))
+
+
+def test_threads_that_share_a_writer_keep_their_frames_whole() -> None:
+    z = make(zarr.MemoryStore(), (0, 3, 5))
+
+    def produce(number: int, stream: Any) -> None:
+        for _ in range(40):
+            stream.append(np.full((2, 3, 5), number))
+
+    with z.writer(buffer_bytes=1) as stream:
+        threads = [threading.Thread(target=produce, args=(n, stream)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    values = z[...]
+    assert (values == values[:, :1, :1]).all()
+    assert np.bincount(values[:, 0, 0]).tolist() == [80] * 4
+
+
+FORK = """
+    import os, signal, sys
+    import numpy as np
+    import zarrix as zarr
+    from zarrix.errors import WriterError
+
+    path = sys.argv[1]
+    z = zarr.open(path, mode="r+")
+    stream = z.writer(buffer_bytes=1)
+    stream.append(np.zeros((6, 3, 5)))
+    ready, go = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        for call in (lambda: stream.append(np.zeros((3, 5))), stream.flush):
+            try:
+                call()
+                os._exit(1)
+            except WriterError as error:
+                assert "does not survive a fork" in str(error)
+        stream.close()
+        os.write(ready[1], b"x")
+        os.read(go[0], 1)
+        os._exit(0)
+    assert os.read(ready[0], 1) == b"x"
+    # The child has the parent's writer, but not its lock: that ends with the parent's writer.
+    stream.append(np.ones((3, 3, 5)))
+    stream.close()
+    z.append(np.full((1, 3, 5), 2))
+    assert z[:, 0, 0].tolist() == [0] * 6 + [1] * 3 + [2]
+    os.write(go[1], b"x")
+    assert os.waitpid(child, 0)[1] == 0
+    # A killed parent leaves no lock with its child either.
+    end = os.pipe()
+    middle = os.fork()
+    if not middle:
+        stream = z.writer()
+        if not os.fork():
+            os.close(end[1])
+            os.write(ready[1], b"x")
+            os.read(end[0], 1)
+            os._exit(0)
+        assert os.read(ready[0], 1) == b"x"
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(middle, 0)
+    z.append(np.full((1, 3, 5), 3))
+    print("done")
+"""
+
+
+def test_a_forked_child_has_neither_the_writer_nor_its_lock(tmp_path: Path) -> None:
+    path = str(tmp_path / "z")
+    make(path, (0, 3, 5))
+    done = run(FORK, path)
+    assert done.stdout == "done\n", done.stderr
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+# Forgotten
+
+
+def test_a_writer_that_is_dropped_stores_what_it_has() -> None:
+    z = make(zarr.MemoryStore(), (0, 3, 5))
+    stream = z.writer()
+    stream.append(np.ones((5, 3, 5)))
+    with pytest.warns(ResourceWarning, match="5 buffered> was not closed"):
+        del stream
+    assert z.shape == (5, 3, 5)
+    z.append(np.ones((1, 3, 5)))
+
+
+FORGOTTEN = """
+    import sys
+    import numpy as np
+    import zarrix as zarr
+
+    streams = [zarr.open(path, mode="r+").writer() for path in sys.argv[1:]]
+    for stream in streams:
+        stream.append(np.ones((5, 3, 5)))
+"""
+
+
+def test_a_program_that_ends_without_closing_loses_nothing(tmp_path: Path) -> None:
+    paths = [str(tmp_path / name) for name in "ab"]
+    for path in paths:
+        make(path, (0, 3, 5))
+    done = run(FORGOTTEN, *paths)
+    assert (done.returncode, done.stderr) == (0, "")
+    for path in paths:
+        assert zarr.open_array(path)[...].sum() == 75
+
+
+# Elements of all kinds
+
+
+ELEMENTS: dict[str, tuple[dict[str, Any], list[Any]]] = {
+    "text": ({"dtype": str}, ["a", "", "čeština", "x" * 100]),
+    "bytes": ({"dtype": bytes}, [b"", b"\0\1", b"abc"]),
+    "fixed text": ({"dtype": "U3"}, ["a", "abc", ""]),
+    "times": ({"dtype": "M8[s]"}, ["2020-01-01", "NaT"]),
+    "structures": ({"dtype": [("a", "i2"), ("b", "S2")]}, [(1, b"x"), (2, b"yz")]),
+    "ragged": ({"dtype": "array:i4"}, [[1, 2], [3, 4], []]),
+    "objects": (
+        {"dtype": object, "object_codec": numcodecs.JSON()},
+        [{"a": 1}, [1, 2], "text", None],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ELEMENTS)
+def test_elements_of_every_kind_are_streamed(kind: str) -> None:
+    options, values = ELEMENTS[kind]
+    z = zarr.create((0,), chunks=3, store=zarr.MemoryStore(), **options)
+    want = zarr.create((4 * len(values),), chunks=3, store=zarr.MemoryStore(), **options)
+    with z.writer(buffer_bytes=1) as stream:
+        for _ in range(3):
+            stream.append(values)
+        for value in values:
+            stream.append([value])
+    for number, value in enumerate(values * 4):
+        want[number] = value
+    assert z.shape == want.shape
+    assert [np.asarray(a).tolist() for a in z] == [np.asarray(a).tolist() for a in want]
+
+
+def test_what_cannot_be_encoded_is_the_callers_error() -> None:
+    z = zarr.create((0,), chunks=2, dtype=object, object_codec=numcodecs.JSON())
+    stream = z.writer(buffer_bytes=1)
+    stream.append([1, 2])
+    stream.flush()
+    stream.append([{3}, 4])
+    with pytest.raises(CodecError, match="not JSON serializable"):
+        stream.flush()
+    with pytest.raises(CodecError):
+        stream.append([5, 6])
+    with pytest.raises(CodecError):
+        stream.close()
+    stream.close()
+    assert z[...].tolist() == [1, 2]
+
+
+# Memory
+
+MEMORY = """
+    import sys, time
+    import numpy as np
+    import zarrix as zarr
+
+    def resident(name):
+        for line in open("/proc/self/status"):
+            if line.startswith(name):
+                return int(line.split()[1]) * 1024
+
+    class Slow(dict):
+        def __setitem__(self, key, value):
+            if not key.startswith("."):
+                time.sleep(0.02)
+                value = b""
+            super().__setitem__(key, value)
+
+    zarr.config.threads = 2
+    block = 8 * 2**20
+    z = zarr.create((0, 1024, 1024), chunks=(2, 1024, 1024), dtype="u1", store=Slow(),
+                    compressor=None)
+    frame = np.ones((1024, 1024), "u1")
+    with z.writer(buffer_bytes=block) as stream:
+        before = resident("VmRSS")
+        for _ in range(int(sys.argv[1])):
+            stream.append(frame)
+        print(resident("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory is read there")
+def test_memory_is_four_blocks_however_long_the_stream(tmp_path: Path) -> None:
+    for frames in ("60", "400"):
+        done = run(MEMORY, frames)
+        assert done.returncode == 0, done.stderr
+        # Four blocks of 8 MiB; two of them are stored at a time, by two threads each, which have a
+        # chunk of 2 MiB: encoded, on its way to the store, and as the bytes that the mapping gets.
+        assert int(done.stdout) < (4 * 8 + 2 * 2 * 3 * 2 + 4) * 2**20
+
+
+PROGRAM = """
+import sys
+import numpy as np
+import zarrix as zarr
+
+z = zarr.open(sys.argv[1], mode="r+")
+with z.writer(buffer_bytes=int(sys.argv[2])) as stream:
+    number = z.shape[0]
+    print("ready", flush=True)
+    while True:
+        stream.append(np.full(z.shape[1:], number))
+        number += 1
+        if number % 97 == 0:
+            stream.flush()
+"""
+
+
+def test_a_killed_writer_leaves_a_prefix_of_whole_frames(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    grown = False
+    for layout in ("v2", "shards"):
+        path = str(tmp_path / layout)
+        z = make(path, (0, 16, 16), layout, chunks=(4, 8, 16) if layout == "v2" else (4, 3, 5))
+        del z
+    for kill in range(KILLS):
+        path = str(tmp_path / ("v2" if kill % 2 else "shards"))
+        size = chance.choice(("1", "20000", "300000"))
+        child = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, path, size], stdout=subprocess.PIPE, text=True
+        )
+        assert child.stdout is not None
+        with child.stdout:
+            assert child.stdout.readline() == "ready\n"
+            # One is killed when it is known to have stored something, the others at any moment.
+            if kill == 0:
+                until(lambda path=path: zarr.open_array(path, mode="r").shape[0] > 0)
+            time.sleep(chance.random() * 0.06)
+            child.send_signal(signal.SIGKILL)
+        child.wait()
+        values = zarr.open(path, mode="r")[...]
+        assert_same(
+            values, np.broadcast_to(np.arange(len(values), dtype="i4")[:, None, None], values.shape)
+        )
+        grown = grown or len(values) > 0
+    assert grown
+    # What a killed writer left behind the end does not come back when the array grows.
+    z = zarr.open(path, mode="r+")
+    with z.writer():
+        pass
+    length = z.shape[0]
+    z.resize(length + 500, 16, 16)
+    assert not z[length:].any()

@@ -1,0 +1,228 @@
+"""What users hold is found under the name it prints, and pickles or says why it does not."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import importlib
+import inspect
+import json
+import pickle
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import every_store
+import numpy as np
+import pytest
+import zarrix as zarr
+import zarrix.codecs.numcodecs
+from zarrix import codecs, storage
+
+PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
+
+# Without a subclass of zarr-python's class, which is not among the packages of the tests, and
+# without programs.
+MODULES = [
+    importlib.import_module(found.name)
+    for found in pkgutil.walk_packages(zarr.__path__, "zarrix.")
+    if not found.name.endswith(("interop._zarr_python", ".__main__"))
+]
+
+
+def classes() -> list[type]:
+    found = {
+        thing
+        for module in MODULES
+        for thing in vars(module).values()
+        if inspect.isclass(thing) and thing.__module__.partition(".")[0] == "zarrix"
+    }
+    return sorted(found, key=lambda one: f"{one.__module__}.{one.__qualname__}")
+
+
+def public(kind: type) -> bool:
+    return not kind.__name__.startswith("_") and not any(
+        part.startswith("_") for part in kind.__module__.split(".")
+    )
+
+
+@pytest.mark.parametrize("kind", classes(), ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
+def test_a_class_is_found_where_it_says_that_it_is(kind: type) -> None:
+    found = importlib.import_module(kind.__module__)
+    assert functools.reduce(getattr, kind.__qualname__.split("."), found) is kind
+
+
+def array() -> zarr.Array:
+    return zarr.array(np.arange(24).reshape(4, 6), chunks=(2, 3))
+
+
+def migrated(folder: Path) -> Any:
+    zarr.save(folder / "x.zarr", np.arange(3))
+    return zarr.migrate(folder / "x.zarr", to=3)
+
+
+# How one of each public class is made, unless its kind below says it.
+MAKERS: dict[str, Callable[[Path], Any]] = {
+    "zarrix.AsyncArray": lambda folder: zarr.AsyncArray(array()),
+    "zarrix.AsyncGroup": lambda folder: zarr.AsyncGroup(zarr.group()),
+    "zarrix.Migration": migrated,
+    "zarrix.attrs.Attributes": lambda folder: array().attrs,
+    "zarrix.convenience.LazyLoader": lambda folder: zarr.load(group_on(folder)),
+    "zarrix.core.Array": lambda folder: array(),
+    "zarrix.core.LazyArray": lambda folder: array().lazy[1:, ::2].T,
+    "zarrix.hierarchy.Group": lambda folder: zarr.group(),
+    "zarrix.indexing.BlockIndex": lambda folder: array().blocks,
+    "zarrix.indexing.OIndex": lambda folder: array().oindex,
+    "zarrix.indexing.VIndex": lambda folder: array().vindex,
+    "zarrix.storage.NeedsFsspec": lambda folder: storage.NeedsFsspec("an option"),
+    "zarrix.sync.FileLock": lambda folder: zarr.ProcessSynchronizer(folder)["0"],
+    "zarrix.sync.ProcessSynchronizer": lambda folder: zarr.ProcessSynchronizer(folder),
+    "zarrix.sync.ThreadSynchronizer": lambda folder: zarr.ThreadSynchronizer(),
+    "zarrix.codecs.CastValue": lambda folder: codecs.CastValue(data_type="int16"),
+    "zarrix.codecs.ShardingCodec": lambda folder: codecs.ShardingCodec(chunk_shape=(2, 2)),
+    "zarrix.codecs.TransposeCodec": lambda folder: codecs.TransposeCodec(order=(1, 0)),
+    "zarrix.dtype.FixedLengthUTF32": lambda folder: zarr.dtype.FixedLengthUTF32(length=3),
+    "zarrix.dtype.NullTerminatedBytes": lambda folder: zarr.dtype.NullTerminatedBytes(length=3),
+    "zarrix.dtype.RawBytes": lambda folder: zarr.dtype.RawBytes(length=3),
+    "zarrix.dtype.Struct": lambda folder: zarr.dtype.Struct(fields=[("a", zarr.dtype.Int8())]),
+    "zarrix.dtype.ZDType": lambda folder: zarr.dtype.parse_dtype("i4", zarr_format=3),
+    "zarrix.codecs.numcodecs.NumcodecsCodec": lambda folder: zarrix.codecs.numcodecs.GZip(level=1),
+}
+# Abstract, with members of their own that are tested; and the one that says why not.
+NOT_MADE = {"zarrix.codecs.Codec", "zarrix.sync.Synchronizer", "zarrix.core.Writer"}
+
+
+def group_on(folder: Path) -> str:
+    zarr.save_group(folder / "group", a=np.arange(3))
+    return str(folder / "group")
+
+
+def made(kind: type, folder: Path) -> Any:
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if name in MAKERS:
+        return MAKERS[name](folder)
+    if issubclass(kind, Enum):
+        return next(iter(kind))
+    if issubclass(kind, (Exception, Warning)):
+        return kind("one sentence")
+    return kind()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        kind
+        for kind in classes()
+        if public(kind)
+        and kind.__module__ not in ("zarrix.storage", "zarrix.interop")
+        and not kind.__module__.startswith("zarrix.cli")
+        and f"{kind.__module__}.{kind.__qualname__}" not in NOT_MADE
+    ],
+    ids=lambda kind: f"{kind.__module__}.{kind.__name__}",
+)
+def test_one_of_each_public_class_pickles(kind: type, tmp_path: Path) -> None:
+    thing = made(kind, tmp_path)
+    for protocol in PROTOCOLS:
+        twin = pickle.loads(pickle.dumps(thing, protocol))
+        assert type(twin) is type(thing)
+        assert str(twin) == str(thing) or type(thing).__repr__ is object.__repr__
+
+
+@pytest.mark.parametrize("name", every_store.KINDS)
+def test_each_store_pickles(name: str, tmp_path: Path) -> None:
+    kind = every_store.KINDS[name]
+    if kind.missing:
+        pytest.skip(f"needs {kind.needs}")
+    store = kind.pair(tmp_path)[0]
+    if "mongomock" in name or "`ObjectStore`" in name:
+        # The first is a class of the test, the second holds a memory store of obstore's, whose
+        # values are in no other process.
+        errors = (TypeError, AttributeError, pickle.PicklingError)
+        with pytest.raises(errors, match=r"[Cc]an't|cannot pickle"):
+            pickle.dumps(store)
+        return
+    assert type(pickle.loads(pickle.dumps(store))) is type(store)
+
+
+def test_the_settings_of_a_process_are_one_object_to_a_pickle() -> None:
+    assert [pickle.loads(pickle.dumps(zarr.config, p)) is zarr.config for p in PROTOCOLS] == (
+        [True] * len(PROTOCOLS)
+    )
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_pickled_view_reads_what_the_view_reads(protocol: int, tmp_path: Path) -> None:
+    z = zarr.open(tmp_path / "x.zarr", mode="w", shape=(4, 6), chunks=(2, 3), dtype="i8")
+    z[...] = np.arange(24).reshape(4, 6)
+    for view in (z.lazy, z.lazy[3], z.lazy[1:, ::-2].T, z.lazy.oindex[[2, 0], :][:, None, 1:]):
+        twin = pickle.loads(pickle.dumps(view, protocol))
+        assert twin[...].tolist() == view[...].tolist()
+        assert copy.deepcopy(view)[...].tolist() == view[...].tolist()
+    pickle.loads(pickle.dumps(z.lazy[0], protocol))[...] = 7
+    assert z[0].tolist() == [7] * 6
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_writer_says_why_it_cannot_be_pickled(protocol: int) -> None:
+    with (
+        array().writer() as writer,
+        pytest.raises(TypeError, match=r"frames that are not stored yet.*pickle the array"),
+    ):
+        pickle.dumps(writer, protocol)
+
+
+LOADER = """
+import json, multiprocessing, sys
+import numpy as np
+import zarrix as zarr
+
+class Dataset:
+    # As a dataset of PyTorch is: an object with rows, which a loader pickles to its workers.
+    def __init__(self, view):
+        self.view = view
+
+    def __len__(self):
+        return len(self.view)
+
+    def __getitem__(self, row):
+        return self.view[row][...].tolist()
+
+def work(dataset, rows, answers):
+    answers.put([(row, dataset[row]) for row in rows])
+
+if __name__ == "__main__":
+    folder, method = sys.argv[1:]
+    z = zarr.open(folder + "/x.zarr", mode="w", shape=(8, 6), chunks=(2, 3), dtype="i8")
+    z[...] = np.arange(48).reshape(8, 6)
+    context = multiprocessing.get_context(method)
+    answers = context.Queue()
+    data = Dataset(z.lazy[:, ::2])
+    workers = [
+        context.Process(target=work, args=(data, list(range(k, 8, 2)), answers)) for k in range(2)
+    ]
+    for worker in workers:
+        worker.start()
+    rows = dict(pair for _ in workers for pair in answers.get(timeout=60))
+    for worker in workers:
+        worker.join()
+    print(json.dumps([rows[row] for row in range(8)]))
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_loader_whose_dataset_holds_a_view_reads_in_its_workers(
+    method: str, tmp_path: Path
+) -> None:
+    (tmp_path / "loader.py").write_text(LOADER)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "loader.py"), str(tmp_path), method],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == np.arange(48).reshape(8, 6)[:, ::2].tolist()

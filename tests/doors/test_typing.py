@@ -1,0 +1,110 @@
+"""What checkers of types say of programs that use zarrix: each mistake, and nothing else."""
+
+import ast
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import zarrix as zarr
+from zarrix._codecs import numcodecs_names
+
+EXAMPLES = Path(__file__).parents[1] / "typed"
+PACKAGE = Path(zarr.__file__).parent
+
+
+def mypy(path: Path, cache: Path) -> dict[int, str]:
+    """Messages of mypy --strict, by line."""
+    # mypy finds what is installed by itself, and refuses to be told of it.
+    is_installed = PACKAGE.parent == Path(sysconfig.get_path("platlib"))
+    told = {} if is_installed else {"MYPYPATH": str(PACKAGE.parent)}
+    command = ["mypy", "--strict", "--config-file=", f"--cache-dir={cache}", "--show-absolute-path"]
+    done = subprocess.run(
+        [sys.executable, "-m", *command, str(path)],
+        env={**os.environ, **told},
+        capture_output=True,
+        text=True,
+    )
+    found = re.findall(rf"{re.escape(str(path))}:(\d+): error: (.*)", done.stdout)
+    assert found or done.returncode == 0, done.stdout + done.stderr
+    return {int(line): message for line, message in found}
+
+
+def pyright(path: Path, folder: Path) -> dict[int, str]:
+    """Messages of pyright (basedpyright, which brings all that it needs), by line."""
+    settings = {
+        "include": [str(path)],
+        "extraPaths": [str(PACKAGE.parent)],
+        "typeCheckingMode": "standard",
+    }
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "basedpyright", "--outputjson", "-p", str(folder)),
+            *("--pythonpath", sys.executable),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    told = json.loads(done.stdout)
+    assert told["summary"]["filesAnalyzed"] == 1
+    return {
+        one["range"]["start"]["line"] + 1: one["message"]
+        for one in told["generalDiagnostics"]
+        if one["severity"] == "error"
+    }
+
+
+CHECKERS = [
+    pytest.param(mypy, id="mypy"),
+    pytest.param(
+        pyright,
+        id="pyright",
+        marks=pytest.mark.skipif(find_spec("basedpyright") is None, reason="no basedpyright"),
+    ),
+]
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_each_mistake_is_flagged_and_nothing_beside_it(checker, tmp_path: Path) -> None:
+    path = EXAMPLES / "mistakes.py"
+    lines = path.read_text().splitlines()
+    wrong = {n for n, line in enumerate(lines, 1) if line.endswith("# wrong")}
+    assert len(wrong) > 30
+    assert checker(path, tmp_path).keys() == wrong
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_a_program_without_mistakes_is_not_flagged(checker, tmp_path: Path) -> None:
+    assert checker(EXAMPLES / "right.py", tmp_path) == {}
+
+
+def test_every_public_name_is_exported_for_checkers() -> None:
+    """By name, ``import x as x``, which is what makes a name public in a typed package."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    exported = {
+        name.asname
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+        if name.asname == name.name
+    }
+    public = {name for name in dir(zarr) if not name.startswith("__")}
+    assert public - exported - {*zarr.__all__, "numcodecs"} == set()
+
+
+def test_the_stub_of_numcodecs_says_what_numcodecs_takes() -> None:
+    tree = ast.parse((PACKAGE / "_codecs/numcodecs_names.pyi").read_text())
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            made = [one for one in node.body if getattr(one, "name", "") == "__init__"]
+            named = [one.arg for one in made[0].args.args[1:]] if made else []
+            assert named == list(inspect.signature(getattr(zarr, node.name)).parameters), node.name
+    names = {getattr(node, "name", "") for node in tree.body}
+    assert set(numcodecs_names.__all__) - names == {"blosc", "codec_registry"}

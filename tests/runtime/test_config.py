@@ -1,0 +1,182 @@
+"""Settings: typed, from the environment, and put back after a ``with`` block."""
+
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+import zarrix as zarr
+from zarrix import _engine
+from zarrix._errors import MetadataError
+from zarrix._runtime.config import Config, config
+
+
+def test_a_setting_holds_inside_the_block_and_not_after():
+    before = config.threads
+    with config(threads=before + 3, durability="fsync") as inside:
+        assert inside is config
+        assert _engine.threads() == before + 3
+        assert config.durability == "fsync"
+    assert _engine.threads() == before
+    assert config.durability == "process"
+
+
+def test_a_reset_gives_back_what_the_engine_keeps():
+    before = config.to_dict()
+    config(threads=before["threads"] + 3, concurrent_requests=7, chunk_cache_bytes=2**20)
+    config.reset()
+    assert config.to_dict() == before
+
+
+def test_a_call_without_a_block_sets_for_good():
+    config(default_zarr_format=3)
+    assert config.default_zarr_format == 3
+    config.default_zarr_format = None
+    assert config.default_zarr_format is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"treads": 2}, TypeError, "config has no setting 'treads'; did you mean 'threads'?"),
+        ({"threads": 0}, ValueError, "threads must be at least 1, not 0"),
+        ({"threads": 1.5}, TypeError, "threads must be a whole number, not 1.5"),
+        ({"threads": True}, TypeError, "threads must be a whole number"),
+        ({"durability": "power"}, ValueError, "'process' or 'fsync', not 'power'"),
+        ({"default_zarr_format": 1}, ValueError, "must be 2, 3 or None, not 1"),
+        ({"max_chunk_bytes": 0}, ValueError, "max_chunk_bytes must be at least 1"),
+    ],
+)
+def test_a_wrong_setting_changes_nothing(settings, error, words):
+    before = repr(config)
+    with pytest.raises(error) as caught:
+        config(**{"max_chunk_bytes": 5, **settings})
+    assert words in str(caught.value)
+    assert repr(config) == before
+
+
+def test_the_environment_sets_what_the_process_starts_with(monkeypatch):
+    monkeypatch.setenv("ZARRIX_DEFAULT_ZARR_FORMAT", "3")
+    monkeypatch.setenv("ZARRIX_DURABILITY", "fsync")
+    monkeypatch.setenv("ZARRIX_MAX_CHUNK_BYTES", "1000")
+    fresh = Config()
+    assert (fresh.default_zarr_format, fresh.durability, fresh.max_chunk_bytes) == (
+        3,
+        "fsync",
+        1000,
+    )
+
+
+def test_the_number_of_threads_comes_from_the_environment():
+    done = subprocess.run(
+        [sys.executable, "-c", "from zarrix._runtime.config import config; print(config.threads)"],
+        env={**os.environ, "ZARRIX_THREADS": "5"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "5\n"
+
+
+def test_a_wrong_value_in_the_environment_is_named(monkeypatch):
+    monkeypatch.setenv("ZARRIX_DURABILITY", "perhaps")
+    with pytest.raises(ValueError, match=r"^environment variable ZARRIX_DURABILITY='perhaps': "):
+        Config()
+
+
+@pytest.fixture(params=["memory", "local", "stored", "deflated"])
+def written(request, tmp_path):
+    """Opens a store, all of one kind, that has an array with attributes of 5000 letters."""
+    memory = zarr.MemoryStore()
+    methods = {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED}
+
+    def open_store(mode):
+        if request.param == "memory":
+            return memory
+        if request.param == "local":
+            return zarr.DirectoryStore(tmp_path / "x.zarr")
+        return zarr.ZipStore(tmp_path / "x.zip", mode=mode, compression=methods[request.param])
+
+    with open_store("w") as store:
+        array = zarr.open_group(store, mode="w").create_dataset("a", shape=3, dtype="i4")
+        array.attrs["text"] = "x" * 5000
+    return open_store
+
+
+def test_a_document_that_is_too_long_is_refused_by_the_name_of_the_limit(written):
+    with config(max_document_bytes=5000):
+        with written("r") as store, pytest.raises(MetadataError, match=r"zattrs.+document_byt"):
+            zarr.open_group(store, mode="r")["a"].attrs.asdict()
+        with written("a") as store, pytest.raises(MetadataError, match=r"zattrs.+document_byt"):
+            zarr.open_group(store, mode="r+")["a"].attrs["more"] = 1
+    with written("r") as store:
+        assert zarr.open_group(store, mode="r")["a"].attrs.asdict() == {"text": "x" * 5000}
+
+
+def test_a_member_whose_document_is_too_long_is_no_reason_to_read_all_of_it(written):
+    with written("a") as store:
+        store["a/.zarray"] += b" " * 5000
+    with (
+        config(max_document_bytes=5000),
+        written("r") as store,
+    ):
+        group = zarr.open_group(store, mode="r")
+        with pytest.raises(MetadataError, match=r"a/\.zarray.*document_bytes"):
+            group["a"]
+        with pytest.warns(UserWarning, match=r"a/\.zarray.*document_bytes"):
+            assert list(group.arrays()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "suggested"),
+    [
+        ({"thread": 4}, "threads"),
+        ({"array__oder": "F"}, "array.order"),
+        ({"async__concurency": 4}, "async.concurrency"),
+        ({"no_such_thing_at_all": 4}, None),
+    ],
+)
+def test_a_name_that_no_library_has_cannot_be_set(settings, suggested):
+    before = config.to_dict()
+    with pytest.raises(TypeError, match="config has no setting") as caught:
+        config.set({"json_indent": 4}, **settings)
+    assert (f"did you mean {suggested!r}" in str(caught.value)) is (suggested is not None)
+    assert config.to_dict() == before
+
+
+def test_a_name_that_no_library_has_cannot_be_asked_for():
+    with pytest.raises(KeyError, match=r"no setting 'thread'; did you mean 'threads'"):
+        config.get("thread")
+    assert config.get("thread", 7) == 7
+    assert config.get("codec_pipeline.path") is None
+
+
+def test_settings_of_zarr_python_are_remembered_nested_or_not():
+    nested = {"array": {"order": "F", "write_empty_chunks": True}, "codecs": {"gzip": "a.Gzip"}}
+    with config.set(nested, codec_pipeline__path="zarrs.ZarrsCodecPipeline"):
+        assert config.get("array.order") == "F"
+        assert config.write_empty_chunks is True
+        assert config.get("codecs.gzip") == "a.Gzip"
+        assert config.get("codec_pipeline.path") == "zarrs.ZarrsCodecPipeline"
+    assert config.get("array.order") == "C"
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ("ZARRIX_THREAD", "ZARRIX_THREAD is ignored; did you mean 'ZARRIX_THREADS'?"),
+        ("ZARRIX_DURABLITY", "did you mean 'ZARRIX_DURABILITY'?"),
+        ("ZARRIX_OF_ANOTHER_PROGRAM", ""),
+    ],
+)
+def test_a_misspelt_environment_variable_is_warned_of(variable, said):
+    done = subprocess.run(
+        [sys.executable, "-c", "import zarrix; zarrix.config.reset()"],
+        env={**os.environ, variable: "3"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said in done.stderr
+    assert done.stderr.count("UserWarning") == (1 if said else 0)

@@ -1,0 +1,124 @@
+"""Servers that answer without end or redirect elsewhere, and tokens that are rotated."""
+
+import gc
+import io
+import os
+import weakref
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import zarrix as zarr
+from servers.recorder import ENDLESS, Recorder
+from zarrix import storage
+
+HEADERS = {"Authorization": "Bearer SEKRET", "X-Api-Key": "SEKRET"}
+# What a test lets an endless server send: the bounds below, and what is in flight.
+MOST_SENT = 1 << 28
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    with Recorder({"/value": b"0123456789"}) as server:
+        yield server
+
+
+def test_a_redirect_to_another_host_carries_no_header_of_the_caller(recorder: Recorder) -> None:
+    with Recorder({"/value": b"elsewhere"}) as other:
+        recorder.values["/a"] = other.url("/value", "localhost")
+        store = storage.RemoteStore(recorder.url(), {"headers": HEADERS})
+        assert store["a"] == b"elsewhere"
+        assert store._engine.get_slice("a", 2, 4) == b"se"
+        assert recorder.headers("x-api-key") == ["SEKRET"] * 2
+        assert len(other.requests) == 2
+        assert {name for _, headers in other.requests for name in headers} & {
+            "x-api-key",
+            "authorization",
+        } == set()
+
+
+def test_a_redirect_within_the_host_is_followed_with_the_headers(recorder: Recorder) -> None:
+    recorder.values |= {"/a": "/b", "/b": recorder.url("/value"), "/loop": "/loop"}
+    store = storage.RemoteStore(recorder.url(), {"headers": HEADERS, "timeout": 5})
+    assert store["a"] == b"0123456789"
+    assert recorder.headers("authorization") == ["Bearer SEKRET"] * 3
+    with pytest.raises(OSError, match="redirect"):
+        store["loop"]
+    recorder.values["/file"] = "file:///etc/passwd"
+    with pytest.raises(OSError, match="redirect"):
+        store["file"]
+
+
+@pytest.mark.parametrize("options", [{}, {"headers": HEADERS}])
+def test_a_value_without_end_is_an_error(recorder: Recorder, options: dict[str, Any]) -> None:
+    recorder.values |= {"/a": ENDLESS, "/x/.zarray": ENDLESS, "/x.zip": ENDLESS}
+    store = storage.RemoteStore(recorder.url(), options)
+    with zarr.config(max_chunk_bytes=1 << 22, max_document_bytes=1 << 20):
+        ways = [
+            lambda: store["a"],
+            lambda: store.getitems(["a", "value"]),
+            lambda: store._engine.get_slice("a", 10, 20),
+            lambda: store._engine.get_last("a", 20),
+            lambda: storage.RemoteZipStore(recorder.url("/x.zip"), options)["a"],
+            lambda: zarr.copy_store(storage.LoggingStore(Keys(store)), zarr.MemoryStore()),
+        ]
+        for way in ways:
+            recorder.sent_bytes = 0
+            with pytest.raises(OSError, match=r"config\.max_chunk_bytes"):
+                way()
+            assert recorder.sent_bytes < MOST_SENT
+        with pytest.raises(zarr.errors.MetadataError, match=r"config\.max_document_bytes"):
+            zarr.open(recorder.url("/x"), mode="r", storage_options=options)
+        assert store["value"] == b"0123456789"
+        assert store._engine.get_slice("value", 2, 4) == b"23"
+
+
+class Keys(storage.WrapperStore):
+    """A store that lists what a web server cannot."""
+
+    def _list(self, prefix: str) -> list[str]:
+        return ["a"]
+
+
+def test_an_archive_on_a_server_is_read_with_headers(recorder: Recorder) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("a", b"inside")
+    recorder.values["/x.zip"] = archive.getvalue()
+    recorder.refuse = "x-api-key"
+    store = storage.RemoteZipStore(recorder.url("/x.zip"), {"headers": HEADERS})
+    assert store["a"] == b"inside"
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_tokens_that_are_rotated_leave_nothing_behind(recorder: Recorder) -> None:
+    from zarrix._stores import secrets as _secrets
+
+    gc.collect()
+    secrets, before = len(_secrets._held), descriptors()
+    dropped = []
+    for number in range(400):
+        headers = {"Authorization": f"Bearer {number}"}
+        store = storage.RemoteStore(recorder.url(), {"headers": headers})
+        assert store["value"] == b"0123456789"
+        dropped.append(weakref.ref(store._credentials))
+        del store
+    gc.collect()
+    assert len(set(recorder.headers("authorization"))) == 400
+    assert sum(one() is not None for one in dropped) == 0
+    assert len(_secrets._held) <= secrets
+    # The server holds its end of each connection in this process, too.
+    assert descriptors() - before < 100
+
+
+def test_a_store_that_is_used_stays_connected(recorder: Recorder) -> None:
+    used = storage.RemoteStore(recorder.url(), {"headers": HEADERS})
+    for number in range(40):
+        other = storage.RemoteStore(recorder.url(), {"headers": {"X-Number": str(number)}})
+        assert other["value"] == used["value"] == b"0123456789"
+    ports = zip(recorder.headers("x-api-key"), recorder.connections, strict=True)
+    assert len({port for key, port in ports if key is not None}) == 1
