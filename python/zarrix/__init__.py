@@ -19,7 +19,11 @@ from typing import TYPE_CHECKING
 
 from zarrix._engine import __version__
 from zarrix._errors import suggestion
+from zarrix._runtime import former_modules
 from zarrix._runtime.config import config
+
+former_modules.install()
+del former_modules
 
 if TYPE_CHECKING:
     # As themselves: so checkers of types and editors take each for a public name.

@@ -168,6 +168,7 @@ def test_importing_the_package_imports_nothing_else() -> None:
             "zarrix",
             "zarrix._runtime",
             "zarrix._runtime.config",
+            "zarrix._runtime.former_modules",
             "zarrix._engine",
             "zarrix._errors",
             "zarrix._runtime.memory",

@@ -1,0 +1,70 @@
+"""Private modules under their former names, which older pickles contain.
+
+A pickle names a class by its module. Pickles made before the private modules moved into packages
+name some of them; `tests/golden/pickles` has such pickles. Classes that are pickled today are named
+by a public module, so that this table does not grow.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+__all__ = ["former_name", "install"]
+
+_HOMES = {
+    "zarrix._array_terms": {
+        "ArrayConfig": "zarrix._array.v3_properties",
+        "StorePath": "zarrix._array.v3_properties",
+    },
+    "zarrix._chunk_grid": {"AxisGrid": "zarrix._metadata.chunk_grid"},
+    "zarrix._config": {"config": "zarrix._runtime.config"},
+    "zarrix._consolidate": {"ConsolidatedStore": "zarrix._nodes.consolidate"},
+    "zarrix._display": {
+        "InfoReporter": "zarrix._display.text",
+        "TreeViewer": "zarrix._display.text",
+    },
+    "zarrix._file_systems": {"KeptFileSystem": "zarrix._stores.fsspec_pickle"},
+    "zarrix._metadata": {
+        "ArrayMetadata": "zarrix._metadata.array",
+        "GroupMetadata": "zarrix._metadata.array",
+    },
+    "zarrix._plan": {"ReadPlan": "zarrix._array.plan"},
+    "zarrix._secrets": {"_found": "zarrix._stores.secrets"},
+}
+
+
+def former_name(module: str, name: str) -> Any:
+    """What ``name`` of the former ``module`` is now; ``AttributeError`` if it was never pickled."""
+    home = _HOMES[module].get(name)
+    if home is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)
+
+
+class _Finder:
+    """Finds a former module where no file has its name."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        return ModuleSpec(name, _Finder) if name in _HOMES else None  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> None:
+        """The module is a usual one."""
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        def look_up(name: str) -> Any:
+            return former_name(module.__name__, name)
+
+        module.__getattr__ = look_up  # type: ignore[method-assign]
+
+
+def install() -> None:
+    """Let former modules be imported, last of all finders."""
+    sys.meta_path.append(_Finder)
