@@ -36,6 +36,7 @@ The engine raises by name from this module, with the message as the only argumen
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Callable, Collection, Iterable
 from typing import ClassVar
@@ -233,6 +234,30 @@ class VindexInvalidSelectionError(ArrayIndexError):
     kind = "invalid-vindex"
 
 
+class LostUpdateWarning(UserWarning):
+    """A store cannot keep the changes that two processes make to one chunk at the same time."""
+
+    __module__ = "zarrix.errors"
+
+
+class LockWaitWarning(UserWarning):
+    """A call has been waiting for a lock for 10 seconds; Ctrl-C ends the wait."""
+
+    __module__ = "zarrix.errors"
+
+
+class StaleMetadataWarning(UserWarning):
+    """Consolidated metadata says something else than the documents that it was made of."""
+
+    __module__ = "zarrix.errors"
+
+
+class BrokenMemberWarning(UserWarning):
+    """A member of a group cannot be opened, and was left out of a listing."""
+
+    __module__ = "zarrix.errors"
+
+
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 4
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 8
@@ -293,6 +318,22 @@ class Suggesting:
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
+
+
+def human_readable_size(size: float) -> str:
+    """``size`` in bytes with one decimal and a binary unit letter.
+
+    Examples
+    --------
+    >>> human_readable_size(800_000_000)
+    '762.9M'
+    """
+    if size < 2**10:
+        return f"{size}"
+    power = min(int(math.log2(size)) // 10, 5)
+    while size < 2 ** (10 * power):
+        power -= 1
+    return f"{size / 2 ** (10 * power):.1f}{'KMGTP'[power - 1]}"
 
 
 def check_keywords(given: Iterable[str], allowed: Collection[str], function: str) -> None:

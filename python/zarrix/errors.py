@@ -9,6 +9,7 @@ from zarrix._errors import (
     ArrayReplacedError,
     BadCompressorError,
     BoundsCheckError,
+    BrokenMemberWarning,
     ChunkNotFoundError,
     CodecError,
     ContainsArrayError,
@@ -19,21 +20,21 @@ from zarrix._errors import (
     FSPathExistNotDir,
     GroupNotFoundError,
     InvalidKeyError,
+    LockWaitWarning,
+    LostUpdateWarning,
     MemberNotFoundError,
     MetadataError,
     NegativeStepError,
     PathNotFoundError,
     ReadOnlyError,
     SelectionError,
+    StaleMetadataWarning,
     StoreBusyError,
     UnknownCodecError,
     VindexInvalidSelectionError,
     WriterError,
     ZarrixError,
 )
-from zarrix._nodes.broken import BrokenMemberWarning
-from zarrix._nodes.consolidate import StaleMetadataWarning
-from zarrix._stores.base import LockWaitWarning, LostUpdateWarning
 
 BaseZarrError = ZarrixError
 ContainsArrayAndGroupError = ContainsArrayError

@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
-from zarrix._array.v3_properties import StorePath
 from zarrix._metadata import v2 as _v2
 from zarrix._nodes import nodes
 from zarrix._stores.base import Store
@@ -27,9 +26,9 @@ from zarrix._stores.open import (
     TempStore,
     as_store,
 )
+from zarrix._stores.path import StorePath, normalize_storage_path
 from zarrix._stores.remote.store import NeedsFsspec, RemoteStore, RemoteZipStore
 from zarrix._stores.zip import ZipStore
-from zarrix.util import normalize_storage_path
 
 if TYPE_CHECKING:
     from zarrix._stores.database.dbm import DBMStore as DBMStore

@@ -14,7 +14,7 @@ import threading
 from types import TracebackType
 from typing import Any, Protocol
 
-from zarrix.util import normalize_storage_path
+from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["ProcessSynchronizer", "Synchronizer", "ThreadSynchronizer"]
 

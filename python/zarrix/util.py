@@ -19,8 +19,9 @@ import numpy as np
 
 from zarrix._dtypes.objects import object_codec_of
 from zarrix._dtypes.v2 import normalize_fill_value, require_supported, without_notes
-from zarrix._errors import InvalidKeyError, MetadataError
+from zarrix._errors import MetadataError, human_readable_size
 from zarrix._runtime.config import config
+from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 
 __all__ = [
     "buffer_size",
@@ -254,13 +255,6 @@ def normalize_order(order: str) -> str:
     return upper
 
 
-def normalize_dimension_separator(separator: str | None) -> str | None:
-    """``"."``, ``"/"`` or None, unchanged; anything else is a ``ValueError``."""
-    if separator in (".", "/", None):
-        return separator
-    raise ValueError(f"dimension_separator must be either '.' or '/', not {separator!r}")
-
-
 def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, ...]:
     """The shape that ``resize(*args)`` asks for; None keeps an axis."""
     new = args[0] if len(args) == 1 else args
@@ -272,37 +266,6 @@ def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, 
     return normalize_shape(
         old if length is None else length for old, length in zip(old_shape, lengths, strict=True)
     )
-
-
-def normalize_storage_path(path: Any) -> str:
-    """A path inside a store: names joined by single slashes, none at the ends; '' for the root.
-
-    Raises
-    ------
-    InvalidKeyError
-        A name is ``.`` or ``..``, holds a NUL, or ends in ``.partial``, which is the name of a
-        value that is being written (also a ``ValueError``).
-
-    Examples
-    --------
-    >>> normalize_storage_path("/foo//bar/")
-    'foo/bar'
-    """
-    if path is None:
-        return ""
-    text = path.decode("ascii") if isinstance(path, bytes) else str(path)
-    names = [name for name in text.replace("\\", "/").split("/") if name]
-    for name in names:
-        if name in (".", "..") or "\0" in name:
-            raise InvalidKeyError(
-                f"path {text!r} has the segment {name!r}; '.', '..' and NUL are not allowed"
-            )
-        if name.endswith(".partial"):
-            raise InvalidKeyError(
-                f"path {text!r} has the segment {name!r}; names that end in '.partial' are those "
-                "of values being written"
-            )
-    return "/".join(names)
 
 
 def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
@@ -329,22 +292,6 @@ def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
             return False
         axis += 1
     return True
-
-
-def human_readable_size(size: float) -> str:
-    """``size`` in bytes with one decimal and a binary unit letter.
-
-    Examples
-    --------
-    >>> human_readable_size(800_000_000)
-    '762.9M'
-    """
-    if size < 2**10:
-        return f"{size}"
-    power = min(int(math.log2(size)) // 10, 5)
-    while size < 2 ** (10 * power):
-        power -= 1
-    return f"{size / 2 ** (10 * power):.1f}{'KMGTP'[power - 1]}"
 
 
 def buffer_size(value: Any) -> int:

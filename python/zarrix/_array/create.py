@@ -50,11 +50,8 @@ from zarrix._nodes.attributes import Attributes, require_json
 from zarrix._nodes.undo import or_nothing
 from zarrix._selection.values import is_lazy
 from zarrix._stores.open import KVStore, MemoryStore, Store, as_store
-from zarrix.util import (
-    normalize_dimension_separator,
-    normalize_order,
-    normalize_storage_path,
-)
+from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
+from zarrix.util import normalize_order
 
 __all__ = [
     "array",

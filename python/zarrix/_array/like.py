@@ -14,7 +14,7 @@ from zarrix._metadata.keywords import Format
 from zarrix._nodes import nodes
 from zarrix._selection.values import equal_chunks
 from zarrix._stores.open import as_store
-from zarrix.util import normalize_storage_path
+from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["chunks_of", "take_like", "take_storage"]
 

@@ -38,7 +38,8 @@ from zarrix._nodes.consolidate import keep_true
 from zarrix._nodes.member import Member
 from zarrix._runtime.config import config
 from zarrix._stores.open import Store, as_store
-from zarrix.util import normalize_fill_value, normalize_storage_path
+from zarrix._stores.path import normalize_storage_path
+from zarrix.util import normalize_fill_value
 
 __all__ = ["ArrayState"]
 

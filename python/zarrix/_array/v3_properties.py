@@ -18,9 +18,10 @@ from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._metadata.keywords import Format, completable
 from zarrix._nodes import nodes
+from zarrix._stores.path import StorePath
 from zarrix.util import json_dumps
 
-__all__ = ["ArrayConfig", "ArrayTerms", "StorePath"]
+__all__ = ["ArrayConfig", "ArrayTerms"]
 
 
 @dataclass(frozen=True)
@@ -76,32 +77,6 @@ _IGNORED = (
     "target_shard_size_bytes",
     "allow_unsafe_pickle_decode",
 )
-
-
-@dataclass(frozen=True)
-class StorePath:
-    """A place: a store and a path in it."""
-
-    store: Any
-    path: str = ""
-
-    @classmethod
-    def of(cls, value: Any) -> StorePath:
-        """``value``, which is a place, or a store whose root it is."""
-        return value if isinstance(value, cls) else cls(value)
-
-    def __str__(self) -> str:
-        root = getattr(self.store, "path", None)
-        start = f"file://{root}" if isinstance(root, str) else f"memory://{id(self.store)}"
-        return f"{start}/{self.path}".rstrip("/")
-
-    @property
-    def read_only(self) -> bool:
-        """Whether changes are refused."""
-        return bool(getattr(self.store, "read_only", False))
-
-    def __truediv__(self, other: str) -> StorePath:
-        return StorePath(self.store, f"{self.path}/{other}".strip("/"))
 
 
 @completable

@@ -13,10 +13,9 @@ from typing import Any
 
 from zarrix._display.printable import lines, printable
 from zarrix._dtypes.objects import is_variable
-from zarrix._errors import shorten
+from zarrix._errors import human_readable_size, shorten
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._nodes.broken import BrokenMember
-from zarrix.util import human_readable_size
 
 __all__ = [
     "InfoReporter",

@@ -34,7 +34,7 @@ from zarrix._nodes.consolidate import keep_true
 from zarrix._nodes.member import Member
 from zarrix._nodes.undo import or_nothing
 from zarrix._stores.open import MemoryStore, Store, as_store
-from zarrix.util import normalize_storage_path
+from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["Group"]
 

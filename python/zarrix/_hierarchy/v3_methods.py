@@ -13,7 +13,6 @@ import numpy as np
 
 from zarrix._array import create_array as _create_array
 from zarrix._array.array import Array
-from zarrix._array.v3_properties import StorePath
 from zarrix._errors import ArrayNotFoundError, ContainsArrayError, GroupNotFoundError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata, GroupMetadata
@@ -22,7 +21,8 @@ from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.consolidate import view
 from zarrix._stores.open import Store, as_store
-from zarrix.util import normalize_shape, normalize_storage_path
+from zarrix._stores.path import StorePath, normalize_storage_path
+from zarrix.util import normalize_shape
 
 if TYPE_CHECKING:
     from zarrix._hierarchy.group import Group

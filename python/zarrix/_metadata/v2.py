@@ -27,15 +27,14 @@ from zarrix._dtypes.v2 import (
     encode_fill_value,
     normalize_fill_value,
 )
-from zarrix._errors import MetadataError, shorten
+from zarrix._errors import MetadataError, human_readable_size, shorten
 from zarrix._metadata.array import ArrayMetadata, GroupMetadata
 from zarrix._metadata.checks import members_of
 from zarrix._runtime.config import config
+from zarrix._stores.path import normalize_dimension_separator
 from zarrix.util import (
-    human_readable_size,
     json_dumps,
     normalize_chunks,
-    normalize_dimension_separator,
     normalize_dtype,
     normalize_order,
     normalize_shape,

@@ -34,7 +34,7 @@ from zarrix._dtypes.v3 import (
     encode_fill,
     same_bytes,
 )
-from zarrix._errors import MetadataError
+from zarrix._errors import MetadataError, human_readable_size
 from zarrix._metadata.array import ArrayMetadata, GroupMetadata
 from zarrix._metadata.checks import MAX_LENGTH, members_of
 from zarrix._metadata.checks import lengths as _lengths
@@ -52,7 +52,6 @@ from zarrix.util import (
     bytes_of,
     chunks_of_bytes,
     guess_shards,
-    human_readable_size,
     json_dumps,
     normalize_chunks,
     normalize_fill_value,

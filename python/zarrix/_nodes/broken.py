@@ -10,21 +10,15 @@ import os
 import sys
 import warnings
 
-from zarrix._errors import ZarrixError
+from zarrix._errors import BrokenMemberWarning, ZarrixError
 
-__all__ = ["CANNOT_OPEN", "BrokenMember", "BrokenMemberWarning", "warn_of"]
+__all__ = ["CANNOT_OPEN", "BrokenMember", "warn_of"]
 
 CANNOT_OPEN = (ZarrixError, PermissionError, IsADirectoryError, ImportError)
 """What opening one member raises for reasons of its own: no error of a server is among them."""
 
 _MOST_CHARACTERS = 160
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
-
-
-class BrokenMemberWarning(UserWarning):
-    """A member of a group cannot be opened, and was left out of a listing."""
-
-    __module__ = "zarrix.errors"
 
 
 class BrokenMember:

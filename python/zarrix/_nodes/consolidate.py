@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from zarrix import _engine
-from zarrix._errors import PathNotFoundError
+from zarrix._errors import PathNotFoundError, StaleMetadataWarning
 from zarrix._metadata import consolidated, v2, v3
 from zarrix._metadata.array import GroupMetadata
 from zarrix._metadata.checks import members_of
@@ -28,7 +28,6 @@ from zarrix.util import json_dumps, json_loads
 __all__ = [
     "ConsolidatedMetadata",
     "ConsolidatedStore",
-    "StaleMetadataWarning",
     "consolidate",
     "keep_true",
     "open_store",
@@ -36,12 +35,6 @@ __all__ = [
 ]
 
 _NAMES = {2: (".zgroup", ".zarray", ".zattrs"), 3: ("zarr.json",)}
-
-
-class StaleMetadataWarning(UserWarning):
-    """Consolidated metadata says something else than the documents that it was made of."""
-
-    __module__ = "zarrix.errors"
 
 
 def _join(path: str, name: str) -> str:

@@ -16,12 +16,12 @@ from typing import Any, Self
 import numpy as np
 
 from zarrix import _engine
-from zarrix._errors import InvalidKeyError, ReadOnlyError
+from zarrix._errors import InvalidKeyError, LockWaitWarning, LostUpdateWarning, ReadOnlyError
 from zarrix._runtime.cached_property import kept
 from zarrix._runtime.config import check_durability, config
 from zarrix._stores.listed_once import listed_once, names_below
+from zarrix._stores.path import normalize_storage_path
 from zarrix._stores.secrets import public_url
-from zarrix.util import normalize_storage_path
 
 __all__ = [
     "EngineStore",
@@ -31,18 +31,6 @@ __all__ = [
     "as_buffer",
     "is_document",
 ]
-
-
-class LostUpdateWarning(UserWarning):
-    """A place cannot keep the changes of two processes that are made to one chunk at one time."""
-
-    __module__ = "zarrix.errors"
-
-
-class LockWaitWarning(UserWarning):
-    """A call has been waiting for a lock for 10 seconds; Ctrl-C ends the wait."""
-
-    __module__ = "zarrix.errors"
 
 
 _NODE_DOCUMENTS = (".zarray", ".zgroup", "zarr.json")

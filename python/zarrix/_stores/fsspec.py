@@ -18,9 +18,9 @@ from typing import Any, Self
 from zarrix import _engine
 from zarrix._stores.base import EngineStore
 from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, kept, place_of, secrets_of
+from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 from zarrix._stores.remote.store import of_filesystem
 from zarrix._stores.secrets import hiding, public_url
-from zarrix.util import normalize_dimension_separator, normalize_storage_path
 
 __all__ = ["FSStore", "FsspecStore"]
 

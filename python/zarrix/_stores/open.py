@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from zarrix import _engine
 from zarrix._errors import FSPathExistNotDir, suggestion
 from zarrix._stores.base import EngineStore, Store
+from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 from zarrix._stores.secrets import hiding, public_url
-from zarrix.util import normalize_dimension_separator, normalize_storage_path
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,9 @@ import weakref
 from typing import Any
 
 from zarrix._engine import ZipStore as Archive
-from zarrix._metadata.checks import members_of
+from zarrix._errors import MetadataError, shorten
 from zarrix._stores.base import EngineStore
-from zarrix.util import normalize_dimension_separator
+from zarrix._stores.path import normalize_dimension_separator
 
 __all__ = ["ZipStore"]
 
@@ -147,12 +147,23 @@ class ZipStore(EngineStore):
 
     def _comment(self) -> bytes:
         """What RFC-9 has an archive say of itself."""
-        root = members_of(self.get("zarr.json", b"{}"), "zarr.json")
-        attributes = root.get("attributes")
+        attributes = self._root_members().get("attributes")
         ome = attributes.get("ome", {}) if isinstance(attributes, dict) else {}
         version = ome.get("version", "0.5") if isinstance(ome, dict) else "0.5"
         told = {"version": version, "zipFile": {"centralDirectory": {"jsonFirst": True}}}
         return json.dumps({"ome": told}).encode()
+
+    def _root_members(self) -> dict[str, Any]:
+        """The metadata of the root in v3; empty where there is none."""
+        try:
+            members = json.loads(self.get("zarr.json", b"{}"))
+        except RecursionError:
+            raise MetadataError("zarr.json: the JSON is nested too deep") from None
+        except ValueError as error:
+            raise MetadataError(f"zarr.json: not JSON ({error})") from None
+        if not isinstance(members, dict):
+            raise MetadataError(f"zarr.json: is {shorten(members)}; expected a JSON object")
+        return members
 
     def pack(self) -> int:
         """Write the archive anew without what nothing refers to; how many bytes it has less.

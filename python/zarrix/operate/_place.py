@@ -13,7 +13,7 @@ from zarrix._hierarchy.group import Group
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import ConsolidatedStore
 from zarrix._stores.open import Store, as_store
-from zarrix.util import normalize_storage_path
+from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["Place", "nothing_at", "place_of"]
 

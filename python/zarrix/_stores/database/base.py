@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
+from zarrix._stores.path import normalize_dimension_separator
 from zarrix._stores.python import CalledStore
-from zarrix.util import normalize_dimension_separator
 
 __all__ = ["DatabaseStore"]
 

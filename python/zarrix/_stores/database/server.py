@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from zarrix._stores.database.base import DatabaseStore
+from zarrix._stores.path import normalize_dimension_separator
 from zarrix._stores.remote.options import apart, together
 from zarrix._stores.secrets import Secrets, hiding
-from zarrix.util import normalize_dimension_separator
 
 __all__ = ["DatabaseServerStore"]
 

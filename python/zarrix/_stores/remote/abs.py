@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 from zarrix._stores.remote.store import RemoteStore
-from zarrix.util import normalize_dimension_separator, normalize_storage_path
 
 __all__ = ["ABSStore"]
 

@@ -1,0 +1,77 @@
+"""Paths inside a store, and a store together with one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from zarrix._errors import InvalidKeyError
+
+__all__ = ["StorePath", "normalize_dimension_separator", "normalize_storage_path"]
+
+
+def normalize_storage_path(path: Any) -> str:
+    """A path inside a store: names joined by single slashes, none at the ends; '' for the root.
+
+    Raises
+    ------
+    InvalidKeyError
+        A name is ``.`` or ``..``, holds a NUL, or ends in ``.partial``, which is the name of a
+        value that is being written (also a ``ValueError``).
+
+    Examples
+    --------
+    >>> normalize_storage_path("/foo//bar/")
+    'foo/bar'
+    """
+    if path is None:
+        return ""
+    text = path.decode("ascii") if isinstance(path, bytes) else str(path)
+    names = [name for name in text.replace("\\", "/").split("/") if name]
+    for name in names:
+        if name in (".", "..") or "\0" in name:
+            raise InvalidKeyError(
+                f"path {text!r} has the segment {name!r}; '.', '..' and NUL are not allowed"
+            )
+        if name.endswith(".partial"):
+            raise InvalidKeyError(
+                f"path {text!r} has the segment {name!r}; names that end in '.partial' are those "
+                "of values being written"
+            )
+    return "/".join(names)
+
+
+def normalize_dimension_separator(separator: str | None) -> str | None:
+    """``"."``, ``"/"`` or None, unchanged; anything else is a ``ValueError``."""
+    if separator in (".", "/", None):
+        return separator
+    raise ValueError(f"dimension_separator must be either '.' or '/', not {separator!r}")
+
+
+@dataclass(frozen=True)
+class StorePath:
+    """A store and a path in it."""
+
+    store: Any
+    path: str = ""
+
+    @classmethod
+    def of(cls, value: Any) -> StorePath:
+        """``value``, if it is a `StorePath`; else the root of the store ``value``."""
+        return value if isinstance(value, cls) else cls(value)
+
+    def __str__(self) -> str:
+        root = getattr(self.store, "path", None)
+        start = f"file://{root}" if isinstance(root, str) else f"memory://{id(self.store)}"
+        return f"{start}/{self.path}".rstrip("/")
+
+    @property
+    def read_only(self) -> bool:
+        """Whether changes are refused."""
+        return bool(getattr(self.store, "read_only", False))
+
+    def __truediv__(self, other: str) -> StorePath:
+        return StorePath(self.store, f"{self.path}/{other}".strip("/"))
+
+
+StorePath.__module__ = "zarrix.storage"
