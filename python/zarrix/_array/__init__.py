@@ -1,0 +1,1 @@
+"""`Array`: reading, writing, creating, resizing, lazy views, plans and writers."""

@@ -1,3 +1,5 @@
+"""What a person sees: info, trees, HTML, progress bars."""
+
 from typing import Any
 
 from zarrix._runtime.former_modules import former_name

@@ -1,0 +1,1 @@
+"""NumPy data types <-> the data types and fill values of metadata documents."""

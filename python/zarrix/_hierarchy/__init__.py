@@ -1,0 +1,1 @@
+"""`Group`, functions on hierarchies (open, save, copy), and their asynchronous counterparts."""

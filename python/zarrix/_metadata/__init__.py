@@ -1,3 +1,5 @@
+"""Metadata documents of v2 and v3 <-> one model of arrays and groups."""
+
 from typing import Any
 
 from zarrix._runtime.former_modules import former_name

@@ -1,0 +1,1 @@
+"""Arrays and groups as stored nodes: find, create, delete; attributes; consolidated metadata."""

@@ -1,0 +1,1 @@
+"""What the process has: settings, threads, event loops, and a memory limit."""

@@ -1,0 +1,1 @@
+"""A NumPy key becomes a selection that the engine executes."""

@@ -1,0 +1,1 @@
+"""Stores in databases: SQLite, LMDB, DBM, Redis, MongoDB."""

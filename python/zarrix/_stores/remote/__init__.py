@@ -1,0 +1,1 @@
+"""Stores on S3, GCS, Azure, HDFS and HTTP servers, read and written by the engine."""
