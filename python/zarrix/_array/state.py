@@ -45,27 +45,27 @@ __all__ = ["ArrayState"]
 
 
 # Parsing and binding are most of what opening costs, and members of a group are often alike: what
-# the last documents of moderate length say is kept.
-_MOST_KEPT_BYTES = 2**14
-_MOST_KEPT = 256
-_kept: dict[tuple[bytes, bool, str | None], ArrayMetadata] = {}
+# the last documents of moderate length say is cached.
+_MAX_CACHED_BYTES = 2**14
+_MAX_CACHED = 256
+_cached: dict[tuple[bytes, bool, str | None], ArrayMetadata] = {}
 
 
 def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
     """What a document says; its name decides the format, ``separator`` is that of its store."""
     is_v2 = where.endswith(".zarray")
     question = (document, is_v2, separator)
-    found = _kept.get(question)
+    found = _cached.get(question)
     if found is not None:
         return found.at(where)
     if is_v2:
         found = v2.parse_array(document, where, default_separator=separator)
     else:
         found = v3.parse_array(document, where)
-    if len(document) <= _MOST_KEPT_BYTES:
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        _kept[question] = found
+    if len(document) <= _MAX_CACHED_BYTES:
+        if len(_cached) >= _MAX_CACHED:
+            _cached.clear()
+        _cached[question] = found
     return found
 
 

@@ -26,7 +26,7 @@ from zarrix._dtypes.v2 import fill_value_bytes
 from zarrix._errors import MetadataError
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._metadata.keywords import Format, Order
-from zarrix._runtime.cached_property import kept
+from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import config
 
 __all__ = ["ArrayMetadata", "EngineLayout", "GroupMetadata", "OpenedDocument"]
@@ -135,7 +135,7 @@ class ArrayMetadata:
         """Number of axes."""
         return len(self.shape)
 
-    @kept
+    @cached_property
     def order(self) -> Order:
         """Order of the elements inside a chunk, "C" or "F"."""
         if self.zarr_format == 2:
@@ -163,12 +163,12 @@ class ArrayMetadata:
         """What stands between the numbers of a chunk key: "." or "/"."""
         return self.key_encoding[1] or ("/" if self.key_encoding[0] == "default" else ".")
 
-    @kept
+    @cached_property
     def shard_codec(self) -> Mapping[str, Any] | None:
         """Configuration of the shards that chunks are; None where chunks are read as a whole."""
         return shard_of(self.codecs)
 
-    @kept
+    @cached_property
     def inner_chunk_shape(self) -> tuple[int, ...]:
         """Shape of what is read as one: an inner chunk of a shard, or a chunk."""
         shard = self.shard_codec
@@ -229,7 +229,7 @@ class ArrayMetadata:
         members: dict[str, Any] = json.loads(encode(self))
         return members
 
-    @kept
+    @cached_property
     def grid(self) -> tuple[AxisGrid, ...]:
         """The chunks along each axis; of an array with shards, the shards."""
         if self.rectilinear is not None:

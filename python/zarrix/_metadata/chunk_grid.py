@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from zarrix._runtime.cached_property import kept
+from zarrix._runtime.cached_property import cached_property
 
 __all__ = ["AxisGrid", "Extent", "axis_of", "chunks_over"]
 
@@ -49,7 +49,7 @@ class AxisGrid:
     runs: tuple[tuple[int, int], ...] = ()
     even: int = 0
 
-    @kept
+    @cached_property
     def _firsts(self) -> tuple[list[int], list[int]]:
         """Where each run begins, and the number of its first chunk; and what follows the last."""
         begins, numbers = [0], [0]

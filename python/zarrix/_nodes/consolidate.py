@@ -20,7 +20,7 @@ from zarrix._metadata import consolidated, v2, v3
 from zarrix._metadata.array import GroupMetadata
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.consolidated import Documents
-from zarrix._runtime.cached_property import kept
+from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.base import Store
 from zarrix._stores.base import place as place_of
 from zarrix.util import json_dumps, json_loads
@@ -304,7 +304,7 @@ class ConsolidatedStore(Store):
             raise KeyError(key)
         return bytes(known)
 
-    @kept
+    @cached_property
     def _is_alone(self) -> bool:
         """Whether this is a copy without the documents that it was made of, chunks being there.
 

@@ -2,7 +2,7 @@
 
 `functools.cached_property` of Python 3.11 computes under one lock for all instances, and a child
 that is forked while another thread computes finds it locked for ever. Here threads that ask at the
-same time may each compute; all get what the first of them kept.
+same time may each compute; all get the value that was stored first.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["kept"]
+__all__ = ["cached_property"]
 
 T = TypeVar("T")
 
 
-class kept(Generic[T]):  # noqa: N801
-    """Decorates a method without arguments, whose result becomes an attribute of the instance."""
+class cached_property(Generic[T]):  # noqa: N801
+    """Decorates a method without arguments, whose result becomes an attribute of the instance.
+
+    Like `functools.cached_property`, without its lock: see the module.
+    """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         self._compute = compute
@@ -24,12 +27,12 @@ class kept(Generic[T]):  # noqa: N801
         self.__doc__ = compute.__doc__
 
     @overload
-    def __get__(self, instance: None, owner: type) -> kept[T]: ...
+    def __get__(self, instance: None, owner: type) -> cached_property[T]: ...
 
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
 
-    def __get__(self, instance: object | None, owner: type) -> T | kept[T]:
+    def __get__(self, instance: object | None, owner: type) -> T | cached_property[T]:
         if instance is None:
             return self
         computed = self._compute(instance)

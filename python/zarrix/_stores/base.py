@@ -17,7 +17,7 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._errors import InvalidKeyError, LockWaitWarning, LostUpdateWarning, ReadOnlyError
-from zarrix._runtime.cached_property import kept
+from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import check_durability, config
 from zarrix._stores.listed_once import listed_once, names_below
 from zarrix._stores.path import normalize_storage_path
@@ -80,7 +80,7 @@ class Store(MutableMapping[str, Any]):
     def _open(self) -> _engine.Store:
         return _engine.MappingStore(self)
 
-    @kept
+    @cached_property
     def _engine(self) -> _engine.Store:
         return self._open()
 
