@@ -14,7 +14,7 @@ import zarrix as zarr
 from servers.recorder import Recorder
 from zarrix import cli, storage
 from zarrix._stores.open import as_store
-from zarrix._stores.secrets import public_text, public_url
+from zarrix._stores.redaction import public_text, public_url
 
 fsspec = pytest.importorskip("fsspec")
 

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from bisect import bisect_right
 from collections.abc import Coroutine, Mapping, Sequence
-from operator import itemgetter
 from typing import Any, TypeVar
 
 from zarrix._runtime import event_loop
 from zarrix._runtime.config import config
-from zarrix._stores.python import CalledStore
-from zarrix._stores.secrets import hiding, public_error
+from zarrix._stores.python import PythonStore
+from zarrix._stores.redaction import hiding, public_error
 
-__all__ = ["Answer", "LoopStore", "Part", "cut", "near", "together"]
+__all__ = ["Answer", "AwaitedStore", "Part", "gather"]
 
 T = TypeVar("T")
 
@@ -28,8 +26,8 @@ Part = int | Sequence[tuple[int, int]] | None
 Answer = tuple[Sequence[Any], int, int] | None
 
 
-class LoopStore(CalledStore):
-    """A `CalledStore` that awaits its values."""
+class AwaitedStore(PythonStore):
+    """A `PythonStore` that awaits its values."""
 
     is_remote = True
 
@@ -51,7 +49,7 @@ class LoopStore(CalledStore):
 
     def _fetch_parts(self, wanted: Sequence[tuple[str, Part]]) -> list[Answer | Exception]:
         """What is wanted of each key, or what went wrong."""
-        return event_loop.run(together([self._caught(*one) for one in wanted]))
+        return event_loop.run(gather([self._caught(*one) for one in wanted]))
 
     async def _caught(self, key: str, part: Part) -> Answer | Exception:
         try:
@@ -83,39 +81,15 @@ class LoopStore(CalledStore):
 
     def _drop_below(self, prefix: str, fsync: bool) -> int:
         keys = self._list(prefix)
-        return sum(self._run(together([self._remove(key) for key in keys])))
+        return sum(self._run(gather([self._remove(key) for key in keys])))
 
 
-async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results of all, so many at a time as there may be requests."""
-    turns = asyncio.Semaphore(config.concurrent_requests)
+async def gather(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """The results of all ``works``, with at most ``config.concurrent_requests`` in flight."""
+    free = asyncio.Semaphore(config.concurrent_requests)
 
-    async def in_turn(work: Coroutine[Any, Any, T]) -> T:
-        async with turns:
+    async def limited(work: Coroutine[Any, Any, T]) -> T:
+        async with free:
             return await work
 
-    return await asyncio.gather(*(in_turn(work) for work in works))
-
-
-def near(ranges: Sequence[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
-    """What covers ``ranges``, ascending, joined where at most ``gap`` bytes are between two."""
-    runs: list[tuple[int, int]] = []
-    for start, end in sorted(ranges):
-        if runs and start - runs[-1][1] <= gap:
-            runs[-1] = (runs[-1][0], max(runs[-1][1], end))
-        else:
-            runs.append((start, end))
-    return runs
-
-
-def cut(
-    ranges: Sequence[tuple[int, int]], runs: Sequence[tuple[int, int]], parts: Sequence[Any]
-) -> list[Any]:
-    """Each of ``ranges`` out of the run that has it; shorter, where that came short."""
-    found = []
-    for start, end in ranges:
-        # The last that begins there or before: a run begins where the first of its ranges does.
-        run = bisect_right(runs, start, key=itemgetter(0)) - 1
-        begin = runs[run][0]
-        found.append(parts[run][start - begin : end - begin])
-    return found
+    return await asyncio.gather(*(limited(work) for work in works))

@@ -21,7 +21,7 @@ from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import check_durability, config
 from zarrix._stores.listed_once import listed_once, names_below
 from zarrix._stores.path import normalize_storage_path
-from zarrix._stores.secrets import public_url
+from zarrix._stores.redaction import public_url
 
 __all__ = [
     "EngineStore",

@@ -19,8 +19,8 @@ from zarrix import _engine
 from zarrix._stores.base import EngineStore
 from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, kept, place_of, secrets_of
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
+from zarrix._stores.redaction import hiding, public_url
 from zarrix._stores.remote.store import of_filesystem
-from zarrix._stores.secrets import hiding, public_url
 
 __all__ = ["FSStore", "FsspecStore"]
 

@@ -15,9 +15,10 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zarrix._stores.remote.options import WITHOUT_EFFECT, apart, together
+from zarrix._stores.redaction import hiding, public_error, public_url
+from zarrix._stores.remote.options import WITHOUT_EFFECT
 from zarrix._stores.remote.store import of_filesystem
-from zarrix._stores.secrets import Secrets, hiding, public_error, public_url
+from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
 __all__ = ["HidingMap", "KeptFileSystem", "has_secrets", "kept", "place_of", "secrets_of"]
 
@@ -46,7 +47,7 @@ class KeptFileSystem:
             Its credentials are not in this process.
         """
         hidden = self.secrets.options
-        found = together(self.options, hidden)
+        found = merge_secrets(self.options, hidden)
         options = {
             name: found[name].opened() if isinstance(found[name], KeptFileSystem) else found[name]
             for name in self.names
@@ -91,7 +92,7 @@ def kept(fs: Any) -> KeptFileSystem:
     inner = {
         name: kept(one) if hasattr(one, "storage_options") else one for name, one in given.items()
     }
-    public, hidden = apart(inner)
+    public, hidden = split_secrets(inner)
     secrets = _known.setdefault(fs, Secrets(hidden))
     return KeptFileSystem(
         type(fs), tuple(given), len(fs.storage_args), public, secrets.names, secrets
@@ -116,7 +117,7 @@ def place_of(fs: Any) -> str:
 
 def _place(value: Any) -> str:
     if hasattr(value, "storage_options"):
-        given, _ = apart(_arguments(value))
+        given, _ = split_secrets(_arguments(value))
         told = {name: one for name, one in given.items() if name not in WITHOUT_EFFECT}
         return f"{type(value).__module__}.{type(value).__qualname__}({_place(told)})"
     if isinstance(value, Mapping):
@@ -130,7 +131,7 @@ def secrets_of(fs: Any) -> dict[str, Any]:
     """The secret options of ``fs``, and of file systems in them."""
     given = _arguments(fs)
     inner = [secrets_of(one) for one in given.values() if hasattr(one, "storage_options")]
-    return {**apart(given)[1], "inner": inner}
+    return {**split_secrets(given)[1], "inner": inner}
 
 
 def has_secrets(fs: Any, path: str) -> bool:

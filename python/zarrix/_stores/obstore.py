@@ -17,16 +17,15 @@ from typing import Any
 
 from zarrix import _engine
 from zarrix._errors import suggestion
-from zarrix._stores.awaited import Answer, LoopStore, Part, cut, near
+from zarrix._stores.awaited import Answer, AwaitedStore, Part
 from zarrix._stores.base import Store
+from zarrix._stores.coalesce import GAP_BYTES, coalesce_ranges, slice_ranges
 from zarrix._stores.open import LocalStore
-from zarrix._stores.remote.options import apart
 from zarrix._stores.remote.store import NeedsFsspec, RemoteStore
+from zarrix._stores.secrets import split_secrets
 
 __all__ = ["ObjectStore", "is_obstore"]
 
-# Ranges of one value that are closer than that come with what is between them.
-_NEAR_BYTES = 1 << 18
 
 # By class of obstore: the scheme, what names the bucket, and what its configuration calls options
 # that fsspec, and with it we, call otherwise. Whatever else it has is called rather than guessed.
@@ -93,7 +92,7 @@ def _native(store: Any, read_only: bool) -> Store | None:
         return None
 
 
-class ObjectStore(LoopStore):
+class ObjectStore(AwaitedStore):
     """An object store of obstore, as zarr-python 3 has it.
 
     Where its configuration says all that opens it, this is a `RemoteStore` or `LocalStore` of the
@@ -168,15 +167,15 @@ class ObjectStore(LoopStore):
             return [value], version, total
         if isinstance(part, int):
             return [value[:part] if part >= 0 else value[part:]], version, total
-        return cut(part, [(0, total)], [value]), version, total
+        return slice_ranges(part, [(0, total)], [value]), version, total
 
     async def _ranges(self, key: str, ranges: Sequence[tuple[int, int]]) -> Answer:
-        runs = near(ranges, _NEAR_BYTES)
+        runs = coalesce_ranges(ranges, GAP_BYTES)
         parts = await asyncio.gather(*(self._get(key, run) for run in runs))
         found = [part for part in parts if part is not None]
         if len(found) < len(runs) or len({version for _, version, _ in found}) > 1:
             return None
-        return cut(ranges, runs, [bytes_ for bytes_, _, _ in found]), *found[0][1:]
+        return slice_ranges(ranges, runs, [bytes_ for bytes_, _, _ in found]), *found[0][1:]
 
     async def _length(self, key: str) -> int | None:
         try:
@@ -223,7 +222,7 @@ class ObjectStore(LoopStore):
         return state
 
     def _secret_options(self) -> Mapping[str, Any]:
-        return apart(getattr(self._inner, "config", None) or {})[1]
+        return split_secrets(getattr(self._inner, "config", None) or {})[1]
 
     def __setstate__(self, state: Any) -> None:
         super().__setstate__({**state, "_owner": os.getpid()})

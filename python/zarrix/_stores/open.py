@@ -18,7 +18,7 @@ from zarrix import _engine
 from zarrix._errors import FSPathExistNotDir, suggestion
 from zarrix._stores.base import EngineStore, Store
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
-from zarrix._stores.secrets import hiding, public_url
+from zarrix._stores.redaction import hiding, public_url
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,6 +1,6 @@
 """Stores whose values Python has: file systems, databases, other stores with something around them.
 
-The engine calls a plain mapping for one value after the other. A `CalledStore` is asked for many
+The engine calls a plain mapping for one value after the other. A `PythonStore` is asked for many
 values at once, lists what lies below a prefix, and says by what its keys are locked; the methods
 that users call come from `EngineStore`, with its grammar of keys. What a subclass has to define is
 here with its contract, and what can be derived is derived.
@@ -16,14 +16,14 @@ from typing import Any, Self
 from zarrix import _engine
 from zarrix._stores.base import EngineStore
 
-__all__ = ["CalledStore"]
+__all__ = ["PythonStore"]
 
 
-class CalledStore(EngineStore):
+class PythonStore(EngineStore):
     """The engine's view of a store in Python; keys have been checked before anything is called."""
 
     # Held by a twin with a durability of its own, whose engine store calls this one.
-    _origin: CalledStore | None = None
+    _origin: PythonStore | None = None
 
     def _open(self) -> _engine.Store:
         # By a weak reference: nothing would collect a cycle through the engine.

@@ -1,4 +1,4 @@
-"""Credentials that a call was given, and addresses without them.
+"""Credentials that a call was given: which options they are, and the one table that has them.
 
 Secret options are held by the stores that use them and by nothing else, so that rotated tokens go
 when their stores go. A pickle holds only the names of the options and a random number. Unpickling
@@ -9,14 +9,12 @@ holds them or they were pickled recently.
 from __future__ import annotations
 
 import os
-import re
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["Secrets", "hiding", "public_error", "public_text", "public_url"]
+__all__ = ["Secrets", "merge_secrets", "split_secrets"]
 
 # Secrets that were pickled live on without their store, since the pickle may outlive it.
 _MOST_PICKLED = 256
@@ -24,24 +22,10 @@ _MOST_PICKLED = 256
 _held: weakref.WeakValueDictionary[str, Secrets] = weakref.WeakValueDictionary()
 _pickled: OrderedDict[str, Secrets] = OrderedDict()
 
-# Schemes in whose addresses a container or a user, and no secret, stands before the host.
-_NAMED_BEFORE_HOST = ("abfs", "abfss", "az", "hdfs")
-# What a replaced error stays to those who catch it.
-_KINDS: tuple[type[Exception], ...] = (
-    KeyError,
-    PermissionError,
-    FileNotFoundError,
-    IsADirectoryError,
-    NotADirectoryError,
-    TimeoutError,
-    ConnectionError,
-    OSError,
-    ValueError,
-    TypeError,
-)
-# A shorter secret would be found in any text.
-_LEAST_SECRET = 4
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*://[^\s'\"<>]+")
+# An option whose name has one of these words is a secret, unless it is one of those values.
+_SECRET = ("key", "secret", "token", "password", "username", "credential", "sas", "auth")
+_SECRET_WHOLE = ("connection_string", "cookies", "headers")
+_NO_SECRETS = ("anon", "google_default", "cloud")
 
 
 class Secrets:
@@ -99,100 +83,26 @@ def _names(options: Mapping[str, Any]) -> Iterator[str]:
             yield str(name)
 
 
-def public_url(place: str) -> str:
-    """An address for a message: without what stands before its host, and without its query.
-
-    Each address of a chain (``a::b``) is treated so. A path stays as it is.
-
-    Examples
-    --------
-    >>> public_url("https://user:password@host/x?signature=secret")
-    'https://host/x?***'
-    >>> public_url("abfs://container@account.dfs.core.windows.net/x")
-    'abfs://container@account.dfs.core.windows.net/x'
-    """
-    return "::".join(map(_public_link, place.split("::"))) if "://" in place else place
-
-
-def _public_link(place: str) -> str:
-    scheme, found, rest = place.partition("://")
-    if not found:
-        return place
-    path = re.split(r"[?#]", rest, maxsplit=1)
-    host, slash, below = path[0].partition("/")
-    before, at, _ = host.rpartition("@")
-    named = scheme.lower() in _NAMED_BEFORE_HOST and ":" not in before
-    if at and not named:
-        host = host.rpartition("@")[2]
-    elif not at and "@" in below and not host.partition(":")[2].isdecimal() and ":" in host:
-        # Secrets of S3 have slashes: all up to the last "@" is one of these.
-        host, slash, below = below.rpartition("@")[2].partition("/")
-    query = "?***" if len(path) > 1 else ""
-    return f"{scheme}://{host}{slash}{below}{query}"
+def split_secrets(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The public options and the secret ones; nested options are split, too."""
+    public: dict[str, Any] = {}
+    secret: dict[str, Any] = {}
+    for name, value in options.items():
+        hidden = name in _SECRET_WHOLE or any(word in name.lower() for word in _SECRET)
+        if hidden and value not in _NO_SECRETS:
+            secret[name] = value
+        elif isinstance(value, Mapping):
+            public[name], inner = split_secrets(value)
+            if inner:
+                secret[name] = inner
+        else:
+            public[name] = value
+    return public, secret
 
 
-def public_text(text: str) -> str:
-    """A sentence of another library, with each address in it as `public_url` has it.
-
-    Examples
-    --------
-    >>> public_text("GET http://me:password@host/x?sig=secret failed")
-    'GET http://host/x?*** failed'
-    """
-    return _ADDRESS.sub(lambda address: public_url(address[0]), text)
-
-
-def public_error(error: Exception, options: Mapping[str, Any]) -> Exception:
-    """``error``, or one in its place where it or its causes tell a secret.
-
-    Parameters
-    ----------
-    error : Exception
-        Of another library.
-    options : mapping
-        Secret options, whose values it must not tell.
-    """
-    values = _texts(options)
-    if not _tells(error, values):
-        return error
-    text = public_text(str(error))
-    for value in values:
-        text = text.replace(value, "***")
-    for kind in (type(error), *_KINDS):
-        if isinstance(error, kind):
-            # A class of another library may want other arguments.
-            with suppress(Exception):
-                made = kind(text)
-                if not _tells(made, values):
-                    return made
-    return OSError(text)
-
-
-def _tells(error: BaseException, values: Sequence[str]) -> bool:
-    told = ""
-    link: BaseException | None = error
-    while link is not None:
-        told += f"{link}{link!r}{vars(link)}"
-        link = link.__cause__ or link.__context__
-    return public_text(told) != told or any(value in told for value in values)
-
-
-@contextmanager
-def hiding(options: Callable[[], Mapping[str, Any]] = dict) -> Iterator[None]:
-    """Raises errors of what is inside as `public_error` has them; ``options`` is called then."""
-    try:
-        yield
-    except Exception as error:
-        public = public_error(error, options())
-        if public is error:
-            raise
-        raise public from None
-
-
-def _texts(options: Any) -> list[str]:
-    """The texts in options, and in options in options."""
-    if isinstance(options, Mapping):
-        return [text for value in options.values() for text in _texts(value)]
-    if isinstance(options, Sequence) and not isinstance(options, str | bytes):
-        return [text for value in options for text in _texts(value)]
-    return [options] if isinstance(options, str) and len(options) >= _LEAST_SECRET else []
+def merge_secrets(public: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of which `split_secrets` gave ``public`` and ``secret``."""
+    both = {**secret, **public}
+    for name in public.keys() & secret.keys():
+        both[name] = merge_secrets(public[name], secret[name])
+    return both

@@ -17,12 +17,12 @@ from typing import Any
 
 from zarrix import _engine
 from zarrix._stores.open import as_store
-from zarrix._stores.python import CalledStore
+from zarrix._stores.python import PythonStore
 
 __all__ = ["LoggingStore", "WrapperStore"]
 
 
-class WrapperStore(CalledStore):
+class WrapperStore(PythonStore):
     """A store around another one, as it is: the base of those that add something.
 
     Arrays and groups in it lock the keys of the store inside: writers with a wrapper and without

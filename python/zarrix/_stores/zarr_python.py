@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from zarrix._runtime import event_loop
-from zarrix._stores.awaited import Answer, LoopStore, Part, cut, near, together
+from zarrix._stores.awaited import Answer, AwaitedStore, Part, gather
 from zarrix._stores.base import Store, is_document
+from zarrix._stores.coalesce import GAP_BYTES, coalesce_ranges, slice_ranges
 from zarrix._stores.wrapper import WrapperStore
 
 __all__ = ["AsyncStore", "of_zarr_python"]
@@ -33,8 +34,6 @@ __all__ = ["AsyncStore", "of_zarr_python"]
 _FEW_NAMES = 256
 # How many indexes of shards are remembered, by what is known of them.
 _REMEMBERED = 4096
-# Ranges of one value that are closer than that come with what is between them.
-_NEAR_BYTES = 1 << 18
 # As long as a value can be whose length nobody has told.
 _UNKNOWN_LENGTH = 2**63
 
@@ -133,7 +132,7 @@ def _native(store: Any) -> Store | None:
     return None
 
 
-class AsyncStore(LoopStore):
+class AsyncStore(AwaitedStore):
     """A store of zarr-python 3 as a store here: Icechunk's, VirtualiZarr's, or a user's own.
 
     Threads of this process that write parts of one chunk keep each other's elements; of several
@@ -229,13 +228,13 @@ class AsyncStore(LoopStore):
         # Whether it is gone, shorter or refused, the whole value tells.
         with contextlib.suppress(Exception):
             if length is not None:
-                found = await self._cut(key, ranges, _NEAR_BYTES)
+                found = await self._coalesced(key, ranges, GAP_BYTES)
                 index = await self._edge(key, length)
                 if found is not None and index is not None:
                     return found, *index[1:]
             elif self._tells_sizes:
                 # Nothing tells versions apart: all comes of one request.
-                work = self._cut(key, ranges, _UNKNOWN_LENGTH), self._length(key)
+                work = self._coalesced(key, ranges, _UNKNOWN_LENGTH), self._length(key)
                 found, total = await asyncio.gather(*work)
                 if found is not None and total is not None:
                     return found, 0, total
@@ -243,13 +242,15 @@ class AsyncStore(LoopStore):
         if value is None:
             return None
         end = value[:length] if length is None or length >= 0 else value[length:]
-        return cut(ranges, [(0, len(value))], [value]), _version(end), len(value)
+        return slice_ranges(ranges, [(0, len(value))], [value]), _version(end), len(value)
 
-    async def _cut(self, key: str, ranges: Sequence[tuple[int, int]], gap: int) -> list[Any] | None:
-        runs = near(ranges, gap)
+    async def _coalesced(
+        self, key: str, ranges: Sequence[tuple[int, int]], gap: int
+    ) -> list[Any] | None:
+        runs = coalesce_ranges(ranges, gap)
         requests = [self._requests.RangeByteRequest(start, end) for start, end in runs]
         parts = await asyncio.gather(*(self._get(key, request) for request in requests))
-        return None if any(part is None for part in parts) else cut(ranges, runs, parts)
+        return None if any(part is None for part in parts) else slice_ranges(ranges, runs, parts)
 
     async def _length(self, key: str) -> int | None:
         if not hasattr(self._store, "getsize"):
@@ -281,7 +282,7 @@ class AsyncStore(LoopStore):
         names = sorted({name.strip("/").rpartition("/")[2] for name in names} - {""})
         if len(names) > _FEW_NAMES:
             return super()._list_dir(prefix)
-        kinds = self._run(together([self._kind(prefix, name) for name in names]))
+        kinds = self._run(gather([self._kind(prefix, name) for name in names]))
         both = list(zip(names, kinds, strict=True))
         return (
             [name for name, (is_key, _) in both if is_key],

@@ -7,7 +7,7 @@ import pytest
 from zarrix import _engine
 from zarrix._stores.open import as_store
 from zarrix._stores.remote import azure, gcs, hdfs, http, s3
-from zarrix._stores.remote.store import apart, together
+from zarrix._stores.secrets import merge_secrets, split_secrets
 from zarrix.storage import RemoteStore
 
 S3 = {"key": "AK", "secret": "SK"}
@@ -250,8 +250,8 @@ def test_secrets_are_told_from_what_anybody_may_see():
         "anon": False,
         "client_kwargs": {"region_name": "r", "aws_session_token": "s"},
     }
-    public, secret = apart(options)
+    public, secret = split_secrets(options)
     assert public == {"anon": False, "client_kwargs": {"region_name": "r"}}
     assert secret == {"key": "a", "client_kwargs": {"aws_session_token": "s"}}
-    assert together(public, secret) == options
-    assert apart({"token": "anon"}) == ({"token": "anon"}, {})
+    assert merge_secrets(public, secret) == options
+    assert split_secrets({"token": "anon"}) == ({"token": "anon"}, {})

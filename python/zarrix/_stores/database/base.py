@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from zarrix._stores.path import normalize_dimension_separator
-from zarrix._stores.python import CalledStore
+from zarrix._stores.python import PythonStore
 
 __all__ = ["DatabaseStore"]
 
@@ -25,7 +25,7 @@ _stores: weakref.WeakValueDictionary[int, DatabaseStore] = weakref.WeakValueDict
 _stopped: list[DatabaseStore] = []
 
 
-class DatabaseStore(CalledStore):
+class DatabaseStore(PythonStore):
     """Keys in a database, with the methods of a store."""
 
     path: str

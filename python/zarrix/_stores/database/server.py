@@ -15,8 +15,8 @@ from typing import Any
 
 from zarrix._stores.database.base import DatabaseStore
 from zarrix._stores.path import normalize_dimension_separator
-from zarrix._stores.remote.options import apart, together
-from zarrix._stores.secrets import Secrets, hiding
+from zarrix._stores.redaction import hiding
+from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
 __all__ = ["DatabaseServerStore"]
 
@@ -40,7 +40,7 @@ class DatabaseServerStore(DatabaseStore):
         self.path = path
         self._dimension_separator = normalize_dimension_separator(separator)
         addresses = {name: value for name, value in options.items() if "@" in str(value)}
-        self._public, hidden = apart(
+        self._public, hidden = split_secrets(
             {name: value for name, value in options.items() if name not in addresses}
         )
         self._hidden = tuple({**hidden, **addresses})
@@ -61,7 +61,7 @@ class DatabaseServerStore(DatabaseStore):
                     f"never pickled: set {', '.join(lacking)} in this process's environment"
                 )
             hidden = {name: os.environ[variable] for name, variable in names.items()}
-        return together(self._public, hidden)
+        return merge_secrets(self._public, hidden)
 
     def _locks(self) -> str:
         place = hashlib.blake2b(repr((self.path, self._public)).encode(), digest_size=12)

@@ -17,11 +17,11 @@ from zarrix._errors import CorruptStoreError
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
 from zarrix._stores.open import DirectoryStore, as_store
-from zarrix._stores.python import CalledStore
+from zarrix._stores.python import PythonStore
+from zarrix._stores.redaction import hiding, public_url
 from zarrix._stores.reference.document import JsonReferences, parsed
 from zarrix._stores.reference.parquet import ParquetReferences
 from zarrix._stores.reference.targets import Targets
-from zarrix._stores.secrets import hiding, public_url
 
 __all__ = ["ReferenceStore", "holds_references"]
 
@@ -40,7 +40,7 @@ def holds_references(path: str) -> bool:
         return b'"record_size"' in file.read(config.max_document_bytes)
 
 
-class ReferenceStore(CalledStore):
+class ReferenceStore(PythonStore):
     """Keys as parts of other files, listed by kerchunk; read only.
 
     A part that cannot be read, or is shorter than its reference says, is an error and never fill.

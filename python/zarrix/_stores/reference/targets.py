@@ -17,9 +17,9 @@ from zarrix._errors import CorruptStoreError
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store, is_document
 from zarrix._stores.open import DirectoryStore, as_store
+from zarrix._stores.redaction import public_error, public_text, public_url
 from zarrix._stores.remote import store as _remote
-from zarrix._stores.remote.options import apart, together
-from zarrix._stores.secrets import Secrets, public_error, public_text, public_url
+from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
 __all__ = ["Part", "Targets"]
 
@@ -238,12 +238,12 @@ class _Options:
     """Storage options, of which the secret ones are never pickled."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        self.public, hidden = apart(given)
+        self.public, hidden = split_secrets(given)
         self.secrets = Secrets(hidden)
 
     @property
     def given(self) -> dict[str, Any]:
-        return together(self.public, self.secrets.options)
+        return merge_secrets(self.public, self.secrets.options)
 
 
 def _most(key: str) -> int:

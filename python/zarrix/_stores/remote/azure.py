@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from zarrix._stores.redaction import public_url
 from zarrix._stores.remote.options import Address, Options, split, text
-from zarrix._stores.secrets import public_url
 
 __all__ = ["address"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from zarrix._stores.secrets import public_url
+from zarrix._stores.redaction import public_url
 
 __all__ = [
     "WITHOUT_EFFECT",
@@ -15,18 +15,12 @@ __all__ = [
     "NeedsFsspec",
     "Options",
     "UnknownOption",
-    "apart",
     "split",
-    "together",
 ]
 
 _BUCKET = re.compile(r"[\w.$-]+", re.ASCII)
 # On Azure the account's host may follow the container.
 _CONTAINER = re.compile(r"[\w.$-]+(@[\w.-]+)?", re.ASCII)
-# An option whose name has one of these words is a secret, unless it is one of those values.
-_SECRET = ("key", "secret", "token", "password", "username", "credential", "sas", "auth")
-_SECRET_WHOLE = ("connection_string", "cookies", "headers")
-_NO_SECRETS = ("anon", "google_default", "cloud")
 
 # fsspec's caches, event loop and listings, for which the engine has its own; and what its mappings
 # say of themselves.
@@ -120,31 +114,6 @@ class Options:
                     continue
                 raise NeedsFsspec(f"{within}{name}")
             raise UnknownOption(name, sorted(self._known | known))
-
-
-def apart(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options that anybody may see, and those that nobody may; of options in options, too."""
-    public: dict[str, Any] = {}
-    secret: dict[str, Any] = {}
-    for name, value in options.items():
-        hidden = name in _SECRET_WHOLE or any(word in name.lower() for word in _SECRET)
-        if hidden and value not in _NO_SECRETS:
-            secret[name] = value
-        elif isinstance(value, Mapping):
-            public[name], inner = apart(value)
-            if inner:
-                secret[name] = inner
-        else:
-            public[name] = value
-    return public, secret
-
-
-def together(public: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str, Any]:
-    """What `apart` has taken apart."""
-    both = {**secret, **public}
-    for name in public.keys() & secret.keys():
-        both[name] = together(public[name], secret[name])
-    return both
 
 
 def split(url: str, names_account: bool = False) -> tuple[str, str]:

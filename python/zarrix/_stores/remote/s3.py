@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from zarrix._stores.redaction import public_url
 from zarrix._stores.remote.options import Address, NeedsFsspec, Options, split, text
-from zarrix._stores.secrets import public_url
 
 __all__ = ["address"]
 

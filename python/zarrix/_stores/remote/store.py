@@ -21,8 +21,8 @@ from zarrix import _engine
 from zarrix._errors import ReadOnlyError, suggestion
 from zarrix._stores.base import EngineStore
 from zarrix._stores.remote import azure, gcs, hdfs, http, s3
-from zarrix._stores.remote.options import Address, NeedsFsspec, UnknownOption, apart, together
-from zarrix._stores.secrets import Secrets
+from zarrix._stores.remote.options import Address, NeedsFsspec, UnknownOption
+from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
 __all__ = ["NeedsFsspec", "RemoteStore", "RemoteZipStore", "handles", "of_filesystem", "open_url"]
 
@@ -130,7 +130,7 @@ class RemoteStore(EngineStore):
         *,
         read_only: bool = False,
     ) -> None:
-        self._options, hidden = apart(storage_options or {})
+        self._options, hidden = split_secrets(storage_options or {})
         if "@" in urlsplit(url).netloc and not url.startswith("hdfs"):
             # A password before the host; HDFS has users and no passwords.
             hidden["url"] = url
@@ -142,7 +142,7 @@ class RemoteStore(EngineStore):
     @property
     def address(self) -> Address:
         """Where the store is and all that opens it, credentials too."""
-        options = together(self._options, self._credentials.options)
+        options = merge_secrets(self._options, self._credentials.options)
         there = _address(options.pop("url", self.url), options)
         if self._credentials.are_elsewhere and not there.has_credentials:
             raise PermissionError(
