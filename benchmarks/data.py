@@ -40,7 +40,7 @@ class Layout:
 
     compressor : name, level and shuffle of Blosc, name and level of a codec of its own, or None
     tiny : shape and chunks, and shards where there are some
-    shards : what makes it an array of format 3; without, it is one of format 2
+    shards : makes it a v3 array; without, it is a v2 array
     copies : suffixes of the other formats that its values are stored in beside it
     """
 

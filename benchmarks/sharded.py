@@ -1,4 +1,4 @@
-"""Shards of Zarr format 3, put together and taken apart by numpy alone.
+"""Shards of Zarr v3, put together and taken apart by numpy alone.
 
 A shard is its encoded inner chunks one after the other, then for each of them, in C order, where it
 begins and how long it is, then the CRC-32C of that index.
@@ -58,7 +58,7 @@ def _codec(layout: Layout) -> dict[str, Any]:
             return {"name": "blosc", "configuration": configuration}
         case "zstd", level:
             return {"name": "zstd", "configuration": {"level": level, "checksum": False}}
-    raise ValueError(f"no codec of format 3 for {layout.compressor}")
+    raise ValueError(f"no codec of v3 for {layout.compressor}")
 
 
 def join(pieces: list[bytes]) -> bytes:

@@ -36,7 +36,7 @@ def words(kind: str, count: int = COUNT) -> Any:
 
 
 def build(folder: Path, count: int) -> Path:
-    """A stored array of strings in ten chunks, of format 3, written by numcodecs alone."""
+    """A stored array of strings in ten chunks, of v3, written by numcodecs alone."""
     path = folder / f"strings-{count}.zarr"
     document, chunks = path / "zarr.json", count // 10
     if document.exists():

@@ -290,7 +290,7 @@ class OpenGroup(Workload):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Workload):
-    """A million short strings of format 3 into NumPy's StringDType."""
+    """A million short strings of v3 into NumPy's StringDType."""
 
     def _path(self, place: Place) -> Path:
         return strings.build(place.data, 1000 if place.tiny else strings.COUNT)
@@ -421,7 +421,7 @@ PYTHON = (*PYTHON3, "zarr-python 2")
 """Those with the data types and groups of zarr-python."""
 
 FORMAT3 = (*PYTHON3, "zarrs", "zarrista", "TensorStore")
-"""Those who read format 3."""
+"""Those who read v3."""
 
 SELECTING = (*PYTHON, "zarrs", "TensorStore")
 """Those with `vindex` and `oindex`."""

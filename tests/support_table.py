@@ -114,7 +114,7 @@ def _columns_of_numcodecs() -> tuple[Column, ...]:
 
 
 def _object(name: str, **configuration: Any) -> dict[str, Any]:
-    """A codec as documents of format 3 have it."""
+    """A codec as v3 documents have it."""
     return {"name": name, "configuration": configuration}
 
 
@@ -129,21 +129,22 @@ COLUMNS = {
 }
 
 REASONS = {
-    "a": "Format 2 has no such data type: its data types are those of NumPy.",
-    "b": "Format 3 has no data type for it, registered extensions included.",
+    "a": "v2 has no such data type: its data types are those of NumPy.",
+    "b": "v3 has no data type for it, registered extensions included.",
     "c": "The codec is defined on the numbers of NumPy.",
     "d": "The codec is defined on floating-point numbers of NumPy.",
     "e": "The codec is defined on booleans.",
     "f": "The codec is defined on text.",
-    "g": "Elements without a size are bytes before this codec sees them, and it is defined on "
+    "g": "Variable-length elements are encoded to bytes before this codec, which is defined on "
     "elements.",
-    "h": "The codec's configuration names data types by NumPy's type strings, and these have none.",
+    "h": "The codec's configuration names data types by NumPy's type strings, and this data type "
+    "has none.",
     "i": "The codec is for this one data type.",
-    "j": "The codec is defined on numbers, and for times on their whole numbers.",
-    "k": "The codec is defined on truth values and numbers.",
-    "l": "The codec computes with real numbers; its specification names no others.",
-    "m": "zfp has int32, int64, float32 and float64; that others be converted is left open to "
-    "implementations, and this one does not.",
+    "j": "The codec is defined on numbers; times are treated as integers.",
+    "k": "The codec is defined on booleans and numbers.",
+    "l": "The codec computes with real numbers; its specification has no others.",
+    "m": "zfp has int32, int64, float32 and float64; conversion from other types is optional, and "
+    "zarrix does not implement it.",
     "n": "N5 has integers, float32 and float64.",
     "o": "pco has integers and floating-point numbers.",
 }
@@ -167,7 +168,7 @@ def forbidden(zarr_format: int, row: str, column: str) -> str | None:
         "e": (("packbits",), lambda row: row == "bool"),
         "f": (("categorize",), lambda row: row in _TEXT[zarr_format]),
         "m": (("zfpy",), lambda row: row in _OF_ZFP),
-        # Behind elements without a size, format 2 gives it their bytes, which are numbers.
+        # Behind elements without a size, v2 gives it their bytes, which are numbers.
         "o": (("pcodec",), lambda row: _is_real(row) or (zarr_format == 2 and row in UNSIZED)),
     }
     if column == "astype" and (row in ML_TYPES or row.startswith("structured")):
@@ -319,17 +320,21 @@ def cells() -> Iterator[tuple[int, str, Column]]:
 INTRODUCTION = """\
 # What is read and written
 
-One table for each format, data types down and codecs across; those of numcodecs have a table of
-their own in format 3. **yes** means that arrays are created, read and written, by native code;
-**nc** that they are, and that chunks go through numcodecs (zfp: through zfpy); **py** that all
-codecs are native and the elements themselves are made in Python; a letter that the specification of
-the format or of the codec rules it out, for the reason below: then making the array is an error.
-(Arrays that others made with a codec outside of what it is defined on open all the same, and read
-as they read there.) A codec stands alone in its cell; chains are codecs one after the other.
+One table for each version of the format, with a row for each data type and a column for each
+codec; in v3, the codecs of numcodecs have a table of their own.
 
-This page is what `python tests/support_table.py` prints. `tests/docs/test_support.py` writes and
-reads an array for every cell, and fails where this page is not what the code does. The last rows
-need ml_dtypes, the columns of zfp need zfpy (`pip install "zarrix[zfp]"`).
+- **yes**: arrays are created, read and written by native code.
+- **nc**: the same, but chunks go through numcodecs (zfp: through zfpy).
+- **py**: all codecs are native, but the elements are created in Python.
+- A letter: the specification of the format or of the codec excludes the combination, for the reason
+  below, and creating such an array is an error. Existing arrays of other programs with such a codec
+  can be opened, and read as they do there.
+
+Each cell is for one codec; a chain of codecs applies one after the other.
+
+`python tests/support_table.py` prints this page. `tests/docs/test_support.py` writes and reads an
+array for every cell, and fails if this page differs from the code. The last rows need ml_dtypes,
+and the columns of zfp need zfpy (`pip install "zarrix[zfp]"`).
 """
 
 
@@ -340,7 +345,7 @@ def lines(ml_types: bool = True) -> Iterator[str]:
     for zarr_format, columns in COLUMNS.items():
         own = [column for column in columns if not column.name.startswith("numcodecs.")]
         others = [column for column in columns if column.name.startswith("numcodecs.")]
-        for some, title in ((own, f"Format {zarr_format}"), (others, "Format 3, numcodecs")):
+        for some, title in ((own, f"Zarr v{zarr_format}"), (others, "Zarr v3, numcodecs")):
             if not some:
                 continue
             yield from ("", f"## {title}", "")

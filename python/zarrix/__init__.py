@@ -7,8 +7,8 @@
     z[500, ::-2]
 
 Most code written for zarr-python 2.18 and 3 runs unchanged; what differs or is absent is in
-docs/migration.md. Functions that 2.18 has create format 2, `create_array` and `create_group` create
-format 3. Codecs (``zarrix.Blosc``, ``zarrix.Zstd``, ...) are those of numcodecs, which is imported
+docs/migration.md. Functions that 2.18 has create v2, `create_array` and `create_group` create
+v3. Codecs (``zarrix.Blosc``, ``zarrix.Zstd``, ...) are those of numcodecs, which is imported
 when one of them is first named.
 """
 

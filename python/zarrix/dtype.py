@@ -1,4 +1,4 @@
-"""Data types of format 3 as objects, under the names of zarr-python 3.
+"""Data types of v3 as objects, under the names of zarr-python 3.
 
     import zarrix as zarr
 
@@ -117,7 +117,7 @@ class ZDType:
 
     @property
     def object_codec_id(self) -> str | None:
-        """The object codec that format 2 stores elements with that have no size."""
+        """The object codec that v2 stores elements with that have no size."""
         found: str | None = self.to_json(2)["object_codec_id"]
         return found
 
@@ -135,12 +135,12 @@ class ZDType:
         return data if is_variable(self.dtype) else np.asarray(data).astype(self.dtype)[()]
 
     def to_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
-        """An element as documents of format 3 write it."""
+        """An element as v3 documents write it."""
         _check_format(zarr_format)
         return encode_fill(self.cast_scalar(data), self.dtype)
 
     def from_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
-        """The element that a document of format 3 means."""
+        """The element that a v3 document means."""
         _check_format(zarr_format)
         return decode_fill(data, self.dtype, "scalar")
 
@@ -149,7 +149,7 @@ class ZDType:
 
 
 class _Plain(ZDType):
-    """A data type without parameters. ``endianness`` is accepted: codecs decide it in format 3."""
+    """A data type without parameters. ``endianness`` is accepted: codecs decide it in v3."""
 
     def __init__(self, *, endianness: str = "little") -> None:
         super().__init__(np.dtype(self.code))

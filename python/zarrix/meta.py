@@ -1,4 +1,4 @@
-"""Documents of format 2 as plain values, under the names of zarr 2.18's module.
+"""Documents of v2 as plain values, under the names of zarr 2.18's module.
 
 zarrix itself uses `zarrix._metadata.array`, which these wrap.
 """

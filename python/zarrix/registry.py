@@ -1,7 +1,7 @@
 """Registering codecs, under the module name of zarr-python 3.
 
 A codec that is registered is one of numcodecs, with ``encode`` and ``decode`` on buffers: chunks of
-either format reach it through numcodecs' registry. Its name in format 3 is ``numcodecs.<id>``.
+either format reach it through numcodecs' registry. Its name in v3 is ``numcodecs.<id>``.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def register_codec(key: str, codec_cls: type[Any], *, qualname: str | None = Non
 
 
 def get_codec(config: dict[str, Any]) -> Any:
-    """The codec object of a document of format 3."""
+    """The codec object of a v3 document."""
     return codec_from_dict(config)
 
 
 def get_codec_class(key: str, reload_config: bool = False) -> type[Any]:
-    """The class of the codec that format 3 calls ``key``."""
+    """The class of the codec that v3 calls ``key``."""
     from zarrix._codecs.classes import CODEC_CLASSES
     from zarrix.codecs import numcodecs as classes
 

@@ -1,6 +1,6 @@
 """Stores, and the functions on stores that zarr 2.18 has in this module.
 
-The functions take any store or mutable mapping, and give the documents of format 2.
+The functions take any store or mutable mapping, and give the v2 documents.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def contains_array(store: Any, path: str | None = None) -> bool:
 
 
 def contains_group(store: Any, path: str | None = None, explicit_only: bool = True) -> bool:
-    """Whether a group is stored at ``path``; ``explicit_only`` has no effect in format 2."""
+    """Whether a group is stored at ``path``; ``explicit_only`` has no effect in v2."""
     return _document_key(path, group_meta_key) in as_store(store)
 
 

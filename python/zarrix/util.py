@@ -228,7 +228,7 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
 
 
 def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any], Any]:
-    """``dtype`` as a NumPy dtype that arrays of format 2 can have, and the object codec it needs.
+    """``dtype`` as a NumPy dtype that v2 arrays can have, and the object codec it needs.
 
     ``str``, ``bytes`` and ``"array:f4"`` are objects with the codec of that name, unless another
     one is given.

@@ -26,8 +26,8 @@ READS = {
     "initialized": lambda z: z.nchunks_initialized,
 }
 LAYOUTS = {
-    "format 2": {"zarr_format": 2},
-    "format 3": {"zarr_format": 3},
+    "v2": {"zarr_format": 2},
+    "v3": {"zarr_format": 3},
     "uncompressed": {"zarr_format": 3, "compressors": None},
     "shards": {"zarr_format": 3, "shards": (4, 4)},
     "thin": {"zarr_format": 2, "chunks": (8, 1)},

@@ -158,7 +158,7 @@ DOCUMENTS: dict[str, tuple[str, tuple[str, ...]]] = {
             *("fill_value", "order", "filters"),
         )
     },
-    "format 3": (document(zarr_format=3), ("zarr_format", "3")),
+    "v3": (document(zarr_format=3), ("zarr_format", "3")),
     "a dtype that is none": (document(dtype="<q9"), ("dtype", "<q9")),
     "a negative shape": (document(shape=[6, -10]), ("shape", "-10")),
     "a shape of text": (document(shape="6x10"), ("shape", "6x10")),

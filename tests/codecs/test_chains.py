@@ -1,4 +1,4 @@
-"""What may stand in a chain of format 3, and where: other shapes, orders, shards behind filters.
+"""What may stand in a chain of v3, and where: other shapes, orders, shards behind filters.
 
 Chunks are decoded a second time here, by NumPy and the specification alone.
 """

@@ -1,4 +1,4 @@
-"""Codecs of format 3 in every form that users pass them, at the top and inside shards."""
+"""Codecs of v3 in every form that users pass them, at the top and inside shards."""
 
 import json
 from typing import Any
@@ -107,7 +107,7 @@ def test_a_shard_given_as_a_dict_gets_the_usual_index_codecs() -> None:
         ([ZstdCodec()], "before a codec that gives them"),
         ([BytesCodec(), "never-heard-of"], "never-heard-of"),
         ([{"id": "never-heard-of"}], "never-heard-of"),
-        ([5], "is no codec of format 3"),
+        ([5], "is no codec of v3"),
     ],
 )
 def test_a_shard_of_what_is_no_chain_is_refused(codecs: Any, words: str) -> None:

@@ -26,7 +26,7 @@ def shard(**changes: Any) -> dict[str, Any]:
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """A document of format 3 with changes."""
+    """A v3 document with changes."""
     store: dict[str, Any] = {}
     zarr.create_array(store, shape=(4, 6), chunks=(4, 6), dtype="f4")
     return {**json.loads(bytes(store["zarr.json"])), **changes}

@@ -21,7 +21,7 @@ from zarrix.errors import CodecError, MetadataError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
-# By the codec's name in format 2, which is that of format 3 behind "numcodecs.". Written down here
+# By the codec's name in v2, which is that of v3 behind "numcodecs.". Written down here
 # a second time, by what the formats of encoded bytes say.
 ENCODER_ONLY = {
     "blosc": ("cname", "clevel", "shuffle", "blocksize", "typesize"),
@@ -187,7 +187,7 @@ def test_a_new_array_is_refused_what_no_encoder_takes(given: dict[str, Any]) -> 
 
 
 def test_zlibs_default_level_has_a_number_in_format_3() -> None:
-    """Where format 2 says -1; the specification of format 3 has 0 to 9."""
+    """Where v2 says -1; the specification of v3 has 0 to 9."""
     store: dict[str, bytes] = {}
     z = zarr.array(np.arange(9), chunks=3, compressor=numcodecs.GZip(-1), store=store)
     for made in (

@@ -20,7 +20,7 @@ def test_what_is_there_in_the_other_format_is_named(kind: str, asked: int) -> No
         zarr.open_group(store, mode="w", zarr_format=other)
     openers: list[Any] = [zarr.open, zarr.open_array if kind == "array" else zarr.open_group]
     made: list[Any] = [zarr.Array if kind == "array" else zarr.Group]
-    words = rf"there is an? {kind} of format {other}: leave out zarr_format={asked}.*migrate\("
+    words = rf"there is a v{other} {kind}: leave out zarr_format={asked}.*migrate\("
     for function in openers:
         with pytest.raises(FileNotFoundError, match=words):
             function(store, mode="r", zarr_format=asked)

@@ -1,4 +1,4 @@
-"""Arrays of format 2 that zarr-python 2.18 and 3 wrote are read equal, and ours by them.
+"""Arrays of v2 that zarr-python 2.18 and 3 wrote are read equal, and ours by them.
 
 `golden/v2_arrays` holds a table of cases, their values, the files of each peer, and a record of
 which peers read what zarrix writes; `make_arrays.py` there made all of it, and no peer is needed
@@ -95,7 +95,7 @@ def write(name: str, root: Path) -> None:
 
 
 def decode_by_numcodecs(files: Mapping[str, bytes]) -> np.ndarray[Any, Any]:
-    """The array of format 2 in ``files``, by the specification, without zarrix."""
+    """The array of v2 in ``files``, by the specification, without zarrix."""
     document = json.loads(files[".zarray"])
     dtype = np.dtype(as_descr(document["dtype"]))
     shape, chunks = document["shape"], document["chunks"]
@@ -129,7 +129,7 @@ def as_descr(document: Any) -> Any:
 
 
 def fill_of(document: Any, dtype: np.dtype[Any]) -> Any:
-    """The fill value that a document of format 2 spells."""
+    """The fill value that a v2 document spells."""
     zero = np.zeros((), dtype)[()]
     if document is None:
         return zero

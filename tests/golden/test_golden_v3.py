@@ -1,4 +1,4 @@
-"""Arrays of format 3 that zarr-python 3 wrote are read equal, and ours by it and by TensorStore.
+"""Arrays of v3 that zarr-python 3 wrote are read equal, and ours by it and by TensorStore.
 
 `golden/v3_arrays/make_arrays.py` has the table of cases, in the words that zarr-python 3 and
 zarrix share; beside it are the files that zarr-python made of them, the values that it reads, and a

@@ -1,6 +1,6 @@
 """The arrays that are exchanged with other implementations: data type x codec chain x layout.
 
-A case is named ``<layout>/<data type>/<chain>``. The layouts are format 2, format 3 with a chunk to
+A case is named ``<layout>/<data type>/<chain>``. The layouts are v2, v3 with a chunk to
 a key, with shards, with shards in shards, and with chunks of several lengths along an axis. Values
 are random bits, and the first chunk holds nothing but the fill value, so that every array has a
 chunk, or an inner chunk, that is not stored.
@@ -116,7 +116,7 @@ def _word(code: str) -> str:
     return name + big
 
 
-# Format 2.
+# v2.
 
 
 def _chains_2(dtype: np.dtype[Any] | None) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -193,7 +193,7 @@ def _format_2() -> Iterator[Case]:
             yield Case(f"2/{word}/{chain}", values, {**arguments, **how})
 
 
-# Format 3.
+# v3.
 
 
 def _chains_3(dtype: np.dtype[Any] | None, basic: bool) -> Iterator[tuple[str, Any]]:
@@ -258,7 +258,7 @@ def _n5() -> dict[str, Any]:
 
 
 def _document(codec: Any) -> dict[str, Any]:
-    """A codec of numcodecs as format 3 has it."""
+    """A codec of numcodecs as v3 has it."""
     configuration = codec.get_config()
     return {"name": f"numcodecs.{configuration.pop('id')}", "configuration": configuration}
 

@@ -21,7 +21,7 @@ def document_of(store: Any) -> Any:
 
 
 def with_codecs(change: Any, **keywords: Any) -> dict[str, bytes]:
-    """An array of format 3 whose document says something else about its codecs."""
+    """A v3 array whose document says something else about its codecs."""
     store: dict[str, bytes] = {}
     made = zarr.create_array(store, data=ROWS, chunks=(2, 3), compressors=None, **keywords)
     document = document_of(made.store)
@@ -111,7 +111,7 @@ def test_text_of_format_2_is_copied_to_the_data_type_of_format_3(
 
 
 def pcodec_array(**changes: Any) -> dict[str, bytes]:
-    """An array of format 2 with pcodec, as numcodecs writes it."""
+    """A v2 array with pcodec, as numcodecs writes it."""
     store: dict[str, bytes] = {}
     config = {"id": "pcodec", "level": 8, "mode_spec": "auto", "delta_spec": "auto"}
     z = zarr.create(ROWS.shape, chunks=(2, 3), dtype="i4", compressor=config, store=store)

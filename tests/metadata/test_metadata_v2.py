@@ -1,4 +1,4 @@
-"""Documents of format 2: written as zarr 2.18 writes them, read as tolerantly, and not more."""
+"""Documents of v2: written as zarr 2.18 writes them, read as tolerantly, and not more."""
 
 import importlib.util
 import json
@@ -268,7 +268,7 @@ def test_a_missing_key_is_named(key):
     del members[key]
     with pytest.raises(MetadataError) as caught:
         v2.parse_array(json.dumps(members), WHERE)
-    assert str(caught.value).startswith(f"{WHERE}: lacks the key {key!r}; an array of format 2 has")
+    assert str(caught.value).startswith(f"{WHERE}: lacks the key {key!r}; a v2 array has")
 
 
 @pytest.mark.parametrize(

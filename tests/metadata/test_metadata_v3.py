@@ -1,4 +1,4 @@
-"""Documents of format 3: every bit of a fill value kept, extensions honoured or refused by name."""
+"""Documents of v3: every bit of a fill value kept, extensions honoured or refused by name."""
 
 import json
 from typing import Any

@@ -105,7 +105,7 @@ class StoredArray:
         layout = self.layout
         count(
             format=str(layout.zarr_format),
-            grid=layout.grid if layout.zarr_format == 3 else "format 2",
+            grid=layout.grid if layout.zarr_format == 3 else "v2",
             elements=layout.elements,
             codec=layout.codec,
             order=layout.order,
@@ -115,7 +115,7 @@ class StoredArray:
         )
 
     def expect_dtype(self) -> None:
-        """In format 3 the byte order is a codec's, and what is read is native."""
+        """In v3 the byte order is a codec's, and what is read is native."""
         given = self.layout.of.dtype
         if self.layout.zarr_format == 3:
             given = given.newbyteorder("=")

@@ -140,7 +140,7 @@ def _fixed() -> dict[str, Elements]:
         "|S200": Elements(np.dtype("S200")),
         "fields": Elements(np.dtype([("a", "<i2"), ("b", ">f8"), ("c", "S3")])),
         "nested": Elements(np.dtype(nested)),
-        # Format 3 has no data types with sub-arrays.
+        # v3 has no data types with sub-arrays.
         "sub-arrays": Elements(np.dtype(with_arrays), formats=(2,)),
     }
 

@@ -74,7 +74,7 @@ CODECS: dict[str, Callable[[np.dtype[Any]], Chain]] = {
     "packbits": lambda _: ([numcodecs.PackBits()], None),
     "packbits + gzip": lambda _: ([numcodecs.PackBits()], numcodecs.GZip(level=1)),
 }
-# How chunks of format 3 are arranged; those of sharded arrays that are drawn are inner chunks.
+# How v3 chunks are arranged; those of sharded arrays that are drawn are inner chunks.
 GRIDS = (
     *("regular", "big-endian", "shards", "index first", "nested"),
     *("lists", "lists of shards"),
@@ -157,7 +157,7 @@ class Layout:
                 "codecs": [zarr.codecs.ShardingCodec(chunk_shape=twice, codecs=[inner])],
                 "chunks": tuple(2 * n for n in twice),
             }
-        # In format 3 the byte order is a codec's, and codecs on elements see native ones.
+        # In v3 the byte order is a codec's, and codecs on elements see native ones.
         dtype = self.of.dtype if self.zarr_format == 2 else self.of.dtype.newbyteorder("=")
         filters, compressor = CODECS[self.codec](dtype)
         made = {"filters": filters, "compressor": compressor, "chunks": self.chunks}

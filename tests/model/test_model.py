@@ -79,7 +79,7 @@ def test_a_stored_array_behaves_as_the_numpy_array_beside_it(
     assert {"read fields", "write fields", "stream", "resize"} < drawn["step"].keys()
     assert drawn["order"].keys() == {"C", "F"}
     assert drawn["format"].keys() == {"2", "3"}
-    assert drawn["grid"].keys() == {"format 2", *GRIDS}
+    assert drawn["grid"].keys() == {"v2", *GRIDS}
     assert drawn["store"].keys() == set(STORES)
     assert drawn["elements"].keys() == ELEMENTS.keys()
     assert drawn["codec"].keys() == {*CODECS, "zstd alone"}

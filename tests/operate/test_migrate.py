@@ -107,7 +107,7 @@ def test_there_and_back_everything_reads_the_same_and_chunks_stay(name: str) -> 
     assert not [key for key in again if key.endswith("zarr.json")]
     z = zarr.open(store)["g/z"]
     assert z.zarr_format == 2
-    # Delta gives little-endian bytes there, and in format 3 that is all that is said of order.
+    # Delta gives little-endian bytes there, and in v3 that is all that is said of order.
     stays = name != "big-endian delta"
     assert z.dtype == (values.dtype if stays else values.dtype.newbyteorder("<"))
     assert same(z[...], values)
@@ -142,9 +142,9 @@ OBSTACLES: dict[str, tuple[int, Callable[[Any], Any], str]] = {
     "shards": (
         2,
         lambda root: root.create_array("x", shape=4, chunks=2, shards=4),
-        "in shards, which format 2 does not have; rewrite=True",
+        "in shards, which v2 does not have; rewrite=True",
     ),
-    "shards under keys of format 2": (
+    "shards under v2 keys": (
         2,
         lambda root: root.create_array(
             "x", shape=4, chunks=2, shards=4, chunk_key_encoding={"name": "v2", "separator": "."}
@@ -171,10 +171,10 @@ OBSTACLES: dict[str, tuple[int, Callable[[Any], Any], str]] = {
     "a fill value that is no text": (
         3,
         lambda root: root.create("x", shape=4, dtype=str, fill_value=7),
-        "cannot spell its fill value, 7",
+        "cannot represent its fill value, 7",
     ),
     "keys": (2, lambda root: root.create_array("x", shape=4), "begin with 'c'"),
-    "a codec of format 3": (
+    "a v3 codec": (
         2,
         lambda root: root.create_array(
             "x", shape=4, dtype="f4", filters=zarr.codecs.ScaleOffset(offset=1, scale=2)
@@ -372,7 +372,7 @@ def test_chunks_that_cannot_stay_are_rewritten_where_that_is_asked_for(name: str
     assert (root.zarr_format, z.chunks, z.shards) == (2, (2, 2), None)
     assert same(z[...], values)
     assert (root["scalar"][()], root["stays"][:].tolist()) == (3, [1.5] * 4)
-    # The chunk of nothing but fill is not stored, as before, and nothing of format 3 is left.
+    # The chunk of nothing but fill is not stored, as before, and nothing of v3 is left.
     assert z.nchunks_initialized == 11
     names = {key.rsplit("/", 1)[-1] for key in store}
     assert "zarr.json" not in names

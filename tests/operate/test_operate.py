@@ -14,7 +14,7 @@ from zarrix.cli import main
 
 @pytest.fixture
 def root(tmp_path):
-    """A hierarchy of format 2 with two arrays, on disk."""
+    """A v2 hierarchy with two arrays, on disk."""
     group = zarr.open_group(tmp_path / "x.zarr", mode="w")
     group.attrs["title"] = "t"
     for name in ("a", "b/c"):

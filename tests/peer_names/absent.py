@@ -10,7 +10,7 @@ _DOCUMENTS = "types of JSON documents, for checkers of types only"
 
 ABSENT: dict[str, dict[str, str]] = {
     "2.18.7": {
-        "zarr.N5*Store": "blocks of N5 are read as format 3 by the codec n5_default",
+        "zarr.N5*Store": "blocks of N5 are read as v3 by the codec n5_default",
         "zarr.storage.BaseStore": "the base of stores is zarr.storage.Store",
         "zarr.storage.ConsolidatedMetadataStore": "open_consolidated gives the group",
         "zarr.storage.migrate_1to2": "format 1 is not read",
@@ -18,7 +18,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.errors.err_too_many_indices": "ArrayIndexError is raised where it is met",
         "zarr.indexing.*": "selections are resolved in the engine",
         "zarr.meta.Metadata?": "zarr.meta has the functions",
-        "zarr.meta.get_extended_dtype_info": "of the draft of format 3",
+        "zarr.meta.get_extended_dtype_info": "of the draft of v3",
         "zarr.util.*": _INTERNAL,
     },
     "3.4.2": {
@@ -38,7 +38,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.dtype.*JSON_V?": _DOCUMENTS,
         "zarr.dtype.DTypeSpec_V2": _DOCUMENTS,
         "zarr.dtype.check_dtype_spec*": _INTERNAL,
-        "zarr.dtype.data_type_registry": "data types are those that are registered for format 3",
+        "zarr.dtype.data_type_registry": "data types are those that are registered for v3",
         "zarr.types.*": _DOCUMENTS,
         "zarr.experimental.cache_store.*": _AROUND,
         "zarr.metadata.migrate_v3.*": "zarr.migrate, which goes both ways and removes what is old",
@@ -63,7 +63,7 @@ OTHER_PARAMETERS: dict[str, str] = {
 """Functions that lack a parameter of zarr-python's, of the same patterns."""
 
 MODULES: dict[str, str] = {
-    "zarr.n5": "blocks of N5 are read as format 3 by the codec n5_default; no N5Store",
+    "zarr.n5": "blocks of N5 are read as v3 by the codec n5_default; no N5Store",
     "zarr.abc.buffer": _BUFFERS,
     "zarr.abc.metadata": _INTERNAL,
     "zarr.abc.numcodec": _CODEC_CLASSES,

@@ -28,7 +28,7 @@ _SLACK = 64 << 20
 
 @dataclass(frozen=True)
 class Chain:
-    """Codecs of an array in format 2; ``checked`` if what they write carries a checksum."""
+    """Codecs of an array in v2; ``checked`` if what they write carries a checksum."""
 
     name: str
     compressor: dict[str, Any] | None

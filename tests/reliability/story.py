@@ -196,7 +196,7 @@ def _is_of(found: Any, old: Any, new: Any) -> bool:
     kind, attributes, elements = found
     nodes = [side for side in sides if side[0] == kind]
     is_made = new is not None and (old is None or _is_another(old, new))
-    # A node that is made is there before what is set and written in it. In format 2 its attributes
+    # A node that is made is there before what is set and written in it. In v2 its attributes
     # are a document of their own.
     if attributes not in [side[1] for side in nodes] and not (is_made and not attributes):
         return False

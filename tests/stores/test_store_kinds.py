@@ -46,7 +46,7 @@ KINDS: dict[str, Callable[[Path], Any]] = {
 
 
 def filled(kind: str, folder: Path) -> Any:
-    """A place with a consolidated group of format 2 and an array in it."""
+    """A place with a consolidated group of v2 and an array in it."""
     folder.mkdir(parents=True)
     place = KINDS[kind](folder)
     root = zarr.open_group(place, mode="w")

@@ -447,7 +447,7 @@ class Array(Selecting):
     ) -> ArrayMetadata:
         metadata = self._metadata
         if filters is not None:
-            raise ValueError("filters= of a view belongs to format 2; this array has format 3")
+            raise ValueError("filters= of a view belongs to v2; this array has v3")
         lengths = self.shape if shape is None else normalize_shape(shape)
         fill = self._fill_for(dtype) if fill_value is None else fill_value
         grid: Any = metadata.extra["chunk_grid"]

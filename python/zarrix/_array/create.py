@@ -101,7 +101,7 @@ def create(
     checksum: bool = False,
     **kwargs: Unpack[CreateWordKeywords],
 ) -> Array:
-    """Create an array, of format 2 unless ``zarr_format`` or the group around it says otherwise.
+    """Create an array, of v2 unless ``zarr_format`` or the group around it says otherwise.
 
     Every argument is checked before anything in the store changes.
 
@@ -142,7 +142,7 @@ def create(
         Between the numbers of a chunk's key; ``'.'`` unless the store has its own.
     write_empty_chunks : bool
         False leaves chunks that hold only the fill value out of the store. By default they are
-        stored in format 2, and left out in format 3.
+        stored in v2, and left out in v3.
     zarr_version, zarr_format : {2, 3}, optional
     meta_array : ndarray, optional
     allow_pickle : bool
@@ -152,11 +152,11 @@ def create(
         ``zarrix.config.durability`` says when omitted.
     checksum : bool
         True has damage in chunks noticed whatever the codecs are: zstd frames carry a checksum,
-        others get crc32c behind them, in format 2 a crc32 filter that zarr 2.18 reads.
+        others get crc32c behind them, in v2 a crc32 filter that zarr 2.18 reads.
     compression, compression_opts, fillvalue
         h5py's words for ``compressor`` and ``fill_value``.
     codecs, shards, serializer, dimension_names, chunk_key_encoding, chunk_shape
-        Ask for format 3, and mean what they do in `create_array`; ``codecs`` is the whole chain.
+        Ask for v3, and mean what they do in `create_array`; ``codecs`` is the whole chain.
     compressors, attributes, config, storage_options
         As in `create_array`.
     data : array-like, optional
@@ -267,7 +267,7 @@ def _new_metadata(
 def _store_attributes(
     store: Store, path: str, metadata: ArrayMetadata, kwargs: Mapping[str, Any]
 ) -> None:
-    """In format 2 attributes have a document of their own."""
+    """In v2 attributes have a document of their own."""
     if kwargs.get("attributes") and metadata.zarr_format == 2:
         Attributes(store, nodes.key_of(path, ".zattrs")).put(dict(kwargs["attributes"]))
 
@@ -431,7 +431,7 @@ def open_array(
         ``zarrix.config.durability`` says when omitted.
     checksum : bool
         As for `create`. An array that exists keeps its codecs; only what is written to zstd
-        frames of format 2 gets a checksum then.
+        frames of v2 gets a checksum then.
     shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator, ...
         As for `create`; they have a meaning only where an array is created.
 

@@ -1,7 +1,7 @@
 """`create_array` and `from_array`: making arrays in the words of zarr-python 3.
 
 They are the same two steps as in `zarrix._array.create`: arguments become metadata, which is
-checked as a whole, and then the store is touched. They make format 3 unless the
+checked as a whole, and then the store is touched. They make v3 unless the
 group around says otherwise. `new_metadata` is where the arguments of all creating functions
 become metadata of either format.
 """
@@ -88,7 +88,7 @@ def create_array(
     durability: Durability | None = None,
     checksum: bool = False,
 ) -> Array:
-    """Create an array, of format 3 unless the group around it or ``zarr_format`` says otherwise.
+    """Create an array, of v3 unless the group around it or ``zarr_format`` says otherwise.
 
     Every argument is checked before anything in the store changes.
 
@@ -274,7 +274,7 @@ def new_metadata(
 
 
 def _words_of_v2(store: Store, separator: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `create_array` as format 2 has them."""
+    """The arguments of `create_array` as v2 has them."""
     compressors = arguments.get("compressors")
     if compressors is None or compressors is False:
         compressor = None
@@ -283,7 +283,7 @@ def _words_of_v2(store: Store, separator: str | None, arguments: dict[str, Any])
     elif isinstance(compressors, list | tuple):
         if len(compressors) > 1:
             raise BadCompressorError(
-                f"compressors: format 2 has one, not {len(compressors)}; pass the others in "
+                f"compressors: v2 has one, not {len(compressors)}; pass the others in "
                 "filters=, or use zarr_format=3"
             )
         compressor = _numcodec(compressors[0]) if compressors else None
@@ -294,7 +294,7 @@ def _words_of_v2(store: Store, separator: str | None, arguments: dict[str, Any])
         document = key_encoding_document(encoding)
         if document["name"] != "v2":
             raise ValueError(
-                f"chunk_key_encoding={encoding!r} belongs to zarr_format=3; format 2 has 'v2'"
+                f"chunk_key_encoding={encoding!r} belongs to zarr_format=3; v2 has 'v2'"
             )
         separator = document["configuration"]["separator"]
     filters = arguments.get("filters")
@@ -314,7 +314,7 @@ def _words_of_v2(store: Store, separator: str | None, arguments: dict[str, Any])
 
 
 def store_separator(store: Store, wanted: str | None) -> str | None:
-    """The separator of chunk keys in format 2: ``wanted``, or the store's own."""
+    """The separator of chunk keys in v2: ``wanted``, or the store's own."""
     preferred = getattr(store, "_dimension_separator", None)
     if wanted is not None and preferred not in (None, wanted):
         raise ValueError(
@@ -325,7 +325,7 @@ def store_separator(store: Store, wanted: str | None) -> str | None:
 
 
 def _numcodec(codec: Any) -> Any:
-    """A codec of format 3 that numcodecs has too, as format 2 names it; others as they are."""
+    """A v3 codec that numcodecs has too, as v2 names it; others as they are."""
     from zarrix._codecs.normalize import numcodecs_config
 
     if hasattr(codec, "get_config") or not hasattr(codec, "to_dict"):
@@ -397,7 +397,7 @@ def from_array(
         if chosen == 3 and dimension_names is None:
             dimension_names = source.metadata.dimension_names
         if order is None and not (chosen == 3 and source.zarr_format == 3):
-            # In format 3 the order is among the filters.
+            # In v3 the order is among the filters.
             order = source.order
     return create_array(
         opened,

@@ -381,7 +381,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
     def compressor(self) -> Any:
         """The last codec of the chain as a numcodecs object; None if there is none.
 
-        In format 3 the first of `compressors`, if numcodecs has it.
+        In v3 the first of `compressors`, if numcodecs has it.
         """
         config = self._metadata.compressor
         if self._metadata.zarr_format == 3 and self.compressors:
@@ -392,7 +392,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
     def filters(self) -> Any:
         """The codecs before the compressor, as numcodecs objects; None if there are none.
 
-        In format 3 a tuple of the codecs on arrays, as objects of `zarrix.codecs`.
+        In v3 a tuple of the codecs on arrays, as objects of `zarrix.codecs`.
         """
         if self._metadata.zarr_format == 3:
             return self._codecs_by_kind()[0]

@@ -1,7 +1,7 @@
 """What zarr-python 3 calls the parts of an array: shards, serializer, compressors, metadata.
 
 These are views of the one `ArrayMetadata` that every array has, for arrays of either format. The
-codecs of format 2 are shown as numcodecs objects, those of format 3 as objects of `zarrix.codecs`.
+v2 codecs are shown as numcodecs objects, those of v3 as objects of `zarrix.codecs`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class ArrayTerms:
     _read_missing: bool
 
     def _codecs_by_kind(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
-        """Filters, serializer and compressors of format 3; those of its shards, if it has them."""
+        """Filters, serializer and compressors of v3; those of its shards, if it has them."""
         from zarrix._codecs.classes import codec_from_dict
 
         metadata = self._metadata
@@ -157,7 +157,7 @@ class ArrayTerms:
 
     @classmethod
     def create(cls, store: Any = None, *, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """Create an array, of format 3 unless ``zarr_format`` says otherwise.
+        """Create an array, of v3 unless ``zarr_format`` says otherwise.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class ArrayTerms:
 
     @property
     def serializer(self) -> Any:
-        """The codec that turns a chunk into bytes; None in format 2."""
+        """The codec that turns a chunk into bytes; None in v2."""
         return None if self._metadata.zarr_format == 2 else self._codecs_by_kind()[1]
 
     @property

@@ -1,8 +1,8 @@
-"""Codec chains of format 3: from documents to what the engine is given.
+"""Codec chains of v3: from documents to what the engine is given.
 
 A chain is a list of array-to-array codecs, one array-to-bytes codec, and bytes-to-bytes codecs; the
 array-to-bytes codec may be a shard with chains of its own. `bind_chain` follows shape and dtype
-through it, as `zarrix._codecs.python_codecs.bind` does for format 2, and shares its table of
+through it, as `zarrix._codecs.python_codecs.bind` does for v2, and shares its table of
 native codecs and its slots for those of numcodecs. `zarrix._codecs.normalize` makes
 chains of what users pass.
 """
@@ -303,8 +303,8 @@ class _Walk:
         fault = fault_of(configuration)
         given: dict[str, Any] | None = configuration
         if self.new and name == "gzip" and configuration.get("level") == -1:
-            # The engine knows it from format 2.
-            fault = "codec 'gzip': level -1 is outside 0..=9, which is what format 3 allows"
+            # The engine knows it from v2.
+            fault = "codec 'gzip': level -1 is outside 0..=9, which is what v3 allows"
         elif fault is not None and not self.new:
             given = encodable(name, configuration, lambda one: fault_of(one) is None)
             if given is None and name in LOSSY:

@@ -1,4 +1,4 @@
-"""Codecs of format 3 as objects: what users pass, and what arrays show as their codecs.
+"""Codecs of v3 as objects: what users pass, and what arrays show as their codecs.
 
 A codec is its name and its configuration, and nothing else: encoding is the engine's business. The
 classes have the names, arguments and defaults of zarr-python 3, so that code which makes them runs
@@ -36,7 +36,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class Codec:
-    """A codec of format 3: `name` and `configuration` of its document."""
+    """A v3 codec: `name` and `configuration` of its document."""
 
     name: ClassVar[str] = ""
 

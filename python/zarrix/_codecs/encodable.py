@@ -41,13 +41,13 @@ def for_a_new_array(codec: Any) -> Any:
 
 
 def encodable_config(config: Config) -> dict[str, Any]:
-    """A configuration of format 2 whose encoder options are all taken."""
+    """A configuration of v2 whose encoder options are all taken."""
     taken = takes(lambda one: link_codec(one, BYTES, None, "codec", new=True))
     return _with_options_that_are(taken, str(config["id"]), config)
 
 
 def encodable_document(codec: Config) -> dict[str, Any]:
-    """A codec document of format 3 whose encoder options are all taken, inside shards too."""
+    """A codec document of v3 whose encoder options are all taken, inside shards too."""
     name, given = codec["name"], codec.get("configuration")
     if not isinstance(given, Mapping):
         return dict(codec)
@@ -64,7 +64,7 @@ def encodable_document(codec: Config) -> dict[str, Any]:
 
     def taken(one: dict[str, Any]) -> bool:
         if name == "gzip" and one.get("level") == -1:
-            return False  # which is a level in format 2 only
+            return False  # which is a level in v2 only
         return _engine.codec_fault(name, json.dumps(one), 1) is None
 
     return {**codec, "configuration": _with_options_that_are(taken, name, given)}

@@ -1,6 +1,6 @@
 """Codecs from the registry of Zarr's extensions, as the engine takes them.
 
-Documents of format 3 do not repeat the data type of the array in a codec's configuration; the
+Documents of v3 do not repeat the data type of the array in a codec's configuration; the
 engine is told it here, as ``dtype``. Each row of `EXTENSIONS` says what a codec works on, and gives
 the engine's configuration together with what comes out: the dtype, and the size where it is fixed.
 """

@@ -1,4 +1,4 @@
-"""Codec chains of format 3 from what users pass: objects, dicts, names, codecs of numcodecs.
+"""Codec chains of v3 from what users pass: objects, dicts, names, codecs of numcodecs.
 
 A codec in any of these forms becomes its document, completed by what follows from the elements that
 reach it: the width and shuffle of Blosc, the data type of a filter. That is so inside shards too.
@@ -55,7 +55,7 @@ def as_codec_document(codec: Any) -> dict[str, Any]:
         if isinstance(document.get("name"), str):
             return document
     raise BadCompressorError(
-        f"{codec!r} ({type(codec).__name__}) is no codec of format 3; expected for example "
+        f"{codec!r} ({type(codec).__name__}) is no codec of v3; expected for example "
         "zarrix.codecs.ZstdCodec(), or a dict with 'name' and 'configuration'"
     )
 
@@ -63,14 +63,14 @@ def as_codec_document(codec: Any) -> dict[str, Any]:
 def _from_numcodecs(config: dict[str, Any]) -> dict[str, Any]:
     codec_id = config.pop("id")
     if codec_id == "blosc":
-        # Its -1 is what format 3 does where no shuffle is named.
+        # Its -1 is what v3 does where no shuffle is named.
         shuffle = config.pop("shuffle")
         if shuffle != -1:
             config["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
         return {"name": "blosc", "configuration": config}
     if codec_id in ("zstd", "gzip"):
         if codec_id == "gzip" and config.get("level") == -1:
-            config["level"] = 6  # zlib's default, which format 3 has no word for
+            config["level"] = 6  # zlib's default, which v3 has no word for
         return {"name": codec_id, "configuration": config}
     if codec_id == "crc32c" and config.get("location") in (None, "end"):
         return {"name": "crc32c"}
@@ -80,7 +80,7 @@ def _from_numcodecs(config: dict[str, Any]) -> dict[str, Any]:
 def codec_document(codec: Any, dtype: np.dtype[Any]) -> dict[str, Any]:
     """The document of a codec in any form that users pass, completed from the dtype.
 
-    Objects and configurations of numcodecs become the codec of format 3 that is the same, or
+    Objects and configurations of numcodecs become the codec of v3 that is the same, or
     ``numcodecs.<id>``.
 
     Raises
@@ -184,7 +184,7 @@ def chain_documents(
 ) -> list[dict[str, Any]]:
     """The chain that ``filters=``, ``serializer=`` and ``compressors=`` mean for a dtype.
 
-    Codecs of numcodecs that work on bytes may be among the filters, as in format 2; they follow
+    Codecs of numcodecs that work on bytes may be among the filters, as in v2; they follow
     the serializer.
 
     Parameters

@@ -1,7 +1,7 @@
 """Codec chains: what documents and users say, and what the engine is given.
 
-A chain is a tuple of ``{"name", "configuration"}`` dicts in the form of format 3; the filters and
-the compressor of format 2 are its members ``numcodecs.<id>``. `bind` turns a chain into the
+A chain is a tuple of ``{"name", "configuration"}`` dicts in the form of v3; the filters and
+the compressor of v2 are its members ``numcodecs.<id>``. `bind` turns a chain into the
 engine's: native codecs by their native names, with everything resolved that depends on the dtype
 (`zarrix._codecs.native`), and every other codec as a slot that the engine calls back through
 numcodecs.

@@ -54,10 +54,10 @@ def _named(data_type: str) -> DType:
 
 
 STRING: DType = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else _named("string")
-"""Text of any length in format 3: NumPy's own strings, or objects where NumPy is older than 2."""
+"""Text of any length in v3: NumPy's own strings, or objects where NumPy is older than 2."""
 
 BYTES: DType = _named("variable_length_bytes")
-"""Bytes of any length in format 3."""
+"""Bytes of any length in v3."""
 
 VARIABLE_TYPES: dict[str, DType] = {
     "string": STRING,
@@ -66,7 +66,7 @@ VARIABLE_TYPES: dict[str, DType] = {
     "variable_length_utf8": STRING,
     "bytes": BYTES,
 }
-"""The data types of format 3 whose elements have no size, by all of their names."""
+"""The v3 data types whose elements have no size, by all of their names."""
 
 SERIALIZERS = {"string": "vlen-utf8", "variable_length_bytes": "vlen-bytes"}
 """What turns them into bytes."""
@@ -86,7 +86,7 @@ def is_variable(dtype: DType) -> bool:
 
 
 def dtype_in_3(source: Any) -> Any:
-    """The dtype of a copy of an array in format 3, where text and bytes are data types."""
+    """The dtype of a copy of an array in v3, where text and bytes are data types."""
     if source.dtype != OBJECT:
         return source.dtype
     first = next(iter(getattr(source, "filters", None) or ()), None)
@@ -96,7 +96,7 @@ def dtype_in_3(source: Any) -> Any:
 
 
 def data_type_name(dtype: DType) -> str | None:
-    """The data type of format 3 of a dtype whose elements have no size; None if it has none."""
+    """The data type of v3 of a dtype whose elements have no size; None if it has none."""
     if dtype.kind == "T":
         return "string"
     mark: Config = dtype.metadata or {}
@@ -104,7 +104,7 @@ def data_type_name(dtype: DType) -> str | None:
 
 
 def object_codec_of(dtype: Any) -> tuple[DType, dict[str, Any] | None] | None:
-    """What zarr 2.18's names for such elements mean in format 2: dtype and object codec.
+    """What zarr 2.18's names for such elements mean in v2: dtype and object codec.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ _EMPTY: dict[str, str | bytes] = {"utf8": "", "bytes": b""}
 
 
 def _is_unset(fill_value: Any, kind: str) -> bool:
-    """Whether text or bytes are filled with zero: the empty one, as in format 3."""
+    """Whether text or bytes are filled with zero: the empty one, as in v3."""
     zero = isinstance(fill_value, (int, float, np.number)) and not fill_value
     return kind in _EMPTY and zero
 
@@ -456,7 +456,7 @@ def _maker(name: str, where: str) -> Callable[[Config], tuple[Encode, Decode]]:
     return found
 
 
-# Fill values in documents of format 2.
+# Fill values in v2 documents.
 
 
 def encode_fill(value: Any, codec_id: str | None) -> Any:

@@ -1,4 +1,4 @@
-"""NumPy dtypes and fill values, to and from the JSON of format 2.
+"""NumPy dtypes and fill values, to and from the JSON of v2.
 
 A dtype is written as NumPy's array-protocol string (``"<f4"``, ``"<M8[ns]"``), a structured one as
 the list of its fields. Fill values are written as zarr 2.18 writes them, byte for byte: numbers as
@@ -58,7 +58,7 @@ def require_supported(dtype: np.dtype[Any], where: str = "dtype") -> np.dtype[An
         )
     if dtype.isbuiltin == 2:
         raise MetadataError(
-            f"{where}: {dtype} is an extension type that format 2 cannot name; "
+            f"{where}: {dtype} is an extension type that v2 cannot name; "
             f"store it as {_same_size_integer(dtype)} with .view()"
         )
     if dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic":
@@ -121,7 +121,7 @@ def encode_dtype(dtype: np.dtype[Any]) -> Any:
         return dtype.descr
     except ValueError as error:
         raise MetadataError(
-            f"dtype {dtype} cannot be written in format 2 ({error}); "
+            f"dtype {dtype} cannot be written in v2 ({error}); "
             "its fields must follow each other without overlap"
         ) from None
 

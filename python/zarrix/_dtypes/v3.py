@@ -1,13 +1,13 @@
-"""Data types of format 3 and their fill values, to and from NumPy dtypes.
+"""Data types of v3 and their fill values, to and from NumPy dtypes.
 
 A data type is a name, or a name with a configuration; the dtype it becomes is always in native byte
-order, since in format 3 the order of bytes is a matter of codecs. Names are written as zarr-python
+order, since in v3 the order of bytes is a matter of codecs. Names are written as zarr-python
 3.4 writes them (``raw_bytes``, ``struct``) and read in every form that has been in use (``r32``,
 ``structured`` with its fields as pairs). Types that NumPy lacks (bfloat16, float8, int4, ...) are
 those of ml_dtypes, which is imported when one is met.
 
 Fill values keep every bit: a NaN that is not the usual one is written as the hex of its bytes, as
-the specification has it ("Fill value", core specification of format 3).
+the specification has it ("Fill value", core specification of v3).
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _struct(fields: Any, depth: int) -> DType:
 
 
 def as_dtype(dtype: Any) -> DType:
-    """The dtype that users mean: one of NumPy, a data type of format 3, or its name or document.
+    """The dtype that users mean: one of NumPy, a v3 data type, or its name or document.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def as_dtype(dtype: Any) -> DType:
 
 
 def data_type_of(dtype: DType) -> Any:
-    """The data type that format 3 has for a dtype of either byte order: a name, or an object.
+    """The data type that v3 has for a dtype of either byte order: a name, or an object.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def data_type_of(dtype: DType) -> Any:
         hint = "its elements have no bytes; give a length, for example 'S20'"
     else:
         hint = f"known are {', '.join((*CORE_TYPES, *_CONFIGURED))}"
-    raise MetadataError(f"dtype {dtype}: format 3 has no data type for it here; {hint}")
+    raise MetadataError(f"dtype {dtype}: v3 has no data type for it here; {hint}")
 
 
 def _struct_document(dtype: DType) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def _struct_document(dtype: DType) -> dict[str, Any]:
         inner, at = layout[name][:2]
         if inner.subdtype is not None:
             raise MetadataError(
-                f"dtype {dtype}: field {name!r} is an array, which format 3 has no data type for; "
+                f"dtype {dtype}: field {name!r} is an array, which v3 has no data type for; "
                 "store it with zarr_format=2, or as several fields"
             )
         if at != offset:
@@ -345,7 +345,7 @@ def _encode_ml(value: Any, dtype: DType) -> Any:
 
 
 def _hex(element: Any) -> str:
-    """Bits as format 3 spells them: the most significant byte first."""
+    """Bits as v3 spells them: the most significant byte first."""
     data: bytes = element.astype(element.dtype.newbyteorder("<")).tobytes()
     return f"0x{data[::-1].hex()}"
 

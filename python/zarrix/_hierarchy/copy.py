@@ -252,7 +252,7 @@ def _regions(source: Any, array: Any) -> Iterator[tuple[slice, ...]]:
 
 
 def _format_of(node: Any) -> Any:
-    """The format of a zarrix or zarr-python 3 node; all else that is not h5py stores format 2."""
+    """The format of a zarrix or zarr-python 3 node; all else that is not h5py stores v2."""
     return getattr(getattr(node, "metadata", None), "zarr_format", 2)
 
 

@@ -97,7 +97,7 @@ def open(
         ``'r'`` reads, ``'r'`` and ``'r+'`` need something to be there; ``'a'`` creates what is not;
         ``'w'`` replaces what is; ``'w-'`` and ``'x'`` fail if something is.
     zarr_version, zarr_format : {2, 3}, optional
-        The format to look for, and to create; what is created has format 2 by default.
+        The format to look for, and to create; what is created has v2 by default.
     path : str, optional
         Where in the store.
     **kwargs
@@ -172,7 +172,7 @@ def open_group(
     durability: Durability | None = None,
     _node: _nodes.Node | None = None,
 ) -> Group:
-    """Open a group, or create it, by file mode; one that is created has format 2 by default.
+    """Open a group, or create it, by file mode; one that is created has v2 by default.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def open_group(
         Of the group, if it is created.
     use_consolidated : bool or str, optional
         True reads metadata from the consolidated metadata, which must be there; a str is the key
-        that it has in format 2.
+        that it has in v2.
     durability : {'process', 'fsync'}, optional
         What a finished write, here and in all members, survives: the end of this process, or also
         the loss of power. As ``zarrix.config.durability`` says when omitted.
@@ -256,7 +256,7 @@ def consolidate_metadata(
     ----------
     store : Store, mapping, str or Path
     metadata_key : str
-        Key of the document in format 2; in format 3 it is a part of the group's ``zarr.json``.
+        Key of the document in v2; in v3 it is a part of the group's ``zarr.json``.
     path : str, optional
         Of the group whose members are consolidated; the root when omitted.
     zarr_format : {2, 3}, optional
@@ -304,7 +304,7 @@ def open_consolidated(
     ----------
     store : Store, mapping, str or Path
     metadata_key : str
-        Key of the document in format 2.
+        Key of the document in v2.
     mode : {'r', 'r+'}
         Changes keep the consolidated metadata true.
     use_consolidated : bool
@@ -362,7 +362,7 @@ def create_group(
     storage_options: Mapping[str, Any] | None = None,
     durability: Durability | None = None,
 ) -> Group:
-    """Create a group, of format 3 unless ``zarr_format`` or the group around it says otherwise.
+    """Create a group, of v3 unless ``zarr_format`` or the group around it says otherwise.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ class GroupTerms:
         return replace(found, consolidated_metadata=view(self._store, self._path, found))
 
     def _parse_metadata(self, document: bytes | None) -> GroupMetadata:
-        """The group's metadata; ``document`` is that of format 3, where it was read already."""
+        """The group's metadata; ``document`` is that of v3, where it was read already."""
         name = GroupMetadata(zarr_format=self._zarr_format).document_name
         key = _nodes.key_of(self._path, name)
         if document is None:

@@ -1,8 +1,8 @@
 """What is known about an array or a group before its data is read.
 
 Both formats are described by the same `ArrayMetadata`: its codecs are a chain in the form of
-format 3, where order "F" of format 2 is a transposition, and filters and compressor are members.
-The terms of format 2 (``order``, ``filters``, ``compressor``, ``dimension_separator``) are views of
+v3, where order "F" of v2 is a transposition, and filters and compressor are members.
+The terms of v2 (``order``, ``filters``, ``compressor``, ``dimension_separator``) are views of
 that one description, so that there is one path into the engine, `ArrayMetadata.layout`.
 `zarrix._metadata.v2` and `zarrix._metadata.v3` read and write the documents.
 """
@@ -68,18 +68,18 @@ class ArrayMetadata:
     fill_value : scalar or None
         An element of ``dtype``; None if chunks that are not stored have no defined content.
     codecs : tuple of dict
-        ``{"name", "configuration"}`` in encoding order, as in format 3.
+        ``{"name", "configuration"}`` in encoding order, as in v3.
     key_encoding : tuple of str and (str or None)
         Name and separator of chunk keys; None where the document does not name a separator.
     has_compressor : bool
-        Whether the last codec is what format 2 calls the compressor, and not a filter.
+        Whether the last codec is what v2 calls the compressor, and not a filter.
     extra : Mapping
-        Members of the document that this version does not know; they are written back. In format 3
+        Members of the document that this version does not know; they are written back. In v3
         the whole document, which is written back but for what changed.
     where : str
         Where the document is, for messages.
     zattrs : Mapping
-        User attributes in format 2, where they have a document of their own: filled in only in what
+        User attributes in v2, where they have a document of their own: filled in only in what
         users get from ``Array.metadata``.
     rectilinear : tuple of AxisGrid or None
         The chunks along each axis where the document gives them axis by axis; None in a regular
@@ -148,12 +148,12 @@ class ArrayMetadata:
 
     @property
     def compressor(self) -> dict[str, Any] | None:
-        """Configuration of the compressor as format 2 writes it, or None."""
+        """Configuration of the compressor as v2 writes it, or None."""
         return _v2_config(self.codecs[-1]) if self.has_compressor else None
 
     @property
     def filters(self) -> tuple[dict[str, Any], ...] | None:
-        """Configurations of the filters as format 2 writes them, or None."""
+        """Configurations of the filters as v2 writes them, or None."""
         last = len(self.codecs) - self.has_compressor
         chain = self.codecs[:last]
         return tuple(_v2_config(c) for c in chain if c["name"].startswith("numcodecs.")) or None
@@ -457,11 +457,11 @@ class GroupMetadata:
     Attributes
     ----------
     attributes : Mapping
-        In format 2, where they have a document of their own, filled in only in what users get from
+        In v2, where they have a document of their own, filled in only in what users get from
         ``Group.metadata``.
     zarr_format : int
     extra : Mapping
-        In format 2 members of the document that this version does not know, in format 3 the whole
+        In v2 members of the document that this version does not know, in v3 the whole
         document; they are written back.
     consolidated_metadata : ConsolidatedMetadata or None
         What is stored about the members together with the group.

@@ -1,6 +1,6 @@
 """``checksum=True``: damage in a chunk is noticed, and others can still read the array.
 
-In format 3 that is the checksum of a zstd frame, or crc32c behind the other codecs. Format 2 has no
+In v3 that is the checksum of a zstd frame, or crc32c behind the other codecs. v2 has no
 codec for it that every reader knows, so it is what zarr 2.18 reads without losing ratio: a crc32
 filter, and where Blosc would shuffle, a shuffle filter before it, since Blosc does not know the
 elements any more. A zstd frame carries its checksum itself; the document does not say so, because
@@ -65,7 +65,7 @@ def with_checksum(metadata: ArrayMetadata) -> ArrayMetadata:
 
 
 def with_frame_checksum(metadata: ArrayMetadata) -> ArrayMetadata:
-    """The same array of format 2, whose zstd frames carry a checksum from now on."""
+    """The same array of v2, whose zstd frames carry a checksum from now on."""
     if metadata.zarr_format == 3 or not metadata.has_compressor:
         return metadata
     *codecs, last = metadata.codecs
@@ -90,7 +90,7 @@ def _parts(codec: Any) -> tuple[str, Mapping[str, Any]]:
 
 
 def _checked(codecs: list[Any]) -> list[Any]:
-    """A chain of format 3 with a checksum at its end; in a shard, over every inner chunk."""
+    """A chain of v3 with a checksum at its end; in a shard, over every inner chunk."""
     *rest, last = codecs
     name, configuration = _parts(last)
     if name == "sharding_indexed":

@@ -1,4 +1,4 @@
-"""Chunk key encodings in the documents of format 3, and in the words of users.
+"""Chunk key encodings in the v3 documents, and in the words of users.
 
 ``default`` and ``v2`` are those of the specification; ``suffix``, from the registry of extensions,
 puts something behind the keys of another one, such as ``.tiff``. What a suffix may be is decided

@@ -1,6 +1,6 @@
 """Consolidated metadata: the documents of a whole hierarchy in one, of its root.
 
-In format 2 that is ``.zmetadata`` beside the root's ``.zgroup``; in format 3 a member of the root's
+In v2 that is ``.zmetadata`` beside the root's ``.zgroup``; in v3 a member of the root's
 ``zarr.json``, as zarr-python 3 writes it. Both become the same thing here: documents by key,
 relative to the root.
 """

@@ -1,4 +1,4 @@
-"""Chunk grids in the documents of format 3, and in the words of users.
+"""Chunk grids in the v3 documents, and in the words of users.
 
 A regular grid has chunks of one shape. A rectilinear one lists the lengths of the chunks along each
 axis, equal neighbours as ``[length, count]``, or gives one length for as many chunks as it takes.

@@ -52,15 +52,15 @@ def parsed(documents: Mapping[str, bytes], to: int) -> ArrayMetadata:
 
 
 def zattrs(attributes: Mapping[str, Any]) -> dict[str, bytes]:
-    """The document of attributes in format 2, where there are any."""
+    """The document of attributes in v2, where there are any."""
     return {".zattrs": v2.attributes_document(attributes)} if attributes else {}
 
 
 def to_3(array: ArrayMetadata) -> dict[str, bytes]:
-    """The documents of an array of format 2 in format 3."""
+    """The documents of a v2 array in v3."""
     unknown = sorted(array.extra)
     if unknown:
-        raise MetadataError(f"its document has the key {unknown[0]!r}, which format 3 does not")
+        raise MetadataError(f"its document has the key {unknown[0]!r}, which v3 does not have")
     attributes = array.attributes
     names = attributes.get(_DIMENSIONS)
     named = isinstance(names, list) and len(names) == len(array.shape)
@@ -80,10 +80,10 @@ def to_3(array: ArrayMetadata) -> dict[str, bytes]:
         chain.append(_packer_of_3(array.compressor, array.dtype if not array.filters else dtype))
     arrays, middle, binary = split_chain(chain)
     if len(middle) > 1 or (middle and objects) or chain != [*arrays, *middle, *binary]:
-        raise MetadataError("a filter on elements follows one on bytes, which format 3 forbids")
+        raise MetadataError("a filter on elements follows one on bytes, which v3 forbids")
     data_type, fill, serializer = _variable_of_3(array, objects) if objects else _sized_of_3(array)
     if objects is None:
-        # Of format 2 a compressor of elements, such as pcodec, is both in one.
+        # Of v2 a compressor of elements, such as pcodec, is both in one.
         serializer = middle[0] if middle else _bytes_codec(dtype)
     document: dict[str, Any] = {
         "shape": list(array.shape),
@@ -101,7 +101,7 @@ def to_3(array: ArrayMetadata) -> dict[str, bytes]:
         "attributes": attributes,
     }
     if named:
-        # What xarray keeps in an attribute in format 2, the document has a place for.
+        # What xarray keeps in an attribute in v2, the document has a place for.
         del attributes[_DIMENSIONS]
         document["dimension_names"] = names
     document.update(zarr_format=3, node_type="array", storage_transformers=[])
@@ -118,10 +118,10 @@ def _sized_of_3(array: ArrayMetadata) -> tuple[Any, Any, dict[str, Any]]:
 
 
 def _object_codec(array: ArrayMetadata) -> str:
-    """The codec of objects that format 3 has a data type for."""
+    """The codec of objects that v3 has a data type for."""
     codec_id = str((array.filters or ({"id": None},))[0]["id"])
     if codec_id not in _EMPTY:
-        raise MetadataError(f"format 3 has no data type for objects of the codec {codec_id!r}")
+        raise MetadataError(f"v3 has no data type for objects of the codec {codec_id!r}")
     return codec_id
 
 
@@ -131,7 +131,7 @@ def _variable_of_3(array: ArrayMetadata, codec_id: str) -> tuple[Any, Any, dict[
     empty = _EMPTY[codec_id]
     fill = empty if array.fill_value in (0, None) else array.fill_value
     if type(fill) is not type(empty):
-        raise MetadataError(f"format 3 cannot spell its fill value, {fill!r}")
+        raise MetadataError(f"v3 cannot represent its fill value, {fill!r}")
     return (
         data_type,
         encode_fill(fill, VARIABLE_TYPES[data_type]),
@@ -159,7 +159,7 @@ def _orders(dtype: np.dtype[Any]) -> Iterator[str]:
 def _filter_of_3(
     config: Mapping[str, Any], dtype: np.dtype[Any]
 ) -> tuple[dict[str, Any], np.dtype[Any]]:
-    """A filter of format 2 as a codec of format 3, and the dtype that it gives."""
+    """A filter of v2 as a v3 codec, and the dtype that it gives."""
     given = {key: value for key, value in config.items() if key != "id"}
     after = dtype
     for key in _TYPES:
@@ -194,23 +194,23 @@ def _renamed_packer(
 
 
 def to_2(array: ArrayMetadata) -> dict[str, bytes]:
-    """The documents of an array of format 3 in format 2.
+    """The documents of a v3 array in v2.
 
     That of its chunks: what chunk keys they need is not looked at, and of shards it describes the
     inner chunks, which somebody has to take out of them.
     """
     if any(not axis.even for axis in array.grid):
         raise MetadataError(
-            "its chunks have several shapes, which format 2 does not have; rewrite it with "
+            "its chunks have several shapes, which v2 does not have; rewrite it with "
             "from_array(zarr_format=2, chunks=...)"
         )
     if array.key_suffix:
-        raise MetadataError(f"its chunk keys end with {array.key_suffix!r}, and in format 2 do not")
+        raise MetadataError(f"its chunk keys end with {array.key_suffix!r}, and in v2 do not")
     known = {"shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs"}
     known |= {"attributes", "zarr_format", "node_type", "storage_transformers", "dimension_names"}
     unknown = sorted(set(array.extra) - known)
     if unknown:
-        raise MetadataError(f"its document has the key {unknown[0]!r}, which format 2 does not")
+        raise MetadataError(f"its document has the key {unknown[0]!r}, which v2 does not have")
     shard = array.shard_codec
     codecs = array.codecs if shard is None else (*_before_shard(array), *shard["codecs"])
     arrays, middle, binary = split_chain(dict(codec) for codec in codecs)
@@ -222,15 +222,15 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
         )
     serializer = middle[0]["name"].removeprefix("numcodecs.")
     if serializer not in (objects or "bytes", "pcodec"):
-        raise MetadataError(f"format 2 has no {middle[0]['name']!r}")
+        raise MetadataError(f"v2 has no {middle[0]['name']!r}")
     axes = len(array.shape)
     order = stored_order(codecs, axes, array.where)
     orders = {tuple(range(axes)): "C", tuple(reversed(range(axes))): "F"}
     if order not in orders:
-        raise MetadataError(f"format 2 stores axes in C or F order, not in the order {order}")
+        raise MetadataError(f"v2 stores axes in C or F order, not in the order {order}")
     chain = [codec for codec in arrays if codec["name"] != "transpose"]
     if any(codec["name"] != "transpose" for codec in arrays[: len(arrays) - len(chain)]):
-        raise MetadataError("a transposition follows a filter, which format 2 does not have")
+        raise MetadataError("a transposition follows a filter, which v2 does not have")
     big = middle[0].get("configuration", {}).get("endian") == "big"
     dtype = array.dtype.newbyteorder(">") if big else array.dtype
     fill = encode_fill_value(array.fill_value, array.dtype) if objects is None else None
@@ -267,10 +267,10 @@ def _before_shard(array: ArrayMetadata) -> Iterator[Mapping[str, Any]]:
 
 
 def _config_of_2(codec: Mapping[str, Any], big: bool) -> dict[str, Any]:
-    """A codec of format 3 as a filter of format 2, where elements say in which order they lie."""
+    """A v3 codec as a filter of v2, where elements say in which order they lie."""
     config = numcodecs_config(codec)
     if config is None:
-        raise MetadataError(f"format 2 has no codec {codec['name']!r}")
+        raise MetadataError(f"v2 has no codec {codec['name']!r}")
     if big:
         given = {key: config[key] for key in _TYPES if config.get(key) is not None}
         config = {

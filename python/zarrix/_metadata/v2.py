@@ -1,4 +1,4 @@
-"""The documents of format 2: ``.zarray``, ``.zgroup`` and ``.zattrs``.
+"""The v2 documents: ``.zarray``, ``.zgroup`` and ``.zattrs``.
 
 What is written is byte for byte what zarr 2.18 writes for the same array, but for two members that
 TensorStore refuses, and that all others read the same without: ``"checksum": false`` of zstd is
@@ -170,7 +170,7 @@ def parse_array(
     missing = [key for key in _ARRAY_KEYS if key not in members]
     if missing:
         raise MetadataError(
-            f"{where}: lacks the key {', '.join(map(repr, missing))}; an array of format 2 has "
+            f"{where}: lacks the key {', '.join(map(repr, missing))}; a v2 array has "
             f"{', '.join(_ARRAY_KEYS)}"
         )
     _check_format(members, where)
@@ -240,7 +240,7 @@ def parse_group(document: Any, where: str = ".zgroup") -> GroupMetadata:
     """The group that a ``.zgroup`` document describes; `MetadataError` if it does not."""
     members = members_of(document, where)
     if "zarr_format" not in members:
-        raise MetadataError(f"{where}: lacks the key 'zarr_format'; a group of format 2 has it")
+        raise MetadataError(f"{where}: lacks the key 'zarr_format'; a v2 group has it")
     _check_format(members, where)
     extra = {key: value for key, value in members.items() if key != "zarr_format"}
     return GroupMetadata(zarr_format=2, extra=extra)

@@ -1,4 +1,4 @@
-"""The documents of format 3: ``zarr.json`` of arrays and groups.
+"""The v3 documents: ``zarr.json`` of arrays and groups.
 
 A new array's document is made in the order and spelling of zarr-python 3.4, and then read like any
 other, so that there is one place that decides what a document may say. A document that contradicts
@@ -117,7 +117,7 @@ def new_array(
     dimension_names: Any = None,
     where: str = "zarr.json",
 ) -> ArrayMetadata:
-    """The metadata of a new array of format 3.
+    """The metadata of a new array of v3.
 
     Parameters
     ----------
@@ -248,12 +248,12 @@ def _partition(
 
 
 def _at_least_one(lengths: tuple[int, ...]) -> tuple[int, ...]:
-    # Format 3 has no chunks of length zero, also where an axis is empty.
+    # v3 has no chunks of length zero, also where an axis is empty.
     return tuple(max(length, 1) for length in lengths)
 
 
 def new_group(attributes: Mapping[str, Any] | None = None) -> GroupMetadata:
-    """The metadata of a new group of format 3."""
+    """The metadata of a new group of v3."""
     # Through JSON: tuples become what a reader will see.
     return parse_group(group_document(GroupMetadata(attributes=dict(attributes or {}))))
 
@@ -310,7 +310,7 @@ def parse_array(document: Any, where: str = "zarr.json") -> ArrayMetadata:
     missing = [key for key in _ARRAY_KEYS if key not in members]
     if missing:
         raise MetadataError(
-            f"{where}: lacks the key {', '.join(map(repr, missing))}; an array of format 3 has "
+            f"{where}: lacks the key {', '.join(map(repr, missing))}; a v3 array has "
             f"{', '.join(_ARRAY_KEYS)}"
         )
     _check_node(members, "array", _KNOWN_KEYS, where)
@@ -386,7 +386,7 @@ def parse_group(document: Any, where: str = "zarr.json") -> GroupMetadata:
     members = members_of(document, where)
     for key in ("zarr_format", "node_type"):
         if key not in members:
-            raise MetadataError(f"{where}: lacks the key {key!r}; a group of format 3 has it")
+            raise MetadataError(f"{where}: lacks the key {key!r}; a v3 group has it")
     _check_node(members, "group", _GROUP_KEYS, where)
     return GroupMetadata(dict(members.get("attributes", {})), extra=members)
 

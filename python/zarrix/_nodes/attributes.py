@@ -67,7 +67,7 @@ class Attributes(MutableMapping[str, Any]):
     ) -> None:
         self.store: Store = as_store(store)
         self.key = key
-        # In format 3 they are a member of the node's document, which is kept around them.
+        # In v3 they are a member of the node's document, which is kept around them.
         self._inside = key == "zarr.json" or key.endswith("/zarr.json")
         self.read_only = read_only
         self.cache = cache

@@ -76,7 +76,7 @@ def _without_members(document: Any) -> Any:
 
 
 def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
-    """Write the consolidated metadata of the group at ``path``; in format 2 under the name ``key``.
+    """Write the consolidated metadata of the group at ``path``; in v2 under the name ``key``.
 
     The documents are read under the lock of what is written, so that no change gets lost between.
     """
@@ -175,7 +175,7 @@ class ConsolidatedMetadata:
     must_understand: ClassVar[bool] = False
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is in the document of a group of format 3."""
+        """As it is in the document of a v3 group."""
         members = {path: one.to_dict() for path, one in self.flattened_metadata.items()}
         return {"kind": self.kind, "must_understand": self.must_understand, "metadata": members}
 

@@ -1,7 +1,7 @@
 """Nodes of a hierarchy in a store: which keys make one, making one, and clearing the way for one.
 
-A node of format 2 is an array by its ``.zarray``, a group by its ``.zgroup``; one of format 3 says
-in its ``zarr.json`` what it is. Where a place has documents of both, format 2 is what it is, as it
+A v2 node is an array by its ``.zarray``, a group by its ``.zgroup``; one of v3 says
+in its ``zarr.json`` what it is. Where a place has documents of both, v2 is what it is, as it
 is to zarr 2. All nodes of a hierarchy have one format, that of its root.
 
 Nothing is deleted before what replaces it is known to be valid, and nothing is deleted that is not
@@ -206,9 +206,8 @@ def in_other_format(store: Store, path: str, asked: int | None) -> str:
     node = None if asked is None else find(store, path)
     if node is None:
         return ""
-    what = "an array" if node.kind == "array" else "a group"
     return (
-        f"; there is {what} of format {node.zarr_format}: leave out zarr_format={asked}, or "
+        f"; there is a v{node.zarr_format} {node.kind}: leave out zarr_format={asked}, or "
         f"change its format with zarrix.migrate(store, to={asked})"
     )
 
@@ -235,7 +234,7 @@ def choose_format(
     default : 2 or 3
         Format of the release of zarr that introduced the function.
     word : str, optional
-        An argument of the call that only format 3 has.
+        An argument of the call that only v3 has.
 
     Raises
     ------
@@ -251,8 +250,8 @@ def choose_format(
             continue
         if asked not in (None, node.zarr_format):
             raise ValueError(
-                f"{describe(store, above)} is a group of format {node.zarr_format}, and so are its "
-                f"members; zarr_format={asked} needs a hierarchy of its own"
+                f"{describe(store, above)} is a v{node.zarr_format} group, and its members are "
+                f"v{node.zarr_format}, too; zarr_format={asked} needs another hierarchy"
             )
         asked = node.zarr_format
         break
@@ -371,7 +370,7 @@ def _check_name(name: str, path: str) -> None:
     if name.startswith("__"):
         warnings.warn(
             f"path {path!r} has the segment {name!r}; names that begin with '__' are reserved by "
-            "the specification of format 3, and other programs may refuse them",
+            "the specification of v3, and other programs may refuse them",
             UserWarning,
             stacklevel=5,
         )

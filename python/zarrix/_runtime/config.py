@@ -67,7 +67,7 @@ class Config:
         its own.
     write_empty_chunks : bool or None
         Whether arrays store chunks that hold only the fill value, where their call does not say
-        (``ZARRIX_WRITE_EMPTY_CHUNKS``). None, the default: they do in format 2, not in format 3.
+        (``ZARRIX_WRITE_EMPTY_CHUNKS``). None, the default: they do in v2, not in v3.
     read_missing_chunks : bool
         Whether a chunk that is not stored reads as the fill value, as it does by default
         (``ZARRIX_READ_MISSING_CHUNKS``), or is a `ChunkNotFoundError`. For arrays that are opened

@@ -1,4 +1,4 @@
-"""The base class of codecs of format 3, under the module name of zarr-python 3."""
+"""The base class of v3 codecs, under the module name of zarr-python 3."""
 
 from zarrix._codecs.classes import Codec
 

@@ -1,9 +1,9 @@
-"""Codecs: those of format 3 as classes, and those of numcodecs, which format 2 names.
+"""Codecs: those of v3 as classes, and those of numcodecs, which v2 names.
 
 ``BytesCodec``, ``ZstdCodec``, ``ShardingCodec``, ... have the names and arguments of zarr-python 3.
 ``Blosc``, ``Zstd``, ``Delta``, ... are the classes of numcodecs, as code for zarr 2.18 imports
 them; numcodecs is imported when the first of them is taken from here. `zarrix.codecs.numcodecs` has
-the codecs that format 3 calls ``numcodecs.<id>``.
+the codecs that v3 calls ``numcodecs.<id>``.
 """
 
 from __future__ import annotations

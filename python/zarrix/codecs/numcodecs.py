@@ -1,10 +1,10 @@
-"""The codecs that format 3 calls ``numcodecs.<id>``, under the names of zarr-python 3.
+"""The codecs that v3 calls ``numcodecs.<id>``, under the names of zarr-python 3.
 
     from zarrix.codecs import numcodecs
 
     numcodecs.Delta(dtype="<i4").to_dict()
 
-They are names with a configuration, like all codecs of format 3; most of them are native in the
+They are names with a configuration, like all v3 codecs; most of them are native in the
 engine, and the rest is called in numcodecs.
 """
 
@@ -40,7 +40,7 @@ __all__ = [
 
 
 class NumcodecsCodec(OtherCodec):
-    """A codec of numcodecs in format 3; the keywords are those of numcodecs' class."""
+    """A codec of numcodecs in v3; the keywords are those of numcodecs' class."""
 
     codec_id: ClassVar[str]
 

@@ -33,7 +33,7 @@ from zarrix.util import json_loads
 
 __all__ = ["Migration", "migrate"]
 
-# Chunk keys that only format 3 has.
+# Chunk keys that only v3 has.
 _KEY_OF_3 = re.compile(r"c|c(?:/\d+)+|c(?:\.\d+)+")
 _NAMES = {2: (".zgroup", ".zarray", ".zattrs"), 3: ("zarr.json",)}
 
@@ -67,7 +67,7 @@ class Migration:
         verb = "migrated" if self.done else "would migrate"
         rows = [
             f"{verb} {counted(len(self.arrays), 'array')} and "
-            f"{counted(len(self.groups), 'group')} to format {self.to}"
+            f"{counted(len(self.groups), 'group')} to v{self.to}"
         ]
         for path in self.arrays:
             chunks = ", and rewrites its chunks" if path in self.rewritten else ""
@@ -102,8 +102,8 @@ def migrate(
     dry_run : bool
         Change nothing, and say what would change and what stands in the way.
     rewrite : bool
-        On the way to format 2, arrays whose chunks cannot stay where they are (keys that begin with
-        ``c``, and shards) get copies of their chunks under keys of format 2; until the old ones are
+        On the way to v2, arrays whose chunks cannot stay where they are (keys that begin with
+        ``c``, and shards) get copies of their chunks under v2 keys; until the old ones are
         removed at the end, both take space. Otherwise such arrays stand in the way.
 
     Returns
@@ -123,7 +123,7 @@ def migrate(
     >>> store = zarr.MemoryStore()
     >>> zarr.group(store).create_dataset("a", data=[1, 2, 3]).attrs["unit"] = "mm"
     >>> print(zarr.migrate(store, to=3))
-    migrated 1 array and 1 group to format 3
+    migrated 1 array and 1 group to v3
       array /a
       group /
     >>> zarr.open(store)["a"].zarr_format, zarr.open(store)["a"][:]
@@ -217,7 +217,7 @@ def _plan(
         known = {"attributes", "zarr_format", "node_type", "consolidated_metadata"}
         unknown = sorted(set(metadata.extra) - known)
         if unknown:
-            return f"its document has the key {unknown[0]!r}, which format {to} does not"
+            return f"its document has the key {unknown[0]!r}, which v{to} does not have"
         if to == 3:
             return _Change({"zarr.json": v3.group_document(v3.new_group(metadata.attributes))})
         return _Change({".zgroup": v2.group_document(), **zattrs(metadata.attributes)})
@@ -225,7 +225,7 @@ def _plan(
         documents = to_3(metadata) if to == 3 else to_2(metadata)
         new = parsed(documents, to)
         if not same_fill(metadata.fill_value, new.fill_value, metadata.dtype):
-            return f"format {to} cannot spell its fill value, {metadata.fill_value!r}, to the bit"
+            return f"v{to} cannot represent its fill value, {metadata.fill_value!r}, to the bit"
         why = _why_rewritten(metadata) if to == 2 else None
         if why is None:
             _check_equal(store, path, metadata, new)
@@ -233,7 +233,7 @@ def _plan(
         if metadata.key_encoding[0] == "v2":
             return f"{why}, and the keys of its shards are those that its chunks would have"
         if not rewrite:
-            return f"{why}; rewrite=True copies its chunks to keys of format 2"
+            return f"{why}; rewrite=True copies its chunks to v2 keys"
         new.layout()
         return _Change(documents, (metadata, new))
     except (ZarrixError, ValueError, TypeError) as error:
@@ -241,11 +241,11 @@ def _plan(
 
 
 def _why_rewritten(array: ArrayMetadata) -> str | None:
-    """Why the chunks of an array of format 3 cannot stay where they are in format 2."""
+    """Why the chunks of a v3 array cannot stay where they are in v2."""
     if array.shard_codec is not None:
-        return "its chunks are in shards, which format 2 does not have"
+        return "its chunks are in shards, which v2 does not have"
     if array.key_encoding[0] != "v2":
-        return "its chunk keys begin with 'c', which format 2 does not have"
+        return "its chunk keys begin with 'c', which v2 does not have"
     return None
 
 
@@ -280,7 +280,7 @@ def _check_equal(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata
 
 
 def _rewrite(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata) -> None:
-    """Store the chunks of an array under the keys of format 2, beside the old ones."""
+    """Store the chunks of an array under the v2 keys, beside the old ones."""
     before, after = _io(store, path, old), _io(store, path, new)
     _forget(store, path, new)
     for key, place in before.stored_chunks():
@@ -300,7 +300,7 @@ def _rewrite(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata) ->
 
 
 def _forget(store: Store, path: str, new: ArrayMetadata) -> None:
-    """Delete what an earlier migration has left under the keys of format 2."""
+    """Delete what an earlier migration has left under the v2 keys."""
     for key, _ in _io(store, path, new).stored_chunks():
         store.update_value(key, lambda _: None)
 
@@ -344,7 +344,7 @@ def _carry_out(
             _forget(store, path, new)
         raise MetadataError("metadata changed during the migration; nothing was migrated")
     if to == 2:
-        # Attributes first: with the root's other document the hierarchy is one of format 2.
+        # Attributes first: with the root's other document the hierarchy is one of v2.
         for name in sorted(documents[root], reverse=True, key=lambda name: name == ".zattrs"):
             store[_nodes.key_of(root, name)] = documents[root][name]
     # The root's first: from then on all other programs see the new format, too.

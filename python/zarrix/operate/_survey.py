@@ -73,7 +73,7 @@ class Survey:
     chunks : dict of str to list of str
         Keys that may be chunks, by the path of the array.
     twins : dict of str to Array
-        By path, what a document of format 3 says where one of format 2 decides.
+        By path, what a v3 document says where one of v2 decides.
     outside : set of str
         Keys that are like those of an array's chunks, and that its shape does not have.
     problems : list of Problem
@@ -186,7 +186,7 @@ def _open_array(found: Survey, key: str, node: nodes.Node, parse: Callable[..., 
         parse(node.document, _where(found, key))
         found.problems.append(Problem("codec", key, _sentence(found, key, error)))
     else:
-        # Where a place has documents of both formats, it is of format 2, which is read first.
+        # Where a place has documents of both formats, it is of v2, which is read first.
         (found.twins if path in found.arrays else found.arrays)[path] = opened
 
 
