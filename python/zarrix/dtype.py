@@ -10,21 +10,32 @@ these are for code that was written for zarr-python.
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
-
-import numpy as np
-
-from zarrix._dtypes.objects import BYTES, STRING, is_variable, object_codec_of
-from zarrix._dtypes.v2 import decode_dtype, encode_dtype
-from zarrix._dtypes.v3 import (
-    as_dtype,
-    data_type_of,
-    decode_data_type,
-    decode_fill,
-    default_fill,
-    encode_fill,
+from zarrix._dtypes.zdtype import (
+    Bool,
+    Complex64,
+    Complex128,
+    DateTime64,
+    FixedLengthUTF32,
+    Float16,
+    Float32,
+    Float64,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    NullTerminatedBytes,
+    RawBytes,
+    Struct,
+    Structured,
+    TimeDelta64,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    VariableLengthBytes,
+    VariableLengthUTF8,
+    ZDType,
+    parse_dtype,
 )
 
 __all__ = [
@@ -54,225 +65,3 @@ __all__ = [
     "ZDType",
     "parse_dtype",
 ]
-
-
-def _check_format(zarr_format: Any) -> None:
-    if zarr_format not in (2, 3):
-        raise ValueError(f"zarr_format is 2 or 3, not {zarr_format!r}")
-
-
-@dataclass(frozen=True)
-class ZDType:
-    """A data type: a NumPy dtype in native byte order, and its name in documents.
-
-    Examples
-    --------
-    >>> Int16().to_json(zarr_format=3), DateTime64(unit="ns").to_native_dtype()
-    ('int16', dtype('<M8[ns]'))
-    """
-
-    dtype: np.dtype[Any]
-    code: ClassVar[str] = ""
-
-    def to_native_dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype."""
-        return self.dtype
-
-    @classmethod
-    def from_native_dtype(cls, dtype: Any) -> Self:
-        """The data type of a NumPy dtype."""
-        made = object.__new__(cls)
-        found = np.dtype(dtype)
-        object.__setattr__(made, "dtype", found if is_variable(found) else found.newbyteorder("="))
-        return made
-
-    @classmethod
-    def from_json(cls, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Self:
-        """The data type that a document names."""
-        _check_format(zarr_format)
-        if zarr_format == 2:
-            data = data.get("name", data) if isinstance(data, dict) else data
-            return cls.from_native_dtype(decode_dtype(data))
-        return cls.from_native_dtype(decode_data_type(data, "data type"))
-
-    def to_json(self, zarr_format: Literal[2, 3] = 3) -> Any:
-        """What documents of the format call it."""
-        _check_format(zarr_format)
-        if zarr_format == 2:
-            objects = object_codec_of(self.dtype)
-            codec_id = None if objects is None or objects[1] is None else objects[1]["id"]
-            name = encode_dtype(self.dtype) if objects is None else "|O"
-            return {"name": name, "object_codec_id": codec_id}
-        return data_type_of(self.dtype)
-
-    @property
-    def dtype_cls(self) -> type[np.dtype[Any]]:
-        """The class of the NumPy dtype."""
-        return type(self.dtype)
-
-    @property
-    def endianness(self) -> str | None:
-        """Byte order in memory, the machine's; None where there is none to speak of."""
-        return None if self.dtype.byteorder == "|" else sys.byteorder
-
-    @property
-    def object_codec_id(self) -> str | None:
-        """The object codec that v2 stores elements with that have no size."""
-        found: str | None = self.to_json(2)["object_codec_id"]
-        return found
-
-    @property
-    def item_size(self) -> int:
-        """Bytes of one element."""
-        return self.dtype.itemsize
-
-    def default_scalar(self) -> Any:
-        """The fill value that new arrays have."""
-        return default_fill(self.dtype)
-
-    def cast_scalar(self, data: Any) -> Any:
-        """A value as an element of this type."""
-        return data if is_variable(self.dtype) else np.asarray(data).astype(self.dtype)[()]
-
-    def to_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
-        """An element as v3 documents write it."""
-        _check_format(zarr_format)
-        return encode_fill(self.cast_scalar(data), self.dtype)
-
-    def from_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
-        """The element that a v3 document means."""
-        _check_format(zarr_format)
-        return decode_fill(data, self.dtype, "scalar")
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.dtype.str!r})"
-
-
-class _Plain(ZDType):
-    """A data type without parameters. ``endianness`` is accepted: codecs decide it in v3."""
-
-    def __init__(self, *, endianness: str = "little") -> None:
-        super().__init__(np.dtype(self.code))
-
-
-class _OfLength(ZDType):
-    """Elements of so many bytes; of so many characters for text."""
-
-    def __init__(self, *, length: int, endianness: str = "little") -> None:
-        super().__init__(np.dtype(f"{self.code}{length}"))
-
-    @property
-    def length(self) -> int:
-        """Bytes, or characters, of one element."""
-        return self.dtype.itemsize // (4 if self.code == "U" else 1)
-
-
-class _Time(ZDType):
-    def __init__(
-        self, *, unit: str = "generic", scale_factor: int = 1, endianness: str = "little"
-    ) -> None:
-        kind = self.code if unit == "generic" else f"{self.code}[{scale_factor}{unit}]"
-        super().__init__(np.dtype(kind))
-
-    @property
-    def unit(self) -> str:
-        """Unit of time, as NumPy names it."""
-        return np.datetime_data(self.dtype)[0]
-
-    @property
-    def scale_factor(self) -> int:
-        """How many units one step is."""
-        return np.datetime_data(self.dtype)[1]
-
-
-class Struct(ZDType):
-    """Elements with named fields of data types of their own."""
-
-    def __init__(self, *, fields: Any) -> None:
-        described = [(name, as_dtype(kind)) for name, kind in fields]
-        super().__init__(np.dtype(described))
-
-    @property
-    def fields(self) -> tuple[tuple[str, ZDType], ...]:
-        """Names and data types of the fields."""
-        names = self.dtype.names or ()
-        return tuple((name, parse_dtype(self.dtype[name])) for name in names)
-
-
-Structured = Struct
-
-
-class VariableLengthUTF8(ZDType):
-    """Texts of any length: NumPy's strings, or objects where NumPy is older than 2."""
-
-    def __init__(self) -> None:
-        super().__init__(STRING)
-
-
-class VariableLengthBytes(ZDType):
-    """Bytes of any length, as objects."""
-
-    def __init__(self) -> None:
-        super().__init__(BYTES)
-
-
-def _make(name: str, code: str, base: type[ZDType]) -> type[ZDType]:
-    text = f"The data type of NumPy's ``{code}``."
-    return type(name, (base,), {"code": code, "__module__": __name__, "__doc__": text})
-
-
-Bool = _make("Bool", "?", _Plain)
-Int8 = _make("Int8", "i1", _Plain)
-Int16 = _make("Int16", "i2", _Plain)
-Int32 = _make("Int32", "i4", _Plain)
-Int64 = _make("Int64", "i8", _Plain)
-UInt8 = _make("UInt8", "u1", _Plain)
-UInt16 = _make("UInt16", "u2", _Plain)
-UInt32 = _make("UInt32", "u4", _Plain)
-UInt64 = _make("UInt64", "u8", _Plain)
-Float16 = _make("Float16", "f2", _Plain)
-Float32 = _make("Float32", "f4", _Plain)
-Float64 = _make("Float64", "f8", _Plain)
-Complex64 = _make("Complex64", "c8", _Plain)
-Complex128 = _make("Complex128", "c16", _Plain)
-FixedLengthUTF32 = _make("FixedLengthUTF32", "U", _OfLength)
-NullTerminatedBytes = _make("NullTerminatedBytes", "S", _OfLength)
-RawBytes = _make("RawBytes", "V", _OfLength)
-DateTime64 = _make("DateTime64", "M8", _Time)
-TimeDelta64 = _make("TimeDelta64", "m8", _Time)
-
-_BY_CODE = {
-    **{one.code: one for one in (Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64)},
-    **{one.code: one for one in (Float16, Float32, Float64, Complex64, Complex128)},
-    **{one.code: one for one in (FixedLengthUTF32, NullTerminatedBytes, RawBytes)},
-    **{one.code: one for one in (DateTime64, TimeDelta64)},
-}
-
-
-def parse_dtype(dtype_spec: Any, *, zarr_format: Literal[2, 3] = 3) -> ZDType:
-    """The data type that a NumPy dtype, a name, a document or a data type means.
-
-    Raises
-    ------
-    MetadataError, TypeError
-        It is none.
-
-    Examples
-    --------
-    >>> parse_dtype("int32")
-    Int32('<i4')
-    """
-    _check_format(zarr_format)
-    if isinstance(dtype_spec, ZDType):
-        return dtype_spec
-    if zarr_format == 2 and isinstance(dtype_spec, dict):
-        dtype_spec = decode_dtype(dtype_spec["name"])
-    dtype = as_dtype(dtype_spec)
-    if is_variable(dtype):
-        return VariableLengthUTF8() if data_type_of(dtype) == "string" else VariableLengthBytes()
-    dtype = dtype.newbyteorder("=")
-    if dtype.names is not None:
-        return Struct.from_native_dtype(dtype)
-    code = dtype.str[1:].partition("[")[0]
-    found = _BY_CODE.get(code if code in _BY_CODE else dtype.kind, ZDType)
-    return found.from_native_dtype(dtype)

@@ -13,7 +13,7 @@ import numpy as np
 from zarrix._dtypes.v2 import decode_dtype, decode_fill_value, encode_dtype, encode_fill_value
 from zarrix._errors import MetadataError
 from zarrix._metadata import v2 as _v2
-from zarrix.util import json_loads
+from zarrix._metadata.json import json_loads
 
 __all__ = [
     "MetadataError",

@@ -19,15 +19,16 @@ from zarrix._array import resize as _resize
 from zarrix._array.h5py_names import ARRAY_ADVICE
 from zarrix._array.indexing import Selecting
 from zarrix._display import text
+from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._dtypes.v3 import data_type_of, encode_fill
 from zarrix._errors import ArrayIndexError, MetadataError, Suggesting
 from zarrix._metadata import v2, v3
+from zarrix._metadata.arguments import normalize_shape
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._runtime.config import config
 from zarrix._selection.basic import AxisSelection, parse_basic
 from zarrix._selection.fancy import pick
 from zarrix._selection.values import as_out, as_value, is_lazy, slabs
-from zarrix.util import normalize_fill_value, normalize_shape
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -28,6 +28,7 @@ from zarrix._errors import (
     ContainsArrayError,
     ContainsGroupError,
 )
+from zarrix._metadata.arguments import normalize_order
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.checksum import with_checksum
 from zarrix._metadata.grid_documents import has_lists
@@ -51,7 +52,6 @@ from zarrix._nodes.undo import or_nothing
 from zarrix._selection.values import is_lazy
 from zarrix._stores.open import KVStore, MemoryStore, Store, as_store
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
-from zarrix.util import normalize_order
 
 __all__ = [
     "array",

@@ -19,11 +19,11 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._array.length_lock import LengthLock
+from zarrix._metadata.arguments import normalize_resize_args
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._nodes import nodes
 from zarrix._selection.basic import AxisSelection
 from zarrix._selection.values import as_value, fill_element
-from zarrix.util import normalize_resize_args
 
 if TYPE_CHECKING:
     from zarrix._array.array import Array

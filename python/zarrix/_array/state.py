@@ -26,6 +26,7 @@ from zarrix._array.v3_properties import ArrayTerms
 from zarrix._codecs.normalize import numcodecs_config
 from zarrix._codecs.python_codecs import shown_codec
 from zarrix._display import text
+from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata, OpenedDocument
@@ -39,7 +40,6 @@ from zarrix._nodes.member import Member
 from zarrix._runtime.config import config
 from zarrix._stores.open import Store, as_store
 from zarrix._stores.path import normalize_storage_path
-from zarrix.util import normalize_fill_value
 
 __all__ = ["ArrayState"]
 

@@ -16,10 +16,10 @@ from zarrix._codecs.python_codecs import shown_codec
 from zarrix._errors import suggestion
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._metadata.json import json_dumps
 from zarrix._metadata.keywords import Format, completable
 from zarrix._nodes import nodes
 from zarrix._stores.path import StorePath
-from zarrix.util import json_dumps
 
 __all__ = ["ArrayConfig", "ArrayTerms"]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from zarrix._array import create as _create
 from zarrix._array.array import Array
+from zarrix._metadata.arguments import normalize_shape
 from zarrix._metadata.keywords import (
     DatasetKeywords,
     MemberDataKeywords,
@@ -21,7 +22,6 @@ from zarrix._metadata.keywords import (
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes
 from zarrix._stores.open import Store
-from zarrix.util import normalize_shape
 
 __all__ = ["Creating"]
 

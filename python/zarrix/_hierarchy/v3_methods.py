@@ -15,6 +15,7 @@ from zarrix._array import create_array as _create_array
 from zarrix._array.array import Array
 from zarrix._errors import ArrayNotFoundError, ContainsArrayError, GroupNotFoundError
 from zarrix._metadata import v2, v3
+from zarrix._metadata.arguments import normalize_shape
 from zarrix._metadata.array import ArrayMetadata, GroupMetadata
 from zarrix._metadata.keywords import Format, V3RequireKeywords, V3ShapeKeywords, completable, takes
 from zarrix._nodes import nodes as _nodes
@@ -22,7 +23,6 @@ from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.consolidate import view
 from zarrix._stores.open import Store, as_store
 from zarrix._stores.path import StorePath, normalize_storage_path
-from zarrix.util import normalize_shape
 
 if TYPE_CHECKING:
     from zarrix._hierarchy.group import Group

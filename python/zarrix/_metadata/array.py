@@ -205,7 +205,7 @@ class ArrayMetadata:
     @property
     def data_type(self) -> Any:
         """The data type as an object of `zarrix.dtype`."""
-        from zarrix.dtype import parse_dtype
+        from zarrix._dtypes.zdtype import parse_dtype
 
         return parse_dtype(self.dtype, zarr_format=3)
 

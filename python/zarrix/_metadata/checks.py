@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zarrix._errors import MetadataError, shorten
-from zarrix.util import json_loads
+from zarrix._metadata.json import json_loads
 
 __all__ = ["MAX_LENGTH", "extension", "lengths", "members_of", "wrong"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from zarrix._errors import MetadataError, shorten
 from zarrix._metadata.checks import members_of
-from zarrix.util import json_dumps, json_loads
+from zarrix._metadata.json import json_dumps, json_loads
 
 __all__ = ["Documents", "encode_v2", "encode_v3", "parse_v2", "parse_v3"]
 

@@ -23,7 +23,7 @@ from zarrix._dtypes.v3 import data_type_of, encode_fill, same_bytes
 from zarrix._errors import MetadataError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
-from zarrix.util import json_dumps
+from zarrix._metadata.json import json_dumps
 
 __all__ = ["parsed", "same_fill", "to_2", "to_3", "zattrs"]
 

@@ -28,17 +28,17 @@ from zarrix._dtypes.v2 import (
     normalize_fill_value,
 )
 from zarrix._errors import MetadataError, human_readable_size, shorten
-from zarrix._metadata.array import ArrayMetadata, GroupMetadata
-from zarrix._metadata.checks import members_of
-from zarrix._runtime.config import config
-from zarrix._stores.path import normalize_dimension_separator
-from zarrix.util import (
-    json_dumps,
+from zarrix._metadata.arguments import (
     normalize_chunks,
     normalize_dtype,
     normalize_order,
     normalize_shape,
 )
+from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.checks import members_of
+from zarrix._metadata.json import json_dumps
+from zarrix._runtime.config import config
+from zarrix._stores.path import normalize_dimension_separator
 
 __all__ = [
     "array_document",

@@ -24,7 +24,7 @@ from zarrix._codecs.chain import INDEX_CODECS, check_codecs
 from zarrix._codecs.domains import check_domains
 from zarrix._codecs.normalize import chain_documents, complete_chain, with_listed_orders
 from zarrix._dtypes.objects import is_variable
-from zarrix._dtypes.v2 import is_zero
+from zarrix._dtypes.v2 import is_zero, normalize_fill_value
 from zarrix._dtypes.v3 import (
     as_dtype,
     data_type_of,
@@ -35,6 +35,7 @@ from zarrix._dtypes.v3 import (
     same_bytes,
 )
 from zarrix._errors import MetadataError, human_readable_size
+from zarrix._metadata.arguments import normalize_chunks, normalize_order, normalize_shape
 from zarrix._metadata.array import ArrayMetadata, GroupMetadata
 from zarrix._metadata.checks import MAX_LENGTH, members_of
 from zarrix._metadata.checks import lengths as _lengths
@@ -47,17 +48,9 @@ from zarrix._metadata.grid_documents import (
     lists_of,
     parse_grid,
 )
+from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_shards
+from zarrix._metadata.json import json_dumps
 from zarrix._runtime.config import config
-from zarrix.util import (
-    bytes_of,
-    chunks_of_bytes,
-    guess_shards,
-    json_dumps,
-    normalize_chunks,
-    normalize_fill_value,
-    normalize_order,
-    normalize_shape,
-)
 
 __all__ = [
     "DEFAULT",

@@ -20,10 +20,10 @@ from zarrix._metadata import consolidated, v2, v3
 from zarrix._metadata.array import GroupMetadata
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.consolidated import Documents
+from zarrix._metadata.json import json_dumps, json_loads
 from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.base import Store
 from zarrix._stores.base import place as place_of
-from zarrix.util import json_dumps, json_loads
 
 __all__ = [
     "ConsolidatedMetadata",

@@ -6,9 +6,9 @@ from typing import Any
 
 from zarrix._array.array import Array
 from zarrix._display.text import TreeViewer
+from zarrix._metadata.json import json_loads
 from zarrix._nodes import nodes
 from zarrix._nodes.broken import BrokenMember
-from zarrix.util import json_loads
 
 __all__ = ["described", "nested"]
 

@@ -24,12 +24,12 @@ from zarrix._dtypes.objects import is_variable
 from zarrix._errors import GroupNotFoundError, MetadataError, ZarrixError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.json import json_loads
 from zarrix._metadata.translate import parsed, same_fill, to_2, to_3, zattrs
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.consolidate import consolidate
 from zarrix._stores.open import Store, as_store
 from zarrix._stores.path import normalize_storage_path
-from zarrix.util import json_loads
 
 __all__ = ["Migration", "migrate"]
 

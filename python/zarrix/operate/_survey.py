@@ -17,9 +17,9 @@ from zarrix._display.progress import Progress, phase
 from zarrix._errors import MetadataError, UnknownCodecError, ZarrixError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.checks import members_of
+from zarrix._metadata.json import json_loads
 from zarrix._nodes import nodes
 from zarrix.operate._place import Place
-from zarrix.util import json_loads
 
 __all__ = ["Problem", "Survey", "above_of", "survey"]
 

@@ -1,0 +1,150 @@
+"""Arguments that describe an array, in the one form that metadata has them."""
+
+from __future__ import annotations
+
+import numbers
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from zarrix._dtypes.objects import object_codec_of
+from zarrix._dtypes.v2 import require_supported, without_notes
+from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_chunks
+
+__all__ = [
+    "normalize_chunks",
+    "normalize_dtype",
+    "normalize_order",
+    "normalize_resize_args",
+    "normalize_shape",
+]
+
+_AXIS_LIMIT = 2**63 - 1
+
+
+def normalize_shape(shape: int | Iterable[int] | None) -> tuple[int, ...]:
+    """``shape`` as a tuple of ints; a single int means one axis.
+
+    Raises
+    ------
+    TypeError
+        It is None, or holds something that is not a whole number.
+    ValueError
+        It holds a negative number, or one over 2**63 - 1.
+    """
+    if shape is None:
+        raise TypeError("shape is missing: give an int or a tuple of ints")
+    if isinstance(shape, numbers.Number):
+        shape = (shape,)  # type: ignore[assignment]
+    lengths = tuple(_whole(length, "shape") for length in shape)  # type: ignore[union-attr]
+    for length in lengths:
+        if not 0 <= length <= _AXIS_LIMIT:
+            raise ValueError(f"shape {lengths} has a length of {length}; allowed are 0 to 2**63-1")
+    return lengths
+
+
+def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
+    """``chunks`` as one length per axis of ``shape``, which is normalised already.
+
+    Parameters
+    ----------
+    chunks : bool, None, "auto", int, iterable of int, or str such as "1 MiB"
+        True, None and "auto" guess; False makes one chunk; an int goes for every axis; a size is
+        the most bytes of a chunk. Of a tuple, axes that are missing at the end, None and -1 take
+        the whole axis.
+    shape : tuple of int
+    typesize : int
+        Bytes of one element, for the guess.
+
+    Raises
+    ------
+    TypeError
+        A length is not a whole number.
+    ValueError
+        There are more lengths than axes, or one is below 1 on an axis that is not empty.
+
+    Examples
+    --------
+    >>> normalize_chunks((10, -1), (100, 20, 3), 8)
+    (10, 20, 3)
+    """
+    if chunks is None or chunks is True or (isinstance(chunks, str) and chunks == "auto"):
+        return guess_chunks(shape, typesize)
+    target = bytes_of(chunks)
+    if target is not None:
+        return chunks_of_bytes(shape, typesize, target)
+    if chunks is False:
+        return shape
+    if isinstance(chunks, (str, bytes)) or not isinstance(chunks, (numbers.Number, Iterable)):
+        raise TypeError(f"chunks is {chunks!r}; expected a bool, 'auto', an int or a tuple of ints")
+    given = (chunks,) * len(shape) if isinstance(chunks, numbers.Number) else tuple(chunks)
+    if len(given) > len(shape):
+        raise ValueError(
+            f"too many dimensions in chunks: {given} has {len(given)}, the shape {shape} "
+            f"{len(shape)}"
+        )
+    given += shape[len(given) :]
+    lengths = tuple(
+        size if length is None or length == -1 else _whole(length, "chunks")
+        for length, size in zip(given, shape, strict=True)
+    )
+    for length, size in zip(lengths, shape, strict=True):
+        if length < 1 and not (length == 0 and size == 0):
+            raise ValueError(
+                f"chunks {lengths} has a length of {length}; allowed are 1 and more, or -1 or "
+                "None for the whole axis"
+            )
+    return lengths
+
+
+def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any], Any]:
+    """``dtype`` as a NumPy dtype that v2 arrays can have, and the object codec it needs.
+
+    ``str``, ``bytes`` and ``"array:f4"`` are objects with the codec of that name, unless another
+    one is given.
+
+    Raises
+    ------
+    MetadataError
+        Its elements have no size, or a time has no unit (also a ``ValueError``).
+    TypeError
+        NumPy does not know it.
+    """
+    objects = object_codec_of(dtype)
+    if objects is not None:
+        return objects[0], objects[1] if object_codec is None else object_codec
+    result: np.dtype[Any] = without_notes(np.dtype(dtype))
+    return require_supported(result.base, f"dtype {dtype!r}") and result, object_codec
+
+
+def normalize_order(order: str) -> str:
+    """``"C"`` or ``"F"``, from either case."""
+    upper = str(order).upper()
+    if upper not in ("C", "F"):
+        raise ValueError(f"order must be either 'C' or 'F', not {order!r}")
+    return upper
+
+
+def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, ...]:
+    """The shape that ``resize(*args)`` asks for; None keeps an axis."""
+    new = args[0] if len(args) == 1 else args
+    lengths = (new,) if new is None or isinstance(new, numbers.Number) else tuple(new)
+    if len(lengths) != len(old_shape):
+        raise ValueError(
+            f"the new shape {lengths} has {len(lengths)} axes, the array has {len(old_shape)}"
+        )
+    return normalize_shape(
+        old if length is None else length for old, length in zip(old_shape, lengths, strict=True)
+    )
+
+
+def _whole(value: Any, name: str) -> int:
+    # Lengths that were computed by division are floats; 2.5 is no length.
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return int(value)
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} holds {value!r}, which is not a whole number") from None

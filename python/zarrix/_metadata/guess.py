@@ -1,0 +1,122 @@
+"""Shapes of chunks and shards where the user names none, or a size in bytes.
+
+The guess of chunk shapes gives exactly the shapes of zarr 2.18, since stored data and printed
+listings depend on them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+__all__ = ["bytes_of", "chunks_of_bytes", "guess_chunks", "guess_shards"]
+
+_CHUNK_BASE_BYTES = 256 * 1024
+_CHUNK_LEAST_BYTES = 128 * 1024
+_CHUNK_MOST_BYTES = 64 * 1024 * 1024
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKMGT]i?[bB]|[bB])")
+
+
+def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
+    """The chunk shape that zarr 2.18 picks where none is given.
+
+    Axes are halved in turn, the first one first, until a chunk is near a size that grows slowly
+    with the array: 256 KiB for 1 MiB, doubled for each factor of ten, within 128 KiB and 64 MiB.
+
+    Examples
+    --------
+    >>> guess_chunks((1000, 1000, 100), 8)
+    (125, 125, 13)
+    """
+    lengths = np.maximum(np.array(shape, dtype="f8"), 1)
+    # NumPy's float arithmetic on purpose: at the edges the result depends on its rounding.
+    array_bytes = np.prod(lengths) * typesize
+    target = _CHUNK_BASE_BYTES * 2 ** np.log10(array_bytes / 2**20)
+    target = min(max(target, _CHUNK_LEAST_BYTES), _CHUNK_MOST_BYTES)
+    axis = 0
+    while True:
+        elements = np.prod(lengths)
+        chunk_bytes = elements * typesize
+        near = chunk_bytes < target or abs(chunk_bytes - target) / target < 0.5
+        if (near and chunk_bytes < _CHUNK_MOST_BYTES) or elements == 1:
+            return tuple(int(length) for length in lengths)
+        lengths[axis] = np.ceil(lengths[axis] / 2)
+        axis = (axis + 1) % len(shape)
+
+
+def bytes_of(size: Any) -> int | None:
+    """The number of bytes that a text such as ``"1 MiB"`` means; None if it is no such text.
+
+    Examples
+    --------
+    >>> bytes_of("1 MiB"), bytes_of("500kB"), bytes_of("auto")
+    (1048576, 500000, None)
+    """
+    found = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
+    if found is None:
+        return None
+    unit = found[2].lower()
+    base = 1024 if len(unit) == 3 else 1000
+    count = float(found[1]) * base ** ("bkmgt".index(unit[0]) if unit else 0)
+    if count < 1:
+        raise ValueError(f"{size!r} is less than a byte")
+    return int(count)
+
+
+def chunks_of_bytes(
+    shape: tuple[int, ...], typesize: int, target: int, divide: bool = False
+) -> tuple[int, ...]:
+    """Chunks of at most ``target`` bytes, near a cube: the longest axis is halved until they fit.
+
+    With ``divide``, every length divides that of ``shape``, as inner chunks must divide a shard.
+
+    Examples
+    --------
+    >>> chunks_of_bytes((1000, 1000, 100), 8, 2**20)
+    (32, 63, 50)
+    >>> chunks_of_bytes((1000, 1000), 1, 10**5, divide=True)
+    (250, 250)
+    """
+    lengths = [max(length, 1) for length in shape]
+    parts = [1] * len(lengths)
+    whole = list(lengths)
+    while math.prod(lengths) * typesize > target and max(lengths) > 1:
+        axis = max(range(len(lengths)), key=lengths.__getitem__)
+        parts[axis] *= 2
+        if divide:
+            lengths[axis] = next(
+                n for n in range(lengths[axis] // 2, 0, -1) if whole[axis] % n == 0
+            )
+        else:
+            lengths[axis] = -(-whole[axis] // parts[axis])
+    return tuple(lengths)
+
+
+def guess_shards(
+    shape: tuple[int, ...], chunks: tuple[int, ...], typesize: int, target: int | None = None
+) -> tuple[int, ...]:
+    """Shards of whole chunks, of at most ``target`` bytes before compression (64 MiB).
+
+    Grown along the axis with the most chunks left, so that a shard has the shape of the array.
+
+    Examples
+    --------
+    >>> guess_shards((4000, 4000), (100, 100), 4, 2**20)
+    (400, 400)
+    """
+    limit = target or _CHUNK_MOST_BYTES
+    most = [-(-max(size, 1) // chunk) for size, chunk in zip(shape, chunks, strict=True)]
+    counts = [1] * len(chunks)
+    while True:
+        room = [axis for axis in range(len(counts)) if counts[axis] < most[axis]]
+        if not room:
+            break
+        axis = max(room, key=lambda i: most[i] / counts[i])
+        grown = min(2 * counts[axis], most[axis])
+        if math.prod(chunks) * typesize * math.prod(counts) // counts[axis] * grown > limit:
+            break
+        counts[axis] = grown
+    return tuple(count * chunk for count, chunk in zip(counts, chunks, strict=True))

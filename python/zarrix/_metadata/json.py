@@ -1,0 +1,65 @@
+"""JSON of metadata: written as zarr 2.18 does, and read within limits from any store."""
+
+from __future__ import annotations
+
+import json
+import numbers
+from typing import Any
+
+import numpy as np
+
+from zarrix._errors import MetadataError
+from zarrix._runtime.config import config
+
+__all__ = ["json_dumps", "json_loads"]
+
+
+class _JsonEncoder(json.JSONEncoder):
+    """NumPy numbers as numbers, arrays as lists."""
+
+    def default(self, o: Any) -> Any:
+        if isinstance(o, np.bool_):
+            return bool(o)
+        if isinstance(o, numbers.Integral):
+            return int(o)
+        if isinstance(o, numbers.Real):
+            return float(o)
+        if isinstance(o, np.ndarray) and o.dtype.kind in "biufU":
+            return o.tolist()
+        return super().default(o)
+
+
+def json_dumps(value: Any, indent: int = 4, sort_keys: bool = True) -> bytes:
+    """JSON as zarr 2.18 writes it: ASCII, four spaces of indentation, keys sorted."""
+    text = json.dumps(
+        value,
+        indent=indent,
+        sort_keys=sort_keys,
+        ensure_ascii=True,
+        separators=(",", ": "),
+        cls=_JsonEncoder,
+    )
+    return text.encode("ascii")
+
+
+def json_loads(text: Any, where: str = "JSON document") -> Any:
+    """The value of a JSON document, given as bytes-like or str.
+
+    Raises
+    ------
+    MetadataError
+        It is not JSON, nested too deep, or has more than ``config.max_document_bytes``; the
+        message starts with ``where``.
+    """
+    data = text if isinstance(text, (str, bytes, bytearray)) else bytes(text)
+    if len(data) > config.max_document_bytes:
+        raise MetadataError(
+            f"{where}: more than {config.max_document_bytes} bytes, which is "
+            "config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); raise it if this is no mistake"
+        )
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise MetadataError(f"{where}: the JSON is nested too deep") from None
+    except ValueError as error:
+        raise MetadataError(f"{where}: not JSON ({error})") from None
