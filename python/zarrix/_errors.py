@@ -1,8 +1,8 @@
 """Every error that zarrix raises on purpose, in one tree.
 
-Each class is also the builtin that callers catch, so code written for zarr 2.18, for ``dict`` or
-for ``open`` keeps its ``except`` clauses. All of them take one message. The name in the last column
-is the stable ``kind`` of the class, for programs that must not parse messages.
+Each class is also the builtin that callers catch, so that code written for zarr 2.18, for ``dict``
+or for ``open`` keeps its ``except`` clauses. Every class takes one message. The name in the last
+column is the stable ``kind`` of the class, for programs that must not parse messages.
 
     ZarrixError(Exception)                                          error
         MetadataError(ValueError)                                   metadata
@@ -72,12 +72,12 @@ __all__ = [
 
 
 class ZarrixError(Exception):
-    """Root of the tree: ``except ZarrixError`` catches everything zarrix raises on purpose."""
+    """Base class: ``except ZarrixError`` catches everything that zarrix raises on purpose."""
 
     kind: ClassVar[str] = "error"
 
     def __str__(self) -> str:
-        # KeyError prints the repr of its argument; a sentence should print as a sentence.
+        # KeyError prints the repr of its argument; the message should print as a sentence.
         return str(self.args[0]) if len(self.args) == 1 else super().__str__()
 
 
@@ -88,13 +88,13 @@ class MetadataError(ZarrixError, ValueError):
 
 
 class UnknownCodecError(ZarrixError, ValueError):
-    """A codec is named that neither the engine nor the numcodecs registry has."""
+    """Neither the engine nor the numcodecs registry has the codec."""
 
     kind = "unknown-codec"
 
 
 class BadCompressorError(ZarrixError, ValueError):
-    """What was passed as a compressor or filter is no codec, or none for the elements."""
+    """A compressor or filter is not a codec, or is not defined for the elements."""
 
     kind = "bad-compressor"
 
@@ -112,55 +112,55 @@ class CorruptChunkError(ZarrixError, ValueError, RuntimeError):
 
 
 class CorruptStoreError(ZarrixError, ValueError, RuntimeError):
-    """The file that holds a store's values, such as a zip archive, is damaged or none."""
+    """The file with a store's values, such as a zip archive, is damaged or of another kind."""
 
     kind = "corrupt-store"
 
 
 class ChunkNotFoundError(ZarrixError, ValueError):
-    """A chunk is not stored, of an array that was opened with ``read_missing_chunks`` off."""
+    """A chunk is missing, and the array was opened with ``read_missing_chunks`` off."""
 
     kind = "chunk-not-found"
 
 
 class InvalidKeyError(ZarrixError, ValueError, KeyError):
-    """A key or path that no store accepts: ``..``, absolute, empty names, NUL."""
+    """No store accepts the key or path: ``..``, absolute, empty names, NUL."""
 
     kind = "invalid-key"
 
 
 class ContainsArrayError(ZarrixError, ValueError):
-    """An array is already stored where something should be created."""
+    """An array already exists at the path of a new node."""
 
     kind = "contains-array"
 
 
 class ContainsGroupError(ZarrixError, ValueError):
-    """A group is already stored where something should be created."""
+    """A group already exists at the path of a new node."""
 
     kind = "contains-group"
 
 
 class PathNotFoundError(ZarrixError, FileNotFoundError, KeyError, ValueError):
-    """Neither an array nor a group is stored at a path."""
+    """Neither an array nor a group exists at a path."""
 
     kind = "path-not-found"
 
 
 class ArrayNotFoundError(PathNotFoundError):
-    """No array is stored at a path."""
+    """No array exists at a path."""
 
     kind = "array-not-found"
 
 
 class ArrayReplacedError(ArrayNotFoundError):
-    """Another array has taken the place of the one that was opened; open it again."""
+    """Another array has replaced the one that was opened; open it again."""
 
     kind = "array-replaced"
 
 
 class GroupNotFoundError(PathNotFoundError):
-    """No group is stored at a path."""
+    """No group exists at a path."""
 
     kind = "group-not-found"
 
@@ -178,7 +178,7 @@ class MemberNotFoundError(ZarrixError, KeyError):
 
 
 class ReadOnlyError(ZarrixError, PermissionError):
-    """A write to something that was opened for reading."""
+    """A write through a handle that was opened for reading."""
 
     kind = "read-only"
 
@@ -187,7 +187,7 @@ class ReadOnlyError(ZarrixError, PermissionError):
 
 
 class StoreBusyError(ZarrixError, BlockingIOError):
-    """Another process writes to a store that only one can write to at a time."""
+    """Another process writes to a store that allows one writer at a time."""
 
     kind = "store-busy"
 
@@ -199,61 +199,61 @@ class CopyError(ZarrixError, RuntimeError):
 
 
 class WriterError(ZarrixError, RuntimeError):
-    """A stream writer and somebody else would change the length of an array at the same time."""
+    """Another call would change the length of an array while a stream writer is open."""
 
     kind = "writer"
 
 
 class SelectionError(ZarrixError, ValueError):
-    """A buffer does not have the shape of the selection that it is read or written with."""
+    """The shape of a buffer differs from that of the selection."""
 
     kind = "selection"
 
 
 class ArrayIndexError(ZarrixError, IndexError):
-    """A selection that does not fit the array, or is of no kind that arrays take."""
+    """A selection does not fit the array, or is not of a supported kind."""
 
     kind = "array-index"
 
 
 class BoundsCheckError(ArrayIndexError):
-    """An index lies outside its axis."""
+    """An index is out of range for its axis."""
 
     kind = "out-of-bounds"
 
 
 class NegativeStepError(ArrayIndexError):
-    """A slice with a negative step where only positive ones are taken."""
+    """A slice has a negative step, and only positive steps are supported."""
 
     kind = "negative-step"
 
 
 class VindexInvalidSelectionError(ArrayIndexError):
-    """A coordinate or mask selection of the wrong kind."""
+    """A coordinate or mask selection is of the wrong kind."""
 
     kind = "invalid-vindex"
 
 
 class LostUpdateWarning(UserWarning):
-    """A store cannot keep the changes that two processes make to one chunk at the same time."""
+    """Two processes that change one chunk at the same time could lose an update."""
 
     __module__ = "zarrix.errors"
 
 
 class LockWaitWarning(UserWarning):
-    """A call has been waiting for a lock for 10 seconds; Ctrl-C ends the wait."""
+    """A call has waited for a lock for 10 seconds; Ctrl-C ends the wait."""
 
     __module__ = "zarrix.errors"
 
 
 class StaleMetadataWarning(UserWarning):
-    """Consolidated metadata says something else than the documents that it was made of."""
+    """Consolidated metadata differs from the metadata documents."""
 
     __module__ = "zarrix.errors"
 
 
 class BrokenMemberWarning(UserWarning):
-    """A member of a group cannot be opened, and was left out of a listing."""
+    """A member of a group cannot be opened, and is left out of a listing."""
 
     __module__ = "zarrix.errors"
 
@@ -279,7 +279,7 @@ def shorten(value: object) -> str:
 def suggestion(name: str, allowed: Iterable[str], *, least: float = 0.6) -> str:
     """``"; did you mean 'x'?"`` for the closest allowed name, or an empty string.
 
-    ``least`` is how alike they have to be, from 0 to 1.
+    ``least`` is the required similarity, from 0 to 1.
     """
     import difflib
 
@@ -288,17 +288,18 @@ def suggestion(name: str, allowed: Iterable[str], *, least: float = 0.6) -> str:
 
 
 class Suggesting:
-    """A message that suggests a name, which is looked for when the message is read.
+    """A message that suggests a name. The suggestion is computed when the message is read.
 
-    Programs ask by errors (``hasattr``, ``dict.get``): most of these messages are never read.
+    Most of these messages are never read, because programs use the errors for ``hasattr`` or
+    ``dict.get``.
 
     Parameters
     ----------
     message : str
     name : str
-        What does not exist.
+        The name that does not exist.
     allowed : function
-        Gives the names that do; where that fails, nothing is suggested.
+        Returns the names that exist; if it fails, nothing is suggested.
     """
 
     def __init__(self, message: str, name: str, allowed: Callable[[], Iterable[str]]) -> None:
@@ -337,14 +338,14 @@ def human_readable_size(size: float) -> str:
 
 
 def check_keywords(given: Iterable[str], allowed: Collection[str], function: str) -> None:
-    """Raise ``TypeError`` for the first keyword that ``function`` does not take.
+    """Raise ``TypeError`` for the first keyword that ``function`` does not accept.
 
     Parameters
     ----------
     given : iterable of str
         Names of the keyword arguments passed.
     allowed : collection of str
-        Names that ``function`` takes.
+        Names that ``function`` accepts.
     function : str
         Its name, for the message.
 
@@ -368,26 +369,26 @@ def check_keywords(given: Iterable[str], allowed: Collection[str], function: str
             )
 
 
-# Of h5py's create_dataset: what to write instead.
+# Keywords of h5py's create_dataset, and what to write instead.
 _H5PY_WORDS = {
-    "maxshape": "leave it out: every array can be resized, along every axis and without a limit",
-    "shuffle": "shuffling is a part of compressor=Blosc(shuffle=1), or filters=[Shuffle(4)]",
+    "maxshape": "leave it out: every array can be resized along every axis without a limit",
+    "shuffle": "shuffling is part of compressor=Blosc(shuffle=1), or filters=[Shuffle(4)]",
     "fletcher32": "use checksum=True",
     "scaleoffset": "use filters=[FixedScaleOffset(...)]",
     "track_order": "members are listed by name",
     "track_times": "times of changes are not stored",
-    "external": "every array is in a store of its own: use store= or chunk_store=",
-    "efile_prefix": "every array is in a store of its own: use store= or chunk_store=",
-    "virtual_prefix": "there are no virtual datasets",
-    "dcpl": "property lists are HDF5's; use the keywords themselves",
-    "dapl": "property lists are HDF5's; use the keywords themselves",
+    "external": "every array can have its own store: use store= or chunk_store=",
+    "efile_prefix": "every array can have its own store: use store= or chunk_store=",
+    "virtual_prefix": "virtual datasets are not supported",
+    "dcpl": "property lists belong to HDF5; use the keywords themselves",
+    "dapl": "property lists belong to HDF5; use the keywords themselves",
     "rdcc_nbytes": "use zarrix.config.chunk_cache_bytes, one cache for all arrays",
     "rdcc_nslots": "use zarrix.config.chunk_cache_bytes, one cache for all arrays",
     "rdcc_w0": "use zarrix.config.chunk_cache_bytes, one cache for all arrays",
     "allow_unknown_filter": "a codec of your own is registered with register_codec()",
     "libver": "the format is chosen with zarr_format=2 or zarr_format=3",
-    "swmr": "arrays can always be read while they are written",
-    "driver": "the store says where data are, as in store=zarrix.MemoryStore()",
+    "swmr": "leave it out: arrays can always be read while they are written",
+    "driver": "the store decides where data is kept, as in store=zarrix.MemoryStore()",
 }
 
 

@@ -1,1 +1,1 @@
-"""What the process has: settings, threads, event loops, and a memory limit."""
+"""State of the process: settings, threads, event loops, and the memory limit."""

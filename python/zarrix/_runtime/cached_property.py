@@ -1,8 +1,8 @@
-"""An attribute that is computed when it is first asked for, without a lock.
+"""An attribute that is computed on first access, without a lock.
 
-`functools.cached_property` of Python 3.11 computes under one lock for all instances, and a child
-that is forked while another thread computes finds it locked for ever. Here threads that ask at the
-same time may each compute; all get the value that was stored first.
+`functools.cached_property` of Python 3.11 computes under one lock for all instances. A child that
+is forked while another thread computes finds the lock held forever. Here several threads may
+compute the value at the same time; all of them get the value that was stored first.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 
 class cached_property(Generic[T]):  # noqa: N801
-    """Decorates a method without arguments, whose result becomes an attribute of the instance.
+    """Decorate a method without arguments; its result becomes an attribute of the instance.
 
-    Like `functools.cached_property`, without its lock: see the module.
+    It is like `functools.cached_property`, without the lock: see the module.
     """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:

@@ -1,12 +1,12 @@
 """Settings of this process, typed, each with an environment variable.
 
-There is one object, ``zarrix.config``. Assigning to an attribute takes effect at once; calling it
-sets several, and as a context manager puts the old values back:
+There is one object, ``zarrix.config``. Assigning to an attribute takes effect at once. A call sets
+several settings, and as a context manager restores the old values:
 
     with zarrix.config(threads=2, durability="fsync"):
         ...
 
-Nothing on the path of a read looks here: what a read needs is given to the engine beforehand.
+Reads never look here: the engine gets the settings that it needs beforehand.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOT_GIVEN: Any = object()
 
 
 def check_durability(value: Any) -> Literal["process", "fsync"]:
-    """``value``, if it is one."""
+    """Return ``value`` if it is valid."""
     if value != "process" and value != "fsync":
         raise ValueError(f"durability must be 'process' or 'fsync', not {value!r}")
     durability: Literal["process", "fsync"] = value
@@ -45,47 +45,46 @@ class Config:
         Size of the engine's worker pool (``ZARRIX_THREADS``); by default the CPUs that this
         process may use.
     concurrent_requests : int
-        How many requests of this process to remote stores are on their way at most at one time
-        (``ZARRIX_CONCURRENT_REQUESTS``), 256 by default. One call has the fewer the nearer the
-        server is.
+        Maximum number of requests to remote stores that this process has in flight
+        (``ZARRIX_CONCURRENT_REQUESTS``), 256 by default. The lower the latency of a server, the
+        fewer requests a call keeps in flight.
     chunk_cache_bytes : int
-        Most memory, in bytes, for decoded chunks that this process keeps
-        (``ZARRIX_CHUNK_CACHE_BYTES``); 0, the default, for none. One cache for all arrays: a chunk
-        that is read again and has not changed since, whoever could have changed it, is not decoded
-        again. Setting it empties the cache. Forked children begin with an empty one of their own.
+        Maximum memory of the decoded-chunk cache, in bytes (``ZARRIX_CHUNK_CACHE_BYTES``); 0, the
+        default, turns it off. One cache serves all arrays. A cached chunk is not decoded again,
+        unless a thread, process or machine has changed it. Setting it empties the cache. Forked
+        children start with an empty cache.
     chunk_cache_counts : dict of str to int
-        What that cache has done since the process began, and what it holds; read only. ``hits``
-        are chunks that were kept, ``misses`` those that were decoded (blocks, of large chunks that
-        Blosc encoded); ``hit_bytes`` is what the hits have, decoded, ``evicted`` what had to make
-        room; ``entries`` and ``bytes`` are what is kept now.
+        Counters of that cache since the process began, and its size; read-only. ``hits`` and
+        ``misses`` count chunks that were cached or had to be decoded (or blocks of large Blosc
+        chunks). ``hit_bytes`` is the decoded size of the hits, and ``evicted`` counts entries that
+        were removed to make room. ``entries`` and ``bytes`` are the current size.
     default_zarr_format : 2, 3 or None
-        Format that every creating function uses where its call names none
-        (``ZARRIX_DEFAULT_ZARR_FORMAT``). None, the default, leaves it to the function.
+        Format of new arrays and groups if the call names none (``ZARRIX_DEFAULT_ZARR_FORMAT``).
+        With None, the default, each function chooses.
     durability : "process" or "fsync"
-        What a finished write survives (``ZARRIX_DURABILITY``): the end of this process, however
-        it comes, or also the loss of power. For all that was not opened with a ``durability=`` of
-        its own.
+        What a finished write survives (``ZARRIX_DURABILITY``): any end of this process, or also a
+        loss of power. It applies to everything that was opened without ``durability=``.
     write_empty_chunks : bool or None
-        Whether arrays store chunks that hold only the fill value, where their call does not say
-        (``ZARRIX_WRITE_EMPTY_CHUNKS``). None, the default: they do in v2, not in v3.
+        Whether arrays store chunks that hold only the fill value, unless the call says so
+        (``ZARRIX_WRITE_EMPTY_CHUNKS``). With None, the default, v2 arrays do and v3 arrays do not.
     read_missing_chunks : bool
-        Whether a chunk that is not stored reads as the fill value, as it does by default
-        (``ZARRIX_READ_MISSING_CHUNKS``), or is a `ChunkNotFoundError`. For arrays that are opened
-        from then on, where their call does not say.
+        Whether a missing chunk reads as the fill value, as it does by default
+        (``ZARRIX_READ_MISSING_CHUNKS``), or is a `ChunkNotFoundError`. It applies to arrays that
+        are opened later, unless the call says otherwise.
     allow_pickle : bool
-        Whether objects may be read by the codec ``pickle``, which runs whatever program is stored
-        (``ZARRIX_ALLOW_PICKLE``). Off; ``allow_pickle=True`` opens a single array so.
+        Whether objects may be read by the codec ``pickle``, which executes stored code
+        (``ZARRIX_ALLOW_PICKLE``). Off by default; ``allow_pickle=True`` allows it for a single
+        array.
     max_chunk_bytes : int
-        Largest decoded chunk that is accepted from a metadata document or created
-        (``ZARRIX_MAX_CHUNK_BYTES``); by default half the memory of the machine, or of the
-        cgroup of this process where that is less, and at least 2 GiB or all of it.
-        A document that claims more would otherwise make a read allocate it. Also the longest value
-        that is read as a whole from a server.
+        Largest decoded chunk that a metadata document may declare (``ZARRIX_MAX_CHUNK_BYTES``); by
+        default half the memory of the machine, or of the cgroup of this process if that is less,
+        and at least 2 GiB or all of it. Without the limit, a document could make a read allocate
+        any amount. It is also the longest value that is read completely from a server.
     max_variable_chunk_bytes : int
-        Longest decoded chunk of text, bytes, ragged arrays and objects
-        (``ZARRIX_MAX_VARIABLE_CHUNK_BYTES``), whose metadata declares no size; by default 1 GiB. A
-        few kilobytes can decode to any amount. `max_chunk_bytes` holds for them as well. For arrays
-        that are opened from then on.
+        Largest decoded chunk of variable-length elements, whose metadata declares no size
+        (``ZARRIX_MAX_VARIABLE_CHUNK_BYTES``); by default 1 GiB. Without the limit, a few kilobytes
+        could decode to any amount. `max_chunk_bytes` applies to them as well. It applies to arrays
+        that are opened later.
     max_document_bytes : int
         Longest metadata document that is read (``ZARRIX_MAX_DOCUMENT_BYTES``); by default 64 MiB.
         Consolidated metadata of more than a hundred thousand nodes may need more.
@@ -110,7 +109,7 @@ class Config:
         "_max_variable_chunk_bytes",
         "_read_missing_chunks",
         "_write_empty_chunks",
-        # Whether durability is "fsync", for writes: a property would be a frame of each.
+        # Whether durability is "fsync", for writes; a property would add a frame to each write.
         "syncs",
     )
 
@@ -135,7 +134,7 @@ class Config:
                     raise ValueError(f"environment variable {variable}={text!r}: {error}") from None
 
     def __reduce__(self) -> Any:
-        # The settings of a process are its own: a pickle names them, and carries none.
+        # Settings belong to a process: a pickle refers to them, and contains no values.
         return "config" if self is config else super().__reduce__()
 
     @property
@@ -166,7 +165,8 @@ class Config:
     def chunk_cache_counts(self) -> dict[str, int]:
         return _engine.chunk_cache_counts()
 
-    # Literals are in the setters alone: IPython's completer fails where a property gives one.
+    # Only setters have literal types, because IPython's completer fails on a property that returns
+    # one.
     @property
     def default_zarr_format(self) -> int | None:
         return self._default_zarr_format
@@ -238,14 +238,14 @@ class Config:
         self._max_document_bytes = _whole_number("max_document_bytes", value, least=1)
 
     def __call__(self, **settings: Any) -> _Restore:
-        """Set several settings at once; use the result in ``with`` to put the old ones back.
+        """Set several settings at once; use the result in ``with`` to restore the old values.
 
         Raises
         ------
         TypeError
             A setting does not exist; the message suggests the closest.
         ValueError
-            A value is not allowed; no setting has changed then.
+            A value is not allowed. No setting has changed.
         """
         for name in settings:
             if name not in _VARIABLES:
@@ -260,13 +260,13 @@ class Config:
         return _Restore(self, before)
 
     def get(self, key: str, default: Any = _NOT_GIVEN) -> Any:
-        """A setting by the name that it has in zarr-python 3, or here.
+        """Return a setting by its name here or in zarr-python 3.
 
         Parameters
         ----------
         key : str
         default : object, optional
-            For a name that neither library has, or that was never set.
+            The result for a name that neither library has, or that was never set.
 
         Raises
         ------
@@ -288,31 +288,32 @@ class Config:
         return self._ignored.get(key, _WITHOUT_EFFECT.get(key, default))
 
     def set(self, settings: Mapping[str, Any] | None = None, **more: Any) -> _Restore:
-        """Set settings by the names that they have in zarr-python 3, or here.
+        """Set settings by their names here or in zarr-python 3.
 
-        Of zarr-python's, ``threading.max_workers``, ``async.concurrency``,
-        ``default_zarr_format``, ``array.write_empty_chunks``, ``array.read_missing_chunks`` and
-        ``array.allow_unsafe_pickle_decode`` have an effect; its others are remembered and do
-        nothing. A name that neither library has changes nothing.
+        These settings of zarr-python have an effect: ``threading.max_workers``,
+        ``async.concurrency``, ``default_zarr_format``, ``array.write_empty_chunks``,
+        ``array.read_missing_chunks`` and ``array.allow_unsafe_pickle_decode``. Its other settings
+        are stored, and have no effect. A name that neither library has is an error, and no setting
+        changes.
 
         Parameters
         ----------
         settings : mapping of str to value
-            A mapping in the place of a value has the names behind a dot.
+            A mapping as a value has the names after the dot.
         **more
-            The same, with ``__`` in place of dots.
+            The same, with ``__`` instead of dots.
 
         Returns
         -------
         context manager
-            Puts the old values back at its end.
+            Restores the old values at its end.
 
         Raises
         ------
         TypeError
             Neither library has a setting of that name; the message suggests the closest.
         ValueError
-            A value is not allowed; no setting has changed then.
+            A value is not allowed. No setting has changed.
 
         Examples
         --------
@@ -340,7 +341,7 @@ class Config:
         return restore
 
     def reset(self) -> None:
-        """Give every setting the value that it had when the package was imported."""
+        """Restore every setting to its value when the package was imported."""
         _engine.set_threads(0)
         _engine.set_concurrent_requests(_CONCURRENT_REQUESTS)
         _engine.set_chunk_cache_bytes(0)
@@ -351,7 +352,7 @@ class Config:
         self._ignored = {}
 
     def to_dict(self) -> dict[str, Any]:
-        """All settings by name: ours, and those of zarr-python that were set and do nothing."""
+        """All settings by name: ours, and those of zarr-python that were set and have no effect."""
         return {**{name: getattr(self, name) for name in _VARIABLES}, **self._ignored}
 
     def __repr__(self) -> str:
@@ -360,7 +361,7 @@ class Config:
 
 
 class _Restore:
-    """Puts settings back at the end of a ``with`` block."""
+    """Restores settings at the end of a ``with`` block."""
 
     __slots__ = ("_before", "_config", "before_ignored")
 
@@ -391,7 +392,7 @@ def _yes_or_no(name: str, value: Any) -> bool:
 
 
 def _default_chunk_bytes(memory: int) -> int:
-    # Machines have swap and other programs; a cgroup's limit is one that kills.
+    # A machine has swap and other programs, but exceeding the limit of a cgroup kills the process.
     return max(min(2 * _GIB, memory), memory // 2)
 
 
@@ -446,7 +447,7 @@ _WITHOUT_EFFECT: dict[str, Any] = {
 }
 
 
-# The other settings of zarr-python: those of its parts that do not exist here, by their beginnings.
+# Prefixes of the other settings of zarr-python, for parts of it that do not exist here.
 _OF_PARTS = (
     "buffer",
     "ndbuffer",
@@ -471,7 +472,7 @@ def _known_names() -> list[str]:
 
 
 def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Names with dots and their values, of settings that may be nested as in zarr-python."""
+    """Flatten settings that may be nested as in zarr-python to names with dots."""
     for name, value in settings.items():
         if isinstance(value, Mapping) and not _of_part(f"{above}{name}"):
             yield from _flat(value, f"{above}{name}.")
@@ -480,9 +481,9 @@ def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, A
 
 
 def _warn_of_variables() -> None:
-    """Warn of an environment variable that looks like a setting and is not one.
+    """Warn of an environment variable that looks like a misspelt setting.
 
-    Others with this beginning may be another program's.
+    Other variables with this prefix may belong to another program.
     """
     settings = {f"ZARRIX_{name.upper()}" for name in _VARIABLES}
     for variable in os.environ:

@@ -1,4 +1,4 @@
-"""What a report of a bug should say, and how loud the package's logger is."""
+"""What a bug report should contain, and the level of the package's logger."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGES = ("numpy", "numcodecs", "ml_dtypes", "fsspec", "s3fs", "dask", "xarra
 
 
 def print_debug_info() -> None:
-    """Print versions and settings, for reports of bugs."""
+    """Print versions and settings, for bug reports."""
     print(f"platform: {platform.platform()}")
     print(f"python: {platform.python_version()}")
     print(f"zarrix: {_engine.__version__}, {_engine.threads()} threads")
@@ -30,7 +30,7 @@ def print_debug_info() -> None:
 
 
 def set_log_level(level: str) -> None:
-    """Set the level of the logger ``zarrix``, and of its handler, which is made if there is none.
+    """Set the level of the logger ``zarrix`` and of its handler, which is created if there is none.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def set_log_level(level: str) -> None:
 
 
 def set_format(log_format: str) -> None:
-    """Set the format of messages of the logger ``zarrix``, as `logging.Formatter` takes it."""
+    """Set the message format of the logger ``zarrix``, in the syntax of `logging.Formatter`."""
     _handler().setFormatter(logging.Formatter(fmt=log_format))
 
 

@@ -1,7 +1,7 @@
-"""One event loop for coroutines that others wrote, in a thread of its own.
+"""One event loop in its own thread, for coroutines of other libraries.
 
-Whoever calls waits in their own thread, so that a call from inside a running loop ends, too. A
-forked child has none of its parent's threads and starts its own.
+The caller waits in its own thread, so that a call from inside a running loop does not deadlock. A
+forked child has none of its parent's threads, and starts its own loop.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class _Running(NamedTuple):
 
 _lock = threading.Lock()
 _running: _Running | None = None
-# A loop that a parent runs: closing it here would take the parent's files from its selector.
+# Loops of a parent process: closing one here would remove the parent's files from its selector.
 _inherited: list[_Running] = []
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The result of ``work``; an interrupt of the thread that waits cancels it."""
+    """Return the result of ``work``; an interrupt of the waiting thread cancels it."""
     there = _started()
     if threading.current_thread() is there.thread:
         # A coroutine that calls back into a store must not wait for its own thread.

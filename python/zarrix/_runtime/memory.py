@@ -1,7 +1,7 @@
-"""How much memory this process may have: that of the machine, or less where its cgroup says so.
+"""The memory that this process may use: that of the machine, or the limit of its cgroup.
 
-A container or a job of a batch system is given a limit that ``sysconf`` does not know. It stands in
-the memory controller of cgroup v2 or v1, and each group above may have a lower one.
+A container or a job of a batch system has a limit that ``sysconf`` does not return. The limit is in
+the memory controller of cgroup v2 or v1, and each parent group may have a lower one.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ __all__ = ["memory_bytes"]
 _UNKNOWN = 4 << 30
 
 
-# Paths are text: importing pathlib takes a third of the time that importing zarrix does.
+# Paths are strings here: importing pathlib would take a third of the import time of zarrix.
 def memory_bytes(root: str | os.PathLike[str] = "/") -> int:
-    """Bytes of memory that this process may have; 4 GiB where the system does not say.
+    """Return the bytes of memory that this process may use; 4 GiB if the system does not say.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def _physical() -> int:
 
 
 def _limits(root: str) -> Iterator[int]:
-    """The limits of this process's groups and of all above them."""
+    """The limits of this process's groups and of all their parents."""
     groups = _text(os.path.join(root, "proc/self/cgroup")) or ""
     for line in groups.splitlines():
         _, _, rest = line.partition(":")
@@ -45,7 +45,8 @@ def _limits(root: str) -> Iterator[int]:
             mount, name = os.path.join(root, "sys/fs/cgroup/memory"), "memory.limit_in_bytes"
         else:
             continue
-        # In a container the mount may begin at the group itself: then the path below is not there.
+        # In a container the mount may begin at the group itself; then the path below does not
+        # exist.
         names = [part for part in group.split("/") if part]
         for depth in range(len(names), -1, -1):
             limit = _text(os.path.join(mount, *names[:depth], name))
