@@ -125,7 +125,7 @@ def test_a_group_and_its_members_are_awaited() -> None:
     run(all_of_it())
 
 
-def test_functions_take_and_give_twins(tmp_path: Any) -> None:
+def test_functions_take_and_give_asynchronous_counterparts(tmp_path: Any) -> None:
     async def all_of_it() -> None:
         store = {}
         z = await asynchronous.array(np.arange(4), store=store)

@@ -8,7 +8,6 @@ the door; a keyword that nobody knows is an error that suggests the right one.
 from __future__ import annotations
 
 import inspect
-import os
 import warnings
 from collections.abc import Mapping
 from typing import Any, Unpack
@@ -18,6 +17,7 @@ import numpy as np
 from zarrix._array.array import Array
 from zarrix._array.create_array import V3_ONLY, new_metadata
 from zarrix._array.like import chunks_of, take_like, take_storage
+from zarrix._array.source import in_memory, safe_source
 from zarrix._array.sparse import fill_from
 from zarrix._array.v3_properties import ArrayConfig
 from zarrix._codecs.python_codecs import compression_config
@@ -50,7 +50,7 @@ from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes, require_json
 from zarrix._nodes.undo import or_nothing
 from zarrix._selection.values import is_lazy
-from zarrix._stores.open import KVStore, MemoryStore, Store, as_store
+from zarrix._stores.open import Store, as_store
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 
 __all__ = [
@@ -183,7 +183,7 @@ def create(
         raise ValueError("storage_transformers: there are none that this version knows")
     overwrite = _replaces(kwargs.get("mode"), overwrite)
     options = kwargs.get("storage_options")
-    opened = as_store(in_memory() if store is None else store, options, durability)
+    opened = in_memory(store, options, durability)
     opened_chunks = None if chunk_store is None else as_store(chunk_store)
     where = normalize_storage_path(path)
     settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
@@ -235,11 +235,6 @@ def _replaces(mode: str | None, overwrite: bool) -> bool:
     if mode not in (None, "a", "w", "w-", "x"):
         raise ValueError(f"mode of create() is 'a', 'w', 'w-' or 'x', not {mode!r}")
     return overwrite or mode == "w"
-
-
-def in_memory() -> Store:
-    """Where an array goes that names no store: the engine's memory, under 2.18's name for it."""
-    return KVStore(MemoryStore())
 
 
 def _new_metadata(
@@ -360,29 +355,6 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     return create(shape=data.shape, data=data, **options)
 
 
-def safe_source(data: Any, store: Store, path: str | None) -> Any:
-    """``data`` as an array; in memory, if clearing ``path`` in ``store`` would delete it."""
-    if not isinstance(data, Array):
-        return data if hasattr(data, "shape") else np.asanyarray(data)
-    target = _place(store, normalize_storage_path(path))
-    if any(f"{_place(s, data.path)}/".startswith(f"{target}/") for s in data._stores()):
-        return data[...]
-    return data
-
-
-def _place(store: Store, path: str) -> str:
-    """One name for one place, whichever store object leads there."""
-    root = getattr(store, "path", None)
-    if isinstance(root, str):
-        return os.path.realpath(os.path.join(root, path))
-    inner = getattr(store, "_mutable_mapping", None)
-    if isinstance(inner, Store):
-        return _place(inner, path)
-    root = getattr(inner, "root", None)
-    name = root if isinstance(root, str) else f"{id(store if inner is None else inner)}"
-    return f"{name}/{path}".rstrip("/")
-
-
 @takes(WordKeywords)
 def open_array(
     store: Any = None,
@@ -451,7 +423,7 @@ def open_array(
     normalize_order(order)
     normalize_dimension_separator(dimension_separator)
     asked = nodes.check_format(zarr_version, zarr_format)
-    opened = as_store(in_memory() if store is None else store, storage_options, durability)
+    opened = in_memory(store, storage_options, durability)
     opened_chunks = None
     if chunk_store is not None:
         opened_chunks = as_store(chunk_store, storage_options=storage_options)

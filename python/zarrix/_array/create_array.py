@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from zarrix._array.array import Array
+from zarrix._array.source import in_memory, safe_source
 from zarrix._array.sparse import fill_from
 from zarrix._array.v3_properties import ArrayConfig
+from zarrix._codecs.normalize import numcodecs_config
 from zarrix._dtypes.object_advice import objects_without_codec
 from zarrix._dtypes.objects import OBJECT, dtype_in_3, object_codec_of
 from zarrix._dtypes.text_values import as_text
@@ -33,7 +35,7 @@ from zarrix._selection.values import equal_chunks, is_lazy
 from zarrix._stores.open import Store, as_store
 from zarrix._stores.path import normalize_storage_path
 
-__all__ = ["create_array", "from_array", "in_memory", "new_metadata"]
+__all__ = ["create_array", "from_array", "new_metadata"]
 
 DEFAULT = v3.DEFAULT
 V3_ONLY = (
@@ -44,17 +46,6 @@ V3_ONLY = (
     "chunk_key_encoding",
     "chunk_shape",
 )
-
-
-def in_memory(
-    store: Any,
-    storage_options: Mapping[str, Any] | None = None,
-    durability: str | None = None,
-) -> Store:
-    """``store``, or a new one in memory where there is none."""
-    from zarrix._array.create import in_memory as new
-
-    return as_store(new() if store is None else store, storage_options, durability)
 
 
 @takes()
@@ -199,8 +190,6 @@ def create_array(
         is_text = metadata.dtype.kind == "T"
         data = as_text(data, metadata.dtype) if is_text else np.asarray(data, metadata.dtype)
     elif data is not None and overwrite:
-        from zarrix._array.create import safe_source
-
         data = safe_source(data, opened, path)
     chunks_in = None if chunk_store is None else as_store(chunk_store)
     metadata = with_checksum(metadata) if checksum else metadata
@@ -326,8 +315,6 @@ def store_separator(store: Store, wanted: str | None) -> str | None:
 
 def _numcodec(codec: Any) -> Any:
     """A v3 codec that numcodecs has too, as v2 names it; others as they are."""
-    from zarrix._codecs.normalize import numcodecs_config
-
     if hasattr(codec, "get_config") or not hasattr(codec, "to_dict"):
         return codec
     return numcodecs_config(codec.to_dict()) or codec

@@ -1,23 +1,23 @@
-"""What programs for h5py ask of datasets and groups, where it has an honest meaning here.
+"""What programs for h5py ask of datasets, where it has an honest meaning here.
 
-Arrays have these as methods. A group answers with them only where it has no member of that name,
-since members of a group are attributes too. Every other name of h5py's is an error that says what
-to write instead.
+Arrays have these as methods. Every other name of h5py's datasets is an error that says what to
+write instead. `zarrix._hierarchy.h5py_names` has the names of groups.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from zarrix._metadata.array import ArrayMetadata
+from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.open import Store
 
 if TYPE_CHECKING:
     from zarrix._hierarchy.group import Group
 
-__all__ = ["ARRAY_ADVICE", "GROUP_ADVICE", "DatasetTerms", "group_word"]
+__all__ = ["ARRAY_ADVICE", "COMMON_ADVICE", "DatasetTerms", "flush", "open_group"]
 
 
 class DatasetTerms:
@@ -41,12 +41,12 @@ class DatasetTerms:
     @property
     def parent(self) -> Group | None:
         """The group that the array is in; None for an array at the root of its store."""
-        return _open(self, self._path.rpartition("/")[0]) if self._path else None
+        return open_group(self, self._path.rpartition("/")[0]) if self._path else None
 
     @property
     def file(self) -> Group:
         """The group at the root of the store."""
-        return _open(self, "")
+        return open_group(self, "")
 
     @property
     def maxshape(self) -> tuple[None, ...]:
@@ -59,7 +59,7 @@ class DatasetTerms:
 
     def flush(self) -> None:
         """Write what the store still holds; other stores than zip archives hold nothing."""
-        _flush(self._stores())
+        flush(self._stores())
 
     def iter_chunks(self, sel: Any = None) -> Iterator[tuple[slice, ...]]:
         """The regions of the chunks (of an array with shards, the shards), in C order.
@@ -105,10 +105,9 @@ def _pieces(axis: Any, begin: int, end: int) -> list[slice]:
     return pieces
 
 
-def _open(node: Any, path: str) -> Group:
-    from zarrix._hierarchy.group import Group
-
-    return Group(
+def open_group(node: Any, path: str) -> Group:
+    """The group at ``path`` in the store of ``node``, opened as that is."""
+    group: Group = on_demand("Group")(
         node._store,
         path=path,
         read_only=node.read_only,
@@ -116,76 +115,26 @@ def _open(node: Any, path: str) -> Group:
         synchronizer=node._synchronizer,
         zarr_version=node.zarr_format,
     )
+    return group
 
 
-def _flush(stores: list[Store]) -> None:
+def flush(stores: list[Store]) -> None:
+    """Write what ``stores`` still hold."""
     for store in stores:
-        flush = getattr(store, "flush", None)
-        if flush is not None:
-            flush()
+        method = getattr(store, "flush", None)
+        if method is not None:
+            method()
 
 
-# Of groups, by name: each takes the group and gives the value of the attribute.
-
-
-def _parent(group: Any) -> Group:
-    return _open(group, group.path.rpartition("/")[0])
-
-
-def _copier(group: Any) -> Callable[..., None]:
-    def copy(
-        source: Any,
-        dest: Any,
-        name: str | None = None,
-        shallow: bool = False,
-        without_attrs: bool = False,
-    ) -> None:
-        """Copy a member, or another array or group, as h5py's ``Group.copy`` does.
-
-        Parameters
-        ----------
-        source : str, array or group
-            A name is that of a member.
-        dest : str or group
-            The name that the copy has in this group, or the group to copy into.
-        name : str, optional
-            Of the copy, where ``dest`` is a group; that of ``source`` when omitted.
-        shallow, without_attrs : bool
-            As in `zarrix.copy`.
-        """
-        from zarrix._hierarchy.copy import copy as copy_to
-
-        found = group[source] if isinstance(source, str) else source
-        if isinstance(dest, str):
-            dest, name = group, dest
-        copy_to(found, dest, name, shallow=shallow, without_attrs=without_attrs)
-
-    return copy
-
-
-_GROUP_WORDS: dict[str, Callable[[Any], Any]] = {
-    "parent": _parent,
-    "file": lambda group: _open(group, ""),
-    "close": lambda group: group.store.close,
-    "flush": lambda group: lambda: _flush(group._stores()),
-    "copy": _copier,
-}
-
-
-def group_word(group: Any, name: str) -> Any:
-    """The value of an attribute that h5py's groups have; None where it has no meaning here."""
-    found = _GROUP_WORDS.get(name)
-    return None if found is None else found(group)
-
-
-_COMMON_ADVICE = {
+COMMON_ADVICE = {
     "id": "there are no handles of HDF5 here",
     "ref": "there are no references; keep the path, array.path",
     "regionref": "there are no references; keep the path and the selection",
 }
+"""Names that h5py's datasets and groups have, and nodes here have not: what to write instead."""
 
 ARRAY_ADVICE = {
-    **_COMMON_ADVICE,
+    **COMMON_ADVICE,
     "asstr": "elements of dtype=str are str already",
     "fields": "index with the names of fields: array['a'] or array[['a', 'b']]",
     "read_direct": "use read(selection, out=array)",
@@ -203,20 +152,4 @@ ARRAY_ADVICE = {
     "external": "use chunk_store",
     "refresh": "what is stored is seen at once; cache_metadata=False sees other shapes, too",
 }
-"""Names that h5py's datasets have, and arrays here have not: what to write instead."""
-
-GROUP_ADVICE = {
-    **_COMMON_ADVICE,
-    "create_virtual_dataset": "there are no virtual datasets",
-    "create_dataset_like": "use zeros_like(name, data) and its kin",
-    "build_virtual_dataset": "there are no virtual datasets",
-    "visititems_links": "there are no links; use visititems()",
-    "visit_links": "there are no links; use visit()",
-    "filename": "use store.path",
-    "mode": "use read_only",
-    "driver": "use store",
-    "swmr_mode": "arrays can always be read while they are written",
-    "libver": "use zarr_format",
-    "userblock_size": "there is no user block",
-}
-"""The same of h5py's files and groups."""
+"""The same of h5py's datasets."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 from zarrix import _engine
 from zarrix._codecs.chain import split_chain
@@ -19,6 +19,7 @@ from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._metadata.json import json_dumps
 from zarrix._metadata.keywords import Format, completable
 from zarrix._nodes import nodes
+from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.path import StorePath
 
 __all__ = ["ArrayConfig", "ArrayTerms"]
@@ -92,6 +93,7 @@ class ArrayTerms:
 
     def _codecs_by_kind(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
         """Filters, serializer and compressors of v3; those of its shards, if it has them."""
+        # Imported when called: opening, reading and writing need no codec objects.
         from zarrix._codecs.classes import codec_from_dict
 
         metadata = self._metadata
@@ -167,19 +169,15 @@ class ArrayTerms:
         **kwargs
             As for `zarrix.create`.
         """
-        from zarrix._array.create import create
-
         place = StorePath.of(store)
         kwargs.setdefault("zarr_format", 3)
         kwargs.setdefault("path", place.path)
-        return create(shape, dtype=dtype, store=place.store, **kwargs)
+        return on_demand("create")(shape, dtype=dtype, store=place.store, **kwargs)
 
     @property
     def async_array(self) -> Any:
         """The same array with methods that are awaited: an `AsyncArray`."""
-        from zarrix._hierarchy.asynchronous import AsyncArray
-
-        return AsyncArray(cast(Any, self))
+        return on_demand("AsyncArray")(self)
 
     _async_array = async_array
 

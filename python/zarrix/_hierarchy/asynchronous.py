@@ -1,35 +1,29 @@
-"""The async door: arrays and groups whose methods are awaited.
+"""Arrays and groups whose methods are awaited.
 
-A twin, not a second implementation: every coroutine here is the synchronous call in a thread of the
-event loop's executor, where the engine works without the GIL. Requests to a store that is far away
-overlap inside one call; several calls overlap by ``asyncio.gather``.
-
-Cancelling waits for the call that runs, so that nothing goes on behind the back of who cancelled: a
-read that was cancelled has let go of its buffer, a write has ended, whole, in each chunk. A call
-that has not begun never begins.
+An asynchronous counterpart is not a second implementation: every coroutine here is the synchronous
+call in a thread of the event loop's executor, where the engine works without the GIL. Requests to a
+remote store overlap inside one call; several calls overlap by ``asyncio.gather``. What cancelling
+does is in `zarrix._runtime.threads`.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from concurrent.futures import Executor
 from typing import Any, Self, TypeVar
 
 from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
+from zarrix._hierarchy.open import open_group
+from zarrix._runtime.threads import in_thread
 
 __all__ = [
     "AsyncArray",
     "AsyncGroup",
     "as_async",
     "as_sync",
-    "in_pool",
-    "in_thread",
+    "awaitable",
     "iterate",
-    "twin",
 ]
 
 T = TypeVar("T")
@@ -39,46 +33,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-class _Call:
-    """A call for another thread, which does nothing if it is cancelled before it begins."""
-
-    def __init__(self, function: Callable[[], Any]) -> None:
-        self._function = function
-        self._context = contextvars.copy_context()
-        self.cancelled = False
-
-    def __call__(self) -> Any:
-        return None if self.cancelled else self._context.run(self._function)
-
-
-async def in_thread(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """The result of a call that is made in another thread; see the module about cancelling."""
-    return await in_pool(None, function, *args, **kwargs)
-
-
-async def in_pool(
-    pool: Executor | None, function: Callable[..., T], *args: Any, **kwargs: Any
-) -> T:
-    """`in_thread`, where the thread is one of ``pool``."""
-    call = _Call(functools.partial(function, *args, **kwargs))
-    future: asyncio.Future[T] = asyncio.get_running_loop().run_in_executor(pool, call)
-    try:
-        return await asyncio.shield(future)
-    except asyncio.CancelledError:
-        call.cancelled = True
-        while not future.done():
-            try:
-                await asyncio.wait([future])
-            except asyncio.CancelledError:
-                continue
-        if not future.cancelled():
-            # Taken, or the loop would report it as lost.
-            future.exception()
-        raise
-
-
 def as_async(value: Any) -> Any:
-    """``value``, with every array or group as its twin."""
+    """``value``, with an asynchronous counterpart for every array or group."""
     if isinstance(value, Array):
         return AsyncArray(value)
     if isinstance(value, tuple):
@@ -87,11 +43,11 @@ def as_async(value: Any) -> Any:
 
 
 def as_sync(value: Any) -> Any:
-    """``value``, with the twin of an array or group as that."""
-    return value._sync if isinstance(value, _Twin) else value
+    """``value``, or the array or group behind an asynchronous counterpart."""
+    return value._sync if isinstance(value, _Counterpart) else value
 
 
-def twin(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
+def awaitable(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
     """A coroutine function that does what ``function`` does, in another thread."""
 
     @functools.wraps(function)
@@ -109,12 +65,12 @@ async def iterate(function: Callable[[], Iterable[T]]) -> AsyncIterator[T]:
         yield one
 
 
-class _Twin:
-    """What both twins are: another object behind, whose properties are seen through."""
+class _Counterpart:
+    """An asynchronous counterpart: it has the properties of the array or group behind it."""
 
     __slots__ = ("_sync",)
     _sync: Any
-    # Answers that cost no look into the store.
+    # Properties that need no request to the store.
     _seen: frozenset[str] = frozenset()
 
     def __getattr__(self, name: str) -> Any:
@@ -153,7 +109,7 @@ class _AsyncIndex:
         await in_thread(self._index.__setitem__, selection, as_sync(value))
 
 
-class AsyncArray(_Twin):
+class AsyncArray(_Counterpart):
     """An array whose reads and writes are awaited; ``array.async_array`` is one.
 
     Properties that tell what the array is are those of `Array`, and so are the methods' parameters.
@@ -237,8 +193,8 @@ class AsyncArray(_Twin):
         return type(self)(self._sync.with_config(config))
 
 
-class AsyncGroup(_Twin):
-    """A group whose members are awaited, each as such a twin.
+class AsyncGroup(_Counterpart):
+    """A group whose members are awaited; each is an asynchronous counterpart, too.
 
     Parameters
     ----------
@@ -277,8 +233,6 @@ class AsyncGroup(_Twin):
         cls, store: Any, zarr_format: int | None = None, use_consolidated: Any = None
     ) -> Self:
         """Open the group at a place; `GroupNotFoundError` if there is none."""
-        from zarrix._hierarchy.open import open_group
-
         return cls(
             await in_thread(
                 open_group,
@@ -311,10 +265,10 @@ class AsyncGroup(_Twin):
         return await in_thread(self._sync.__contains__, member)
 
 
-def _awaited(cls: type[_Twin], source: type[Any], names: str) -> None:
-    """Give a twin the methods of its source, as coroutines."""
+def _awaited(cls: type[_Counterpart], source: type[Any], names: str) -> None:
+    """Give a counterpart the methods of its source, as coroutines."""
     for name in _words(names):
-        function = twin(getattr(source, name))
+        function = awaitable(getattr(source, name))
 
         def method(self: Any, *args: Any, _function: Any = function, **kwargs: Any) -> Any:
             return _function(self, *args, **kwargs)
@@ -322,8 +276,8 @@ def _awaited(cls: type[_Twin], source: type[Any], names: str) -> None:
         setattr(cls, name, functools.update_wrapper(method, function))
 
 
-def _iterated(cls: type[_Twin], names: str) -> None:
-    """Give a twin the methods of its source that iterate, as asynchronous iterators."""
+def _iterated(cls: type[_Counterpart], names: str) -> None:
+    """Give a counterpart the methods of its source that iterate, as asynchronous iterators."""
     for name in _words(names):
         source = getattr(Group, name)
 

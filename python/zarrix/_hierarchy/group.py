@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Any, cast
 
 from zarrix._array.array import Array
-from zarrix._array.h5py_names import GROUP_ADVICE, group_word
 from zarrix._display import text
 from zarrix._errors import (
     ContainsArrayError,
@@ -24,6 +23,7 @@ from zarrix._errors import (
     Suggesting,
 )
 from zarrix._hierarchy.creating import Creating
+from zarrix._hierarchy.h5py_names import GROUP_ADVICE, h5py_attribute
 from zarrix._hierarchy.v3_methods import GroupTerms
 from zarrix._hierarchy.visits import Visiting
 from zarrix._metadata.array import GroupMetadata
@@ -188,6 +188,7 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         return f"<{text.type_name(self)} {self.name!r}{read_only}>"
 
     def _repr_html_(self) -> str:
+        # Imported when called: only notebooks show HTML.
         from zarrix._display.html import info_table
 
         return f"{info_table(self.info_items())}{self.tree()._repr_html_()}"
@@ -322,6 +323,7 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         -------
         Array or Group
         """
+        # Imported when called: few programs copy.
         from zarrix._hierarchy.copy import copy
 
         if default and key not in self:
@@ -345,7 +347,7 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         try:
             return self[name]
         except KeyError:
-            found = group_word(self, name)
+            found = h5py_attribute(self, name)
             if found is not None:
                 return found
             message = f"the group {self.name!r} has neither a method nor a member {name!r}"

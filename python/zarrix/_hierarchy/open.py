@@ -12,6 +12,7 @@ from typing import Any, Literal, Unpack, overload
 from zarrix._array import create
 from zarrix._array.array import Array
 from zarrix._array.create import check_mode, open_array
+from zarrix._array.source import in_memory
 from zarrix._display import text
 from zarrix._errors import (
     ContainsArrayError,
@@ -125,7 +126,7 @@ def open(
     """
     check_mode(mode)
     kwargs.update(zarr_version=zarr_version, zarr_format=zarr_format, path=path)
-    opened = as_store(create.in_memory() if store is None else store, storage_options)
+    opened = in_memory(store, storage_options)
     where = normalize_storage_path(path)
     if kwargs.get("shape") is not None and mode not in ("r", "r+"):
         return open_array(opened, mode, **kwargs)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarrix._array import create
 from zarrix._array.array import Array
+from zarrix._array.source import safe_source
 from zarrix._display.printable import printable
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import group, open  # noqa: A004
@@ -109,7 +110,7 @@ def save_group(
     opened = as_store(store)
     arrays = {**{f"arr_{i}": data for i, data in enumerate(args)}, **kwargs}
     # All data become arrays before the place is cleared: what cannot be saved replaces nothing.
-    sources = {name: create.safe_source(data, opened, path) for name, data in arrays.items()}
+    sources = {name: safe_source(data, opened, path) for name, data in arrays.items()}
     for data in sources.values():
         create.empty(data.shape, dtype=data.dtype)
     made = group(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from zarrix._metadata.keywords import Format, V3RequireKeywords, V3ShapeKeywords
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.consolidate import view
+from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.open import Store, as_store
 from zarrix._stores.path import StorePath, normalize_storage_path
 
@@ -95,9 +96,7 @@ class GroupTerms:
     @property
     def async_group(self) -> Any:
         """The same group with methods that are awaited: an `AsyncGroup`."""
-        from zarrix._hierarchy.asynchronous import AsyncGroup
-
-        return AsyncGroup(cast(Any, self))
+        return on_demand("AsyncGroup")(self)
 
     _async_group = async_group
 

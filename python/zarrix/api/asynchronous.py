@@ -10,7 +10,7 @@ from typing import Any
 
 from zarrix._hierarchy.asynchronous import AsyncArray as AsyncArray
 from zarrix._hierarchy.asynchronous import AsyncGroup as AsyncGroup
-from zarrix._hierarchy.asynchronous import as_async, iterate, twin
+from zarrix._hierarchy.asynchronous import as_async, awaitable, iterate
 from zarrix.api import synchronous
 
 __all__: list[str] = []
@@ -26,34 +26,34 @@ async def create_hierarchy(
         yield as_async(made)
 
 
-array = twin(synchronous.array)
-consolidate_metadata = twin(synchronous.consolidate_metadata)
-copy = twin(synchronous.copy)
-copy_all = twin(synchronous.copy_all)
-copy_store = twin(synchronous.copy_store)
-create = twin(synchronous.create)
-create_array = twin(synchronous.create_array)
-create_group = twin(synchronous.create_group)
-empty = twin(synchronous.empty)
-empty_like = twin(synchronous.empty_like)
-from_array = twin(synchronous.from_array)
-full = twin(synchronous.full)
-full_like = twin(synchronous.full_like)
-group = twin(synchronous.group)
-load = twin(synchronous.load)
-ones = twin(synchronous.ones)
-ones_like = twin(synchronous.ones_like)
-open = twin(synchronous.open)
-open_array = twin(synchronous.open_array)
-open_consolidated = twin(synchronous.open_consolidated)
-open_group = twin(synchronous.open_group)
-open_like = twin(synchronous.open_like)
-save = twin(synchronous.save)
-save_array = twin(synchronous.save_array)
-save_group = twin(synchronous.save_group)
-tree = twin(synchronous.tree)
-zeros = twin(synchronous.zeros)
-zeros_like = twin(synchronous.zeros_like)
+array = awaitable(synchronous.array)
+consolidate_metadata = awaitable(synchronous.consolidate_metadata)
+copy = awaitable(synchronous.copy)
+copy_all = awaitable(synchronous.copy_all)
+copy_store = awaitable(synchronous.copy_store)
+create = awaitable(synchronous.create)
+create_array = awaitable(synchronous.create_array)
+create_group = awaitable(synchronous.create_group)
+empty = awaitable(synchronous.empty)
+empty_like = awaitable(synchronous.empty_like)
+from_array = awaitable(synchronous.from_array)
+full = awaitable(synchronous.full)
+full_like = awaitable(synchronous.full_like)
+group = awaitable(synchronous.group)
+load = awaitable(synchronous.load)
+ones = awaitable(synchronous.ones)
+ones_like = awaitable(synchronous.ones_like)
+open = awaitable(synchronous.open)
+open_array = awaitable(synchronous.open_array)
+open_consolidated = awaitable(synchronous.open_consolidated)
+open_group = awaitable(synchronous.open_group)
+open_like = awaitable(synchronous.open_like)
+save = awaitable(synchronous.save)
+save_array = awaitable(synchronous.save_array)
+save_group = awaitable(synchronous.save_group)
+tree = awaitable(synchronous.tree)
+zeros = awaitable(synchronous.zeros)
+zeros_like = awaitable(synchronous.zeros_like)
 
 for _name in __all__:
     globals()[_name].__module__ = __name__

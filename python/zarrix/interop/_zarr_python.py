@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from zarrix._errors import ReadOnlyError
-from zarrix._hierarchy.asynchronous import in_pool
 from zarrix._runtime.config import config
+from zarrix._runtime.threads import in_pool
 from zarrix._stores.base import Store, as_buffer
 from zarrix._stores.open import as_store
 

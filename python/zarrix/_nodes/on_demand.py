@@ -1,0 +1,28 @@
+"""Classes and functions that nodes give to users but are built on: imported when first asked for.
+
+An array gives its parent group and its asynchronous counterpart, whose classes are defined in terms
+of arrays. Importing them from the array's module would be a circle, and would load asyncio into
+programs that await nothing. This table is the only place that names them from below.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Literal
+
+__all__ = ["HOMES", "on_demand"]
+
+Name = Literal["AsyncArray", "AsyncGroup", "Group", "create"]
+
+HOMES: dict[Name, str] = {
+    "AsyncArray": "zarrix._hierarchy.asynchronous",
+    "AsyncGroup": "zarrix._hierarchy.asynchronous",
+    "Group": "zarrix._hierarchy.group",
+    "create": "zarrix._array.create",
+}
+"""The module that defines each name."""
+
+
+def on_demand(name: Name) -> Any:
+    """The class or function of that name."""
+    return getattr(importlib.import_module(HOMES[name]), name)
