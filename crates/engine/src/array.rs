@@ -5,17 +5,20 @@ use std::sync::{Arc, OnceLock};
 
 use zarrix_store::{KeyLock, Store};
 
-use crate::batches::Indexes;
+use crate::axes::PerAxis;
 use crate::chunks::{parse_key, write_key};
 use crate::document::Document;
+use crate::error::{EngineError, Result};
 use crate::grid::AxisGrid;
 use crate::layout::Layout;
+use crate::patience::Interrupt;
 use crate::place::Sink;
+use crate::pool;
 use crate::scratch;
-use crate::selection::{AxisPlan, AxisSelection, PerAxis, plan_range};
+use crate::selection::{AxisPlan, AxisSelection, plan_range};
+use crate::shard_indexes::Indexes;
 use crate::view::{Target, check_shape};
 use crate::wanted::Wanted;
-use crate::{EngineError, Interrupt, Result, pool};
 
 /// Moves elements between one stored array and buffers; any number of threads may use it at once.
 pub struct ArrayIO {

@@ -10,23 +10,23 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use zarrix_store::process::unforked;
 use zarrix_store::{Edge, Fetched, Generation, Part, Request, StoreError};
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
+use crate::error::{CodecResult, EngineError, Result, corrupt};
 use crate::kept::{ALL, Found, Held, is_kept};
 use crate::partial::{is_worth_it, wanted_pages};
-use crate::place::{CodecResult, PlaceScratch, Sink, check_length, place, place_plain};
+use crate::patience::Interrupt;
+use crate::place::{PlaceScratch, Sink, check_length, place, place_plain};
 use crate::pool;
-use crate::read::{ALONE_BYTES, Job, corrupt};
+use crate::read::{ALONE_BYTES, Job};
 use crate::scratch::{self, Scratch};
 use crate::shapes::ChunkRef;
 use crate::shard::Index;
 use crate::stored::{check_most, from_store};
 use crate::view::Target;
 use crate::wanted::{Cut, Wanted};
-use crate::{EngineError, Interrupt, Result};
 
 /// How many chunks one round is about, where all answers are kept until the last is there.
 const BATCH: usize = 256;
@@ -34,9 +34,6 @@ const BATCH: usize = 256;
 const FAR_BATCH: usize = 1024;
 /// How often chunks that are replaced while they are read are begun again.
 const ATTEMPTS: usize = 100;
-/// Indexes that an array keeps; all are given up when there are more.
-const KEPT_INDEX_BYTES: usize = 32 << 20;
-
 /// What is asked of the store for one chunk.
 enum Step {
     Whole,
@@ -62,52 +59,6 @@ impl Step {
             Self::Inner { found, .. } => found.iter().map(|(_, range)| range.clone()).collect(),
             Self::Pages(runs) => runs.iter().map(|run| run.start as u64..run.end as u64).collect(),
         }
-    }
-}
-
-/// Indexes of shards as they were when last read, by the shard's key.
-#[derive(Default)]
-pub(crate) struct Indexes(Mutex<Kept>);
-
-#[derive(Default)]
-struct Kept {
-    by_key: HashMap<String, (Arc<Index>, Generation)>,
-    bytes: usize,
-}
-
-impl Indexes {
-    /// A fork waits for the section, so that a child never finds the lock held.
-    fn with<R>(&self, section: impl FnOnce(&mut Kept) -> R) -> R {
-        unforked(|| section(&mut locked(&self.0)))
-    }
-
-    pub(crate) fn get(&self, key: &str) -> Option<(Arc<Index>, Generation)> {
-        self.with(|kept| kept.by_key.get(key).cloned())
-    }
-
-    /// Keeps an index; not that of a value without a version, which nobody would notice to be old.
-    fn keep(&self, key: &str, index: &Arc<Index>, generation: Generation) {
-        if generation == Generation::default() {
-            return;
-        }
-        let (key, index) = (key.to_owned(), Arc::clone(index));
-        self.with(|kept| {
-            if kept.bytes + index.bytes() > KEPT_INDEX_BYTES {
-                *kept = Kept::default();
-            }
-            kept.bytes += index.bytes();
-            if let Some((old, _)) = kept.by_key.insert(key, (index, generation)) {
-                kept.bytes -= old.bytes();
-            }
-        });
-    }
-
-    fn forget(&self, key: &str) {
-        self.with(|kept| {
-            if let Some((old, _)) = kept.by_key.remove(key) {
-                kept.bytes -= old.bytes();
-            }
-        });
     }
 }
 

@@ -12,13 +12,15 @@ use std::sync::Arc;
 
 use zarrix_codec::{ChainScratch, Codec, CodecError};
 
+use crate::axes::PerAxis;
+use crate::bounds::with_slack;
 use crate::copy::Grid;
-use crate::encoding::{ChunkLayout, with_slack};
-use crate::place::{CodecResult, PlaceScratch, Sink};
+use crate::encoding::ChunkLayout;
+use crate::error::CodecResult;
+use crate::place::{PlaceScratch, Sink};
 use crate::scratch::Scratch;
-use crate::selection::PerAxis;
-use crate::update::{Edit, covered};
-use crate::wanted::{Placed, Wanted};
+use crate::update::Edit;
+use crate::wanted::{Placed, Wanted, covered};
 
 /// Takes elements out of blobs, into memory that it knows. Called from any thread of the pool.
 pub trait ObjectSink: Sync + fmt::Debug {
@@ -75,8 +77,8 @@ impl<'a, 'w> Picks<'a, 'w> {
     }
 
     /// Calls `visit` with the number of each element in the chunk, in stored order, and its place
-    /// in the caller's memory: its offset by the strides of the [`Target`](crate::Target) or
-    /// [`Source`](crate::Source).
+    /// in the caller's memory: its offset by the strides of the [`Target`](crate::view::Target) or
+    /// [`Source`](crate::view::Source).
     ///
     /// Of two elements with one place, or two places of one element, the last is the one to keep.
     pub fn each(&self, mut visit: impl FnMut(usize, isize)) {

@@ -9,15 +9,15 @@ use smallvec::smallvec;
 use zarrix_store::Durability;
 
 use crate::array::ArrayIO;
+use crate::axes::PerAxis;
 use crate::cost::Cost;
+use crate::error::{EngineError, Result};
+use crate::patience::Interrupt;
 use crate::read::Job;
 use crate::scratch;
-use crate::selection::{
-    AxisPlan, AxisSelection, Part, PerAxis, buffer_shape, plan_axis, plan_range, shift,
-};
+use crate::selection::{AxisPlan, AxisSelection, Part, buffer_shape, plan_axis, plan_range, shift};
 use crate::view::{Source, Target, check_shape};
 use crate::wanted::{Wanted, offset_of};
-use crate::{EngineError, Interrupt, Result};
 use zarrix_codec::memory::with_room;
 
 /// What a window does where it leaves the array.

@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zarrix_store::Durability;
 
 use crate::array::ArrayIO;
+use crate::axes::PerAxis;
+use crate::error::{EngineError, Result};
+use crate::patience::Interrupt;
 use crate::scratch;
-use crate::selection::{Part, PerAxis};
+use crate::selection::Part;
 use crate::view::Source;
 use crate::wanted::Wanted;
-use crate::{EngineError, Interrupt, Result};
 
 impl ArrayIO {
     /// Leaves nothing of the array outside `shape`: deletes the stored chunks that lie wholly

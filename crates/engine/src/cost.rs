@@ -10,14 +10,14 @@ use smallvec::smallvec;
 use crate::array::ArrayIO;
 use crate::chunks::write_key;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
+use crate::error::{CodecResult, Result, corrupt};
 use crate::partial::is_worth_it;
-use crate::place::CodecResult;
-use crate::read::{Job, corrupt};
+use crate::patience::Interrupt;
+use crate::read::Job;
 use crate::scratch::{self, Scratch};
 use crate::selection::{AxisSelection, Plan};
 use crate::shard::is_near;
 use crate::wanted::{Cut, Wanted};
-use crate::{Interrupt, Result};
 
 /// What a read touches and fetches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use zarrix_store::{Edge, Generation, StoreError};
 
 use crate::array::ArrayIO;
+use crate::error::{EngineError, Result};
 use crate::view::Target;
-use crate::{EngineError, Result};
 
 /// More than any metadata has.
 const MOST_BYTES: u64 = 1 << 26;

@@ -10,13 +10,15 @@ use serde::Deserialize;
 use serde_json::Value;
 use zarrix_codec::{Chain, Codec, EncodedSize, Input, from_config};
 
-use crate::Result;
+use crate::axes::PerAxis;
 use crate::blobs::Blob;
-use crate::layout::{ForeignCodecs, fault};
-use crate::selection::PerAxis;
-use crate::stored::most_stored_bytes;
+use crate::bounds::{most_stored_bytes, with_slack};
+use crate::error::{Result, fault};
 use crate::turn::turn;
 use crate::whole::whole_shard;
+
+/// Codecs that live outside the codec crate, by slot: what `zarrix.foreign` entries refer to.
+pub type ForeignCodecs<'a> = &'a [Arc<dyn Codec>];
 
 /// Most shards inside each other; a deeper document is a lie.
 const MAX_NESTING: usize = 4;
@@ -154,14 +156,6 @@ fn bytes_of(shape: &[usize], item_bytes: usize) -> Result<usize> {
     bytes
         .filter(|bytes| isize::try_from(*bytes).is_ok())
         .ok_or_else(|| fault("chunk_shape", "a chunk has more bytes than memory can address"))
-}
-
-/// Bytes beyond what our own encoder can give: other encoders may spend more.
-pub(crate) fn with_slack(size: EncodedSize) -> usize {
-    match size {
-        EncodedSize::Exact(bytes) => bytes,
-        EncodedSize::AtMost(bytes) => bytes.saturating_add(bytes / 4).saturating_add(4096),
-    }
 }
 
 impl ChunkLayout {

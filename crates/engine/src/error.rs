@@ -7,6 +7,9 @@ use zarrix_store::StoreError;
 /// The result of an engine call.
 pub type Result<T> = std::result::Result<T, EngineError>;
 
+/// The result of a codec, before the chunk that it worked on is named.
+pub(crate) type CodecResult<T> = std::result::Result<T, CodecError>;
+
 /// Why elements could not be moved.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
@@ -91,5 +94,32 @@ impl EngineError {
             Self::Store(source) => source.is_out_of_memory(),
             _ => false,
         }
+    }
+}
+
+/// An error of the layout document, at `key`.
+pub(crate) fn fault(key: &'static str, reason: impl Into<String>) -> EngineError {
+    EngineError::Layout { key, reason: reason.into() }
+}
+
+/// An error of decoding, with the chunk that it is about.
+///
+/// A header that asks for what no codec here has is far more likely damaged than new.
+pub(crate) fn corrupt(key: &str, stored_bytes: usize, source: CodecError) -> EngineError {
+    match source {
+        CodecError::Corrupt { .. }
+        | CodecError::Unsupported { .. }
+        | CodecError::Foreign { .. } => {
+            EngineError::CorruptChunk { key: key.to_string(), stored_bytes, source }
+        }
+        source => failed(key, source),
+    }
+}
+
+/// An error of encoding, with the chunk that it is about.
+pub(crate) fn failed(key: &str, source: CodecError) -> EngineError {
+    match source {
+        CodecError::Interrupted => EngineError::Interrupted,
+        source => EngineError::Codec { key: key.to_string(), source },
     }
 }

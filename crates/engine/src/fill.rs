@@ -6,9 +6,8 @@
 
 use zarrix_codec::memory::Grow;
 
-use crate::Result;
 use crate::copy::{self, Grid};
-use crate::layout::fault;
+use crate::error::{Result, fault};
 
 /// Elements up to this long are held whole: one pass puts them.
 const WHOLE_BYTES: usize = 4096;

@@ -6,9 +6,8 @@
 
 use serde::Deserialize;
 
-use crate::Result;
-use crate::layout::fault;
-use crate::selection::PerAxis;
+use crate::axes::PerAxis;
+use crate::error::{Result, fault};
 
 /// A chunk along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,14 +15,13 @@ use zarrix_codec::CodecError;
 use zarrix_codec::blosc::BlockTable;
 use zarrix_store::{Generation, Reader};
 
-use crate::Result;
 use crate::array::ArrayIO;
 use crate::chunk_cache::{self, Kind, Piece, Place, Value};
 use crate::copy::{self, Dims};
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
+use crate::error::{CodecResult, Result, corrupt};
 use crate::partial::{Failed, WHOLE_BYTES, read_table, runs, sparse_of, touched};
-use crate::place::{CodecResult, PlaceScratch, Sink, place, place_plain, straight};
-use crate::read::corrupt;
+use crate::place::{PlaceScratch, Sink, place, place_plain, straight};
 use crate::scratch::Scratch;
 use crate::shard::Index;
 use crate::stored::check_most;

@@ -11,15 +11,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use zarrix_codec::Codec;
 
-use crate::encoding::{ChunkLayout, Named};
+use crate::axes::PerAxis;
+use crate::encoding::{ChunkLayout, ForeignCodecs, Named};
+use crate::error::{EngineError, Result, fault};
 use crate::fill::Fill;
 use crate::grid::{AxisDocument, AxisGrid, grid_of};
-use crate::selection::PerAxis;
 use crate::shapes::{ChainOf, ChunkRef, Chunks, Recipe};
-use crate::{EngineError, Result};
-
-/// Codecs that live outside the codec crate, by slot: what `zarrix.foreign` entries refer to.
-pub type ForeignCodecs<'a> = &'a [Arc<dyn Codec>];
 
 /// What an element that has no length of its own counts as where only cost matters.
 const OBJECT_BYTES: usize = 16;
@@ -109,10 +106,6 @@ impl Coding {
         };
         half(0) << 64 | half(1)
     }
-}
-
-pub(crate) fn fault(key: &'static str, reason: impl Into<String>) -> EngineError {
-    EngineError::Layout { key, reason: reason.into() }
 }
 
 impl Layout {

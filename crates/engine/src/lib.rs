@@ -9,8 +9,10 @@
 //! rebuilt in a forked child.
 
 mod array;
+mod axes;
 mod batches;
 mod blobs;
+mod bounds;
 mod boxes;
 mod chunk_cache;
 mod chunks;
@@ -37,6 +39,7 @@ mod scratch;
 mod selection;
 mod shapes;
 mod shard;
+mod shard_indexes;
 mod share;
 mod stored;
 mod together;
@@ -58,17 +61,14 @@ pub use chunk_cache::{
 };
 pub use cost::Cost;
 pub use document::{Document, Judge, Refused};
+pub use encoding::ForeignCodecs;
 pub use error::{EngineError, Result};
-pub use layout::{ForeignCodecs, Layout};
+pub use layout::Layout;
 pub use nodes::{delete_node, move_node};
+pub use patience::Interrupt;
 pub use pool::{on_worker_start, set_threads, threads};
 pub use selection::{AxisSelection, Selection};
 pub use shapes::{Chain, ChainOf};
 pub use stored::Verified;
 pub use values::get_many;
 pub use view::{Source, Target};
-
-/// Asked by a long call, on the calling thread only, whether to go on.
-///
-/// True ends the call with [`EngineError::Interrupted`], at the next step of the chunks in work.
-pub type Interrupt<'a> = &'a dyn Fn() -> bool;

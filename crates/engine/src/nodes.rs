@@ -7,7 +7,7 @@
 
 use zarrix_store::{Durability, KeyLock, Store, below};
 
-use crate::Result;
+use crate::error::Result;
 
 /// Deletes the node at `path` and all below it; how many values that were.
 ///

@@ -14,12 +14,11 @@ use zarrix_store::Reader;
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Elements};
-use crate::place::{CodecResult, Sink, check_length, place_frame, place_plain, straight};
-use crate::read::corrupt;
+use crate::error::{CodecResult, EngineError, Result, corrupt};
+use crate::place::{Sink, check_length, place_frame, place_plain, straight};
 use crate::scratch::Scratch;
 use crate::walk::walk;
 use crate::wanted::Wanted;
-use crate::{EngineError, Result};
 use zarrix_codec::memory::{Grow, Refused, zeros};
 
 /// Chunks up to this long are read whole: opening, not copying, is what they cost.

@@ -9,7 +9,10 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::Interrupt;
+/// Asked by a long call, on the calling thread only, whether to go on.
+///
+/// True ends the call with [`EngineError::Interrupted`](crate::error::EngineError::Interrupted), at the next step of the chunks in work.
+pub type Interrupt<'a> = &'a dyn Fn() -> bool;
 
 /// How often the caller is asked whether to go on.
 pub(crate) const POLL: Duration = Duration::from_millis(20);

@@ -11,19 +11,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use zarrix_codec::blosc::Frame;
 use zarrix_codec::{ChainScratch, CodecError};
 
+use crate::axes::PerAxis;
 use crate::blobs::{ObjectSink, Picks, place_blob};
 use crate::copy::{self, Dims, Grid};
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
+use crate::error::CodecResult;
 use crate::layout::Layout;
 use crate::scratch::Scratch;
-use crate::selection::PerAxis;
 use crate::shard::Index;
 use crate::view::Target;
 use crate::walk::walk;
 use crate::wanted::{Cut, Placed, Points, Wanted};
 use zarrix_codec::memory::zeros;
-
-pub(crate) type CodecResult<T> = std::result::Result<T, CodecError>;
 
 /// The buffer of a read, as its tasks see it.
 #[derive(Clone, Copy)]

@@ -7,12 +7,13 @@ use smallvec::smallvec;
 use zarrix_store::Durability;
 
 use crate::array::ArrayIO;
+use crate::axes::PerAxis;
+use crate::error::{EngineError, Result};
 use crate::grid::{AxisGrid, Cuts};
+use crate::patience::Interrupt;
 use crate::scratch;
-use crate::selection::PerAxis;
 use crate::view::{Source, Target, check_shape};
 use crate::wanted::{Points, Wanted};
-use crate::{EngineError, Interrupt, Result};
 use zarrix_codec::memory::{with_room, zeros};
 
 /// Points by chunk: their numbers, sorted by chunk, and where each chunk's run begins.

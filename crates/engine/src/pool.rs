@@ -14,8 +14,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use zarrix_store::interrupt as waits;
 use zarrix_store::process::PerProcess;
 
-use crate::patience::{POLL, Patience};
-use crate::{EngineError, Interrupt, Result};
+use crate::error::{EngineError, Result};
+use crate::patience::{Interrupt, POLL, Patience};
 
 /// Threads of a job whose tasks wait more than they work.
 const WAITING: usize = 32;

@@ -8,16 +8,18 @@ use smallvec::{SmallVec, smallvec};
 use zarrix_codec::CodecError;
 
 use crate::array::ArrayIO;
+use crate::axes::PerAxis;
 use crate::chunks::write_key;
 use crate::encoding::{ChunkLayout, Encoding};
+use crate::error::{EngineError, Result, corrupt};
 use crate::partial::is_worth_it;
+use crate::patience::Interrupt;
 use crate::place::{PlaceScratch, Sink, place};
 use crate::pool;
 use crate::scratch::{self, Scratch};
-use crate::selection::{AxisSelection, PerAxis, Plan, buffer_shape};
+use crate::selection::{AxisSelection, Plan, buffer_shape};
 use crate::view::{Target, check_shape};
 use crate::wanted::Wanted;
-use crate::{EngineError, Interrupt, Result};
 
 /// Up to this many bytes, and for one chunk, the hand-over to the pool costs more than it gives.
 pub(crate) const ALONE_BYTES: usize = 64 << 10;
@@ -147,27 +149,5 @@ impl ArrayIO {
         let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
         place(chunk, encoded, wanted, sink, scratch)
             .map_err(|source| corrupt(&s.key, encoded.map_or(0, <[u8]>::len), source))
-    }
-}
-
-/// An error of decoding, with the chunk that it is about.
-///
-/// A header that asks for what no codec here has is far more likely damaged than new.
-pub(crate) fn corrupt(key: &str, stored_bytes: usize, source: CodecError) -> EngineError {
-    match source {
-        CodecError::Corrupt { .. }
-        | CodecError::Unsupported { .. }
-        | CodecError::Foreign { .. } => {
-            EngineError::CorruptChunk { key: key.to_string(), stored_bytes, source }
-        }
-        source => failed(key, source),
-    }
-}
-
-/// An error of encoding, with the chunk that it is about.
-pub(crate) fn failed(key: &str, source: CodecError) -> EngineError {
-    match source {
-        CodecError::Interrupted => EngineError::Interrupted,
-        source => EngineError::Codec { key: key.to_string(), source },
     }
 }

@@ -6,12 +6,10 @@
 
 use smallvec::SmallVec;
 
+use crate::axes::PerAxis;
+use crate::error::{EngineError, Result};
 use crate::grid::{AxisGrid, Cuts, Extent};
 use crate::layout::Layout;
-use crate::{EngineError, Result};
-
-/// Small fixed lists, one entry an axis; longer ones go to the heap.
-pub(crate) type PerAxis<T> = SmallVec<[T; 6]>;
 
 /// What is wanted along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,10 +13,9 @@ use std::sync::{Arc, RwLock};
 
 use zarrix_codec::Codec;
 
+use crate::axes::PerAxis;
 use crate::encoding::{ChunkLayout, Context, Named};
-use crate::layout::fault;
-use crate::selection::PerAxis;
-use crate::{EngineError, Result};
+use crate::error::{EngineError, Result, fault};
 
 /// Most chunk layouts that are kept of one array.
 const MOST_KEPT: usize = 1 << 12;

@@ -13,13 +13,11 @@ use zarrix_store::{Edge, Generation, Reader};
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
+use crate::error::{CodecResult, EngineError, Result, corrupt};
 use crate::kept::{Held, is_kept};
-use crate::place::{CodecResult, PlaceScratch, Sink, place};
-use crate::read::corrupt;
+use crate::place::{PlaceScratch, Sink, place};
 use crate::scratch::Scratch;
-use crate::update::covered;
-use crate::wanted::{Cut, Wanted};
-use crate::{EngineError, Result};
+use crate::wanted::{Cut, Wanted, covered};
 use zarrix_codec::memory::{Grow, copied, zeros};
 
 pub(crate) const NAME: &str = "sharding_indexed";

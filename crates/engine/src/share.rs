@@ -10,6 +10,8 @@ use zarrix_store::Reader;
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
+use crate::error::Result;
+use crate::patience::Interrupt;
 use crate::place::Sink;
 use crate::pool;
 use crate::read::Job;
@@ -17,7 +19,6 @@ use crate::scratch;
 use crate::shard::{Found, Index, Version};
 use crate::view::Target;
 use crate::wanted::Cut;
-use crate::{Interrupt, Result};
 
 /// For less than this, handing work over costs more than it gives.
 const LEAST_BYTES: usize = 128 << 10;

@@ -12,22 +12,15 @@ use zarrix_codec::{ChainScratch, CodecError};
 use zarrix_store::StoreError;
 
 use crate::array::ArrayIO;
+use crate::bounds::most_stored_bytes;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
-use crate::place::{CodecResult, check_length};
-use crate::read::corrupt;
+use crate::error::{CodecResult, EngineError, Result, corrupt};
+use crate::patience::Interrupt;
+use crate::place::check_length;
 use crate::scratch::{self, Scratch};
 use crate::shard::Index;
 use crate::values::fetch_all;
-use crate::{EngineError, Interrupt, Result};
 use zarrix_codec::memory::Grow;
-
-/// What a stored chunk may have beyond twice the most that our own encoders give.
-const SLACK_BYTES: usize = 8 << 20;
-
-/// Most bytes that are read of a stored chunk.
-pub(crate) fn most_stored_bytes(encoded_limit: usize) -> usize {
-    encoded_limit.saturating_mul(2).saturating_add(SLACK_BYTES)
-}
 
 /// Stored bytes are handed on in pieces of about this length, not chunk by chunk.
 const PIECE_BYTES: usize = 1 << 20;

@@ -18,8 +18,10 @@ use crate::array::ArrayIO;
 use crate::chunks::write_key;
 use crate::copy::{self, Dim, Dims};
 use crate::encoding::{ChunkLayout, Elements, Encoding};
+use crate::error::Result;
 use crate::kept::{ALL, Held, is_kept};
 use crate::partial::{Failed, read_table, touched};
+use crate::patience::Interrupt;
 use crate::place::{Sink, check_length};
 use crate::pool;
 use crate::scratch::{self, Scratch};
@@ -27,7 +29,6 @@ use crate::selection::{Part, Plan, Segment};
 use crate::view::Target;
 use crate::walk::{clip, in_memory_order};
 use crate::wanted::{Placed, Wanted};
-use crate::{Interrupt, Result};
 use zarrix_codec::memory::copied;
 
 const LINE_BYTES: usize = 64;

@@ -10,11 +10,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use zarrix_codec::{Codec, CodecError, EncodedSize, Scratch};
 
-use crate::Result;
+use crate::axes::PerAxis;
 use crate::copy::{self, Dim, Dims};
 use crate::encoding::{chunk_shape, strides, transposed};
-use crate::layout::fault;
-use crate::selection::PerAxis;
+use crate::error::{Result, fault};
 use zarrix_codec::memory::Grow;
 
 const NAME: &str = "transpose";

@@ -8,15 +8,16 @@ use std::borrow::Cow;
 
 use zarrix_codec::ChainScratch;
 
+use crate::axes::PerAxis;
 use crate::blobs::{ObjectSource, update_blob};
 use crate::copy::{self, Dim, Dims, Grid};
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
+use crate::error::CodecResult;
 use crate::layout::Layout;
-use crate::place::{CodecResult, check_length};
+use crate::place::check_length;
 use crate::scratch::Scratch;
-use crate::selection::PerAxis;
 use crate::shard::{ABSENT, Index, damaged};
-use crate::wanted::{Cut, Placed, Wanted};
+use crate::wanted::{Cut, Placed, Wanted, covered};
 use zarrix_codec::memory::{Grow, with_room};
 
 /// The buffer of a write, as its tasks see it.
@@ -55,11 +56,6 @@ impl Edit<'_, '_> {
     pub fn covers_inside(&self) -> bool {
         covered(self.wanted, self.limits)
     }
-}
-
-/// Whether that is all of a chunk's first `limits` elements along each axis.
-pub(crate) fn covered(wanted: &[Wanted<'_>], limits: &[usize]) -> bool {
-    matches!(wanted, [only] if only.covers(limits))
 }
 
 /// Replaces `out` by the chunk's new encoded bytes; false if it is not to be stored.

@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 
 use zarrix_store::{Fetched, Part, Request, Store};
 
-use crate::{EngineError, Interrupt, Result, pool};
+use crate::error::{EngineError, Result};
+use crate::patience::Interrupt;
+use crate::pool;
 
 /// From this many on, values of inline stores are worth more than one thread.
 const MANY: usize = 16;

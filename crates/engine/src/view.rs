@@ -6,7 +6,7 @@
 use std::sync::atomic::AtomicUsize;
 
 use crate::blobs::{ObjectSink, ObjectSource};
-use crate::{EngineError, Result};
+use crate::error::{EngineError, Result};
 
 /// Where a read puts its elements.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,10 @@
 
 use smallvec::SmallVec;
 
+use crate::axes::PerAxis;
 use crate::copy::{Dim, Grid, List};
 use crate::encoding::Shard;
-use crate::selection::{Part, PerAxis, Plan, Segments};
+use crate::selection::{Part, Plan, Segments};
 
 /// Elements of one chunk, and where each lies in the buffer.
 #[derive(Clone, Debug)]
@@ -105,6 +106,11 @@ impl<'a> Wanted<'a> {
         matches!(self, Self::Box { parts, .. }
             if parts.iter().zip(limits).all(|(part, limit)| part.covers(*limit)))
     }
+}
+
+/// Whether that is all of a chunk's first `limits` elements along each axis.
+pub(crate) fn covered(wanted: &[Wanted<'_>], limits: &[usize]) -> bool {
+    matches!(wanted, [only] if only.covers(limits))
 }
 
 /// What is wanted of a shard, cut into what is wanted of its inner chunks.

@@ -10,13 +10,14 @@ use serde::Deserialize;
 use serde_json::Value;
 use zarrix_codec::{Codec, CodecError, EncodedSize, Scratch as CodecScratch};
 
-use crate::Result;
+use crate::axes::PerAxis;
 use crate::encoding::{ChunkLayout, Context, chunk_shape, shard_of};
+use crate::error::{Result, fault};
 use crate::fill::Fill;
-use crate::layout::{Layout, fault};
+use crate::layout::Layout;
 use crate::place::{PlaceScratch, Sink, place};
 use crate::scratch::{self, Scratch};
-use crate::selection::{Part, PerAxis};
+use crate::selection::Part;
 use crate::shard::{NAME, damaged};
 use crate::update::{Edit, Spring, update};
 use crate::wanted::Wanted;

@@ -9,17 +9,18 @@
 use zarrix_store::{Change, Durability, StoreError, Update};
 
 use crate::array::ArrayIO;
+use crate::axes::PerAxis;
 use crate::chunks::write_key;
 use crate::encoding::ChunkLayout;
+use crate::error::{Result, corrupt, failed};
+use crate::patience::Interrupt;
 use crate::pool;
-use crate::read::{corrupt, failed};
 use crate::scratch::{self, Scratch};
-use crate::selection::{AxisSelection, PerAxis, Plan, buffer_shape};
+use crate::selection::{AxisSelection, Plan, buffer_shape};
 use crate::stored::{check_most, from_store};
 use crate::update::{Edit, Spring, unencoded, update};
 use crate::view::{Source, check_shape};
 use crate::wanted::Wanted;
-use crate::{Interrupt, Result};
 
 impl ArrayIO {
     /// Stores the elements of `source` at `selection`.

@@ -13,18 +13,18 @@ use zarrix_codec::blosc::BlockEncoder;
 use zarrix_store::Durability;
 
 use crate::array::ArrayIO;
+use crate::axes::PerAxis;
 use crate::copy::{self, Dim};
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
-use crate::place::CodecResult;
+use crate::error::{CodecResult, Result, failed};
+use crate::patience::Interrupt;
 use crate::pool;
-use crate::read::failed;
 use crate::scratch::{self, Scratch};
-use crate::selection::{PerAxis, Plan};
-use crate::update::{Assembly, Edit, covered, inner_limits, update};
+use crate::selection::Plan;
+use crate::update::{Assembly, Edit, inner_limits, update};
 use crate::view::Source;
 use crate::walk::{clip, in_memory_order};
-use crate::wanted::{Cut, Placed, Wanted};
-use crate::{Interrupt, Result};
+use crate::wanted::{Cut, Placed, Wanted, covered};
 use zarrix_codec::memory::Grow;
 
 /// A smaller chunk is encoded sooner than it is handed out.

@@ -1,0 +1,23 @@
+//! How many bytes the encoded and the stored form of a chunk may have.
+//!
+//! The length of a stored value is not to be trusted: a sparse file costs nothing to make, and would
+//! be read into memory before any codec sees it. The metadata bounds what a chunk can have, because
+//! codecs expand their input by little; the slack is for encoders that expand it more than ours.
+
+use zarrix_codec::EncodedSize;
+
+/// Bytes beyond what our own encoder can give: other encoders may spend more.
+pub(crate) fn with_slack(size: EncodedSize) -> usize {
+    match size {
+        EncodedSize::Exact(bytes) => bytes,
+        EncodedSize::AtMost(bytes) => bytes.saturating_add(bytes / 4).saturating_add(4096),
+    }
+}
+
+/// What a stored chunk may have beyond twice the most that our own encoders give.
+const SLACK_BYTES: usize = 8 << 20;
+
+/// Most bytes that are read of a stored chunk.
+pub(crate) fn most_stored_bytes(encoded_limit: usize) -> usize {
+    encoded_limit.saturating_mul(2).saturating_add(SLACK_BYTES)
+}
