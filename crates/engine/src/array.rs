@@ -15,7 +15,7 @@ use crate::patience::Interrupt;
 use crate::place::Sink;
 use crate::pool;
 use crate::scratch;
-use crate::selection::{AxisPlan, AxisSelection, plan_range};
+use crate::selection::{AxisPlan, AxisSelection, Plan, plan_range};
 use crate::shard_indexes::Indexes;
 use crate::view::{Target, check_shape};
 use crate::wanted::Wanted;
@@ -108,6 +108,11 @@ impl ArrayIO {
             "the selection has {} axes, the array {axes}",
             selection.len()
         )))
+    }
+
+    /// The chunks that `selection` touches, for a buffer of `strides`; its axes are checked.
+    pub(crate) fn plan(&self, selection: &[AxisSelection], strides: &[isize]) -> Result<Plan> {
+        Plan::new(selection, &self.layout.shape, &self.layout.grid, strides)
     }
 
     /// Refuses memory for elements of a size where they have none, and the other way round.

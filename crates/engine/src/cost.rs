@@ -51,8 +51,7 @@ impl ArrayIO {
     /// What [`Self::read`] of `selection` would fetch.
     pub fn cost(&self, selection: &[AxisSelection], interrupt: Interrupt<'_>) -> Result<Cost> {
         self.check_axes(selection)?;
-        let layout = &self.layout;
-        let plan = Plan::new(selection, layout, &[])?;
+        let plan = self.plan(selection, &[])?;
         self.cost_of_jobs(plan.tasks, interrupt, &|task| {
             let segments = plan.task(task);
             let coords = segments.iter().map(|segment| segment.chunk).collect();

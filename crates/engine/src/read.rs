@@ -42,7 +42,7 @@ impl ArrayIO {
     ) -> Result<()> {
         self.check_axes(selection)?;
         check_shape(&buffer_shape(selection), target.shape(), "the buffer")?;
-        let plan = Plan::new(selection, &self.layout, target.strides())?;
+        let plan = self.plan(selection, target.strides())?;
         self.check_kind(target.sink().is_some())?;
         if let Some(together) = self.together(&plan, target) {
             return self.reading(plan.tasks, target, |target| {

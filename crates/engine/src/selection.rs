@@ -9,7 +9,6 @@ use smallvec::SmallVec;
 use crate::axes::PerAxis;
 use crate::error::{EngineError, Result};
 use crate::grid::{AxisGrid, Cuts, Extent};
-use crate::layout::Layout;
 
 /// What is wanted along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,17 +85,18 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Splits `selection` by chunks, for a buffer of `buffer_strides`.
+    /// Splits `selection` by the chunks of an array of `shape` and `grid`, for a buffer of
+    /// `buffer_strides`.
     pub fn new(
         selection: &[AxisSelection],
-        layout: &Layout,
+        shape: &[u64],
+        grid: &[AxisGrid],
         buffer_strides: &[isize],
     ) -> Result<Self> {
         let mut strides = buffer_strides;
         let mut axes = PerAxis::with_capacity(selection.len());
         for (axis, selected) in selection.iter().enumerate() {
-            let (length, grid) = (layout.shape[axis], &layout.grid[axis]);
-            axes.push(plan_axis(axis, length, grid, selected, &mut strides)?);
+            axes.push(plan_axis(axis, shape[axis], &grid[axis], selected, &mut strides)?);
         }
         let tasks = axes.iter().try_fold(1usize, |tasks, plan| tasks.checked_mul(plan.len()));
         let tasks = tasks.ok_or_else(|| {

@@ -40,7 +40,7 @@ impl ArrayIO {
     ) -> Result<()> {
         self.check_axes(selection)?;
         check_shape(&buffer_shape(selection), source.shape(), "the value")?;
-        let plan = Plan::new(selection, &self.layout, source.strides())?;
+        let plan = self.plan(selection, source.strides())?;
         self.check_before_writing()?;
         let task = |task: usize| {
             let segments = plan.task(task);
