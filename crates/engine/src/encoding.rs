@@ -14,8 +14,6 @@ use crate::axes::PerAxis;
 use crate::blobs::Blob;
 use crate::bounds::{most_stored_bytes, with_slack};
 use crate::error::{Result, fault};
-use crate::turn::turn;
-use crate::whole::whole_shard;
 
 /// Codecs that live outside the codec crate, by slot: what `zarrix.foreign` entries refer to.
 pub type ForeignCodecs<'a> = &'a [Arc<dyn Codec>];
@@ -85,7 +83,13 @@ pub(crate) struct Context<'a> {
     pub most_blob_bytes: Option<usize>,
     pub foreign: ForeignCodecs<'a>,
     pub nesting: usize,
+    pub own_codec: OwnCodec,
 }
+
+/// Binds the codecs that this crate adds to those of the codec crate; `None` for other names.
+///
+/// They decode and encode chunks, so they stand above the layouts that name them.
+pub(crate) type OwnCodec = fn(&Named, Context<'_>) -> Option<Result<Arc<dyn Codec>>>;
 
 #[derive(Deserialize)]
 struct ShardConfiguration {
@@ -199,14 +203,12 @@ impl Shard {
 }
 
 fn bytes_codec(codec: &Named, context: Context<'_>) -> Result<Arc<dyn Codec>> {
-    match codec.name.as_str() {
-        "zarrix.foreign" => {}
-        "zarrix.shard" => return whole_shard(&codec.configuration, context),
-        "zarrix.transpose" => return turn(&codec.configuration),
-        name => {
-            let input = Input { item_bytes: context.item_bytes };
-            return Ok(from_config(name, &codec.configuration, input)?);
-        }
+    if let Some(bound) = (context.own_codec)(codec, context) {
+        return bound;
+    }
+    if codec.name != "zarrix.foreign" {
+        let input = Input { item_bytes: context.item_bytes };
+        return Ok(from_config(&codec.name, &codec.configuration, input)?);
     }
     let slot = codec.configuration.get("slot").and_then(Value::as_u64);
     let found = slot.and_then(|slot| context.foreign.get(usize::try_from(slot).ok()?));

@@ -12,7 +12,7 @@ use serde_json::Value;
 use zarrix_codec::Codec;
 
 use crate::axes::PerAxis;
-use crate::encoding::{ChunkLayout, ForeignCodecs, Named};
+use crate::encoding::{ChunkLayout, ForeignCodecs, Named, OwnCodec};
 use crate::error::{EngineError, Result, fault};
 use crate::fill::Fill;
 use crate::grid::{AxisDocument, AxisGrid, grid_of};
@@ -146,13 +146,12 @@ impl Layout {
         *self.coding.hash.get_or_init(|| self.coding.hashed())
     }
 
-    /// Reads a layout document; every number in it is checked.
-    ///
-    /// Its codecs are those of all chunks, unless `chain_of` knows them by the chunks' shapes.
-    pub fn parse(
+    /// [`Layout::parse`] with the codecs that are not those of the codec crate.
+    pub(crate) fn with_codecs(
         document: &str,
         foreign: ForeignCodecs<'_>,
         chain_of: Option<Arc<dyn ChainOf>>,
+        own_codec: OwnCodec,
     ) -> Result<Self> {
         let text = document;
         let document: Document =
@@ -181,6 +180,7 @@ impl Layout {
             item_bytes: document.item_bytes.unwrap_or(1),
             most_blob_bytes: document.objects.map(|objects| objects.max_chunk_bytes),
             chain_of,
+            own_codec,
         };
         // The largest chunk is one that no other asks more of than it can give.
         let largest = recipe.chunk(grid.iter().map(|axis| axis.longest() as usize).collect())?;

@@ -17,6 +17,7 @@ mod boxes;
 mod chunk_cache;
 mod chunks;
 mod clear;
+mod codecs;
 mod copy;
 #[cfg(target_arch = "x86_64")]
 mod copy_stream;

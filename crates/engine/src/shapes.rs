@@ -14,7 +14,7 @@ use std::sync::{Arc, RwLock};
 use zarrix_codec::Codec;
 
 use crate::axes::PerAxis;
-use crate::encoding::{ChunkLayout, Context, Named};
+use crate::encoding::{ChunkLayout, Context, Named, OwnCodec};
 use crate::error::{EngineError, Result, fault};
 
 /// Most chunk layouts that are kept of one array.
@@ -41,6 +41,7 @@ pub(crate) struct Recipe {
     pub most_blob_bytes: Option<usize>,
     /// Instead of the codecs, where these depend on the chunk's shape.
     pub chain_of: Option<Arc<dyn ChainOf>>,
+    pub own_codec: OwnCodec,
 }
 
 impl Recipe {
@@ -65,6 +66,7 @@ impl Recipe {
             most_blob_bytes: self.most_blob_bytes,
             foreign,
             nesting: 0,
+            own_codec: self.own_codec,
         };
         let order = (0..shape.len()).collect();
         ChunkLayout::new(shape, order, codecs, context)
