@@ -16,7 +16,7 @@ use crate::patience::Interrupt;
 use crate::read::Job;
 use crate::scratch::{self, Scratch};
 use crate::selection::{AxisSelection, Plan};
-use crate::shard::is_near;
+use crate::shard::{Index, is_near};
 use crate::wanted::{Cut, Wanted};
 
 /// What a read touches and fetches.
@@ -127,10 +127,23 @@ impl ArrayIO {
         })
     }
 
+    /// The index of the shard that `s.key` names; `None` if it is not stored.
+    fn read_index(
+        &self,
+        shard: &Shard,
+        s: &mut Scratch,
+    ) -> Result<Option<Index>> {
+        let found = self.store.get_edge_into(&s.key, shard.index_edge(), &mut s.encoded)?;
+        let Some((_, total)) = found else { return Ok(None) };
+        let index = Index::from_edge(shard, &s.encoded, total, &mut s.chain)
+            .map_err(|source| corrupt(&s.key, total as usize, source))?;
+        Ok(Some(index))
+    }
+
     fn cost_of_shard(&self, shard: &Shard, cut: &Cut<'_>, s: &mut Scratch) -> Result<Cost> {
         let chunks = cut.entries().count() as u64;
         let mut cost = Cost { chunks, values: 1, requests: 1, ..Cost::default() };
-        let Some((index, _)) = self.read_index(shard, s)? else {
+        let Some(index) = self.read_index(shard, s)? else {
             return Ok(cost);
         };
         cost.stored = 1;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use zarrix_codec::{ChainScratch, CodecError};
-use zarrix_store::{Edge, Generation, Reader};
+use zarrix_store::{Edge, Reader};
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
-use crate::error::{CodecResult, EngineError, Result, corrupt};
+use crate::error::{CodecResult, Result, corrupt};
 use crate::kept::{Held, is_kept};
 use crate::place::{PlaceScratch, Sink, place};
 use crate::scratch::Scratch;
@@ -27,8 +27,6 @@ pub(crate) const ABSENT: u64 = u64::MAX;
 const GAP: u64 = 4 << 10;
 /// Shards inside shards that are longer than this are read by their own index, as the outer one is.
 const APART: u64 = 64 << 10;
-/// How often a shard that is replaced while it is read is begun again.
-const ATTEMPTS: usize = 100;
 
 pub(crate) fn damaged(reason: impl Into<String>) -> CodecError {
     CodecError::corrupt(NAME, reason)
@@ -160,8 +158,7 @@ impl Shard {
 impl ArrayIO {
     /// Reads what is wanted of one stored shard: its index, then the inner chunks as ranges.
     ///
-    /// Index and ranges come from one version of the shard; if it is replaced in between, it is
-    /// begun again.
+    /// Index and ranges come from one version of the shard: an open value stays one version.
     pub(crate) fn read_shard(
         &self,
         chunk: &ChunkLayout,
@@ -171,75 +168,25 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<()> {
         let cut = Cut::new(shard, &chunk.shape, wanted);
-        if self.store.reads_parts() {
-            let Some(reader) = self.store.reader(&s.key)? else {
-                return self.place_whole(chunk, None, wanted, sink, s);
-            };
-            let version = Version::Open(&*reader);
-            let all = 0..reader.size();
-            // What is open stays one version.
-            let Some(index) = self.read_index_at(shard, &all, &version, s)? else { return Ok(()) };
-            return self.read_ranges(shard, &cut, &index, &version, sink, s).map(|_| ());
-        }
-        for _ in 0..ATTEMPTS {
-            let Some((index, generation)) = self.read_index(shard, s)? else {
-                return self.place_whole(chunk, None, wanted, sink, s);
-            };
-            if self.read_ranges(shard, &cut, &index, &Version::Named(generation), sink, s)? {
-                return Ok(());
-            }
-        }
-        Err(EngineError::Selection(format!(
-            "the shard {:?} was replaced {ATTEMPTS} times while it was read",
-            s.key
-        )))
+        let Some(reader) = self.store.reader(&s.key)? else {
+            return self.place_whole(chunk, None, wanted, sink, s);
+        };
+        let index = self.read_index_at(shard, &(0..reader.size()), &*reader, s)?;
+        self.read_ranges(shard, &cut, &index, &*reader, sink, s)
     }
 
-    pub(crate) fn read_index(
-        &self,
-        shard: &Shard,
-        s: &mut Scratch,
-    ) -> Result<Option<(Index, Generation)>> {
-        let found = self.store.get_edge_into(&s.key, shard.index_edge(), &mut s.encoded)?;
-        let Some((generation, total)) = found else { return Ok(None) };
-        let index = Index::from_edge(shard, &s.encoded, total, &mut s.chain)
-            .map_err(|source| corrupt(&s.key, total as usize, source))?;
-        Ok(Some((index, generation)))
-    }
-
-    /// Fetches a range of the shard to `s.encoded`; false if it is no longer that version.
-    fn fetch_range(
-        &self,
-        version: &Version<'_>,
-        range: &Range<u64>,
-        s: &mut Scratch,
-    ) -> Result<bool> {
-        match version {
-            Version::Open(reader) => {
-                s.encoded.set_length((range.end - range.start) as usize)?;
-                reader.read_at(range.start, &mut s.encoded)?;
-                Ok(true)
-            }
-            Version::Named(generation) => {
-                let ranges = std::slice::from_ref(range);
-                let now = self.store.get_ranges_into(&s.key, ranges, &mut s.encoded)?;
-                Ok(now == Some(*generation))
-            }
-        }
-    }
-
-    /// Places the wanted inner chunks; false if the shard is no longer that version.
+    /// Places the wanted inner chunks.
     fn read_ranges(
         &self,
         shard: &Shard,
         cut: &Cut<'_>,
         index: &Index,
-        version: &Version<'_>,
+        reader: &dyn Reader,
         sink: Sink<'_>,
         s: &mut Scratch,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let found = self.find_ranges(shard, cut, index, sink, s)?;
-        self.read_found(shard, &found, index, version, sink, s)
+        self.read_found(shard, &found, index, reader, sink, s)
     }
 
     /// Where the wanted inner chunks lie, in this order; those that are not stored are placed.
@@ -263,17 +210,17 @@ impl ArrayIO {
         Ok(found)
     }
 
-    /// Places inner chunks that were found; false if the shard is no longer that version.
+    /// Places inner chunks that were found.
     pub(crate) fn read_found(
         &self,
         shard: &Shard,
         found: &[Found<'_>],
         index: &Index,
-        version: &Version<'_>,
+        reader: &dyn Reader,
         sink: Sink<'_>,
         s: &mut Scratch,
-    ) -> Result<bool> {
-        let held = self.held_version(version, &s.key);
+    ) -> Result<()> {
+        let held = self.held(reader, &s.key);
         let left;
         let mut found = found;
         if let Some(held) = &held {
@@ -290,18 +237,12 @@ impl ArrayIO {
             if let Some(inner) = inner_shard(&run[0]) {
                 let Found { end, wanted, .. } = &run[0];
                 let cut = Cut::new(inner, &shard.inner.shape, wanted);
-                let Some(index) = self.read_index_at(inner, &(begin..*end), version, s)? else {
-                    return Ok(false);
-                };
-                if !self.read_ranges(inner, &cut, &index, version, sink, s)? {
-                    return Ok(false);
-                }
+                let index = self.read_index_at(inner, &(begin..*end), reader, s)?;
+                self.read_ranges(inner, &cut, &index, reader, sink, s)?;
                 continue;
             }
             let end = run.iter().map(|found| found.end).max().unwrap_or(begin);
-            if !self.fetch_range(version, &(begin..end), s)? {
-                return Ok(false);
-            }
+            fetch_range(reader, &(begin..end), s)?;
             let encoded = std::mem::take(&mut s.encoded);
             let placed = run.iter().try_for_each(|found| {
                 let inner = &encoded[(found.begin - begin) as usize..(found.end - begin) as usize];
@@ -317,7 +258,7 @@ impl ArrayIO {
             s.encoded = encoded;
             placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Places those of the inner chunks that are kept; the others.
@@ -348,17 +289,17 @@ impl ArrayIO {
         Ok(left)
     }
 
-    /// The index of the shard at `range` of the stored value; `None` if that is another version now.
+    /// The index of the shard at `range` of the stored value.
     pub(crate) fn read_index_at(
         &self,
         shard: &Shard,
         range: &Range<u64>,
-        version: &Version<'_>,
+        reader: &dyn Reader,
         s: &mut Scratch,
-    ) -> Result<Option<Arc<Index>>> {
-        let held = self.held_version(version, &s.key);
+    ) -> Result<Arc<Index>> {
+        let held = self.held(reader, &s.key);
         if let Some(kept) = held.as_ref().and_then(|held| held.index(range)) {
-            return Ok(Some(kept));
+            return Ok(kept);
         }
         let stored_bytes = range.end - range.start;
         let Range { start, end } = shard.index_edge().range(stored_bytes);
@@ -367,25 +308,21 @@ impl ArrayIO {
             let source = too_short(shard, stored_bytes);
             return Err(corrupt(&s.key, stored_bytes as usize, source));
         }
-        if !self.fetch_range(version, &at, s)? {
-            return Ok(None);
-        }
+        fetch_range(reader, &at, s)?;
         let index = Index::decode(shard, &s.encoded, stored_bytes, &mut s.chain)
             .map_err(|source| corrupt(&s.key, stored_bytes as usize, source))?;
         let index = Arc::new(Index { begin: range.start, ..index });
         if let Some(held) = held {
             held.keep_index(range, &index);
         }
-        Ok(Some(index))
+        Ok(index)
     }
+}
 
-    /// The version, if decoded pieces of it are kept.
-    fn held_version(&self, version: &Version<'_>, key: &str) -> Option<Held> {
-        match version {
-            Version::Open(reader) => self.held(*reader, key),
-            Version::Named(_) => None,
-        }
-    }
+/// Reads a range of an open value to `s.encoded`.
+fn fetch_range(reader: &dyn Reader, range: &Range<u64>, s: &mut Scratch) -> Result<()> {
+    s.encoded.set_length((range.end - range.start) as usize)?;
+    Ok(reader.read_at(range.start, &mut s.encoded)?)
 }
 
 /// An inner chunk that is stored and wanted: where its bytes lie, and what is wanted of it.
@@ -394,12 +331,6 @@ pub(crate) struct Found<'c> {
     begin: u64,
     end: u64,
     wanted: SmallVec<[Wanted<'c>; 1]>,
-}
-
-/// One version of a stored shard: held open, or known by what it must still be.
-pub(crate) enum Version<'a> {
-    Open(&'a dyn Reader),
-    Named(Generation),
 }
 
 /// The shard that an inner chunk is, if it is one of which little is wanted.

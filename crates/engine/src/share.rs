@@ -16,7 +16,7 @@ use crate::place::Sink;
 use crate::pool;
 use crate::read::Job;
 use crate::scratch;
-use crate::shard::{Found, Index, Version};
+use crate::shard::{Found, Index};
 use crate::view::Target;
 use crate::wanted::Cut;
 
@@ -81,12 +81,10 @@ impl ArrayIO {
                 let Some(reader) = self.store.reader(&key)? else {
                     return self.place_whole(chunk, None, &wanted, sink(), s);
                 };
-                let version = Version::Open(&*reader);
-                if let Some(index) = self.read_index_at(shard, &(0..reader.size()), &version, s)? {
-                    let cut = Cut::new(shard, &chunk.shape, &wanted);
-                    // Every task has a place of its own, which nobody else sets.
-                    let _ = places[number].set(Opened { key, reader, index, cut });
-                }
+                let index = self.read_index_at(shard, &(0..reader.size()), &*reader, s)?;
+                let cut = Cut::new(shard, &chunk.shape, &wanted);
+                // Each task sets only its own place.
+                let _ = places[number].set(Opened { key, reader, index, cut });
                 Ok(())
             })
         })?;
@@ -111,8 +109,7 @@ impl ArrayIO {
             let (opened, unit) = units[number];
             scratch::with(|s| {
                 s.key.clone_from(&opened.key);
-                let version = Version::Open(&*opened.reader);
-                self.read_found(shard, unit, &opened.index, &version, sink(), s).map(|_| ())
+                self.read_found(shard, unit, &opened.index, &*opened.reader, sink(), s)
             })
         })
     }

@@ -1,9 +1,10 @@
 //! A store that writes down what is asked of it.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Durability, Edge, Generation, KeyLock, Listing, Result, Store};
+use crate::{Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store};
 
 /// One call that moved a value, or parts of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,33 @@ impl CountingStore {
     }
 }
 
+/// An open value, each read of which counts as one of ranges; the first one, where it begins or ends
+/// with the value, as one of an end.
+struct Counting<'a> {
+    store: &'a CountingStore,
+    key: String,
+    inner: Box<dyn Reader + 'a>,
+    is_read: AtomicBool,
+}
+
+impl Reader for Counting<'_> {
+    fn size(&self) -> u64 {
+        self.inner.size()
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
+        let (key, bytes) = (self.key.clone(), dst.len() as u64);
+        let is_first = !self.is_read.swap(true, Ordering::Relaxed);
+        let range = offset..offset + bytes;
+        self.store.note(match is_first {
+            true if range.start == 0 => Call::Edge(key, Edge::First(bytes)),
+            true if range.end == self.size() => Call::Edge(key, Edge::Last(bytes)),
+            _ => Call::Ranges(key, vec![range]),
+        });
+        self.inner.read_at(offset, dst)
+    }
+}
+
 impl Store for CountingStore {
     fn id(&self) -> &str {
         self.inner.id()
@@ -59,6 +87,24 @@ impl Store for CountingStore {
 
     fn is_remote(&self) -> bool {
         !self.inline
+    }
+
+    fn reads_parts(&self) -> bool {
+        self.inline
+    }
+
+    /// So that all of a value is one call.
+    fn checks_whole_values(&self) -> bool {
+        true
+    }
+
+    fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
+        let Some(inner) = self.inner.reader(key)? else {
+            self.note(Call::Get(key.to_owned()));
+            return Ok(None);
+        };
+        let (key, is_read) = (key.to_owned(), AtomicBool::new(false));
+        Ok(Some(Box::new(Counting { store: self, key, inner, is_read })))
     }
 
     fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
