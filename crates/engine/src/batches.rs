@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use zarrix_store::{Edge, Fetched, Generation, Part, Request, StoreError};
+use zarrix_store::{Edge, Fetched, Generation, Part, READ_ATTEMPTS, Request, StoreError};
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
@@ -32,8 +32,6 @@ use crate::wanted::{Cut, Wanted};
 const BATCH: usize = 256;
 /// Where they are not, and the end of a round is a pause.
 const FAR_BATCH: usize = 1024;
-/// How often chunks that are replaced while they are read are begun again.
-const ATTEMPTS: usize = 100;
 /// What is asked of the store for one chunk.
 enum Step {
     Whole,
@@ -97,7 +95,7 @@ impl ArrayIO {
                 let first = scratch::with(|s| self.first_step(chunk, job, key, sink, s))?;
                 steps.extend(first.map(|step| (index, step)));
             }
-            for _ in 0..ATTEMPTS {
+            for _ in 0..READ_ATTEMPTS {
                 if steps.is_empty() {
                     break;
                 }
@@ -105,10 +103,7 @@ impl ArrayIO {
                 steps = self.ask(&round, interrupt)?;
             }
             if let Some((index, _)) = steps.first() {
-                return Err(EngineError::Selection(format!(
-                    "{:?} was replaced {ATTEMPTS} times while it was read",
-                    keys[*index]
-                )));
+                return Err(StoreError::replaced(keys[*index].clone()).into());
             }
         }
         Ok(())

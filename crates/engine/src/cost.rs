@@ -6,6 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use smallvec::smallvec;
+use zarrix_store::coalesce_ranges;
 
 use crate::array::ArrayIO;
 use crate::chunks::write_key;
@@ -15,8 +16,8 @@ use crate::partial::is_worth_it;
 use crate::patience::Interrupt;
 use crate::read::Job;
 use crate::scratch::{self, Scratch};
-use crate::selection::{AxisSelection, Plan};
-use crate::shard::{Index, is_near};
+use crate::selection::AxisSelection;
+use crate::shard::{GAP_BYTES, Index};
 use crate::wanted::{Cut, Wanted};
 
 /// What a read touches and fetches.
@@ -128,11 +129,7 @@ impl ArrayIO {
     }
 
     /// The index of the shard that `s.key` names; `None` if it is not stored.
-    fn read_index(
-        &self,
-        shard: &Shard,
-        s: &mut Scratch,
-    ) -> Result<Option<Index>> {
+    fn read_index(&self, shard: &Shard, s: &mut Scratch) -> Result<Option<Index>> {
         let found = self.store.get_edge_into(&s.key, shard.index_edge(), &mut s.encoded)?;
         let Some((_, total)) = found else { return Ok(None) };
         let index = Index::from_edge(shard, &s.encoded, total, &mut s.chain)
@@ -149,12 +146,12 @@ impl ArrayIO {
         cost.stored = 1;
         cost.fetched_bytes = shard.index_bytes as u64;
         let ranges = cut.entries().filter_map(|(entry, _)| index.range(entry).transpose());
-        let mut ranges: Vec<(u64, u64)> =
-            ranges.collect::<CodecResult<_>>().map_err(|source| corrupt(&s.key, 0, source))?;
-        ranges.sort_unstable();
-        for run in ranges.chunk_by(|a, b| is_near(a.1, b.0, self.store.gap())) {
+        let ranges = ranges.map(|range| range.map(|(begin, end)| begin..end));
+        let ranges = ranges.collect::<CodecResult<Vec<_>>>();
+        let ranges = ranges.map_err(|source| corrupt(&s.key, 0, source))?;
+        for run in coalesce_ranges(ranges, self.store.gap().unwrap_or(GAP_BYTES)) {
             cost.requests += 1;
-            cost.fetched_bytes += run.iter().map(|(_, end)| *end).max().unwrap_or(0) - run[0].0;
+            cost.fetched_bytes += run.end - run.start;
         }
         Ok(cost)
     }

@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 use zarrix_codec::CodecError;
 use zarrix_codec::blosc::BlockTable;
-use zarrix_store::{Generation, Reader};
+use zarrix_store::{Generation, Reader, coalesce_ranges};
 
 use crate::array::ArrayIO;
 use crate::chunk_cache::{self, Kind, Piece, Place, Value};
 use crate::copy::{self, Dims};
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
 use crate::error::{CodecResult, Result, corrupt};
-use crate::partial::{Failed, WHOLE_BYTES, read_table, runs, sparse_of, touched};
+use crate::partial::{Failed, WHOLE_BYTES, read_table, sparse_of, touched};
 use crate::place::{PlaceScratch, Sink, place, place_plain, straight};
 use crate::scratch::Scratch;
 use crate::shard::Index;
@@ -333,7 +333,8 @@ impl Held {
         let table = Arc::clone(&blocks.table);
         let missing: Vec<usize> = blocks.missing().collect();
         let sparse = sparse_of(&mut s.sparse, reader, usize::MAX)?;
-        for run in runs(missing.iter().map(|index| table.extents()[*index].clone()).collect()) {
+        let extents = missing.iter().map(|index| table.extents()[*index].clone()).collect();
+        for run in coalesce_ranges(extents, 0) {
             reader.read_at(run.start as u64, &mut sparse[run])?;
         }
         for index in missing {

@@ -9,7 +9,6 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde_json::Value;
-use zarrix_codec::Codec;
 
 use crate::axes::PerAxis;
 use crate::encoding::{ChunkLayout, ForeignCodecs, Named, OwnCodec};

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use zarrix_codec::CodecError;
 use zarrix_codec::blosc::{BlockTable, Frame};
-use zarrix_store::Reader;
+use zarrix_store::{Reader, coalesce_ranges};
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Elements};
@@ -145,7 +145,7 @@ pub(crate) fn wanted_pages(
 ) -> CodecResult<Vec<Range<usize>>> {
     let touched = touched(chunk, elements, wanted, (PAGE_BYTES, item))?;
     let page = |index: usize| index * PAGE_BYTES..((index + 1) * PAGE_BYTES).min(chunk.bytes);
-    Ok(runs(touched.into_iter().map(page).collect()))
+    Ok(coalesce_ranges(touched.into_iter().map(page).collect(), 0))
 }
 
 fn frame(
@@ -201,7 +201,7 @@ fn blocks(
     let parsed = Frame::parse(sparse, chunk.bytes)?;
     let (block, extents) = (parsed.block_bytes(), parsed.extents()?);
     let touched = touched(chunk, elements, wanted, (block, item))?;
-    let runs = runs(touched.iter().map(|index| extents[*index].clone()).collect());
+    let runs = coalesce_ranges(touched.iter().map(|index| extents[*index].clone()).collect(), 0);
     Ok(Some(Blocks { stored, prefix, extents, runs }))
 }
 
@@ -255,17 +255,4 @@ pub(crate) fn touched(
         })?;
     }
     Ok((0..needed.len()).filter(|index| needed[*index]).collect())
-}
-
-/// Ranges in ascending order, neighbours as one.
-pub(crate) fn runs(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    ranges.sort_unstable_by_key(|range| range.start);
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for range in ranges {
-        match runs.last_mut() {
-            Some(run) if range.start <= run.end => run.end = run.end.max(range.end),
-            _ => runs.push(range),
-        }
-    }
-    runs
 }

@@ -5,7 +5,6 @@
 //! that are wanted, where the store reads ranges at once.
 
 use smallvec::{SmallVec, smallvec};
-use zarrix_codec::CodecError;
 
 use crate::array::ArrayIO;
 use crate::axes::PerAxis;
@@ -17,7 +16,7 @@ use crate::patience::Interrupt;
 use crate::place::{PlaceScratch, Sink, place};
 use crate::pool;
 use crate::scratch::{self, Scratch};
-use crate::selection::{AxisSelection, Plan, buffer_shape};
+use crate::selection::{AxisSelection, buffer_shape};
 use crate::view::{Target, check_shape};
 use crate::wanted::Wanted;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use zarrix_codec::{ChainScratch, CodecError};
-use zarrix_store::{Edge, Reader};
+use zarrix_store::{Edge, Reader, coalesce};
 
 use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
@@ -23,8 +23,9 @@ use zarrix_codec::memory::{Grow, copied, zeros};
 pub(crate) const NAME: &str = "sharding_indexed";
 /// Both numbers of the entry of an inner chunk that is not stored.
 pub(crate) const ABSENT: u64 = u64::MAX;
-/// Bytes between two wanted inner chunks that are cheaper read over than asked for apart.
-const GAP: u64 = 4 << 10;
+/// Bytes between two inner chunks that are cheaper to read than a second request, where the store does
+/// not know better.
+pub(crate) const GAP_BYTES: u64 = 4 << 10;
 /// Shards inside shards that are longer than this are read by their own index, as the outer one is.
 const APART: u64 = 64 << 10;
 
@@ -127,11 +128,6 @@ impl Index {
     }
 }
 
-/// Whether two inner chunks are read at once: where one ends, and where the next begins.
-pub(crate) fn is_near(end: u64, begin: u64, gap: Option<u64>) -> bool {
-    begin <= end.saturating_add(gap.unwrap_or(GAP))
-}
-
 fn too_short(shard: &Shard, stored_bytes: u64) -> CodecError {
     damaged(format!("{stored_bytes} bytes stored, the index alone has {}", shard.index_bytes))
 }
@@ -229,34 +225,22 @@ impl ArrayIO {
         }
         let inner_shard =
             |found: &Found<'_>| nested(&shard.inner, found.end - found.begin, &found.wanted);
-        let is_run = |a: &Found<'_>, b: &Found<'_>| {
-            inner_shard(a).is_none() && inner_shard(b).is_none() && is_near(a.end, b.begin, None)
-        };
-        for run in found.chunk_by(is_run) {
-            let begin = run[0].begin;
+        for run in found.chunk_by(|a, b| inner_shard(a).is_none() && inner_shard(b).is_none()) {
             if let Some(inner) = inner_shard(&run[0]) {
-                let Found { end, wanted, .. } = &run[0];
+                let Found { begin, end, wanted } = &run[0];
                 let cut = Cut::new(inner, &shard.inner.shape, wanted);
-                let index = self.read_index_at(inner, &(begin..*end), reader, s)?;
+                let index = self.read_index_at(inner, &(*begin..*end), reader, s)?;
                 self.read_ranges(inner, &cut, &index, reader, sink, s)?;
                 continue;
             }
-            let end = run.iter().map(|found| found.end).max().unwrap_or(begin);
-            fetch_range(reader, &(begin..end), s)?;
-            let encoded = std::mem::take(&mut s.encoded);
-            let placed = run.iter().try_for_each(|found| {
-                let inner = &encoded[(found.begin - begin) as usize..(found.end - begin) as usize];
-                let (inner, wanted) = (Some(inner), &found.wanted);
-                s.chain.codec.poll_after(shard.inner.bytes)?;
-                if let (Some(held), Some(inner)) = (&held, inner) {
-                    let range = found.begin..found.end;
-                    return held.place_encoded(&shard.inner, range, inner, wanted, sink, s);
-                }
-                let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-                place(&shard.inner, inner, wanted, sink, scratch)
-            });
-            s.encoded = encoded;
-            placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
+            for (range, run) in coalesce(run, GAP_BYTES, |found| found.begin..found.end) {
+                fetch_range(reader, &range, s)?;
+                let encoded = std::mem::take(&mut s.encoded);
+                let bytes = (range.start, encoded.as_slice());
+                let placed = place_run(shard, bytes, run, held.as_ref(), sink, s);
+                s.encoded = encoded;
+                placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
+            }
         }
         Ok(())
     }
@@ -317,6 +301,31 @@ impl ArrayIO {
         }
         Ok(index)
     }
+}
+
+/// Places inner chunks out of the bytes of the shard that begin at an offset.
+fn place_run(
+    shard: &Shard,
+    (begin, bytes): (u64, &[u8]),
+    run: &[Found<'_>],
+    held: Option<&Held>,
+    sink: Sink<'_>,
+    s: &mut Scratch,
+) -> CodecResult<()> {
+    for Found { begin: start, end, wanted } in run {
+        let inner = &bytes[(start - begin) as usize..(end - begin) as usize];
+        s.chain.codec.poll_after(shard.inner.bytes)?;
+        match held {
+            Some(held) => {
+                held.place_encoded(&shard.inner, *start..*end, inner, wanted, sink, s)?;
+            }
+            None => {
+                let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+                place(&shard.inner, Some(inner), wanted, sink, scratch)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Reads a range of an open value to `s.encoded`.

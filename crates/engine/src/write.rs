@@ -16,7 +16,7 @@ use crate::error::{Result, corrupt, failed};
 use crate::patience::Interrupt;
 use crate::pool;
 use crate::scratch::{self, Scratch};
-use crate::selection::{AxisSelection, Plan, buffer_shape};
+use crate::selection::{AxisSelection, buffer_shape};
 use crate::stored::{check_most, from_store};
 use crate::update::{Edit, Spring, unencoded, update};
 use crate::view::{Source, check_shape};

@@ -23,6 +23,7 @@ pub mod notice;
 mod object;
 mod partial;
 pub mod process;
+mod ranges;
 mod rename;
 mod replace;
 mod sorted;
@@ -44,6 +45,7 @@ pub use object::{
     CacheCounts, ObjectStore, Place, Service, concurrent_requests, set_concurrent_requests,
     set_most_answer_bytes,
 };
+pub use ranges::{READ_ATTEMPTS, coalesce, coalesce_ranges};
 pub use rename::moved_keys;
 pub use store::{
     Change, Changing, Durability, Edge, Fetched, Generation, Listing, Part, Reader, Request, Store,

@@ -19,10 +19,9 @@ use super::transport::Most;
 use zarrix_codec::memory::with_room;
 
 use crate::key::PARTIAL;
-use crate::{Edge, Fetched, Generation, Listing, Part, Result, StoreError};
-
-/// How often a value that is replaced while its ranges are read is begun again.
-const ATTEMPTS: usize = 20;
+use crate::{
+    Edge, Fetched, Generation, Listing, Part, READ_ATTEMPTS, Result, StoreError, coalesce_ranges,
+};
 
 /// Connections and what is known of the server.
 pub(super) struct Client {
@@ -177,7 +176,8 @@ impl Client {
         name: &str,
         ranges: &[Range<u64>],
     ) -> Result<Option<(Vec<u8>, Generation, u64)>> {
-        let runs = runs(ranges, self.pace.gap());
+        let wanted = ranges.iter().filter(|range| range.start < range.end).cloned().collect();
+        let runs = coalesce_ranges(wanted, self.pace.gap());
         if runs.is_empty() {
             let Some((generation, total)) = self.head(name).await? else { return Ok(None) };
             return match ranges.iter().find(|range| range.end > total) {
@@ -185,7 +185,7 @@ impl Client {
                 None => Ok(Some((Vec::new(), generation, total))),
             };
         }
-        for _ in 0..ATTEMPTS {
+        for _ in 0..READ_ATTEMPTS {
             let parts = try_join_all(runs.iter().map(|run| self.get_run(name, run))).await?;
             let parts: Option<Vec<Got>> = parts.into_iter().collect();
             let Some(parts) = parts else { return Ok(None) };
@@ -195,12 +195,7 @@ impl Client {
                 return Ok(Some((bytes, generation, parts[0].total)));
             }
         }
-        let problem = format!("it was replaced {ATTEMPTS} times while ranges of it were read");
-        Err(StoreError::Io {
-            operation: "read",
-            path: self.place.url(name),
-            source: std::io::Error::other(problem),
-        })
+        Err(StoreError::replaced(self.place.url(name)))
     }
 
     /// What is wanted of the value of `name`.
@@ -318,22 +313,6 @@ pub(super) fn is_absent(error: &object_store::Error) -> bool {
         // Gone for good, says a web server.
         error => status_of(error) == Some(410),
     }
-}
-
-/// Ranges that hold bytes, ascending, those that are at most `gap` apart as one.
-fn runs(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
-    let mut ranges: Vec<_> = ranges.iter().filter(|range| range.start < range.end).collect();
-    ranges.sort_unstable_by_key(|range| range.start);
-    let mut runs: Vec<Range<u64>> = Vec::new();
-    for range in ranges {
-        match runs.last_mut() {
-            Some(run) if range.start <= run.end.saturating_add(gap) => {
-                run.end = run.end.max(range.end);
-            }
-            _ => runs.push(range.clone()),
-        }
-    }
-    runs
 }
 
 /// What tells versions apart: the server's tag, or else time and length.

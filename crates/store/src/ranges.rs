@@ -1,0 +1,73 @@
+//! Ranges of one version of a value: which are read in one request, and how often a read begins again
+//! because the value was replaced.
+
+use std::ops::{Range, Sub};
+
+use crate::StoreError;
+
+/// How often a read begins again because the value was replaced while it was read.
+pub const READ_ATTEMPTS: usize = 100;
+
+impl StoreError {
+    /// The value at `path` was replaced in every one of [`READ_ATTEMPTS`].
+    #[must_use]
+    pub fn replaced(path: String) -> Self {
+        let problem = format!("it was replaced {READ_ATTEMPTS} times while it was read");
+        Self::Io { operation: "read", path, source: std::io::Error::other(problem) }
+    }
+}
+
+/// Groups items whose ranges are at most `gap` apart, each group with the range of all of it.
+///
+/// The items are sorted by the start of their ranges.
+pub fn coalesce<T, N: Copy + Ord + Sub<Output = N>>(
+    sorted: &[T],
+    gap: N,
+    range_of: impl Fn(&T) -> Range<N>,
+) -> Vec<(Range<N>, &[T])> {
+    let mut groups = Vec::new();
+    let mut rest = sorted;
+    while let Some(first) = rest.first() {
+        let mut all = range_of(first);
+        let mut count = 1;
+        for item in &rest[1..] {
+            let Range { start, end } = range_of(item);
+            if start > all.end && start - all.end > gap {
+                break;
+            }
+            all.end = all.end.max(end);
+            count += 1;
+        }
+        let (group, after) = rest.split_at(count);
+        groups.push((all, group));
+        rest = after;
+    }
+    groups
+}
+
+/// Ranges in ascending order, those that are at most `gap` apart as one.
+#[must_use]
+pub fn coalesce_ranges<N: Copy + Ord + Sub<Output = N>>(
+    mut ranges: Vec<Range<N>>,
+    gap: N,
+) -> Vec<Range<N>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    coalesce(&ranges, gap, Range::clone).into_iter().map(|(all, _)| all).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_joined_over_gaps_up_to_the_limit() {
+        let ranges = vec![20..30_u64, 0..4, 4..6, 8..10, 9..9, 31..33];
+        assert_eq!(coalesce_ranges(ranges.clone(), 0), [0..6, 8..10, 20..30, 31..33]);
+        assert_eq!(coalesce_ranges(ranges.clone(), 2), [0..10, 20..33]);
+        assert_eq!(coalesce_ranges(ranges, u64::MAX).first(), Some(&(0..33)));
+        assert!(coalesce_ranges(Vec::<Range<u64>>::new(), 5).is_empty());
+        // A range inside of another ends no group early.
+        let inside = vec![0..100_usize, 5..6, 90..120, 130..131];
+        assert_eq!(coalesce_ranges(inside, 0), [0..120, 130..131]);
+    }
+}
