@@ -3,22 +3,17 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use zarrix_store::{KeyLock, Store};
+use zarrix_store::Store;
 
 use crate::axes::PerAxis;
-use crate::chunks::{parse_key, write_key};
+use crate::chunks::write_key;
 use crate::document::Document;
 use crate::error::{EngineError, Result};
-use crate::grid::AxisGrid;
 use crate::layout::Layout;
 use crate::patience::Interrupt;
-use crate::place::Sink;
 use crate::pool;
-use crate::scratch;
-use crate::selection::{AxisPlan, AxisSelection, Plan, plan_range};
+use crate::selection::{AxisSelection, Plan};
 use crate::shard_indexes::Indexes;
-use crate::view::{Target, check_shape};
-use crate::wanted::Wanted;
 
 /// Moves elements between one stored array and buffers; any number of threads may use it at once.
 pub struct ArrayIO {
@@ -87,18 +82,6 @@ impl ArrayIO {
         Self { document: Some(document), ..self }
     }
 
-    /// The lock of the chunk `key`, to write to it.
-    pub(crate) fn lock(&self, key: &str) -> Result<KeyLock> {
-        let lock = self.store.lock(&self.anchor, key)?;
-        if self.document.is_some() && lock.lacks_anchor() {
-            return Err(self.gone());
-        }
-        if self.store.is_inline() {
-            self.check_version(lock.anchor_version())?;
-        }
-        Ok(lock)
-    }
-
     pub(crate) fn check_axes(&self, selection: &[AxisSelection]) -> Result<()> {
         let axes = self.layout.shape.len();
         if selection.len() == axes {
@@ -137,81 +120,5 @@ impl ArrayIO {
             extent.map_or(0, |one| size.saturating_sub(one.begin).min(one.length) as usize)
         })
         .collect()
-    }
-
-    /// Keys of the stored chunks that lie in the grid, sorted, with their coordinates.
-    pub fn stored_chunks(&self) -> Result<Vec<(String, Vec<u64>)>> {
-        let layout = &self.layout;
-        let path = self.prefix.trim_end_matches('/');
-        let flat = layout.key_prefix.is_empty()
-            && (layout.separator == '.' || layout.shape.len() < 2)
-            && !layout.key_suffix.contains('/');
-        let names = if flat {
-            self.store
-                .list_dir(path)?
-                .keys
-                .into_iter()
-                .map(|name| format!("{}{name}", self.prefix))
-                .collect()
-        } else {
-            self.store.list_prefix(path)?
-        };
-        let found = self.chunks_among(names);
-        let is_empty = found.is_empty();
-        self.explained(Ok(found), is_empty)
-    }
-
-    /// Those of `keys`, which were listed before, that are chunks in the grid, with their coordinates.
-    pub fn chunks_among(&self, keys: Vec<String>) -> Vec<(String, Vec<u64>)> {
-        let layout = &self.layout;
-        keys.into_iter()
-            .filter_map(|key| {
-                let coords = parse_key(key.strip_prefix(self.prefix.as_str())?, layout)?;
-                layout.begin_of(&coords).is_some().then_some((key, coords))
-            })
-            .collect()
-    }
-
-    /// Number of stored chunks; of a stored shard, all its inner chunks count.
-    pub fn initialized(&self) -> Result<u64> {
-        let stored = self.stored_chunks()?;
-        stored.iter().map(|(_, coords)| Ok(self.layout.chunk(coords)?.units().0 as u64)).sum()
-    }
-
-    /// Fills `target`, of the chunk's shape, with one decoded chunk; false if it is not stored.
-    ///
-    /// At the array's edge that includes what lies outside of the array.
-    pub fn read_chunk(&self, coords: &[u64], target: Target<'_>) -> Result<bool> {
-        let layout = &self.layout;
-        if coords.len() != layout.shape.len() {
-            return Err(EngineError::Selection(format!(
-                "{} chunk coordinates for {} axes",
-                coords.len(),
-                layout.shape.len()
-            )));
-        }
-        let chunk = &*layout.chunk(coords)?;
-        check_shape(&chunk.shape, target.shape(), "the buffer")?;
-        self.check_kind(target.sink().is_some())?;
-        let plans: PerAxis<AxisPlan> = (0..coords.len())
-            .map(|axis| {
-                let length = chunk.shape[axis] as u64;
-                let all = (0, 1, length);
-                plan_range(axis, length, &AxisGrid::Even(length), all, target.strides()[axis])
-            })
-            .collect::<Result<_>>()?;
-        let parts = plans.iter().map(|plan| &plan[0].part).collect();
-        let wanted = [Wanted::Box { parts, base: 0 }];
-        scratch::with(|s| {
-            write_key(&mut s.key, &self.prefix, layout, coords.iter().copied());
-            if !self.fetch_stored(chunk, s)? {
-                return self.explained(Ok(false), true);
-            }
-            let encoded = std::mem::take(&mut s.encoded);
-            let sink = Sink::new(target, layout);
-            let placed = self.place_whole(chunk, Some(&encoded), &wanted, sink, s);
-            s.encoded = encoded;
-            placed.map(|()| true)
-        })
     }
 }

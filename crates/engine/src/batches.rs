@@ -16,16 +16,18 @@ use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
 use crate::error::{CodecResult, EngineError, Result, corrupt};
 use crate::kept::{ALL, Found, Held, is_kept};
+use crate::lengths::{check_length, check_most};
 use crate::partial::{is_worth_it, wanted_pages};
 use crate::patience::Interrupt;
-use crate::place::{PlaceScratch, Sink, check_length, place, place_plain};
+use crate::place::{place, place_plain};
 use crate::pool;
-use crate::read::{ALONE_BYTES, Job};
+use crate::read::ALONE_BYTES;
+use crate::read_job::Job;
 use crate::scratch::{self, Scratch};
 use crate::shapes::ChunkRef;
-use crate::shard::Index;
-use crate::stored::{check_most, from_store};
-use crate::view::Target;
+use crate::shard_index::Index;
+use crate::stored::from_store;
+use crate::view::{PlaceScratch, Sink, Target};
 use crate::wanted::{Cut, Wanted};
 
 /// How many chunks one round is about, where all answers are kept until the last is there.

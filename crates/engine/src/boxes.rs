@@ -13,7 +13,7 @@ use crate::axes::PerAxis;
 use crate::cost::Cost;
 use crate::error::{EngineError, Result};
 use crate::patience::Interrupt;
-use crate::read::Job;
+use crate::read_job::Job;
 use crate::scratch;
 use crate::selection::{AxisPlan, AxisSelection, Part, buffer_shape, plan_axis, plan_range, shift};
 use crate::view::{Source, Target, check_shape};

@@ -20,7 +20,7 @@ use zarrix_codec::blosc::BlockTable;
 use zarrix_store::Generation;
 use zarrix_store::process::PerProcess;
 
-use crate::shard::Index;
+use crate::shard_index::Index;
 
 /// What a piece takes beside its bytes and its key: its places in the tables, and allocations.
 const OVERHEAD_BYTES: u64 = 256;

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::{__m128i, _mm_sfence, _mm_stream_si128};
 
-use crate::copy::Dim;
+use crate::strides::Dim;
 
 const LANE: usize = size_of::<__m128i>();
 

@@ -14,10 +14,10 @@ use crate::encoding::{ChunkLayout, Encoding, Shard};
 use crate::error::{CodecResult, Result, corrupt};
 use crate::partial::is_worth_it;
 use crate::patience::Interrupt;
-use crate::read::Job;
+use crate::read_job::Job;
 use crate::scratch::{self, Scratch};
 use crate::selection::AxisSelection;
-use crate::shard::{GAP_BYTES, Index};
+use crate::shard_index::{GAP_BYTES, Index};
 use crate::wanted::{Cut, Wanted};
 
 /// What a read touches and fetches.

@@ -11,9 +11,9 @@ use serde_json::Value;
 use zarrix_codec::{Chain, Codec, EncodedSize, Input, from_config};
 
 use crate::axes::PerAxis;
-use crate::blobs::Blob;
 use crate::bounds::{most_stored_bytes, with_slack};
 use crate::error::{Result, fault};
+use crate::variable::Blob;
 
 /// Codecs that live outside the codec crate, by slot: what `zarrix.foreign` entries refer to.
 pub type ForeignCodecs<'a> = &'a [Arc<dyn Codec>];

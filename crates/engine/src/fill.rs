@@ -6,8 +6,9 @@
 
 use zarrix_codec::memory::Grow;
 
-use crate::copy::{self, Grid};
+use crate::copy;
 use crate::error::{Result, fault};
+use crate::strides::Grid;
 
 /// Elements up to this long are held whole: one pass puts them.
 const WHOLE_BYTES: usize = 4096;
@@ -74,7 +75,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
     use super::*;
-    use crate::copy::{Dim, Dims};
+    use crate::strides::{Dim, Dims};
 
     #[test]
     fn a_long_element_is_put_and_found_as_a_whole_one_is() {

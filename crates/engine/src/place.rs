@@ -6,45 +6,24 @@
 //! chunks, each of which is placed the same way. What is not stored reads as the fill value.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use zarrix_codec::ChainScratch;
 use zarrix_codec::blosc::Frame;
-use zarrix_codec::{ChainScratch, CodecError};
 
 use crate::axes::PerAxis;
-use crate::blobs::{ObjectSink, Picks, place_blob};
-use crate::copy::{self, Dims, Grid};
+use crate::blobs::place_blob;
+use crate::copy;
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
 use crate::error::CodecResult;
-use crate::layout::Layout;
+use crate::lengths::check_length;
+use crate::picks::Picks;
 use crate::scratch::Scratch;
-use crate::shard::Index;
-use crate::view::Target;
+use crate::shard_index::Index;
+use crate::strides::{Dims, Grid};
+use crate::view::{PlaceScratch, Sink};
 use crate::walk::walk;
 use crate::wanted::{Cut, Placed, Points, Wanted};
 use zarrix_codec::memory::zeros;
-
-/// The buffer of a read, as its tasks see it.
-#[derive(Clone, Copy)]
-pub(crate) struct Sink<'a> {
-    pub to: *mut u8,
-    pub objects: Option<&'a dyn ObjectSink>,
-    pub layout: &'a Layout,
-    /// Counts the chunks of the call that are not stored.
-    pub absent: Option<&'a AtomicUsize>,
-}
-
-impl<'a> Sink<'a> {
-    pub fn new(target: Target<'a>, layout: &'a Layout) -> Self {
-        Self { to: target.base(), objects: target.sink(), layout, absent: target.absent() }
-    }
-
-    pub fn count_absent(&self) {
-        if let Some(absent) = self.absent {
-            absent.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-}
 
 /// Puts what is wanted of one chunk into the buffer; `None` is a chunk that is not stored.
 pub(crate) fn place(
@@ -68,12 +47,6 @@ pub(crate) fn place(
         Encoding::Blob(blob) => place_blob(chunk, blob, encoded, wanted, sink, scratch),
         Encoding::Shard(shard) => place_shard(chunk, shard, encoded, wanted, sink, scratch),
     }
-}
-
-/// The parts of a thread's scratch that placing needs; the encoded bytes are another.
-pub(crate) struct PlaceScratch<'a> {
-    pub chunk: &'a mut Vec<u8>,
-    pub chain: &'a mut ChainScratch,
 }
 
 fn fill(chunk: &ChunkLayout, wanted: &Wanted<'_>, sink: Sink<'_>) {
@@ -165,17 +138,6 @@ pub(crate) fn straight<'a>(
         // this call touches.
         unsafe { std::slice::from_raw_parts_mut(to, chunk.bytes) }
     })
-}
-
-/// Refuses a chunk that is not as long as it must be where nothing is compressed.
-pub(crate) fn check_length(stored_bytes: usize, wanted: usize) -> CodecResult<()> {
-    if stored_bytes == wanted {
-        return Ok(());
-    }
-    Err(CodecError::corrupt(
-        "bytes",
-        format!("{stored_bytes} bytes stored where the chunk has {wanted}"),
-    ))
 }
 
 /// Copies what is wanted out of a whole decoded chunk.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zarrix_store::Generation;
 use zarrix_store::process::unforked;
 
-use crate::shard::Index;
+use crate::shard_index::Index;
 
 /// Indexes that an array keeps; all are given up when there are more.
 const KEPT_INDEX_BYTES: usize = 32 << 20;

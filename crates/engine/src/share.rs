@@ -12,12 +12,12 @@ use crate::array::ArrayIO;
 use crate::encoding::{ChunkLayout, Encoding, Shard};
 use crate::error::Result;
 use crate::patience::Interrupt;
-use crate::place::Sink;
 use crate::pool;
-use crate::read::Job;
+use crate::read_job::Job;
 use crate::scratch;
-use crate::shard::{Found, Index};
-use crate::view::Target;
+use crate::shard::Found;
+use crate::shard_index::Index;
+use crate::view::{Sink, Target};
 use crate::wanted::Cut;
 
 /// For less than this, handing work over costs more than it gives.

@@ -1,39 +1,19 @@
-//! Stored chunks as a whole: how much of one is read, the bytes of all, and whether they decode.
-//!
-//! The length of a stored value is nothing to trust either: a file of holes costs who made it
-//! nothing, and would be read into memory before any codec sees it. No codec gives much more than
-//! it is given, so that the metadata bounds what a chunk can have; the slack is for encoders that
-//! are less thrifty than any that we know.
+//! Stored chunks as they are: one to decode, or the bytes of all.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use zarrix_codec::{ChainScratch, CodecError};
+use zarrix_codec::CodecError;
 use zarrix_store::StoreError;
 
 use crate::array::ArrayIO;
 use crate::bounds::most_stored_bytes;
-use crate::encoding::{ChunkLayout, Encoding, Shard};
-use crate::error::{CodecResult, EngineError, Result, corrupt};
-use crate::patience::Interrupt;
-use crate::place::check_length;
+use crate::encoding::ChunkLayout;
+use crate::error::{EngineError, Result, corrupt};
+use crate::lengths::check_most;
 use crate::scratch::{self, Scratch};
-use crate::shard::Index;
 use crate::values::fetch_all;
 use zarrix_codec::memory::Grow;
 
 /// Stored bytes are handed on in pieces of about this length, not chunk by chunk.
 const PIECE_BYTES: usize = 1 << 20;
-
-/// The bytes of a stored chunk, if they are not more than `most`.
-pub(crate) fn check_most<'a>(key: &str, stored: &'a [u8], most: usize) -> Result<&'a [u8]> {
-    if stored.len() <= most {
-        return Ok(stored);
-    }
-    let reason =
-        format!("more bytes are stored than the {most} that a chunk of this array can have");
-    Err(corrupt(key, stored.len(), CodecError::corrupt("chunk", reason)))
-}
 
 /// The error of a store that was asked for a chunk, or to change one.
 pub(crate) fn from_store(key: &str, error: StoreError) -> EngineError {
@@ -41,20 +21,6 @@ pub(crate) fn from_store(key: &str, error: StoreError) -> EngineError {
         StoreError::Corrupt { reason, .. } => corrupt(key, 0, CodecError::corrupt("store", reason)),
         error => error.into(),
     }
-}
-
-/// What [`ArrayIO::verify`] found.
-#[derive(Debug, Default)]
-pub struct Verified {
-    /// Stored chunks that were looked at.
-    pub chunks: usize,
-    /// Sum of their lengths.
-    pub stored_bytes: u64,
-    /// Key and error of each that is broken, sorted by key.
-    pub broken: Vec<(String, EngineError)>,
-    /// Key of each that decodes although bytes are stored behind its encoded form, and how many;
-    /// sorted by key.
-    pub ignored: Vec<(String, usize)>,
 }
 
 impl ArrayIO {
@@ -109,119 +75,4 @@ impl ArrayIO {
         }
         give(&mut piece, 1)
     }
-
-    /// Decodes every stored chunk to its declared size, with all checksums, and keeps nothing.
-    ///
-    /// With `among` only the chunks with these keys, and nothing is listed. `done` counts the chunks
-    /// that were looked at. Chunks that are broken, or that the store fails to give, are part of the
-    /// answer; only an interrupt, refused memory, or a listing that fails, is an error.
-    pub fn verify(
-        &self,
-        among: Option<Vec<String>>,
-        done: &AtomicUsize,
-        interrupt: Interrupt<'_>,
-    ) -> Result<Verified> {
-        let keys = match among {
-            Some(keys) => self.chunks_among(keys),
-            None => self.stored_chunks()?,
-        };
-        let bytes = AtomicU64::new(0);
-        let (broken, ignored) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-        self.run(keys.len(), interrupt, &|index| {
-            let (key, coords) = &keys[index];
-            let outcome = scratch::with(|s| {
-                s.key.clone_from(key);
-                self.verify_stored(&*self.layout.chunk(coords)?, &bytes, s)
-            });
-            match outcome {
-                Ok(0) => {}
-                Ok(more) => locked(&ignored).push((key.clone(), more)),
-                Err(error) if error.is_out_of_memory() => return Err(error),
-                Err(error) => locked(&broken).push((key.clone(), error)),
-            }
-            done.fetch_add(1, Ordering::Relaxed);
-            Ok(())
-        })?;
-        Ok(Verified {
-            chunks: keys.len(),
-            stored_bytes: bytes.into_inner(),
-            broken: sorted(broken),
-            ignored: sorted(ignored),
-        })
-    }
-
-    /// Decodes the chunk that `s.key` names; how many bytes behind its encoded form were ignored.
-    fn verify_stored(
-        &self,
-        layout: &ChunkLayout,
-        bytes: &AtomicU64,
-        s: &mut Scratch,
-    ) -> Result<usize> {
-        // Deleted since it was listed: nothing to check.
-        if !self.fetch_stored(layout, s)? {
-            return Ok(0);
-        }
-        bytes.fetch_add(s.encoded.len() as u64, Ordering::Relaxed);
-        let Scratch { key, encoded, chunk, chain, .. } = s;
-        chain.codec.take_ignored();
-        check(layout, encoded, chunk, chain)
-            .map_err(|source| corrupt(key, encoded.len(), source))?;
-        Ok(chain.codec.take_ignored())
-    }
-}
-
-fn locked<T>(found: &Mutex<T>) -> MutexGuard<'_, T> {
-    found.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What was found, by key.
-fn sorted<T>(found: Mutex<Vec<(String, T)>>) -> Vec<(String, T)> {
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found
-}
-
-/// Whether the encoded bytes are a whole chunk.
-fn check(
-    chunk: &ChunkLayout,
-    encoded: &[u8],
-    memory: &mut Vec<u8>,
-    chain: &mut ChainScratch,
-) -> CodecResult<()> {
-    match &chunk.encoding {
-        Encoding::Elements(elements) if elements.chain.is_identity() => {
-            check_length(encoded.len(), chunk.bytes)
-        }
-        Encoding::Elements(elements) => {
-            elements.chain.decode_into(encoded, Scratch::chunk_of(memory, chunk.bytes)?, chain)
-        }
-        // What the bytes say of elements is for those to check who know the elements.
-        Encoding::Blob(blob) => blob.decode(encoded, memory, chain).map(drop),
-        Encoding::Shard(shard) if shard.outer.is_empty() => {
-            check_shard(shard, encoded, memory, chain)
-        }
-        Encoding::Shard(shard) => check_shard(shard, &shard.unpack(encoded, chain)?, memory, chain),
-    }
-}
-
-fn check_shard(
-    shard: &Shard,
-    encoded: &[u8],
-    memory: &mut Vec<u8>,
-    chain: &mut ChainScratch,
-) -> CodecResult<()> {
-    let index = Index::of(shard, encoded, chain)?;
-    for entry in 0..shard.count {
-        chain.codec.poll_after(shard.inner.bytes)?;
-        if let Some(inner) = index.slice(entry, encoded)? {
-            check(&shard.inner, inner, memory, chain).map_err(|error| match error {
-                CodecError::Corrupt { codec, reason } => CodecError::Corrupt {
-                    codec,
-                    reason: format!("{reason}, in inner chunk {entry} of the shard"),
-                },
-                other => other,
-            })?;
-        }
-    }
-    Ok(())
 }

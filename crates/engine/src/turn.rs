@@ -11,9 +11,10 @@ use serde_json::Value;
 use zarrix_codec::{Codec, CodecError, EncodedSize, Scratch};
 
 use crate::axes::PerAxis;
-use crate::copy::{self, Dim, Dims};
+use crate::copy;
 use crate::encoding::{chunk_shape, strides, transposed};
 use crate::error::{Result, fault};
+use crate::strides::{Dim, Dims};
 use zarrix_codec::memory::Grow;
 
 const NAME: &str = "transpose";

@@ -9,54 +9,18 @@ use std::borrow::Cow;
 use zarrix_codec::ChainScratch;
 
 use crate::axes::PerAxis;
-use crate::blobs::{ObjectSource, update_blob};
-use crate::copy::{self, Dim, Dims, Grid};
+use crate::blobs::update_blob;
+use crate::copy;
 use crate::encoding::{ChunkLayout, Elements, Encoding, Shard};
 use crate::error::CodecResult;
 use crate::layout::Layout;
-use crate::place::check_length;
+use crate::lengths::check_length;
 use crate::scratch::Scratch;
-use crate::shard::{ABSENT, Index, damaged};
-use crate::wanted::{Cut, Placed, Wanted, covered};
+use crate::shard_index::{ABSENT, Index, damaged};
+use crate::strides::{Dim, Dims, Grid};
+use crate::view::{Edit, Spring};
+use crate::wanted::{Cut, Placed, Wanted};
 use zarrix_codec::memory::{Grow, with_room};
-
-/// The buffer of a write, as its tasks see it.
-#[derive(Clone, Copy)]
-pub(crate) struct Spring<'a> {
-    pub from: *const u8,
-    pub objects: Option<&'a dyn ObjectSource>,
-    pub layout: &'a Layout,
-    /// Whether a chunk that holds nothing but fill is stored.
-    pub keep_empty: bool,
-}
-
-impl Spring<'_> {
-    /// Whether a chunk of these elements is stored.
-    pub fn keeps(&self, decoded: &[u8]) -> bool {
-        self.keep_empty || !self.layout.fill.is_all(decoded)
-    }
-}
-
-/// What a call changes of one chunk.
-#[derive(Clone, Copy)]
-pub(crate) struct Edit<'a, 'w> {
-    pub wanted: &'a [Wanted<'w>],
-    /// How much of the chunk lies inside the array, as this handle knows it.
-    pub limits: &'a [usize],
-    pub spring: Spring<'a>,
-}
-
-impl Edit<'_, '_> {
-    /// Whether all of the chunk is written, inside the array or not.
-    pub fn covers_all(&self, chunk: &ChunkLayout) -> bool {
-        covered(self.wanted, &chunk.shape)
-    }
-
-    /// Whether all that lies inside the array is written.
-    pub fn covers_inside(&self) -> bool {
-        covered(self.wanted, self.limits)
-    }
-}
 
 /// Replaces `out` by the chunk's new encoded bytes; false if it is not to be stored.
 ///

@@ -3,10 +3,16 @@
 //! The engine never makes a slice of a strided view; it copies runs in and out of it, and only a
 //! run that is known to be one contiguous block is handed to a decoder as a slice.
 
-use std::sync::atomic::AtomicUsize;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::blobs::{ObjectSink, ObjectSource};
-use crate::error::{EngineError, Result};
+use zarrix_codec::ChainScratch;
+
+use crate::encoding::ChunkLayout;
+use crate::error::{CodecResult, EngineError, Result};
+use crate::layout::Layout;
+use crate::picks::Picks;
+use crate::wanted::{Wanted, covered};
 
 /// Where a read puts its elements.
 #[derive(Clone, Copy, Debug)]
@@ -118,4 +124,98 @@ pub(crate) fn check_shape(wanted: &[usize], given: &[usize], role: &str) -> Resu
     Err(EngineError::Selection(format!(
         "{role} has shape {given:?}, but the selection has shape {wanted:?}"
     )))
+}
+
+/// The buffer of a read, as its tasks see it.
+#[derive(Clone, Copy)]
+pub(crate) struct Sink<'a> {
+    pub to: *mut u8,
+    pub objects: Option<&'a dyn ObjectSink>,
+    pub layout: &'a Layout,
+    /// Counts the chunks of the call that are not stored.
+    pub absent: Option<&'a AtomicUsize>,
+}
+
+impl<'a> Sink<'a> {
+    pub fn new(target: Target<'a>, layout: &'a Layout) -> Self {
+        Self { to: target.base(), objects: target.sink(), layout, absent: target.absent() }
+    }
+
+    pub fn count_absent(&self) {
+        if let Some(absent) = self.absent {
+            absent.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The parts of a thread's scratch that placing needs; the encoded bytes are another.
+pub(crate) struct PlaceScratch<'a> {
+    pub chunk: &'a mut Vec<u8>,
+    pub chain: &'a mut ChainScratch,
+}
+
+/// The buffer of a write, as its tasks see it.
+#[derive(Clone, Copy)]
+pub(crate) struct Spring<'a> {
+    pub from: *const u8,
+    pub objects: Option<&'a dyn ObjectSource>,
+    pub layout: &'a Layout,
+    /// Whether a chunk that holds nothing but fill is stored.
+    pub keep_empty: bool,
+}
+
+impl Spring<'_> {
+    /// Whether a chunk of these elements is stored.
+    pub fn keeps(&self, decoded: &[u8]) -> bool {
+        self.keep_empty || !self.layout.fill.is_all(decoded)
+    }
+}
+
+/// What a call changes of one chunk.
+#[derive(Clone, Copy)]
+pub(crate) struct Edit<'a, 'w> {
+    pub wanted: &'a [Wanted<'w>],
+    /// How much of the chunk lies inside the array, as this handle knows it.
+    pub limits: &'a [usize],
+    pub spring: Spring<'a>,
+}
+
+impl Edit<'_, '_> {
+    /// Whether all of the chunk is written, inside the array or not.
+    pub fn covers_all(&self, chunk: &ChunkLayout) -> bool {
+        covered(self.wanted, &chunk.shape)
+    }
+
+    /// Whether all that lies inside the array is written.
+    pub fn covers_inside(&self) -> bool {
+        covered(self.wanted, self.limits)
+    }
+}
+
+/// Takes elements out of blobs, into memory that it knows. Called from any thread of the pool.
+pub trait ObjectSink: Sync + fmt::Debug {
+    /// Puts the picked elements of `chunk`, or the fill value where that is not stored.
+    ///
+    /// # Errors
+    /// [`CodecError::Corrupt`] or [`CodecError::Foreign`] if the blob is not what it should be.
+    fn place(&self, chunk: Option<&[u8]>, picks: &Picks<'_, '_>) -> CodecResult<()>;
+}
+
+/// Makes new blobs. Called from any thread of the pool.
+pub trait ObjectSource: Sync + fmt::Debug {
+    /// Replaces `out` by the blob of a chunk with the picked elements from the source; the others
+    /// are those of `old`, or the fill value where that is not given.
+    ///
+    /// False if all elements are the fill value, and such a chunk is not to be kept.
+    ///
+    /// # Errors
+    /// [`CodecError::Corrupt`] or [`CodecError::Foreign`] if it is the old blob that is wrong, and
+    /// [`CodecError::Encode`] if an element cannot be stored.
+    fn update(
+        &self,
+        old: Option<&[u8]>,
+        picks: &Picks<'_, '_>,
+        keep_empty: bool,
+        out: &mut Vec<u8>,
+    ) -> CodecResult<bool>;
 }

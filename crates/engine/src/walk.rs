@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use crate::copy::{Dim, Dims, Grid, continues};
 use crate::encoding::{ChunkLayout, Elements};
 use crate::error::CodecResult;
+use crate::strides::{Dim, Dims, Grid, continues};
 use crate::wanted::{Placed, Wanted};
 
 /// Called with the bytes of the decoded chunk that hold a part, its axes, and where in the buffer

@@ -6,9 +6,9 @@
 use smallvec::SmallVec;
 
 use crate::axes::PerAxis;
-use crate::copy::{Dim, Grid, List};
 use crate::encoding::Shard;
 use crate::selection::{Part, Plan, Segments};
+use crate::strides::{Dim, Grid, List};
 
 /// Elements of one chunk, and where each lies in the buffer.
 #[derive(Clone, Debug)]

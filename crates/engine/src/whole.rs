@@ -15,11 +15,12 @@ use crate::encoding::{ChunkLayout, Context, chunk_shape, shard_of};
 use crate::error::{Result, fault};
 use crate::fill::Fill;
 use crate::layout::Layout;
-use crate::place::{PlaceScratch, Sink, place};
+use crate::place::place;
 use crate::scratch::{self, Scratch};
 use crate::selection::Part;
-use crate::shard::{NAME, damaged};
-use crate::update::{Edit, Spring, update};
+use crate::shard_index::{NAME, damaged};
+use crate::update::update;
+use crate::view::{Edit, PlaceScratch, Sink, Spring};
 use crate::wanted::Wanted;
 use zarrix_codec::memory::Grow;
 

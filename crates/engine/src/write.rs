@@ -13,13 +13,14 @@ use crate::axes::PerAxis;
 use crate::chunks::write_key;
 use crate::encoding::ChunkLayout;
 use crate::error::{Result, corrupt, failed};
+use crate::lengths::check_most;
 use crate::patience::Interrupt;
 use crate::pool;
 use crate::scratch::{self, Scratch};
 use crate::selection::{AxisSelection, buffer_shape};
-use crate::stored::{check_most, from_store};
-use crate::update::{Edit, Spring, unencoded, update};
-use crate::view::{Source, check_shape};
+use crate::stored::from_store;
+use crate::update::{unencoded, update};
+use crate::view::{Edit, Source, Spring, check_shape};
 use crate::wanted::Wanted;
 
 impl ArrayIO {

@@ -1,0 +1,26 @@
+//! Whether stored bytes have a length that the chunk can have.
+
+use zarrix_codec::CodecError;
+
+use crate::error::{CodecResult, Result, corrupt};
+
+/// Refuses a chunk that is not as long as it must be where nothing is compressed.
+pub(crate) fn check_length(stored_bytes: usize, wanted: usize) -> CodecResult<()> {
+    if stored_bytes == wanted {
+        return Ok(());
+    }
+    Err(CodecError::corrupt(
+        "bytes",
+        format!("{stored_bytes} bytes stored where the chunk has {wanted}"),
+    ))
+}
+
+/// The bytes of a stored chunk, if they are not more than `most`.
+pub(crate) fn check_most<'a>(key: &str, stored: &'a [u8], most: usize) -> Result<&'a [u8]> {
+    if stored.len() <= most {
+        return Ok(stored);
+    }
+    let reason =
+        format!("more bytes are stored than the {most} that a chunk of this array can have");
+    Err(corrupt(key, stored.len(), CodecError::corrupt("chunk", reason)))
+}
