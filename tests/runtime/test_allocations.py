@@ -23,24 +23,24 @@ BATCH = "a batch of so many chunks"
 NAMES = "the length of a name"
 ALLOWED: dict[str, dict[str, str]] = {
     "codec/n5.rs": {"let mut header = [DEFAULT_MODE": "four bytes"},
-    "engine/batches.rs": {"let mut steps = Vec::with_capacity(jobs.len())": BATCH},
-    "engine/blobs.rs": {"strides.resize(chunk.shape.len(), 0)": AXES},
-    "engine/chunk_cache.rs": {
+    "engine/cache/chunks.rs": {
         "CACHE.get().resize()": "the cache's own method",
         "fn resize(&self)": "the cache's own method",
     },
-    "engine/copy.rs": {"let mut merged = Dims::with_capacity(dims.len())": AXES},
-    "engine/encoding.rs": {"let mut chain: Vec<Arc<dyn Codec>>": CODECS},
-    "engine/grid.rs": {"let mut firsts = Vec::with_capacity(runs.len())": DOCUMENT},
-    "engine/layout.rs": {"foreign: foreign.to_vec()": CODECS},
-    "engine/selection.rs": {"let mut axes = PerAxis::with_capacity": AXES},
-    "engine/shard.rs": {
-        "let Some(elements) = is_kept": "a few words for each inner chunk in a batch"
-    },
-    "engine/share.rs": {
+    "engine/layout/chunk.rs": {"let mut chain: Vec<Arc<dyn Codec>>": CODECS},
+    "engine/layout/document.rs": {"foreign: foreign.to_vec()": CODECS},
+    "engine/layout/grid.rs": {"let mut firsts = Vec::with_capacity(runs.len())": DOCUMENT},
+    "engine/memory/copy.rs": {"let mut merged = Dims::with_capacity(dims.len())": AXES},
+    "engine/read/batched.rs": {"let mut steps = Vec::with_capacity(jobs.len())": BATCH},
+    "engine/read/interleaved.rs": {"let mut coords = vec![0; plan.axes().len()]": AXES},
+    "engine/read/parallel_shards.rs": {
         "let mut found: Vec<Vec<Found": "an entry for each shard, fewer than threads"
     },
-    "engine/together.rs": {"let mut coords = vec![0; plan.axes().len()]": AXES},
+    "engine/read/shard.rs": {
+        "let Some(elements) = is_kept": "a few words for each inner chunk in a batch"
+    },
+    "engine/selection/picks.rs": {"strides.resize(chunk.shape.len(), 0)": AXES},
+    "engine/selection/plan.rs": {"let mut axes = PerAxis::with_capacity": AXES},
     "py/mapping.rs": {"let mut asked = Vec::with_capacity(requests.len())": BATCH},
     "py/objects.rs": {
         "let mut strides = vec![0; slots.shape.len()]": AXES,

@@ -1,0 +1,11 @@
+//! A stored array: its store, keys and layout, whether its metadata is still what it was opened by, and
+//! what is done with whole stored values.
+
+pub(crate) mod fetch;
+pub(crate) mod io;
+pub(crate) mod listing;
+pub(crate) mod metadata;
+pub(crate) mod nodes;
+pub(crate) mod stale;
+pub(crate) mod values;
+pub(crate) mod verify;

@@ -1,0 +1,70 @@
+//! Many whole values in one call: documents of a group's members, chunks of stores that are far away.
+
+use std::sync::OnceLock;
+
+use zarrix_store::{Fetched, Part, Request, Store};
+
+use crate::error::{EngineError, Result};
+use crate::threads::cancel::Interrupt;
+use crate::threads::pool;
+
+/// From this many on, values of inline stores are worth more than one thread.
+const MANY: usize = 16;
+
+/// The values of `keys`, each `None` if it is not stored; the first failure is the one to tell.
+///
+/// A value makes no sense if it is longer than `most`, and may then be cut behind that.
+pub fn get_many(
+    store: &dyn Store,
+    keys: &[String],
+    most: u64,
+    interrupt: Interrupt<'_>,
+) -> Result<Vec<Option<Vec<u8>>>> {
+    if !store.is_inline() {
+        return fetch_all(store, keys, most);
+    }
+    let get = |key: &String| -> Result<Option<Vec<u8>>> {
+        let mut value = Vec::new();
+        Ok(store.get_at_most_into(key, most, &mut value)?.map(|_| value))
+    };
+    if keys.len() < MANY {
+        return keys.iter().map(get).collect();
+    }
+    let found: Vec<OnceLock<Option<Vec<u8>>>> = keys.iter().map(|_| OnceLock::new()).collect();
+    // In runs, so that a thread has more to do than to ask for the next task.
+    pool::run(keys.len().div_ceil(MANY), interrupt, &|run| {
+        for index in run * MANY..((run + 1) * MANY).min(keys.len()) {
+            let value = get(&keys[index])?;
+            found[index].get_or_init(|| value);
+        }
+        Ok(())
+    })?;
+    Ok(found.into_iter().map(|value| value.into_inner().flatten()).collect())
+}
+
+/// [`get_many`] in one call of the store.
+pub(crate) fn fetch_all(
+    store: &dyn Store,
+    keys: &[String],
+    most: u64,
+) -> Result<Vec<Option<Vec<u8>>>> {
+    let part = Part::AtMost(most);
+    let requests: Vec<_> = keys.iter().map(|key| Request { key, part }).collect();
+    let mut found: Vec<Option<zarrix_store::Result<Fetched>>> = Vec::new();
+    found.resize_with(keys.len(), || None);
+    store.fetch(&requests, &mut |position, answer| found[position] = Some(answer));
+    // A store that gives up leaves out the rest.
+    if let Some(position) = found.iter().position(|answer| matches!(answer, Some(Err(_))))
+        && let Some(Err(error)) = found.swap_remove(position)
+    {
+        return Err(error.into());
+    }
+    let answers = found.into_iter().zip(keys);
+    answers
+        .map(|(answer, key)| match answer {
+            Some(Ok(Fetched::Bytes(value, ..))) => Ok(Some(value)),
+            Some(Ok(Fetched::Absent)) => Ok(None),
+            _ => Err(EngineError::Panicked(format!("the store gave no answer for {key:?}"))),
+        })
+        .collect()
+}

@@ -1,0 +1,294 @@
+//! Many boxes of one size as one call: windows, and coordinates along some axes only.
+//!
+//! A box has a start of its own along some axes, and along the others what all boxes share. What the
+//! boxes want is sorted by chunk first, so that every chunk is fetched and decoded once however many
+//! boxes touch it. Starts that occur often along an axis are cut once: a million boxes over an axis
+//! of a thousand indices need a thousand plans.
+
+use smallvec::smallvec;
+use zarrix_store::Durability;
+
+use crate::array::io::ArrayIO;
+use crate::chunk::buffer::{Source, Target, check_shape};
+use crate::error::{EngineError, Result};
+use crate::layout::axes::PerAxis;
+use crate::read::cost::Cost;
+use crate::read::job::Job;
+use crate::selection::chunk_selection::{Wanted, offset_of};
+use crate::selection::plan::{
+    AxisPlan, AxisSelection, Part, buffer_shape, plan_axis, plan_range, shift,
+};
+use crate::threads::cancel::Interrupt;
+use crate::threads::scratch;
+use zarrix_codec::memory::with_room;
+
+/// What a window does where it leaves the array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// It is an error, found before anything is read.
+    Refuse,
+    /// The buffer keeps what it has there; starts are signed.
+    Skip,
+}
+
+/// What boxes have along one axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Along<'a> {
+    /// Every box has one index of its own; the buffer has no axis for it.
+    Each(&'a [u64]),
+    /// All boxes have these.
+    Shared(AxisSelection),
+}
+
+/// The boxes of a call, cut at chunk borders.
+struct Boxes<'a> {
+    axes: PerAxis<Axis>,
+    /// Lengths and byte strides of the buffer's axes that count the boxes.
+    counts: &'a [usize],
+    strides: &'a [isize],
+}
+
+/// Plans along one axis, and which of them each box has; all have the first where that is empty.
+struct Axis {
+    plans: Vec<AxisPlan>,
+    which: Vec<u32>,
+}
+
+impl Axis {
+    fn shared(plan: AxisPlan) -> Self {
+        Self { plans: vec![plan], which: Vec::new() }
+    }
+
+    /// One plan for each start that occurs.
+    fn each(
+        starts: impl Iterator<Item = u64> + Clone,
+        plan: impl FnMut(u64) -> Result<AxisPlan>,
+    ) -> Result<Self> {
+        let mut known: Vec<u64> = starts.clone().collect();
+        known.sort_unstable();
+        known.dedup();
+        if u32::try_from(known.len()).is_err() {
+            return Err(EngineError::Selection(format!("{} different starts", known.len())));
+        }
+        let which = starts.map(|start| known.binary_search(&start).unwrap_or(0) as u32).collect();
+        let plans = known.into_iter().map(plan).collect::<Result<_>>()?;
+        Ok(Self { plans, which })
+    }
+
+    fn plan(&self, number: usize) -> &AxisPlan {
+        &self.plans[self.which.get(number).map_or(0, |which| *which as usize)]
+    }
+}
+
+impl Boxes<'_> {
+    fn plans(&self, number: usize) -> PerAxis<&AxisPlan> {
+        self.axes.iter().map(|axis| axis.plan(number)).collect()
+    }
+
+    /// What box `number` wants of its chunk number `task`; the last axis varies fastest.
+    fn wanted(&self, number: usize, mut task: usize) -> Wanted<'_> {
+        let mut parts: PerAxis<&Part> = self
+            .plans(number)
+            .into_iter()
+            .rev()
+            .map(|plan| {
+                let part = &plan[task % plan.len()].part;
+                task /= plan.len();
+                part
+            })
+            .collect();
+        parts.reverse();
+        Wanted::Box { parts, base: offset_of(number, self.counts, self.strides) }
+    }
+}
+
+/// A chunk by its number in the grid, a box, and the number of the chunk in that box.
+type Piece = (u64, usize, usize);
+
+impl ArrayIO {
+    /// Fills `target`, of shape `(N, *shape)`, with the N windows of `shape` that begin at
+    /// `starts`, which has one row of coordinates per window.
+    pub fn read_windows(
+        &self,
+        starts: &[u64],
+        outside: Outside,
+        target: Target<'_>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        let boxes = self.windows(starts, outside, target.shape(), target.strides())?;
+        let pieces = self.pieces(&boxes)?;
+        self.read_pieces(&boxes, &pieces, target, interrupt)
+    }
+
+    /// Fills `target`, of shape `(*counts, *shape)`, with boxes of `shape`; the lists of indices
+    /// along the axes that have them are as long as the product of `counts`.
+    pub fn read_boxes(
+        &self,
+        along: &[Along<'_>],
+        target: Target<'_>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        let boxes = self.boxes(along, target.shape(), target.strides())?;
+        let pieces = self.pieces(&boxes)?;
+        self.read_pieces(&boxes, &pieces, target, interrupt)
+    }
+
+    /// Stores `source` as boxes, as [`Self::read_boxes`] reads them; of two elements that are one,
+    /// that of the last box stays.
+    pub fn write_boxes(
+        &self,
+        along: &[Along<'_>],
+        source: Source<'_>,
+        durability: Durability,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        self.check_before_writing()?;
+        let boxes = self.boxes(along, source.shape(), source.strides())?;
+        let pieces = self.pieces(&boxes)?;
+        let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
+        self.run(runs.len(), interrupt, &|run| {
+            let (coords, wanted) = self.job(&boxes, runs[run]);
+            scratch::with(|s| self.write_job(&coords, &wanted, source, durability, s))
+        })
+    }
+
+    /// What [`Self::read_boxes`] of boxes with these counts would fetch.
+    pub fn cost_of_boxes(
+        &self,
+        along: &[Along<'_>],
+        count: usize,
+        interrupt: Interrupt<'_>,
+    ) -> Result<Cost> {
+        let mut shape: PerAxis<usize> = smallvec![count];
+        for along in along {
+            if let Along::Shared(shared) = along {
+                shape.extend(buffer_shape(std::slice::from_ref(shared)));
+            }
+        }
+        let strides: PerAxis<isize> = shape.iter().map(|_| 0).collect();
+        let boxes = self.boxes(along, &shape, &strides)?;
+        let pieces = self.pieces(&boxes)?;
+        let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
+        self.cost_of_jobs(runs.len(), interrupt, &|run| self.job(&boxes, runs[run]))
+    }
+
+    fn read_pieces(
+        &self,
+        boxes: &Boxes<'_>,
+        pieces: &[Piece],
+        target: Target<'_>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
+        self.read_jobs(runs.len(), target, interrupt, &|run| self.job(boxes, runs[run]))
+    }
+
+    fn job<'a>(&self, boxes: &'a Boxes<'_>, run: &[Piece]) -> Job<'a> {
+        let wanted = run.iter().map(|(_, number, task)| boxes.wanted(*number, *task));
+        (self.coords_of(run[0].0), wanted.collect())
+    }
+
+    fn windows<'a>(
+        &self,
+        starts: &[u64],
+        outside: Outside,
+        target: &'a [usize],
+        strides: &'a [isize],
+    ) -> Result<Boxes<'a>> {
+        let lengths = &self.layout.shape;
+        let axes = lengths.len();
+        let [windows, shape @ ..] = target else {
+            return Err(EngineError::Selection("the buffer has no axis for the windows".into()));
+        };
+        if shape.len() != axes || starts.len() != windows * axes {
+            return Err(EngineError::Selection(format!(
+                "{} start coordinates for {windows} windows of {axes} axes",
+                starts.len()
+            )));
+        }
+        let along = |axis: usize| {
+            let (length, chunk) = (lengths[axis], &self.layout.grid[axis]);
+            let (count, stride) = (shape[axis] as u64, strides[axis + 1]);
+            Axis::each(starts.iter().copied().skip(axis).step_by(axes), |start| match outside {
+                Outside::Refuse => plan_range(axis, length, chunk, (start, 1, count), stride),
+                Outside::Skip => {
+                    let begin = i128::from(start as i64);
+                    let low = begin.max(0);
+                    let high = (begin + i128::from(count)).min(i128::from(length));
+                    let inside = (low as u64, 1, (high - low).max(0) as u64);
+                    let mut plan = plan_range(axis, length, chunk, inside, stride)?;
+                    if !plan.is_empty() {
+                        // What is skipped is shorter than the window, whose length is a usize.
+                        shift(&mut plan, (low - begin) as isize * stride);
+                    }
+                    Ok(plan)
+                }
+            })
+        };
+        let axes = (0..axes).map(along).collect::<Result<_>>()?;
+        Ok(Boxes { axes, counts: &target[..1], strides: &strides[..1] })
+    }
+
+    fn boxes<'a>(
+        &self,
+        along: &[Along<'_>],
+        shape: &'a [usize],
+        strides: &'a [isize],
+    ) -> Result<Boxes<'a>> {
+        let layout = &self.layout;
+        let mut selection: Vec<AxisSelection> = Vec::new();
+        for along in along {
+            selection.push(match along {
+                Along::Each(_) => AxisSelection::Index(0),
+                Along::Shared(shared) => shared.clone(),
+            });
+        }
+        self.check_axes(&selection)?;
+        let ranges = selection.iter().filter(|one| !matches!(one, AxisSelection::Index(_))).count();
+        let leading = shape.len().checked_sub(ranges).ok_or_else(|| {
+            EngineError::Selection(format!("{} axes of a buffer for {ranges}", shape.len()))
+        })?;
+        let (counts, boxed) = shape.split_at(leading);
+        check_shape(&buffer_shape(&selection), boxed, "the buffer of a box")?;
+        let (counted, mut inner) = strides.split_at(leading);
+        let mut axes: PerAxis<Axis> = smallvec![];
+        for (axis, along) in along.iter().enumerate() {
+            let (length, chunk) = (layout.shape[axis], &layout.grid[axis]);
+            axes.push(match along {
+                Along::Each(indices) => {
+                    check_shape(&[counts.iter().product()], &[indices.len()], "a list of indices")?;
+                    Axis::each(indices.iter().copied(), |index| {
+                        plan_range(axis, length, chunk, (index, 1, 1), 0)
+                    })?
+                }
+                Along::Shared(shared) => {
+                    Axis::shared(plan_axis(axis, length, chunk, shared, &mut inner)?)
+                }
+            });
+        }
+        Ok(Boxes { axes, counts, strides: counted })
+    }
+
+    /// Every chunk that every box touches, sorted by chunk.
+    fn pieces(&self, boxes: &Boxes<'_>) -> Result<Vec<Piece>> {
+        let grid = self.grid()?;
+        let count = boxes.counts.iter().product();
+        let mut pieces = with_room(count)?;
+        for number in 0..count {
+            let plans = boxes.plans(number);
+            let tasks = plans.iter().map(|plan| plan.len()).product::<usize>();
+            for task in 0..tasks {
+                let mut rest = task;
+                let (mut id, mut unit) = (0, 1);
+                for (plan, length) in plans.iter().zip(&grid).rev() {
+                    id += plan[rest % plan.len()].chunk * unit;
+                    rest /= plan.len();
+                    unit *= length;
+                }
+                pieces.push((id, number, task));
+            }
+        }
+        pieces.sort_unstable();
+        Ok(pieces)
+    }
+}

@@ -1,0 +1,221 @@
+//! Memory that belongs to the caller: a base pointer and byte strides, as NumPy describes it.
+//!
+//! The engine never makes a slice of a strided view; it copies runs in and out of it, and only a
+//! run that is known to be one contiguous block is handed to a decoder as a slice.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use zarrix_codec::ChainScratch;
+
+use crate::error::{CodecResult, EngineError, Result};
+use crate::layout::chunk::ChunkLayout;
+use crate::layout::document::Layout;
+use crate::selection::chunk_selection::{Wanted, covered};
+use crate::selection::picks::Picks;
+
+/// Where a read puts its elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    base: *mut u8,
+    shape: &'a [usize],
+    strides: &'a [isize],
+    objects: Option<&'a dyn ObjectSink>,
+    absent: Option<&'a AtomicUsize>,
+}
+
+/// Where a write takes its elements from; a stride of 0 repeats one.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    base: *const u8,
+    shape: &'a [usize],
+    strides: &'a [isize],
+    objects: Option<&'a dyn ObjectSource>,
+}
+
+// SAFETY: the constructor's contract lets the engine write from any thread until the call returns,
+// and every task of a call writes elements that no other task of it touches.
+unsafe impl Send for Target<'_> {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Target<'_> {}
+// SAFETY: the constructor's contract lets the engine read from any thread until the call returns.
+unsafe impl Send for Source<'_> {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Source<'_> {}
+
+impl<'a> Target<'a> {
+    /// # Safety
+    /// Every element that `shape` and `strides` (in bytes) reach from `base` is writable memory
+    /// that stays valid while this value is in use, and no two of them overlap.
+    pub unsafe fn new(base: *mut u8, shape: &'a [usize], strides: &'a [isize]) -> Self {
+        Self { base, shape, strides, objects: None, absent: None }
+    }
+
+    /// Elements that have no size of their own; the memory is the sink's, and only it touches it.
+    pub fn objects(shape: &'a [usize], strides: &'a [isize], sink: &'a dyn ObjectSink) -> Self {
+        let base = std::ptr::null_mut();
+        Self { base, shape, strides, objects: Some(sink), absent: None }
+    }
+
+    /// The same target, of a call that counts in `absent` which of its chunks are not stored.
+    pub(crate) fn counting<'b>(self, absent: &'b AtomicUsize) -> Target<'b>
+    where
+        'a: 'b,
+    {
+        Target { absent: Some(absent), ..self }
+    }
+
+    pub(crate) fn absent(&self) -> Option<&'a AtomicUsize> {
+        self.absent
+    }
+
+    pub(crate) fn sink(&self) -> Option<&'a dyn ObjectSink> {
+        self.objects
+    }
+
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    pub(crate) fn shape(&self) -> &[usize] {
+        self.shape
+    }
+
+    pub(crate) fn strides(&self) -> &[isize] {
+        self.strides
+    }
+}
+
+impl<'a> Source<'a> {
+    /// # Safety
+    /// Every element that `shape` and `strides` (in bytes) reach from `base` is readable memory
+    /// that stays valid while this value is in use.
+    pub unsafe fn new(base: *const u8, shape: &'a [usize], strides: &'a [isize]) -> Self {
+        Self { base, shape, strides, objects: None }
+    }
+
+    /// Elements that have no size of their own; the memory is the source's, and only it looks at it.
+    pub fn objects(shape: &'a [usize], strides: &'a [isize], source: &'a dyn ObjectSource) -> Self {
+        Self { base: std::ptr::null(), shape, strides, objects: Some(source) }
+    }
+
+    pub(crate) fn source(&self) -> Option<&'a dyn ObjectSource> {
+        self.objects
+    }
+
+    pub(crate) fn base(&self) -> *const u8 {
+        self.base
+    }
+
+    pub(crate) fn shape(&self) -> &[usize] {
+        self.shape
+    }
+
+    pub(crate) fn strides(&self) -> &[isize] {
+        self.strides
+    }
+}
+
+/// Refuses a buffer whose shape is not what the selection gives.
+pub(crate) fn check_shape(wanted: &[usize], given: &[usize], role: &str) -> Result<()> {
+    if wanted == given {
+        return Ok(());
+    }
+    Err(EngineError::Selection(format!(
+        "{role} has shape {given:?}, but the selection has shape {wanted:?}"
+    )))
+}
+
+/// The buffer of a read, as its tasks see it.
+#[derive(Clone, Copy)]
+pub(crate) struct Sink<'a> {
+    pub to: *mut u8,
+    pub objects: Option<&'a dyn ObjectSink>,
+    pub layout: &'a Layout,
+    /// Counts the chunks of the call that are not stored.
+    pub absent: Option<&'a AtomicUsize>,
+}
+
+impl<'a> Sink<'a> {
+    pub fn new(target: Target<'a>, layout: &'a Layout) -> Self {
+        Self { to: target.base(), objects: target.sink(), layout, absent: target.absent() }
+    }
+
+    pub fn count_absent(&self) {
+        if let Some(absent) = self.absent {
+            absent.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The parts of a thread's scratch that placing needs; the encoded bytes are another.
+pub(crate) struct PlaceScratch<'a> {
+    pub chunk: &'a mut Vec<u8>,
+    pub chain: &'a mut ChainScratch,
+}
+
+/// The buffer of a write, as its tasks see it.
+#[derive(Clone, Copy)]
+pub(crate) struct Spring<'a> {
+    pub from: *const u8,
+    pub objects: Option<&'a dyn ObjectSource>,
+    pub layout: &'a Layout,
+    /// Whether a chunk that holds nothing but fill is stored.
+    pub keep_empty: bool,
+}
+
+impl Spring<'_> {
+    /// Whether a chunk of these elements is stored.
+    pub fn keeps(&self, decoded: &[u8]) -> bool {
+        self.keep_empty || !self.layout.fill.is_all(decoded)
+    }
+}
+
+/// What a call changes of one chunk.
+#[derive(Clone, Copy)]
+pub(crate) struct Edit<'a, 'w> {
+    pub wanted: &'a [Wanted<'w>],
+    /// How much of the chunk lies inside the array, as this handle knows it.
+    pub limits: &'a [usize],
+    pub spring: Spring<'a>,
+}
+
+impl Edit<'_, '_> {
+    /// Whether all of the chunk is written, inside the array or not.
+    pub fn covers_all(&self, chunk: &ChunkLayout) -> bool {
+        covered(self.wanted, &chunk.shape)
+    }
+
+    /// Whether all that lies inside the array is written.
+    pub fn covers_inside(&self) -> bool {
+        covered(self.wanted, self.limits)
+    }
+}
+
+/// Takes elements out of blobs, into memory that it knows. Called from any thread of the pool.
+pub trait ObjectSink: Sync + fmt::Debug {
+    /// Puts the picked elements of `chunk`, or the fill value where that is not stored.
+    ///
+    /// # Errors
+    /// [`CodecError::Corrupt`] or [`CodecError::Foreign`] if the blob is not what it should be.
+    fn place(&self, chunk: Option<&[u8]>, picks: &Picks<'_, '_>) -> CodecResult<()>;
+}
+
+/// Makes new blobs. Called from any thread of the pool.
+pub trait ObjectSource: Sync + fmt::Debug {
+    /// Replaces `out` by the blob of a chunk with the picked elements from the source; the others
+    /// are those of `old`, or the fill value where that is not given.
+    ///
+    /// False if all elements are the fill value, and such a chunk is not to be kept.
+    ///
+    /// # Errors
+    /// [`CodecError::Corrupt`] or [`CodecError::Foreign`] if it is the old blob that is wrong, and
+    /// [`CodecError::Encode`] if an element cannot be stored.
+    fn update(
+        &self,
+        old: Option<&[u8]>,
+        picks: &Picks<'_, '_>,
+        keep_empty: bool,
+        out: &mut Vec<u8>,
+    ) -> CodecResult<bool>;
+}

@@ -1,0 +1,33 @@
+//! The codecs of this crate: those that read and write chunks themselves.
+
+use std::sync::Arc;
+
+use zarrix_codec::Codec;
+
+use crate::chunk::shard_codec::whole_shard;
+use crate::chunk::transpose_codec::turn;
+use crate::error::Result;
+use crate::layout::chunk::{Context, ForeignCodecs, Named};
+use crate::layout::chunk_shapes::ChainOf;
+use crate::layout::document::Layout;
+
+impl Layout {
+    /// Reads a layout document; every number in it is checked.
+    ///
+    /// Its codecs are those of all chunks, unless `chain_of` knows them by the chunks' shapes.
+    pub fn parse(
+        document: &str,
+        foreign: ForeignCodecs<'_>,
+        chain_of: Option<Arc<dyn ChainOf>>,
+    ) -> Result<Self> {
+        Self::with_codecs(document, foreign, chain_of, own_codec)
+    }
+}
+
+fn own_codec(codec: &Named, context: Context<'_>) -> Option<Result<Arc<dyn Codec>>> {
+    match codec.name.as_str() {
+        "zarrix.shard" => Some(whole_shard(&codec.configuration, context)),
+        "zarrix.transpose" => Some(turn(&codec.configuration)),
+        _ => None,
+    }
+}

@@ -1,0 +1,316 @@
+//! The caller's elements into the encoded bytes of one chunk.
+//!
+//! A chunk of elements is decoded, or begun from the fill value, changed and encoded. A shard is
+//! put together from its inner chunks: those that are touched are updated the same way, the
+//! encoded bytes of all others are copied. What is written as a whole never looks at the old.
+
+use std::borrow::Cow;
+
+use zarrix_codec::ChainScratch;
+
+use crate::chunk::buffer::{Edit, Spring};
+use crate::chunk::lengths::check_length;
+use crate::chunk::shard_index::{ABSENT, Index, damaged};
+use crate::chunk::variable::update_blob;
+use crate::error::CodecResult;
+use crate::layout::axes::PerAxis;
+use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
+use crate::layout::document::Layout;
+use crate::memory::copy;
+use crate::memory::strides::{Dim, Dims, Grid};
+use crate::selection::chunk_selection::{Cut, Placed, Wanted};
+use crate::threads::scratch::Scratch;
+use zarrix_codec::memory::{Grow, with_room};
+
+/// Replaces `out` by the chunk's new encoded bytes; false if it is not to be stored.
+///
+/// `old` is what is stored now, where that matters. What lies outside of the array is kept: another
+/// handle may have grown it meanwhile. An old value that cannot be decoded is an error only if some
+/// of it would be lost.
+pub(crate) fn update(
+    chunk: &ChunkLayout,
+    old: Option<&[u8]>,
+    edit: Edit<'_, '_>,
+    s: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    let old = if edit.covers_all(chunk) { None } else { old };
+    match &chunk.encoding {
+        Encoding::Elements(elements) => update_elements(chunk, elements, old, edit, s, out),
+        Encoding::Blob(blob) => update_blob(chunk, blob, old, edit, s, out),
+        Encoding::Shard(shard) => update_shard(chunk, shard, old, edit, s, out),
+    }
+}
+
+fn update_elements(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    old: Option<&[u8]>,
+    edit: Edit<'_, '_>,
+    s: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    let layout = edit.spring.layout;
+    let Scratch { chunk: memory, chain, .. } = s;
+    if let Some(straight) = contiguous(chunk, elements, edit) {
+        return encode_straight(elements, straight, edit.spring, (memory, chain), out);
+    }
+    let memory = Scratch::chunk_of(memory, chunk.bytes)?;
+    let decoded = old.map(|old| {
+        if elements.chain.is_identity() {
+            check_length(old.len(), chunk.bytes).map(|()| memory.copy_from_slice(old))
+        } else {
+            elements.chain.decode_into(old, memory, chain)
+        }
+    });
+    match decoded {
+        Some(Ok(())) => {}
+        Some(Err(error)) if error.is_of_the_call() || !edit.covers_inside() => return Err(error),
+        None if edit.covers_all(chunk) => {}
+        _ => fill_chunk(memory, layout),
+    }
+    for wanted in edit.wanted {
+        insert(memory, chunk, elements, wanted, edit.spring);
+    }
+    encode(elements, memory, edit.spring, chain, out)
+}
+
+/// The bytes of a whole chunk, if they lie in the buffer as they do in the decoded chunk.
+fn contiguous<'a>(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    edit: Edit<'a, '_>,
+) -> Option<&'a [u8]> {
+    let [only @ Wanted::Box { parts, base }] = edit.wanted else { return None };
+    if !only.covers(&chunk.shape) {
+        return None;
+    }
+    let placed = Placed::new(parts, *base, &elements.strides);
+    let from = edit.spring.from.wrapping_offset(placed.buffer_offset);
+    // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the other:
+    // `chunk.bytes` contiguous readable bytes, for as long as the call lasts. Others may change
+    // them meanwhile, which no reference allows by the letter: what is made of this one reads each
+    // byte once and decides nothing by it that a change could undo (see `encode_straight`).
+    placed.is_contiguous().then(|| unsafe { std::slice::from_raw_parts(from, chunk.bytes) })
+}
+
+/// The whole of a chunk without a codec, where the caller's memory holds it as it is stored.
+pub(crate) fn unencoded<'a>(chunk: &ChunkLayout, edit: Edit<'a, '_>) -> Option<&'a [u8]> {
+    match &chunk.encoding {
+        Encoding::Elements(elements) if elements.chain.is_identity() => {
+            contiguous(chunk, elements, edit)
+        }
+        _ => None,
+    }
+}
+
+/// Encodes a chunk that lies in the caller's buffer, where others may change it meanwhile.
+///
+/// Found to be nothing but fill, each of its elements was that when it was looked at; found to be
+/// more, it is stored whatever it became. So the comparison needs no copy, and only what reads its
+/// source twice is given one.
+fn encode_straight(
+    elements: &Elements,
+    straight: &[u8],
+    spring: Spring<'_>,
+    (memory, chain): (&mut Vec<u8>, &mut ChainScratch),
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    if !spring.keeps(straight) {
+        return Ok(false);
+    }
+    let decoded = if elements.chain.reads_source_once() {
+        straight
+    } else {
+        let memory = Scratch::chunk_of(memory, straight.len())?;
+        memory.copy_from_slice(straight);
+        memory
+    };
+    elements.chain.encode_into(decoded, out, chain)?;
+    Ok(true)
+}
+
+fn encode(
+    elements: &Elements,
+    decoded: &[u8],
+    spring: Spring<'_>,
+    chain: &mut ChainScratch,
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    let keep = spring.keeps(decoded);
+    if keep {
+        elements.chain.encode_into(decoded, out, chain)?;
+    }
+    Ok(keep)
+}
+
+fn insert(
+    memory: &mut [u8],
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &Wanted<'_>,
+    spring: Spring<'_>,
+) {
+    let item = spring.layout.item_bytes;
+    match wanted {
+        Wanted::Box { parts, base } => {
+            let placed = Placed::new(parts, *base, &elements.strides);
+            let from = spring.from.wrapping_offset(placed.buffer_offset);
+            let to = memory[placed.chunk_offset..].as_mut_ptr();
+            // SAFETY: the plan reaches only elements inside the chunk, and of the buffer, whose
+            // maker vouches for them.
+            unsafe { copy::copy_grid(to, from, placed.grid.reversed(), item) }
+        }
+        Wanted::Points { points, which } => {
+            for point in *which {
+                let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
+                let from = spring.from.wrapping_offset(points.buffer_offset(*point));
+                // SAFETY: one element of the buffer, which has one for each point.
+                unsafe { copy::copy(memory[at..at + item].as_mut_ptr(), from, Dims::new(), item) }
+            }
+        }
+    }
+}
+
+pub(crate) fn fill_chunk(memory: &mut [u8], layout: &Layout) {
+    let item = layout.item_bytes as isize;
+    let all = Dim { count: memory.len() / layout.item_bytes, dst: item, src: 0 };
+    let grid = Grid { dims: Dims::from_slice(&[all]), ..Grid::default() };
+    // SAFETY: the box is the whole slice.
+    unsafe { layout.fill.put(memory.as_mut_ptr(), grid) };
+}
+
+fn update_shard(
+    chunk: &ChunkLayout,
+    shard: &Shard,
+    old: Option<&[u8]>,
+    edit: Edit<'_, '_>,
+    s: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    let old = match old.map(|old| Opened::new(shard, old, &mut s.chain)).transpose() {
+        Err(error) if !error.is_of_the_call() && edit.covers_inside() => None,
+        opened => opened?,
+    };
+    let stored = |entry: usize| old.as_ref().map_or(Ok(None), |old| old.inner(entry));
+    let cut = Cut::new(shard, &chunk.shape, edit.wanted);
+    let mut touched = cut.entries().peekable();
+    let mut body = Assembly::new(shard, std::mem::take(out))?;
+    let mut inner = Vec::new();
+    let spring = Spring { keep_empty: edit.spring.layout.write_empty_chunks, ..edit.spring };
+    for entry in 0..shard.count {
+        match touched.next_if(|(next, _)| *next == entry) {
+            None => body.push(stored(entry)?)?,
+            Some((_, wanted)) => {
+                s.chain.codec.poll_after(shard.inner.bytes)?;
+                let limits = inner_limits(chunk, shard, entry, edit.limits);
+                let within = Edit { wanted: &wanted, limits: &limits, spring };
+                let keep = update(&shard.inner, stored(entry)?, within, s, &mut inner)?;
+                body.push(keep.then_some(inner.as_slice()))?;
+            }
+        }
+    }
+    body.finish(shard, edit.spring.keep_empty, s, out)
+}
+
+/// A stored shard, unpacked, with its index.
+struct Opened<'a> {
+    bytes: Cow<'a, [u8]>,
+    index: Index,
+}
+
+impl<'a> Opened<'a> {
+    fn new(shard: &Shard, stored: &'a [u8], chain: &mut ChainScratch) -> CodecResult<Self> {
+        let bytes = match shard.outer.is_empty() {
+            true => Cow::Borrowed(stored),
+            false => Cow::Owned(shard.unpack(stored, chain)?),
+        };
+        let index = Index::of(shard, &bytes, chain)?;
+        Ok(Self { bytes, index })
+    }
+
+    fn inner(&self, entry: usize) -> CodecResult<Option<&[u8]>> {
+        self.index.slice(entry, &self.bytes)
+    }
+}
+
+/// How much of the inner chunk of `entry` lies inside the array.
+pub(crate) fn inner_limits(
+    chunk: &ChunkLayout,
+    shard: &Shard,
+    entry: usize,
+    limits: &[usize],
+) -> PerAxis<usize> {
+    let axes = 0..chunk.shape.len();
+    axes.map(|axis| {
+        let length = shard.inner.shape[axis];
+        let coord = entry / shard.index_strides[axis] % (chunk.shape[axis] / length);
+        limits[axis].saturating_sub(coord * length).min(length)
+    })
+    .collect()
+}
+
+/// A shard that is being put together, inner chunk by inner chunk in the order of the index.
+pub(crate) struct Assembly {
+    bytes: Vec<u8>,
+    index: Vec<u8>,
+    empty: bool,
+}
+
+impl Assembly {
+    /// In the `memory` of another, whose content does not matter.
+    pub fn new(shard: &Shard, memory: Vec<u8>) -> CodecResult<Self> {
+        let mut bytes = memory;
+        bytes.clear();
+        bytes.set_length(if shard.index_at_end { 0 } else { shard.index_bytes })?;
+        Ok(Self { bytes, index: with_room(shard.count * 16)?, empty: true })
+    }
+
+    /// The next inner chunk; None for one that is not stored.
+    pub fn push(&mut self, inner: Option<&[u8]>) -> CodecResult<()> {
+        let (offset, length) =
+            inner.map_or((ABSENT, ABSENT), |inner| (self.bytes.len() as u64, inner.len() as u64));
+        self.index.extend_from_slice(&offset.to_le_bytes());
+        self.index.extend_from_slice(&length.to_le_bytes());
+        if let Some(inner) = inner {
+            self.bytes.append_slice(inner)?;
+            self.empty = false;
+        }
+        Ok(())
+    }
+
+    /// Makes `out` the shard; false if it is not to be stored.
+    pub fn finish(
+        mut self,
+        shard: &Shard,
+        keep_empty: bool,
+        s: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> CodecResult<bool> {
+        if self.empty && !keep_empty {
+            *out = self.bytes;
+            return Ok(false);
+        }
+        let mut index = with_room(shard.index_bytes)?;
+        shard.index.encode_into(&self.index, &mut index, &mut s.chain)?;
+        if index.len() != shard.index_bytes {
+            return Err(damaged(format!(
+                "the index became {} bytes long instead of {}",
+                index.len(),
+                shard.index_bytes
+            )));
+        }
+        if shard.index_at_end {
+            self.bytes.append_slice(&index)?;
+        } else {
+            self.bytes[..index.len()].copy_from_slice(&index);
+        }
+        let mut encoded = Vec::new();
+        for codec in &shard.outer {
+            codec.encode(&self.bytes, &mut encoded, &mut s.chain.codec)?;
+            std::mem::swap(&mut self.bytes, &mut encoded);
+        }
+        *out = self.bytes;
+        Ok(true)
+    }
+}

@@ -1,0 +1,66 @@
+//! Elements of variable length out of stored chunks, and into them.
+
+use zarrix_codec::CodecError;
+
+use crate::chunk::buffer::{Edit, PlaceScratch, Sink};
+use crate::error::CodecResult;
+use crate::layout::chunk::ChunkLayout;
+use crate::layout::variable::Blob;
+use crate::selection::chunk_selection::Wanted;
+use crate::selection::picks::Picks;
+use crate::threads::scratch::Scratch;
+
+fn unprepared() -> CodecError {
+    CodecError::Configuration {
+        codec: "bytes".to_owned(),
+        reason: "elements without a size need a caller that knows them".to_owned(),
+    }
+}
+
+/// Puts what is wanted of one stored chunk into the caller's memory.
+pub(crate) fn place_blob(
+    chunk: &ChunkLayout,
+    blob: &Blob,
+    encoded: &[u8],
+    wanted: &[Wanted<'_>],
+    sink: Sink<'_>,
+    scratch: &mut PlaceScratch<'_>,
+) -> CodecResult<()> {
+    let objects = sink.objects.ok_or_else(unprepared)?;
+    let decoded = blob.decode(encoded, scratch.chunk, scratch.chain)?;
+    objects.place(Some(decoded), &Picks::new(chunk, wanted, &blob.strides))
+}
+
+/// Replaces `out` by the chunk's new encoded bytes, as `update` of encode.rs does.
+pub(crate) fn update_blob(
+    chunk: &ChunkLayout,
+    blob: &Blob,
+    old: Option<&[u8]>,
+    edit: Edit<'_, '_>,
+    s: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> CodecResult<bool> {
+    let objects = edit.spring.objects.ok_or_else(unprepared)?;
+    let picks = Picks::new(chunk, edit.wanted, &blob.strides);
+    let keep_empty = edit.spring.keep_empty;
+    let mut new = Vec::new();
+    let updated = match old.map(|old| blob.decode(old, &mut s.chunk, &mut s.chain)) {
+        None => objects.update(None, &picks, keep_empty, &mut new),
+        Some(Ok(old)) => objects.update(Some(old), &picks, keep_empty, &mut new),
+        Some(Err(error)) => Err(error),
+    };
+    let keep = match updated {
+        // What is lost of the old chunk lies outside of the array.
+        Err(CodecError::Corrupt { .. } | CodecError::Foreign { .. })
+            if old.is_some() && edit.covers_inside() =>
+        {
+            objects.update(None, &picks, keep_empty, &mut new)?
+        }
+        updated => updated?,
+    };
+    out.clear();
+    if keep {
+        blob.encode(new, out, &mut s.chain)?;
+    }
+    Ok(keep)
+}

@@ -1,0 +1,125 @@
+//! The chunks of an array as the engine moves them: of one shape, or of several.
+//!
+//! In a regular grid all chunks are one [`ChunkLayout`], bound once. Where they have several shapes,
+//! each shape is bound when it is first met, and kept. The lock of what is kept is only ever tried:
+//! whoever does not get it at once, because others write, or because this is a fork of a process that
+//! wrote, binds the shape anew, which is right and only slower.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, RwLock};
+
+use zarrix_codec::Codec;
+
+use crate::error::{EngineError, Result, fault};
+use crate::layout::axes::PerAxis;
+use crate::layout::chunk::{ChunkLayout, Context, Named, OwnCodec};
+
+/// Most chunk layouts that are kept of one array.
+const MOST_KEPT: usize = 1 << 12;
+
+/// The codecs of a chunk: a JSON list as in the layout, and what its foreign slots refer to.
+pub type Chain = (String, Vec<Arc<dyn Codec>>);
+
+/// Who knows the codecs of a chunk by its shape, where they are not the same for all shapes.
+pub trait ChainOf: Send + Sync + fmt::Debug {
+    /// The codecs of chunks of `chunk_shape`.
+    fn chain_of(
+        &self,
+        chunk_shape: &[usize],
+    ) -> std::result::Result<Chain, Box<dyn Error + Send + Sync>>;
+}
+
+/// What all chunk layouts of an array are made from.
+#[derive(Debug)]
+pub(crate) struct Recipe {
+    pub codecs: Vec<Named>,
+    pub foreign: Vec<Arc<dyn Codec>>,
+    pub item_bytes: usize,
+    pub most_blob_bytes: Option<usize>,
+    /// Instead of the codecs, where these depend on the chunk's shape.
+    pub chain_of: Option<Arc<dyn ChainOf>>,
+    pub own_codec: OwnCodec,
+}
+
+impl Recipe {
+    pub fn chunk(&self, shape: PerAxis<usize>) -> Result<ChunkLayout> {
+        let Some(chain_of) = &self.chain_of else {
+            return self.with(shape, &self.codecs, &self.foreign);
+        };
+        let (codecs, foreign) = chain_of.chain_of(&shape).map_err(EngineError::Caller)?;
+        let codecs: Vec<Named> =
+            serde_json::from_str(&codecs).map_err(|error| fault("codecs", error.to_string()))?;
+        self.with(shape, &codecs, &foreign)
+    }
+
+    fn with(
+        &self,
+        shape: PerAxis<usize>,
+        codecs: &[Named],
+        foreign: &[Arc<dyn Codec>],
+    ) -> Result<ChunkLayout> {
+        let context = Context {
+            item_bytes: self.item_bytes,
+            most_blob_bytes: self.most_blob_bytes,
+            foreign,
+            nesting: 0,
+            own_codec: self.own_codec,
+        };
+        let order = (0..shape.len()).collect();
+        ChunkLayout::new(shape, order, codecs, context)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Chunks {
+    Same(Arc<ChunkLayout>),
+    Several { recipe: Recipe, kept: RwLock<HashMap<PerAxis<usize>, Arc<ChunkLayout>>> },
+}
+
+/// One chunk's layout, for as long as the chunk is worked on.
+#[derive(Debug)]
+pub(crate) enum ChunkRef<'a> {
+    Same(&'a ChunkLayout),
+    Shared(Arc<ChunkLayout>),
+}
+
+impl Deref for ChunkRef<'_> {
+    type Target = ChunkLayout;
+
+    fn deref(&self) -> &ChunkLayout {
+        match self {
+            Self::Same(chunk) => chunk,
+            Self::Shared(chunk) => chunk,
+        }
+    }
+}
+
+impl Chunks {
+    pub fn several(recipe: Recipe) -> Self {
+        Self::Several { recipe, kept: RwLock::default() }
+    }
+
+    /// The layout of chunks of the shape that `shape` gives; it is not asked where all have one.
+    pub fn of_shape(&self, shape: impl FnOnce() -> Result<PerAxis<usize>>) -> Result<ChunkRef<'_>> {
+        let (recipe, kept) = match self {
+            Self::Same(chunk) => return Ok(ChunkRef::Same(chunk)),
+            Self::Several { recipe, kept } => (recipe, kept),
+        };
+        let shape = shape()?;
+        if let Ok(kept) = kept.try_read()
+            && let Some(chunk) = kept.get(&shape)
+        {
+            return Ok(ChunkRef::Shared(Arc::clone(chunk)));
+        }
+        let chunk = Arc::new(recipe.chunk(shape.clone())?);
+        if let Ok(mut kept) = kept.try_write()
+            && kept.len() < MOST_KEPT
+        {
+            kept.insert(shape, Arc::clone(&chunk));
+        }
+        Ok(ChunkRef::Shared(chunk))
+    }
+}

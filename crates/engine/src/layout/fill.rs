@@ -1,0 +1,104 @@
+//! The fill value: what elements read as that are not stored.
+//!
+//! An element may be gigabytes long (`|S2147483647` is a few bytes of metadata). Of one that is
+//! longer than a page, the zeros at its end are not held, so that opening an array costs what its
+//! metadata is long.
+
+use zarrix_codec::memory::Grow;
+
+use crate::error::{Result, fault};
+use crate::memory::copy;
+use crate::memory::strides::Grid;
+
+/// Elements up to this long are held whole: one pass puts them.
+const WHOLE_BYTES: usize = 4096;
+
+/// One element's worth of fill.
+#[derive(Clone, Debug)]
+pub(crate) struct Fill {
+    /// The element, up to its last byte that is not zero where it is a long one.
+    bytes: Vec<u8>,
+    item_bytes: usize,
+}
+
+impl Fill {
+    /// From the hex of an element, which may lack zeros at its end; all zeros without it.
+    pub fn of(hex: Option<&str>, item_bytes: usize) -> Result<Self> {
+        let mut bytes = decode_hex(hex.unwrap_or_default())
+            .filter(|fill| fill.len() <= item_bytes)
+            .ok_or_else(|| fault("fill_value", format!("{hex:?} is not the hex of one element")))?;
+        if item_bytes <= WHOLE_BYTES {
+            bytes.set_length(item_bytes)?;
+        } else {
+            bytes.truncate(bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1));
+        }
+        Ok(Self { bytes, item_bytes })
+    }
+
+    /// Puts the value into all elements of a box; the source side of the grid is not looked at.
+    ///
+    /// # Safety
+    /// `dst` must be valid for every element that the grid reaches from it.
+    pub unsafe fn put(&self, dst: *mut u8, grid: Grid) {
+        // SAFETY: the caller vouches for the elements; what is put is no longer than one.
+        unsafe {
+            if self.bytes.len() == self.item_bytes {
+                return copy::fill(dst, grid, &self.bytes);
+            }
+            copy::clear(dst, grid.clone(), self.item_bytes);
+            copy::fill(dst, grid, &self.bytes);
+        }
+    }
+
+    /// Whether every element of `bytes` is this one, bit for bit; stops at the first that is not.
+    pub fn is_all(&self, bytes: &[u8]) -> bool {
+        let (length, item) = (self.bytes.len(), self.item_bytes);
+        if length == item {
+            return copy::is_filled(bytes, &self.bytes);
+        }
+        bytes.len() < item
+            || bytes[..length] == *self.bytes
+                && bytes[length..item].iter().all(|byte| *byte == 0)
+                && bytes[item..] == bytes[..bytes.len() - item]
+    }
+}
+
+fn decode_hex(hex: &str) -> Option<Vec<u8>> {
+    if !hex.len().is_multiple_of(2) || !hex.is_ascii() {
+        return None;
+    }
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+    use crate::memory::strides::{Dim, Dims};
+
+    #[test]
+    fn a_long_element_is_put_and_found_as_a_whole_one_is() {
+        for item in [1, 4, WHOLE_BYTES, WHOLE_BYTES + 1, 3 * WHOLE_BYTES] {
+            for hex in [None, Some("00"), Some("07"), Some("07000900"), Some("00000007")] {
+                let Ok(fill) = Fill::of(hex, item) else { continue };
+                let mut one = decode_hex(hex.unwrap_or_default()).unwrap();
+                one.resize(item, 0);
+                let mut elements = vec![0xAA; 3 * item];
+                let all = Dim { count: 3, dst: item as isize, src: 0 };
+                let grid = Grid { dims: Dims::from_slice(&[all]), ..Grid::default() };
+                // SAFETY: three elements, one after the other.
+                unsafe { fill.put(elements.as_mut_ptr(), grid) };
+                assert_eq!(elements, one.repeat(3), "{hex:?} of {item} bytes");
+                assert!(fill.is_all(&elements));
+                for at in [0, item - 1, item, 3 * item - 1] {
+                    elements[at] ^= 1;
+                    assert!(!fill.is_all(&elements), "{hex:?} of {item} bytes, changed at {at}");
+                    elements[at] ^= 1;
+                }
+            }
+        }
+        assert!(Fill::of(Some("0102"), 1).is_err());
+        assert!(Fill::of(Some("07"), isize::MAX as usize).is_ok());
+    }
+}

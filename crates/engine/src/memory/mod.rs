@@ -1,0 +1,6 @@
+//! Boxes of strided memory, and the copies between them. Elements move nowhere else.
+
+pub(crate) mod copy;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod copy_nontemporal;
+pub(crate) mod strides;

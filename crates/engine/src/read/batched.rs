@@ -1,0 +1,426 @@
+//! Reading from stores that are asked for many values at once, and answer in any order.
+//!
+//! A round asks for something of every chunk: all of it, some of its bytes whose place is known, or
+//! the index of a shard; an index makes the next round ask for inner chunks. Far stores are asked
+//! for no more than is wanted, and their answers are decoded while others are on their way. Stores
+//! that call Python answer while they hold the GIL, so theirs are kept until all are there.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zarrix_store::{Edge, Fetched, Generation, Part, READ_ATTEMPTS, Request, StoreError};
+
+use crate::array::fetch::from_store;
+use crate::array::io::ArrayIO;
+use crate::chunk::buffer::{PlaceScratch, Sink, Target};
+use crate::chunk::decode::{place, place_plain};
+use crate::chunk::lengths::{check_length, check_most};
+use crate::chunk::shard_index::Index;
+use crate::error::{CodecResult, EngineError, Result, corrupt};
+use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
+use crate::layout::chunk_shapes::ChunkRef;
+use crate::read::cached::{ALL, Found, Held, is_kept};
+use crate::read::dispatch::ALONE_BYTES;
+use crate::read::job::Job;
+use crate::read::parts::{is_worth_it, wanted_pages};
+use crate::selection::chunk_selection::{Cut, Wanted};
+use crate::threads::cancel::Interrupt;
+use crate::threads::pool;
+use crate::threads::scratch::{self, Scratch};
+
+/// How many chunks one round is about, where all answers are kept until the last is there.
+const BATCH: usize = 256;
+/// Where they are not, and the end of a round is a pause.
+const FAR_BATCH: usize = 1024;
+/// What is asked of the store for one chunk.
+enum Step {
+    Whole,
+    Index,
+    /// Inner chunks of a shard, ascending: entry of the index, and where its bytes lie; and those
+    /// that are here, if the shard is still that version.
+    Inner {
+        index: Arc<Index>,
+        generation: Generation,
+        found: Vec<(usize, Range<u64>)>,
+        kept: HashMap<usize, Found>,
+    },
+    /// Nothing but the version, of which all that is wanted is here.
+    Kept(Held, Found),
+    /// Some bytes of a chunk without a codec.
+    Pages(Vec<Range<usize>>),
+}
+
+impl Step {
+    fn ranges(&self) -> Vec<Range<u64>> {
+        match self {
+            Self::Whole | Self::Index | Self::Kept(..) => Vec::new(),
+            Self::Inner { found, .. } => found.iter().map(|(_, range)| range.clone()).collect(),
+            Self::Pages(runs) => runs.iter().map(|run| run.start as u64..run.end as u64).collect(),
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One round's questions, and where their answers go.
+struct Round<'a, 'j> {
+    jobs: &'a [Job<'j>],
+    chunks: &'a [ChunkRef<'a>],
+    keys: &'a [String],
+    steps: Vec<(usize, Step)>,
+    target: Target<'a>,
+}
+
+impl ArrayIO {
+    /// Reads `count` chunks; `job` tells which, and what is wanted of each.
+    pub(crate) fn read_batches<'a>(
+        &self,
+        count: usize,
+        target: Target<'_>,
+        interrupt: Interrupt<'_>,
+        job: &(dyn Fn(usize) -> Job<'a> + Sync),
+    ) -> Result<()> {
+        let batch = if self.store.is_remote() { FAR_BATCH } else { BATCH };
+        for begin in (0..count).step_by(batch) {
+            let jobs: Vec<Job<'a>> = (begin..(begin + batch).min(count)).map(job).collect();
+            let chunks = jobs.iter().map(|(coords, _)| self.layout.chunk(coords));
+            let chunks: Vec<ChunkRef<'_>> = chunks.collect::<Result<_>>()?;
+            let keys: Vec<String> = jobs.iter().map(|(coords, _)| self.key_of(coords)).collect();
+            let sink = Sink::new(target, &self.layout);
+            let mut steps = Vec::with_capacity(jobs.len());
+            for (index, (job, key)) in jobs.iter().zip(&keys).enumerate() {
+                let chunk = &chunks[index];
+                let first = scratch::with(|s| self.first_step(chunk, job, key, sink, s))?;
+                steps.extend(first.map(|step| (index, step)));
+            }
+            for _ in 0..READ_ATTEMPTS {
+                if steps.is_empty() {
+                    break;
+                }
+                let round = Round { jobs: &jobs, chunks: &chunks, keys: &keys, steps, target };
+                steps = self.ask(&round, interrupt)?;
+            }
+            if let Some((index, _)) = steps.first() {
+                return Err(StoreError::replaced(keys[*index].clone()).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What to ask for first; nothing where that is known already.
+    fn first_step(
+        &self,
+        chunk: &ChunkLayout,
+        (coords, wanted): &Job<'_>,
+        key: &str,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<Option<Step>> {
+        let covers = || matches!(&wanted[..], [only] if only.covers(&self.limits(coords)));
+        if !self.store.is_remote() {
+            return Ok(Some(Step::Whole));
+        }
+        if let Some(elements) = is_kept(chunk)
+            && let Some(held) = self.held_before(chunk, key)
+        {
+            let kept = held.look(chunk, elements, ALL, wanted, sink);
+            let kept = kept.map_err(|source| corrupt(key, 0, source))?;
+            return Ok(Some(if kept.is_all() { Step::Kept(held, kept) } else { Step::Whole }));
+        }
+        if covers() {
+            return Ok(Some(Step::Whole));
+        }
+        match &chunk.encoding {
+            Encoding::Shard(shard) if shard.outer.is_empty() => match self.indexes.get(key) {
+                None if self.is_read_in_one(chunk) => Ok(Some(Step::Whole)),
+                None => Ok(Some(Step::Index)),
+                Some((index, generation)) => {
+                    s.key.clear();
+                    s.key.push_str(key);
+                    self.inner_step(chunk, shard, wanted, index, generation, sink, s)
+                }
+            },
+            Encoding::Elements(elements)
+                if elements.chain.is_identity() && is_worth_it(chunk, elements, wanted) =>
+            {
+                let pages = wanted_pages(chunk, elements, wanted, self.layout.item_bytes);
+                Ok(Some(Step::Pages(pages.map_err(|source| corrupt(key, 0, source))?)))
+            }
+            _ => Ok(Some(Step::Whole)),
+        }
+    }
+
+    /// Whether all of a shard of a far store is read, where only parts are wanted: reading on takes
+    /// no longer than a second round trip, which would have to wait for the index.
+    pub(crate) fn is_read_in_one(&self, chunk: &ChunkLayout) -> bool {
+        self.store.gap().is_some_and(|gap| chunk.bytes as u64 <= gap)
+    }
+
+    /// Asks for all of a round, and places the answers; what is to be asked next.
+    fn ask(&self, round: &Round<'_, '_>, interrupt: Interrupt<'_>) -> Result<Vec<(usize, Step)>> {
+        let ranges: Vec<_> = round.steps.iter().map(|(_, step)| step.ranges()).collect();
+        let requests: Vec<Request<'_>> = round
+            .steps
+            .iter()
+            .zip(&ranges)
+            .map(|((job, step), ranges)| Request {
+                key: &round.keys[*job],
+                part: match step {
+                    Step::Whole => Part::AtMost(round.chunks[*job].most_stored_bytes as u64),
+                    Step::Index => Part::Edge(round.chunks[*job].index_edge()),
+                    Step::Inner { .. } | Step::Pages(_) | Step::Kept(..) => Part::Ranges(ranges),
+                },
+            })
+            .collect();
+        let is_small = round.chunks.iter().all(|chunk| chunk.bytes <= ALONE_BYTES);
+        let together = if is_small { 1 } else { pool::threads() };
+        let next = Mutex::new(Vec::new());
+        let (mut ready, mut failed, mut answered) = (Vec::new(), None, 0);
+        self.store.fetch(&requests, &mut |position, answer| {
+            answered += 1;
+            let (job, step) = &round.steps[position];
+            match answer {
+                // What the ranges were made for is no longer there.
+                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::UnexpectedEof => {
+                    self.indexes.forget(&round.keys[*job]);
+                    let again = if let Step::Pages(_) = step { Step::Whole } else { Step::Index };
+                    locked(&next).push((*job, again));
+                }
+                // The first failure is the one to tell.
+                Err(error) if failed.is_none() => {
+                    failed = Some(from_store(&round.keys[*job], error));
+                }
+                Ok(fetched) if failed.is_none() => ready.push((position, fetched)),
+                _ => {}
+            }
+            if self.store.is_remote() && failed.is_none() && ready.len() >= together {
+                let answers = std::mem::take(&mut ready);
+                failed = self.place_answers(round, &answers, &next, interrupt).err();
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if answered < requests.len() {
+            let (all, key) = (requests.len(), requests[0].key);
+            let problem = format!("the store gave {answered} answers of {all}, from {key:?} on");
+            return Err(EngineError::Panicked(problem));
+        }
+        self.place_answers(round, &ready, &next, interrupt)?;
+        Ok(next.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn place_answers(
+        &self,
+        round: &Round<'_, '_>,
+        answers: &[(usize, Fetched)],
+        next: &Mutex<Vec<(usize, Step)>>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        pool::run(answers.len(), interrupt, &|index| {
+            let (position, answer) = &answers[index];
+            let (job, step) = &round.steps[*position];
+            let after = scratch::with(|s| {
+                s.key.clone_from(&round.keys[*job]);
+                let sink = Sink::new(round.target, &self.layout);
+                let (chunk, wanted) = (&round.chunks[*job], &round.jobs[*job].1);
+                self.place_answer(chunk, step, answer, wanted, sink, s)
+            })?;
+            if let Some(after) = after {
+                locked(next).push((*job, after));
+            }
+            Ok(())
+        })
+    }
+
+    /// Places what came for the chunk `s.key`; what to ask for next, if that is not all.
+    fn place_answer(
+        &self,
+        chunk: &ChunkLayout,
+        step: &Step,
+        answer: &Fetched,
+        wanted: &[Wanted<'_>],
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<Option<Step>> {
+        match (step, answer, &chunk.encoding) {
+            (Step::Inner { .. }, Fetched::Absent, _) => {
+                self.indexes.forget(&s.key);
+                Ok(Some(Step::Index))
+            }
+            (_, Fetched::Absent, _) => {
+                self.place_whole(chunk, None, wanted, sink, s).map(|()| None)
+            }
+            (Step::Index, Fetched::Bytes(stored, generation, total), Encoding::Shard(shard)) => {
+                let index = Index::from_edge(shard, stored, *total, &mut s.chain)
+                    .map_err(|source| corrupt(&s.key, *total as usize, source))?;
+                let index = Arc::new(index);
+                self.indexes.keep(&s.key, &index, *generation);
+                self.inner_step(chunk, shard, wanted, index, *generation, sink, s)
+            }
+            (
+                Step::Inner { index, generation, found, kept },
+                Fetched::Bytes(bytes, now, _),
+                Encoding::Shard(shard),
+            ) => {
+                if now != generation {
+                    self.indexes.forget(&s.key);
+                    return Ok(Some(Step::Index));
+                }
+                let held = self.held_as(*generation, &s.key);
+                let came = Came { found, bytes, kept, held: held.as_ref() };
+                place_inner(chunk, shard, wanted, &came, sink, s)
+                    .map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
+                Ok(None)
+            }
+            (Step::Kept(held, kept), Fetched::Bytes(_, now, _), Encoding::Elements(elements)) => {
+                if *now != held.generation() {
+                    return Ok(Some(Step::Whole));
+                }
+                kept.place(chunk, elements, wanted, sink, s)
+                    .map_err(|source| corrupt(&s.key, 0, source))?;
+                Ok(None)
+            }
+            (Step::Pages(runs), Fetched::Bytes(bytes, _, total), Encoding::Elements(elements)) => {
+                place_pages(chunk, elements, wanted, (runs, bytes, *total), sink, s)
+                    .map_err(|source| corrupt(&s.key, *total as usize, source))?;
+                Ok(None)
+            }
+            (_, Fetched::Bytes(bytes, generation, _), encoding) => {
+                check_most(&s.key, bytes, chunk.most_stored_bytes)?;
+                if let Encoding::Shard(shard) = encoding
+                    && shard.outer.is_empty()
+                    && self.store.is_remote()
+                {
+                    let index = Index::of(shard, bytes, &mut s.chain)
+                        .map_err(|source| corrupt(&s.key, bytes.len(), source))?;
+                    self.indexes.keep(&s.key, &Arc::new(index), *generation);
+                }
+                if self.store.is_remote()
+                    && let Some(held) = self.held_as(*generation, &s.key)
+                {
+                    held.place_encoded(chunk, ALL, bytes, wanted, sink, s)
+                        .map_err(|source| corrupt(&s.key, bytes.len(), source))?;
+                    return Ok(None);
+                }
+                self.place_whole(chunk, Some(bytes), wanted, sink, s).map(|()| None)
+            }
+        }
+    }
+
+    /// What to ask of a shard whose index is known; inner chunks that are not stored are placed.
+    #[expect(clippy::too_many_arguments, reason = "a shard, its index, and what is wanted of it")]
+    fn inner_step(
+        &self,
+        chunk: &ChunkLayout,
+        shard: &Shard,
+        wanted: &[Wanted<'_>],
+        index: Arc<Index>,
+        generation: Generation,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<Option<Step>> {
+        let (mut found, mut kept) = (Vec::new(), HashMap::new());
+        let held = self.held_as(generation, &s.key);
+        let held = held.as_ref().zip(is_kept(&shard.inner));
+        for (entry, wanted) in Cut::new(shard, &chunk.shape, wanted).entries() {
+            let failed = |source| corrupt(&s.key, index.stored_bytes(), source);
+            let Some((begin, end)) = index.bounded_range(shard, entry).map_err(failed)? else {
+                self.place_whole(&shard.inner, None, &wanted, sink, s)?;
+                continue;
+            };
+            if let Some((held, elements)) = held {
+                let here = held.look(&shard.inner, elements, begin..end, &wanted, sink);
+                let here = here.map_err(failed)?;
+                if here.is_all() {
+                    kept.insert(entry, here);
+                    continue;
+                }
+            }
+            found.push((entry, begin..end));
+        }
+        found.sort_by_key(|(_, range)| range.start);
+        let none = found.is_empty() && kept.is_empty();
+        Ok((!none).then_some(Step::Inner { index, generation, found, kept }))
+    }
+}
+
+/// Inner chunks: those whose bytes came, one after the other as in `found`, and those that are kept.
+struct Came<'a> {
+    found: &'a [(usize, Range<u64>)],
+    bytes: &'a [u8],
+    kept: &'a HashMap<usize, Found>,
+    held: Option<&'a Held>,
+}
+
+fn place_inner(
+    chunk: &ChunkLayout,
+    shard: &Shard,
+    wanted: &[Wanted<'_>],
+    came: &Came<'_>,
+    sink: Sink<'_>,
+    s: &mut Scratch,
+) -> CodecResult<()> {
+    let mut begin = 0;
+    let encoded: HashMap<usize, (Range<usize>, &Range<u64>)> = came
+        .found
+        .iter()
+        .map(|(entry, range)| {
+            let own = begin..begin + (range.end - range.start) as usize;
+            begin = own.end;
+            (*entry, (own, range))
+        })
+        .collect();
+    check_length(came.bytes.len(), begin)?;
+    for (entry, wanted) in Cut::new(shard, &chunk.shape, wanted).entries() {
+        if let Some((own, range)) = encoded.get(&entry) {
+            s.chain.codec.poll_after(shard.inner.bytes)?;
+            let bytes = &came.bytes[own.clone()];
+            if let Some(held) = came.held {
+                held.place_encoded(&shard.inner, (*range).clone(), bytes, &wanted, sink, s)?;
+                continue;
+            }
+            let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+            place(&shard.inner, Some(bytes), &wanted, sink, scratch)?;
+        } else if let Some((kept, elements)) = came.kept.get(&entry).zip(is_kept(&shard.inner)) {
+            kept.place(&shard.inner, elements, &wanted, sink, s)?;
+        }
+    }
+    Ok(())
+}
+
+/// Places the wanted parts of a chunk without a codec, of which `runs` came.
+fn place_pages(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    (runs, bytes, total): (&[Range<usize>], &[u8], u64),
+    sink: Sink<'_>,
+    s: &mut Scratch,
+) -> CodecResult<()> {
+    check_length(usize::try_from(total).unwrap_or(usize::MAX), chunk.bytes)?;
+    check_length(bytes.len(), runs.iter().map(Range::len).sum())?;
+    let sparse = Scratch::chunk_of(&mut s.sparse, chunk.bytes)?;
+    let mut rest = bytes;
+    for run in runs {
+        let (own, after) = rest.split_at(run.len());
+        sparse[run.clone()].copy_from_slice(own);
+        rest = after;
+    }
+    place_plain(sparse, chunk, elements, wanted, sink);
+    Ok(())
+}
+
+impl ChunkLayout {
+    /// Where the index of a shard lies; of what is no shard, nothing.
+    fn index_edge(&self) -> Edge {
+        match &self.encoding {
+            Encoding::Shard(shard) => shard.index_edge(),
+            _ => Edge::First(0),
+        }
+    }
+}

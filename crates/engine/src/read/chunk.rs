@@ -1,0 +1,87 @@
+//! One chunk of a read, on the thread that works on it.
+
+use crate::array::io::ArrayIO;
+use crate::chunk::buffer::{Sink, Target, check_shape};
+use crate::error::{EngineError, Result};
+use crate::layout::axes::PerAxis;
+use crate::layout::chunk::Encoding;
+use crate::layout::grid::AxisGrid;
+use crate::layout::keys::write_key;
+use crate::read::parts::is_worth_it;
+use crate::selection::chunk_selection::Wanted;
+use crate::selection::plan::{AxisPlan, plan_range};
+use crate::threads::scratch::{self, Scratch};
+
+impl ArrayIO {
+    /// Reads what is wanted of the chunk at `coords`.
+    pub(crate) fn read_job(
+        &self,
+        coords: &[u64],
+        wanted: &[Wanted<'_>],
+        target: Target<'_>,
+        s: &mut Scratch,
+    ) -> Result<()> {
+        let chunk = &*self.layout.chunk(coords)?;
+        let sink = Sink::new(target, &self.layout);
+        write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
+        let keeps = self.keeps();
+        if let Encoding::Shard(shard) = &chunk.encoding
+            && shard.outer.is_empty()
+            && (keeps || !matches!(wanted, [only] if only.covers(&self.limits(coords))))
+        {
+            return self.read_shard(chunk, shard, wanted, sink, s);
+        }
+        if keeps && self.read_kept(chunk, wanted, sink, s)? {
+            return Ok(());
+        }
+        if let Encoding::Elements(elements) = &chunk.encoding
+            && self.store.reads_parts()
+            && is_worth_it(chunk, elements, wanted)
+            && !(self.store.checks_whole_values()
+                && matches!(wanted, [only] if only.covers(&self.limits(coords))))
+        {
+            return self.read_parts(chunk, elements, wanted, sink, s);
+        }
+        let encoded = self.fetch_stored(chunk, s)?.then(|| std::mem::take(&mut s.encoded));
+        let placed = self.place_whole(chunk, encoded.as_deref(), wanted, sink, s);
+        s.encoded = encoded.unwrap_or_default();
+        placed
+    }
+
+    /// Fills `target`, of the chunk's shape, with one decoded chunk; false if it is not stored.
+    ///
+    /// At the array's edge that includes what lies outside of the array.
+    pub fn read_chunk(&self, coords: &[u64], target: Target<'_>) -> Result<bool> {
+        let layout = &self.layout;
+        if coords.len() != layout.shape.len() {
+            return Err(EngineError::Selection(format!(
+                "{} chunk coordinates for {} axes",
+                coords.len(),
+                layout.shape.len()
+            )));
+        }
+        let chunk = &*layout.chunk(coords)?;
+        check_shape(&chunk.shape, target.shape(), "the buffer")?;
+        self.check_kind(target.sink().is_some())?;
+        let plans: PerAxis<AxisPlan> = (0..coords.len())
+            .map(|axis| {
+                let length = chunk.shape[axis] as u64;
+                let all = (0, 1, length);
+                plan_range(axis, length, &AxisGrid::Even(length), all, target.strides()[axis])
+            })
+            .collect::<Result<_>>()?;
+        let parts = plans.iter().map(|plan| &plan[0].part).collect();
+        let wanted = [Wanted::Box { parts, base: 0 }];
+        scratch::with(|s| {
+            write_key(&mut s.key, &self.prefix, layout, coords.iter().copied());
+            if !self.fetch_stored(chunk, s)? {
+                return self.explained(Ok(false), true);
+            }
+            let encoded = std::mem::take(&mut s.encoded);
+            let sink = Sink::new(target, layout);
+            let placed = self.place_whole(chunk, Some(&encoded), &wanted, sink, s);
+            s.encoded = encoded;
+            placed.map(|()| true)
+        })
+    }
+}

@@ -1,0 +1,371 @@
+//! Chunks read block by block, neighbours together.
+//!
+//! Where a chunk has only a few bytes of every cache line of the buffer (chunks of one plane, in an
+//! array whose last axis counts the planes), one chunk after the other would drag each line of the
+//! buffer through the core once for every chunk. Here some neighbours are open at once, the same
+//! block of each is decoded, and all of them are placed in one go: whole cache lines are written.
+//! A task is a block of a few chunks and not a chunk, so that several threads share a large one
+//! as well.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use zarrix_codec::ChainScratch;
+use zarrix_codec::blosc::BlockTable;
+use zarrix_store::Reader;
+
+use crate::array::io::ArrayIO;
+use crate::chunk::buffer::{Sink, Target};
+use crate::chunk::lengths::check_length;
+use crate::error::Result;
+use crate::layout::chunk::{ChunkLayout, Elements, Encoding};
+use crate::layout::keys::write_key;
+use crate::memory::copy;
+use crate::memory::strides::{Dim, Dims};
+use crate::read::cached::{ALL, Held, is_kept};
+use crate::read::parts::{Failed, read_table, touched};
+use crate::selection::chunk_selection::{Placed, Wanted};
+use crate::selection::plan::{Part, Plan, Segment};
+use crate::selection::runs::{clip, in_memory_order};
+use crate::threads::cancel::Interrupt;
+use crate::threads::pool;
+use crate::threads::scratch::{self, Scratch};
+use zarrix_codec::memory::copied;
+
+const LINE_BYTES: usize = 64;
+/// What the chunks of one task should have of the buffer, one element after the other.
+const RUN_BYTES: usize = 2 * LINE_BYTES;
+/// Chunks that are open at once.
+const MOST_OPEN: usize = 64;
+/// Smaller chunks are no faster in blocks.
+const LEAST_BYTES: usize = 64 << 10;
+/// A smaller buffer stays in cache, however its lines are visited.
+const THIN_BUFFER_BYTES: usize = 16 << 20;
+/// From this much on, what is wanted of a chunk is shared by threads that would have nothing to do.
+const SHARED_BYTES: usize = 1 << 20;
+/// What is read at once of a chunk without a codec.
+const PLAIN_BLOCK_BYTES: usize = 256 << 10;
+
+/// The axis along which chunks are neighbours in the buffer, and how many make up a task.
+#[derive(Clone, Copy)]
+pub(crate) struct Together<'a> {
+    axis: usize,
+    per_task: usize,
+    chunk: &'a ChunkLayout,
+    elements: &'a Elements,
+}
+
+/// One of the chunks that are open.
+struct Member<'s> {
+    task: usize,
+    key: String,
+    reader: Box<dyn Reader + 's>,
+    /// `None` for a chunk without a codec.
+    table: Option<Arc<BlockTable>>,
+    /// Where blocks are kept.
+    held: Option<Held>,
+    buffer_offset: isize,
+}
+
+impl Member<'_> {
+    fn block_bytes(&self) -> usize {
+        self.table.as_ref().map_or(PLAIN_BLOCK_BYTES, |table| table.block_bytes())
+    }
+
+    /// Reads and decodes one block into `dst`, of its length; `encoded` and `chain` are scratch.
+    fn decode_block(
+        &self,
+        index: usize,
+        dst: &mut [u8],
+        (encoded, chain): (&mut Vec<u8>, &mut ChainScratch),
+    ) -> Result<()> {
+        let kept = self.held.as_ref().and_then(|held| held.block(&ALL, index));
+        if let Some(kept) = kept {
+            dst.copy_from_slice(&kept);
+            return Ok(());
+        }
+        let done = match &self.table {
+            None => {
+                self.reader.read_at((index * PLAIN_BLOCK_BYTES) as u64, dst).map_err(Failed::Store)
+            }
+            Some(table) => {
+                let extent = table.extents()[index].clone();
+                let encoded = Scratch::chunk_of(encoded, extent.len())?;
+                let read = self.reader.read_at(extent.start as u64, encoded).map_err(Failed::Store);
+                read.and_then(|()| {
+                    let decoded = table.decode_block(index, encoded, dst, &mut chain.codec);
+                    decoded.map_err(Failed::Codec)
+                })
+            }
+        };
+        done.map_err(|failed| failed.of(&self.key, self.reader.size() as usize))?;
+        if let Some(held) = &self.held {
+            held.keep_block(&ALL, index, Arc::new(copied(dst)?));
+        }
+        Ok(())
+    }
+}
+
+impl ArrayIO {
+    /// Whether the chunks of `plan` are better read block by block.
+    pub(crate) fn together(&self, plan: &Plan, target: Target<'_>) -> Option<Together<'_>> {
+        let (chunk, item) = (self.layout.only_chunk()?, self.layout.item_bytes);
+        let wanted_bytes = bytes_of(target, item);
+        let few = plan.tasks < pool::threads() && wanted_bytes >= SHARED_BYTES;
+        let Encoding::Elements(elements) = &chunk.encoding else { return None };
+        if !(few || wanted_bytes >= THIN_BUFFER_BYTES)
+            || chunk.bytes <= LEAST_BYTES
+            || !self.store.is_inline()
+            || !self.store.reads_parts()
+            || !(elements.chain.is_identity() || elements.chain.decodes_parts())
+            || plan.axes().iter().flatten().any(|s| matches!(s.part, Part::Listed { .. }))
+            || (self.store.checks_whole_values() && self.wants_whole_chunks(plan))
+        {
+            return None;
+        }
+        let thin = |segment: &Segment| {
+            matches!(segment.part, Part::Strided { stride, count, .. }
+                if stride == item as isize && count * item <= LINE_BYTES / 2)
+        };
+        let thin_axis = plan.axes().iter().position(|axis| axis.len() > 2 && axis.iter().all(thin));
+        if let Some(axis) = thin_axis {
+            let Part::Strided { count, .. } = plan.axes()[axis][0].part else { return None };
+            let per_task = RUN_BYTES.div_ceil(count * item);
+            return Some(Together { axis, per_task, chunk, elements });
+        }
+        (few && !plan.axes().is_empty()).then_some(Together {
+            axis: 0,
+            per_task: 1,
+            chunk,
+            elements,
+        })
+    }
+
+    /// Whether all elements of any chunk are wanted.
+    fn wants_whole_chunks(&self, plan: &Plan) -> bool {
+        let mut coords = vec![0; plan.axes().len()];
+        plan.axes().iter().enumerate().all(|(axis, segments)| {
+            segments.iter().any(|segment| {
+                coords[axis] = segment.chunk;
+                segment.part.covers(self.limits(&coords)[axis])
+            })
+        })
+    }
+
+    /// Reads all tasks of `plan`, those along one axis together.
+    pub(crate) fn read_together(
+        &self,
+        plan: &Plan,
+        together: Together<'_>,
+        target: Target<'_>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        let along = &plan.axes()[together.axis];
+        let inner: usize = plan.axes()[together.axis + 1..].iter().map(|axis| axis.len()).product();
+        // Chunks of one shape of what is wanted, so that one walk serves them all.
+        let same = |a: &Segment, b: &Segment| extent(&a.part) == extent(&b.part);
+        for outer in 0..plan.tasks / along.len() {
+            let first = outer / inner * along.len() * inner + outer % inner;
+            let mut begin = 0;
+            for run in along.chunk_by(same) {
+                for members in run.chunks(MOST_OPEN) {
+                    let end = begin + members.len();
+                    let tasks: Vec<usize> = (begin..end).map(|k| first + k * inner).collect();
+                    self.read_neighbours(plan, &tasks, together, target, interrupt)?;
+                    begin = end;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_neighbours(
+        &self,
+        plan: &Plan,
+        tasks: &[usize],
+        together: Together<'_>,
+        target: Target<'_>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        let Together { per_task, chunk, elements, .. } = together;
+        let members = self.open_members(plan, tasks, together, target, interrupt)?;
+        let Some(block) = members.first().map(Member::block_bytes) else { return Ok(()) };
+        let item = self.layout.item_bytes;
+        let fits =
+            |member: &Member<'_>| member.block_bytes() == block && block.is_multiple_of(item);
+        let (members, others): (Vec<_>, Vec<_>) = members.into_iter().partition(fits);
+        pool::run(others.len(), interrupt, &|i| {
+            let segments = plan.task(others[i].task);
+            let coords: Vec<u64> = segments.iter().map(|segment| segment.chunk).collect();
+            let wanted = [Wanted::of(&segments, 0)];
+            scratch::with(|s| self.read_job(&coords, &wanted, target, s))
+        })?;
+        let Some(first) = members.first() else { return Ok(()) };
+        let wanted = Wanted::of(&plan.task(first.task), 0);
+        let blocks = touched(chunk, elements, std::slice::from_ref(&wanted), (block, item))
+            .map_err(|source| Failed::Codec(source).of(&first.key, first.reader.size() as usize))?;
+        let placed = placed(&wanted, elements);
+        let walked = Walked {
+            dims: in_memory_order(placed.grid.dims),
+            chunk_offset: placed.chunk_offset,
+            chunk_bytes: chunk.bytes,
+            block_bytes: block,
+            item,
+            past_caches: bytes_of(target, item) >= THIN_BUFFER_BYTES,
+        };
+        let groups: Vec<&[Member<'_>]> = members.chunks(per_task).collect();
+        // All groups of a block are neighbours in the buffer too: they come one after the other.
+        pool::run(blocks.len() * groups.len(), interrupt, &|task| {
+            let (index, group) = (blocks[task / groups.len()], groups[task % groups.len()]);
+            scratch::with(|s| place_block(&walked, index, group, target, s))
+        })
+    }
+
+    fn open_members(
+        &self,
+        plan: &Plan,
+        tasks: &[usize],
+        together: Together<'_>,
+        target: Target<'_>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<Vec<Member<'_>>> {
+        let opened: Vec<OnceLock<Member<'_>>> = tasks.iter().map(|_| OnceLock::new()).collect();
+        pool::run(tasks.len(), interrupt, &|i| {
+            if let Some(member) = self.open_member(plan, tasks[i], together, target)? {
+                // Every task has a place of its own, which nobody else sets.
+                let _ = opened[i].set(member);
+            }
+            Ok(())
+        })?;
+        Ok(opened.into_iter().filter_map(OnceLock::into_inner).collect())
+    }
+
+    /// Opens one chunk; `None` if it is not stored, and its elements are filled.
+    fn open_member(
+        &self,
+        plan: &Plan,
+        task: usize,
+        Together { chunk, elements, .. }: Together<'_>,
+        target: Target<'_>,
+    ) -> Result<Option<Member<'_>>> {
+        let segments = plan.task(task);
+        let coords = segments.iter().map(|segment| segment.chunk);
+        let mut key = String::new();
+        write_key(&mut key, &self.prefix, &self.layout, coords);
+        let wanted = Wanted::of(&segments, 0);
+        let Some(reader) = self.store.reader(&key)? else {
+            scratch::with(|s| {
+                self.place_whole(chunk, None, &[wanted], Sink::new(target, &self.layout), s)
+            })?;
+            return Ok(None);
+        };
+        let size = usize::try_from(reader.size()).unwrap_or(usize::MAX);
+        let mut held = is_kept(chunk).and_then(|_| self.held(&*reader, &key));
+        let (table, is_new) = if elements.chain.is_identity() {
+            (check_length(size, chunk.bytes).map(|()| None).map_err(Failed::Codec), false)
+        } else if let Some(table) = held.as_ref().and_then(|held| held.table(&ALL)) {
+            (Ok(Some(table)), false)
+        } else {
+            (read_table(&*reader, chunk).map(|table| Some(Arc::new(table))), true)
+        };
+        let table = table.map_err(|failed| failed.of(&key, size))?;
+        if let (Some(one), Some(table)) = (&held, &table) {
+            if is_new {
+                one.keep_table(&ALL, table);
+            }
+            held = held.filter(|held| !held.waits(table, is_new));
+        }
+        let buffer_offset = placed(&wanted, elements).buffer_offset;
+        Ok(Some(Member { task, key, reader, table, held, buffer_offset }))
+    }
+}
+
+/// What two parts must have in common for one walk to serve them both.
+fn extent(part: &Part) -> Option<(usize, usize, usize)> {
+    match *part {
+        Part::Strided { first, step, count, .. } => Some((first, step, count)),
+        Part::Listed { .. } => None,
+    }
+}
+
+fn placed(wanted: &Wanted<'_>, elements: &Elements) -> Placed {
+    match wanted {
+        Wanted::Box { parts, base } => Placed::new(parts, *base, &elements.strides),
+        Wanted::Points { .. } => Placed::new(&[], 0, &[]),
+    }
+}
+
+fn bytes_of(target: Target<'_>, item: usize) -> usize {
+    target.shape().iter().copied().fold(item, usize::saturating_mul)
+}
+
+/// What is wanted of every one of some neighbours, in a decoded chunk.
+struct Walked {
+    dims: Dims,
+    chunk_offset: usize,
+    chunk_bytes: usize,
+    block_bytes: usize,
+    item: usize,
+    /// Whether the buffer is larger than the caches.
+    past_caches: bool,
+}
+
+/// Decodes block `index` of every member, and places what is wanted of them together.
+fn place_block(
+    walked: &Walked,
+    index: usize,
+    members: &[Member<'_>],
+    target: Target<'_>,
+    s: &mut Scratch,
+) -> Result<()> {
+    let begin = index * walked.block_bytes;
+    let bytes = begin..(begin + walked.block_bytes).min(walked.chunk_bytes);
+    let Scratch { chunk: memory, encoded, chain, .. } = s;
+    if let ([only], Some(offset)) = (members, walked.straight(&bytes)) {
+        let to = target.base().wrapping_offset(only.buffer_offset + offset);
+        // SAFETY: all of the block is wanted, and its elements lie in the buffer one after the
+        // other, as many bytes as the block decodes to, which no other task of this call touches.
+        let straight = unsafe { std::slice::from_raw_parts_mut(to, bytes.len()) };
+        return only.decode_block(index, straight, (encoded, chain));
+    }
+    // A line more, or the same byte of all members would fall into the same few places of a cache.
+    let apart = bytes.len().next_multiple_of(LINE_BYTES) + LINE_BYTES;
+    let memory = Scratch::chunk_of(memory, apart * members.len())?;
+    for (member, room) in members.iter().zip(memory.chunks_mut(apart)) {
+        member.decode_block(index, &mut room[..bytes.len()], (encoded, chain))?;
+    }
+    let steps = members.windows(2).map(|pair| pair[1].buffer_offset - pair[0].buffer_offset);
+    let step = members.get(1).map_or(0, |second| second.buffer_offset - members[0].buffer_offset);
+    let evenly = steps.clone().all(|other| other == step);
+    let runs = if evenly { members.len() } else { 1 };
+    for (number, run) in members.chunks(runs).enumerate() {
+        let (from, base) = (&memory[number * runs * apart..], run[0].buffer_offset);
+        let across = Dim { count: run.len(), dst: step, src: apart as isize };
+        clip(&walked.dims, walked.item, (walked.chunk_offset, 0), &bytes, &mut |dims, at| {
+            let to = target.base().wrapping_offset(base + at.1);
+            let dims = dims.iter().copied().chain([across]).collect();
+            // SAFETY: the clipped box lies in the block, of which `memory` has one for each
+            // member; the plan reaches only elements of the buffer, whose maker vouches for them.
+            unsafe {
+                let from = from[at.0 - bytes.start..].as_ptr();
+                match walked.past_caches {
+                    true => copy::copy_past_caches(to, from, dims, walked.item),
+                    false => copy::copy(to, from, dims, walked.item),
+                }
+            };
+        });
+    }
+    Ok(())
+}
+
+impl Walked {
+    /// Where in the buffer, from a member's own offset on, the elements of a block lie one after
+    /// the other, if all of them are wanted and do.
+    fn straight(&self, bytes: &Range<usize>) -> Option<isize> {
+        let [Dim { count, dst, src }] = *self.dims else { return None };
+        let all = self.chunk_offset..self.chunk_offset + count * self.item;
+        let in_order = dst == src && src == self.item as isize;
+        (in_order && all.start <= bytes.start && bytes.end <= all.end)
+            .then(|| (bytes.start - all.start) as isize)
+    }
+}

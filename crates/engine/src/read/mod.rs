@@ -1,0 +1,13 @@
+//! The read path: one file for each way to read, and one that chooses among them.
+
+pub(crate) mod batched;
+pub(crate) mod cached;
+pub(crate) mod chunk;
+pub(crate) mod cost;
+pub(crate) mod dispatch;
+pub(crate) mod interleaved;
+pub(crate) mod job;
+pub(crate) mod parallel_shards;
+pub(crate) mod parts;
+pub(crate) mod shard;
+pub(crate) mod whole;

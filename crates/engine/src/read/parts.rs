@@ -1,0 +1,260 @@
+//! Reading only those bytes of a stored chunk that are wanted of it.
+//!
+//! Chunks without a codec, and Blosc frames, can be decoded in parts; where the store reads parts
+//! of a value cheaply, only their bytes are fetched. What is wanted is turned into blocks first;
+//! then all missing ranges are read from one open value, each to its place in a buffer as long as
+//! the stored chunk, and the chunk is placed as if all of it were there. Chunks with a checksum are
+//! read and verified whole.
+
+use std::ops::Range;
+
+use zarrix_codec::CodecError;
+use zarrix_codec::blosc::{BlockTable, Frame};
+use zarrix_store::{Reader, coalesce_ranges};
+
+use crate::array::io::ArrayIO;
+use crate::chunk::buffer::Sink;
+use crate::chunk::decode::{place_frame, place_plain, straight};
+use crate::chunk::lengths::check_length;
+use crate::error::{CodecResult, EngineError, Result, corrupt};
+use crate::layout::chunk::{ChunkLayout, Elements};
+use crate::selection::chunk_selection::Wanted;
+use crate::selection::runs::walk;
+use crate::threads::scratch::Scratch;
+use zarrix_codec::memory::{Grow, Refused, zeros};
+
+/// Chunks up to this long are read whole: opening, not copying, is what they cost.
+pub(crate) const WHOLE_BYTES: usize = 64 << 10;
+/// What is read at once of a chunk without a codec: about as dear as the call itself.
+const PAGE_BYTES: usize = 16 << 10;
+
+/// Whether a chunk's stored bytes are worth reading in parts for what is wanted of it: to read less
+/// than all, or, where they are the elements themselves, to read them to where they are wanted.
+pub(crate) fn is_worth_it(chunk: &ChunkLayout, elements: &Elements, wanted: &[Wanted<'_>]) -> bool {
+    let chain = &elements.chain;
+    chunk.bytes > WHOLE_BYTES
+        && (chain.is_identity()
+            || chain.decodes_parts() && !matches!(wanted, [only] if only.covers(&chunk.shape)))
+}
+
+impl ArrayIO {
+    /// Reads what is wanted of the chunk `s.key` from as few of its bytes as its format allows.
+    pub(crate) fn read_parts(
+        &self,
+        chunk: &ChunkLayout,
+        elements: &Elements,
+        wanted: &[Wanted<'_>],
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<()> {
+        let Some(reader) = self.store.reader(&s.key)? else {
+            return self.place_whole(chunk, None, wanted, sink, s);
+        };
+        let size = reader.size() as usize;
+        let done = if elements.chain.is_identity() {
+            plain(chunk, elements, wanted, &*reader, sink, s)
+        } else {
+            frame(chunk, elements, wanted, &*reader, sink, s)
+        };
+        done.map_err(|failed| failed.of(&s.key, size))
+    }
+
+    /// How many reads of the value, and of how many bytes, [`Self::read_parts`] makes; `None` if
+    /// the chunk is not stored.
+    pub(crate) fn cost_of_parts(
+        &self,
+        chunk: &ChunkLayout,
+        elements: &Elements,
+        wanted: &[Wanted<'_>],
+        s: &mut Scratch,
+    ) -> Result<Option<(usize, usize)>> {
+        let Some(reader) = self.store.reader(&s.key)? else { return Ok(None) };
+        let item = self.layout.item_bytes;
+        let found = if elements.chain.is_identity() {
+            wanted_pages(chunk, elements, wanted, item)
+                .map(|runs| (0, 0, runs))
+                .map_err(Failed::Codec)
+        } else {
+            blocks(chunk, elements, wanted, &*reader, item, s).map(|found| {
+                found.map_or((0, 0, Vec::new()), |found| (2, found.prefix, found.runs))
+            })
+        };
+        let (reads, bytes, runs) =
+            found.map_err(|failed| failed.of(&s.key, reader.size() as usize))?;
+        Ok(Some((reads + runs.len(), bytes + runs.iter().map(Range::len).sum::<usize>())))
+    }
+}
+
+/// What went wrong with a stored value; the chunk is named where it is known.
+pub(crate) enum Failed {
+    Store(zarrix_store::StoreError),
+    Codec(CodecError),
+}
+
+impl Failed {
+    pub fn of(self, key: &str, stored_bytes: usize) -> EngineError {
+        match self {
+            Self::Store(error) => EngineError::Store(error),
+            Self::Codec(source) => corrupt(key, stored_bytes, source),
+        }
+    }
+}
+
+impl From<zarrix_store::StoreError> for Failed {
+    fn from(error: zarrix_store::StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Refused> for Failed {
+    fn from(error: Refused) -> Self {
+        Self::Codec(error.into())
+    }
+}
+
+impl From<CodecError> for Failed {
+    fn from(error: CodecError) -> Self {
+        Self::Codec(error)
+    }
+}
+
+fn plain(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    reader: &dyn Reader,
+    sink: Sink<'_>,
+    s: &mut Scratch,
+) -> std::result::Result<(), Failed> {
+    check_length(usize::try_from(reader.size()).unwrap_or(usize::MAX), chunk.bytes)?;
+    if let Some(straight) = straight(chunk, elements, wanted, sink) {
+        return Ok(reader.read_at(0, straight)?);
+    }
+    let sparse = sparse_of(&mut s.sparse, reader, chunk.bytes)?;
+    for run in wanted_pages(chunk, elements, wanted, sink.layout.item_bytes)? {
+        reader.read_at(run.start as u64, &mut sparse[run])?;
+    }
+    place_plain(sparse, chunk, elements, wanted, sink);
+    Ok(())
+}
+
+/// Runs of pages of a chunk without a codec that hold something wanted.
+pub(crate) fn wanted_pages(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    item: usize,
+) -> CodecResult<Vec<Range<usize>>> {
+    let touched = touched(chunk, elements, wanted, (PAGE_BYTES, item))?;
+    let page = |index: usize| index * PAGE_BYTES..((index + 1) * PAGE_BYTES).min(chunk.bytes);
+    Ok(coalesce_ranges(touched.into_iter().map(page).collect(), 0))
+}
+
+fn frame(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    reader: &dyn Reader,
+    sink: Sink<'_>,
+    s: &mut Scratch,
+) -> std::result::Result<(), Failed> {
+    let Some(blocks) = blocks(chunk, elements, wanted, reader, sink.layout.item_bytes, s)? else {
+        return Ok(());
+    };
+    let sparse = s.sparse.as_mut_slice();
+    for run in blocks.runs {
+        reader.read_at(run.start as u64, &mut sparse[run])?;
+    }
+    let frame = Frame::parse(&s.sparse[..blocks.stored], chunk.bytes)?;
+    let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
+    let extents = Some(blocks.extents.as_slice());
+    place_frame(&frame, extents, chunk, elements, wanted, sink, (memory, &mut s.chain))?;
+    Ok(())
+}
+
+/// The blocks of a frame whose header is in the sparse buffer.
+struct Blocks {
+    /// Bytes of the stored value, and of what tells where the frame's blocks lie.
+    stored: usize,
+    prefix: usize,
+    extents: Vec<Range<usize>>,
+    /// Runs of blocks that hold something wanted.
+    runs: Vec<Range<usize>>,
+}
+
+/// Reads the header of a frame and finds what is wanted of it; `None` if there is nothing.
+fn blocks(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    reader: &dyn Reader,
+    item: usize,
+    s: &mut Scratch,
+) -> std::result::Result<Option<Blocks>, Failed> {
+    let sparse = sparse_of(&mut s.sparse, reader, chunk.most_stored_bytes)?;
+    let stored = sparse.len();
+    let Some((header, _)) = sparse.split_first_chunk_mut() else {
+        Frame::parse(sparse, chunk.bytes)?;
+        return Ok(None);
+    };
+    reader.read_at(0, header)?;
+    let prefix = Frame::prefix_bytes(header, stored, chunk.bytes)?;
+    reader.read_at(Frame::HEADER_BYTES as u64, &mut sparse[Frame::HEADER_BYTES..prefix])?;
+    let parsed = Frame::parse(sparse, chunk.bytes)?;
+    let (block, extents) = (parsed.block_bytes(), parsed.extents()?);
+    let touched = touched(chunk, elements, wanted, (block, item))?;
+    let runs = coalesce_ranges(touched.iter().map(|index| extents[*index].clone()).collect(), 0);
+    Ok(Some(Blocks { stored, prefix, extents, runs }))
+}
+
+/// Header and offset table of the frame that a value begins with.
+pub(crate) fn read_table(
+    reader: &dyn Reader,
+    chunk: &ChunkLayout,
+) -> std::result::Result<BlockTable, Failed> {
+    let stored_bytes = size_of_at_most(reader, chunk.most_stored_bytes)?;
+    let mut prefix = zeros(Frame::HEADER_BYTES.min(stored_bytes))?;
+    reader.read_at(0, &mut prefix)?;
+    if let Some(header) = prefix.first_chunk() {
+        let bytes = Frame::prefix_bytes(header, stored_bytes, chunk.bytes)?;
+        prefix.set_length(bytes)?;
+        reader.read_at(Frame::HEADER_BYTES as u64, &mut prefix[Frame::HEADER_BYTES..])?;
+    }
+    Ok(BlockTable::parse(&prefix, stored_bytes, chunk.bytes)?)
+}
+
+/// The sparse buffer, as long as the stored value; one longer than `limit` is not worth having.
+pub(crate) fn sparse_of<'a>(
+    sparse: &'a mut Vec<u8>,
+    reader: &dyn Reader,
+    limit: usize,
+) -> CodecResult<&'a mut [u8]> {
+    Ok(Scratch::chunk_of(sparse, size_of_at_most(reader, limit)?)?)
+}
+
+/// How long the stored value is; refuses more than `limit`, so that no claim is allocated.
+fn size_of_at_most(reader: &dyn Reader, limit: usize) -> CodecResult<usize> {
+    let size = usize::try_from(reader.size()).unwrap_or(usize::MAX);
+    if size > limit {
+        let reason = format!("{size} bytes stored, at most {limit} expected");
+        return Err(CodecError::corrupt("chunk", reason));
+    }
+    Ok(size)
+}
+
+/// Which blocks of the decoded chunk hold something wanted, ascending.
+pub(crate) fn touched(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+    (block, item): (usize, usize),
+) -> CodecResult<Vec<usize>> {
+    let mut needed = zeros::<bool>(chunk.bytes.div_ceil(block))?;
+    for wanted in wanted {
+        walk(chunk, elements, wanted, (block, item), &mut |bytes, _, _| {
+            needed[bytes.start / block..bytes.end.div_ceil(block)].fill(true);
+            Ok(())
+        })?;
+    }
+    Ok((0..needed.len()).filter(|index| needed[*index]).collect())
+}

@@ -1,0 +1,228 @@
+//! Inner chunks read as ranges of an open shard.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use zarrix_store::{Reader, coalesce};
+
+use crate::array::io::ArrayIO;
+use crate::chunk::buffer::{PlaceScratch, Sink};
+use crate::chunk::decode::place;
+use crate::chunk::shard_index::{GAP_BYTES, Index, too_short};
+use crate::error::{CodecResult, Result, corrupt};
+use crate::layout::chunk::{ChunkLayout, Encoding, Shard};
+use crate::read::cached::{Held, is_kept};
+use crate::selection::chunk_selection::{Cut, Wanted, covered};
+use crate::threads::scratch::Scratch;
+use zarrix_codec::memory::Grow;
+
+/// Shards inside shards that are longer than this are read by their own index, as the outer one is.
+const APART: u64 = 64 << 10;
+
+impl ArrayIO {
+    /// Reads what is wanted of one stored shard: its index, then the inner chunks as ranges.
+    ///
+    /// Index and ranges come from one version of the shard: an open value stays one version.
+    pub(crate) fn read_shard(
+        &self,
+        chunk: &ChunkLayout,
+        shard: &Shard,
+        wanted: &[Wanted<'_>],
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<()> {
+        let cut = Cut::new(shard, &chunk.shape, wanted);
+        let Some(reader) = self.store.reader(&s.key)? else {
+            return self.place_whole(chunk, None, wanted, sink, s);
+        };
+        let index = self.read_index_at(shard, &(0..reader.size()), &*reader, s)?;
+        self.read_ranges(shard, &cut, &index, &*reader, sink, s)
+    }
+
+    /// Places the wanted inner chunks.
+    fn read_ranges(
+        &self,
+        shard: &Shard,
+        cut: &Cut<'_>,
+        index: &Index,
+        reader: &dyn Reader,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<()> {
+        let found = self.find_ranges(shard, cut, index, sink, s)?;
+        self.read_found(shard, &found, index, reader, sink, s)
+    }
+
+    /// Where the wanted inner chunks lie, in this order; those that are not stored are placed.
+    pub(crate) fn find_ranges<'c>(
+        &self,
+        shard: &Shard,
+        cut: &'c Cut<'_>,
+        index: &Index,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<Vec<Found<'c>>> {
+        let mut found = Vec::new();
+        for (entry, wanted) in cut.entries() {
+            let range = index.bounded_range(shard, entry);
+            match range.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
+                Some((begin, end)) => found.push(Found { begin, end, wanted }),
+                None => self.place_whole(&shard.inner, None, &wanted, sink, s)?,
+            }
+        }
+        found.sort_by_key(|found| (found.begin, found.end));
+        Ok(found)
+    }
+
+    /// Places inner chunks that were found.
+    pub(crate) fn read_found(
+        &self,
+        shard: &Shard,
+        found: &[Found<'_>],
+        index: &Index,
+        reader: &dyn Reader,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<()> {
+        let held = self.held(reader, &s.key);
+        let left;
+        let mut found = found;
+        if let Some(held) = &held {
+            left = self.place_found(held, shard, found, index, sink, s)?;
+            found = &left;
+        }
+        let inner_shard =
+            |found: &Found<'_>| nested(&shard.inner, found.end - found.begin, &found.wanted);
+        for run in found.chunk_by(|a, b| inner_shard(a).is_none() && inner_shard(b).is_none()) {
+            if let Some(inner) = inner_shard(&run[0]) {
+                let Found { begin, end, wanted } = &run[0];
+                let cut = Cut::new(inner, &shard.inner.shape, wanted);
+                let index = self.read_index_at(inner, &(*begin..*end), reader, s)?;
+                self.read_ranges(inner, &cut, &index, reader, sink, s)?;
+                continue;
+            }
+            for (range, run) in coalesce(run, GAP_BYTES, |found| found.begin..found.end) {
+                fetch_range(reader, &range, s)?;
+                let encoded = std::mem::take(&mut s.encoded);
+                let bytes = (range.start, encoded.as_slice());
+                let placed = place_run(shard, bytes, run, held.as_ref(), sink, s);
+                s.encoded = encoded;
+                placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Places those of the inner chunks that are kept; the others.
+    fn place_found<'f>(
+        &self,
+        held: &Held,
+        shard: &Shard,
+        found: &[Found<'f>],
+        index: &Index,
+        sink: Sink<'_>,
+        s: &mut Scratch,
+    ) -> Result<Vec<Found<'f>>> {
+        let Some(elements) = is_kept(&shard.inner) else { return Ok(found.to_vec()) };
+        let mut left = Vec::new();
+        for found in found {
+            let Found { begin, end, wanted } = found;
+            let placed =
+                held.look(&shard.inner, elements, *begin..*end, wanted, sink).and_then(|all| {
+                    if !all.is_all() {
+                        return Ok(false);
+                    }
+                    all.place(&shard.inner, elements, wanted, sink, s).map(|()| true)
+                });
+            if !placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
+                left.push(found.clone());
+            }
+        }
+        Ok(left)
+    }
+
+    /// The index of the shard at `range` of the stored value.
+    pub(crate) fn read_index_at(
+        &self,
+        shard: &Shard,
+        range: &Range<u64>,
+        reader: &dyn Reader,
+        s: &mut Scratch,
+    ) -> Result<Arc<Index>> {
+        let held = self.held(reader, &s.key);
+        if let Some(kept) = held.as_ref().and_then(|held| held.index(range)) {
+            return Ok(kept);
+        }
+        let stored_bytes = range.end - range.start;
+        let Range { start, end } = shard.index_edge().range(stored_bytes);
+        let at = range.start + start..range.start + end;
+        if stored_bytes < shard.index_bytes as u64 {
+            let source = too_short(shard, stored_bytes);
+            return Err(corrupt(&s.key, stored_bytes as usize, source));
+        }
+        fetch_range(reader, &at, s)?;
+        let index = Index::decode(shard, &s.encoded, stored_bytes, &mut s.chain)
+            .map_err(|source| corrupt(&s.key, stored_bytes as usize, source))?;
+        let index = Arc::new(index.inside(range.start));
+        if let Some(held) = held {
+            held.keep_index(range, &index);
+        }
+        Ok(index)
+    }
+}
+
+/// Places inner chunks out of the bytes of the shard that begin at an offset.
+fn place_run(
+    shard: &Shard,
+    (begin, bytes): (u64, &[u8]),
+    run: &[Found<'_>],
+    held: Option<&Held>,
+    sink: Sink<'_>,
+    s: &mut Scratch,
+) -> CodecResult<()> {
+    for Found { begin: start, end, wanted } in run {
+        let inner = &bytes[(start - begin) as usize..(end - begin) as usize];
+        s.chain.codec.poll_after(shard.inner.bytes)?;
+        match held {
+            Some(held) => {
+                held.place_encoded(&shard.inner, *start..*end, inner, wanted, sink, s)?;
+            }
+            None => {
+                let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+                place(&shard.inner, Some(inner), wanted, sink, scratch)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a range of an open value to `s.encoded`.
+fn fetch_range(reader: &dyn Reader, range: &Range<u64>, s: &mut Scratch) -> Result<()> {
+    s.encoded.set_length((range.end - range.start) as usize)?;
+    Ok(reader.read_at(range.start, &mut s.encoded)?)
+}
+
+/// An inner chunk that is stored and wanted: where its bytes lie, and what is wanted of it.
+#[derive(Clone)]
+pub(crate) struct Found<'c> {
+    begin: u64,
+    end: u64,
+    wanted: SmallVec<[Wanted<'c>; 1]>,
+}
+
+/// The shard that an inner chunk is, if it is one of which little is wanted.
+fn nested<'a>(
+    chunk: &'a ChunkLayout,
+    stored_bytes: u64,
+    wanted: &[Wanted<'_>],
+) -> Option<&'a Shard> {
+    match &chunk.encoding {
+        Encoding::Shard(shard)
+            if shard.outer.is_empty() && stored_bytes > APART && !covered(wanted, &chunk.shape) =>
+        {
+            Some(shard)
+        }
+        _ => None,
+    }
+}

@@ -1,9 +1,0 @@
-//! What a read does with one chunk.
-
-use smallvec::SmallVec;
-
-use crate::axes::PerAxis;
-use crate::wanted::Wanted;
-
-/// A chunk's coordinates and what is wanted of it.
-pub(crate) type Job<'a> = (PerAxis<u64>, SmallVec<[Wanted<'a>; 1]>);

@@ -1,0 +1,197 @@
+//! What a call wants of one chunk: boxes of it, or single points.
+//!
+//! Reading and writing, single selections, windows and coordinates all come down to this, and so
+//! does what is wanted of an inner chunk once a shard has cut it.
+
+use smallvec::SmallVec;
+
+use crate::layout::axes::PerAxis;
+use crate::layout::chunk::Shard;
+use crate::memory::strides::{Dim, Grid, List};
+use crate::selection::plan::{Part, Plan, Segments};
+
+/// Elements of one chunk, and where each lies in the buffer.
+#[derive(Clone, Debug)]
+pub(crate) enum Wanted<'a> {
+    /// All combinations of one part per axis; `base` is added to the parts' buffer offsets.
+    Box { parts: PerAxis<&'a Part>, base: isize },
+    /// Points by their number; two of them may be one element.
+    Points { points: &'a Points<'a>, which: &'a [usize] },
+}
+
+/// Coordinates in the array, one list per axis, and the buffer that has one element for each.
+#[derive(Debug)]
+pub(crate) struct Points<'a> {
+    pub coords: &'a [&'a [u64]],
+    /// Shape and byte strides of the buffer; the points fill it in C order.
+    pub shape: &'a [usize],
+    pub strides: &'a [isize],
+}
+
+/// Bytes from a buffer's base to its element number `number`, in C order.
+pub(crate) fn offset_of(mut number: usize, shape: &[usize], strides: &[isize]) -> isize {
+    if let &[stride] = strides {
+        return number as isize * stride;
+    }
+    let mut offset = 0;
+    for (length, stride) in shape.iter().zip(strides).rev() {
+        offset += (number % length) as isize * stride;
+        number /= length;
+    }
+    offset
+}
+
+impl Points<'_> {
+    /// Bytes from the buffer's base to the element of `point`.
+    pub fn buffer_offset(&self, point: usize) -> isize {
+        offset_of(point, self.shape, self.strides)
+    }
+
+    /// Bytes from the start of a decoded chunk of `shape` and `strides` to the element of `point`.
+    pub fn chunk_offset(&self, point: usize, shape: &[usize], strides: &[isize]) -> usize {
+        let coords = self.coords.iter().zip(shape).zip(strides);
+        coords
+            .map(|((list, length), stride)| {
+                (list[point] % *length as u64) as usize * *stride as usize
+            })
+            .sum()
+    }
+}
+
+/// A box as copies between a decoded chunk (`src`) and the buffer (`dst`).
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub grid: Grid,
+    /// Bytes from the chunk's start to where the grid begins.
+    pub chunk_offset: usize,
+    /// Bytes from the buffer's base to where the grid begins.
+    pub buffer_offset: isize,
+}
+
+impl Placed {
+    pub fn new(parts: &[&Part], base: isize, strides: &[isize]) -> Self {
+        let mut placed = Self { grid: Grid::default(), chunk_offset: 0, buffer_offset: base };
+        for (part, in_chunk) in parts.iter().zip(strides) {
+            match part {
+                Part::Strided { first, step, count, offset, stride } => {
+                    let src = in_chunk * *step as isize;
+                    placed.grid.dims.push(Dim { count: *count, dst: *stride, src });
+                    placed.chunk_offset += first * *in_chunk as usize;
+                    placed.buffer_offset += offset;
+                }
+                Part::Listed { positions, offsets } => placed.grid.lists.push(List {
+                    dst: offsets.iter().copied().collect(),
+                    src: positions.iter().map(|at| *at as isize * in_chunk).collect(),
+                }),
+            }
+        }
+        placed
+    }
+
+    /// Whether the buffer side is the decoded chunk itself, element after element.
+    pub fn is_contiguous(&self) -> bool {
+        self.grid.lists.is_empty()
+            && self.grid.dims.iter().all(|dim| dim.count == 1 || dim.dst == dim.src)
+    }
+}
+
+impl<'a> Wanted<'a> {
+    /// The box that `segments` of a plan are.
+    pub fn of(segments: &Segments<'a>, base: isize) -> Self {
+        Self::Box { parts: segments.iter().map(|segment| &segment.part).collect(), base }
+    }
+
+    /// Whether this is all of a chunk's first `limits` elements along each axis, in order.
+    pub fn covers(&self, limits: &[usize]) -> bool {
+        matches!(self, Self::Box { parts, .. }
+            if parts.iter().zip(limits).all(|(part, limit)| part.covers(*limit)))
+    }
+}
+
+/// Whether that is all of a chunk's first `limits` elements along each axis.
+pub(crate) fn covered(wanted: &[Wanted<'_>], limits: &[usize]) -> bool {
+    matches!(wanted, [only] if only.covers(limits))
+}
+
+/// What is wanted of a shard, cut into what is wanted of its inner chunks.
+pub(crate) struct Cut<'a> {
+    plans: SmallVec<[(Plan, isize); 1]>,
+    /// Points, ordered by index entry, with the bounds of each entry's run.
+    points: Vec<(&'a Points<'a>, Vec<usize>)>,
+    /// Index entry, and what makes its `Wanted`; ordered by entry.
+    pieces: Vec<(usize, Piece)>,
+}
+
+#[derive(Clone, Copy)]
+enum Piece {
+    Task { plan: usize, task: usize },
+    Points { set: usize, begin: usize, end: usize },
+}
+
+impl<'a> Cut<'a> {
+    pub fn new(shard: &Shard, shard_shape: &[usize], wanted: &[Wanted<'a>]) -> Self {
+        let mut cut = Self { plans: SmallVec::new(), points: Vec::new(), pieces: Vec::new() };
+        for wanted in wanted {
+            match wanted {
+                Wanted::Box { parts, base } => {
+                    let plan = Plan::inside(parts.iter().copied(), &shard.inner.shape);
+                    for task in 0..plan.tasks {
+                        let coords = plan.task(task).into_iter().map(|segment| segment.chunk);
+                        let piece = Piece::Task { plan: cut.plans.len(), task };
+                        cut.pieces.push((shard.entry(coords), piece));
+                    }
+                    cut.plans.push((plan, *base));
+                }
+                Wanted::Points { points, which } => {
+                    cut.add_points(shard, shard_shape, points, which)
+                }
+            }
+        }
+        // Stable: of two writes to one element the last given stays the last.
+        cut.pieces.sort_by_key(|(entry, _)| *entry);
+        cut
+    }
+
+    fn add_points(
+        &mut self,
+        shard: &Shard,
+        shard_shape: &[usize],
+        points: &'a Points<'a>,
+        which: &[usize],
+    ) {
+        let entry_of = |point: usize| {
+            let inner = shard.inner.shape.iter().zip(shard_shape);
+            let coords = points.coords.iter().zip(inner);
+            shard.entry(
+                coords.map(|(list, (inner, outer))| list[point] % *outer as u64 / *inner as u64),
+            )
+        };
+        let mut entries: Vec<(usize, usize)> =
+            which.iter().map(|point| (entry_of(*point), *point)).collect();
+        entries.sort_by_key(|(entry, _)| *entry);
+        let mut begin = 0;
+        for run in entries.chunk_by(|a, b| a.0 == b.0) {
+            let end = begin + run.len();
+            self.pieces.push((run[0].0, Piece::Points { set: self.points.len(), begin, end }));
+            begin = end;
+        }
+        self.points.push((points, entries.into_iter().map(|(_, point)| point).collect()));
+    }
+
+    /// Every touched index entry with what is wanted of its inner chunk, in ascending order.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, SmallVec<[Wanted<'_>; 1]>)> {
+        self.pieces.chunk_by(|a, b| a.0 == b.0).map(|run| {
+            let wanted = run.iter().map(|(_, piece)| match *piece {
+                Piece::Task { plan, task } => {
+                    let (plan, base) = &self.plans[plan];
+                    Wanted::of(&plan.task(task), *base)
+                }
+                Piece::Points { set, begin, end } => {
+                    let (points, which) = &self.points[set];
+                    Wanted::Points { points, which: &which[begin..end] }
+                }
+            });
+            (run[0].0, wanted.collect())
+        })
+    }
+}

@@ -1,0 +1,6 @@
+//! What a call selects, split by chunks, by inner chunks and by runs of memory.
+
+pub(crate) mod chunk_selection;
+pub(crate) mod picks;
+pub(crate) mod plan;
+pub(crate) mod runs;

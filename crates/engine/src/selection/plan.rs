@@ -1,0 +1,405 @@
+//! What part of an array a call is about, and which part of which chunk that is.
+//!
+//! Along one axis a selection is a range or a list of indices; both are cut at chunk borders into
+//! segments, in ascending chunk order, so that the cost follows what is selected and never the
+//! size of the grid. The same cut, made again inside a chunk, gives a shard's inner chunks.
+
+use smallvec::SmallVec;
+
+use crate::error::{EngineError, Result};
+use crate::layout::axes::PerAxis;
+use crate::layout::grid::{AxisGrid, Cuts, Extent};
+
+/// What is wanted along one axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AxisSelection {
+    /// One index; the buffer has no axis for it.
+    Index(u64),
+    /// `count` indices from `start` on, `step` apart; the step may be negative, never 0.
+    Range {
+        /// First index.
+        start: u64,
+        /// Distance to the next.
+        step: i64,
+        /// How many.
+        count: u64,
+    },
+    /// These indices, in any order, repeated or not.
+    List(Vec<u64>),
+}
+
+/// One [`AxisSelection`] per axis of the array.
+pub type Selection = SmallVec<[AxisSelection; 6]>;
+
+/// Positions in a chunk along one axis, and where each lies in the buffer, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// `count` positions from `first` on, `step` (at least 1) apart.
+    Strided { first: usize, step: usize, count: usize, offset: isize, stride: isize },
+    /// Positions in the order in which they are to be copied: of two writes to one, the last wins.
+    Listed { positions: Vec<usize>, offsets: Vec<isize> },
+}
+
+impl Part {
+    /// Whether these are all of the first `limit` positions, in order.
+    pub fn covers(&self, limit: usize) -> bool {
+        matches!(*self, Self::Strided { first: 0, step: 1, count, .. } if count == limit)
+            || matches!(*self, Self::Strided { first: 0, count: 1, .. } if limit == 1)
+    }
+
+    /// Cuts at multiples of `length`.
+    pub fn cut(&self, length: usize) -> AxisPlan {
+        match self {
+            &Self::Strided { first, step, count, offset, stride } => {
+                let (first, step) = (first as u64, step as u64);
+                cut_range(first, step, count as u64, (offset, stride), &(length as u64))
+            }
+            Self::Listed { positions, offsets } => {
+                let pairs = positions.iter().zip(offsets);
+                cut_list(pairs.map(|(at, offset)| (*at as u64, *offset)), &(length as u64))
+            }
+        }
+    }
+}
+
+/// The part of an axis' selection that falls into one chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// Index of the chunk along this axis.
+    pub chunk: u64,
+    /// What is selected in it.
+    pub part: Part,
+}
+
+/// One axis of a planned call: its segments in ascending chunk order.
+pub(crate) type AxisPlan = SmallVec<[Segment; 1]>;
+
+/// One axis' segment each: a chunk and what is wanted of it.
+pub(crate) type Segments<'a> = PerAxis<&'a Segment>;
+
+/// A call, planned: the tasks are all combinations of the axes' segments.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    axes: PerAxis<AxisPlan>,
+    pub tasks: usize,
+}
+
+impl Plan {
+    /// Splits `selection` by the chunks of an array of `shape` and `grid`, for a buffer of
+    /// `buffer_strides`.
+    pub fn new(
+        selection: &[AxisSelection],
+        shape: &[u64],
+        grid: &[AxisGrid],
+        buffer_strides: &[isize],
+    ) -> Result<Self> {
+        let mut strides = buffer_strides;
+        let mut axes = PerAxis::with_capacity(selection.len());
+        for (axis, selected) in selection.iter().enumerate() {
+            axes.push(plan_axis(axis, shape[axis], &grid[axis], selected, &mut strides)?);
+        }
+        let tasks = axes.iter().try_fold(1usize, |tasks, plan| tasks.checked_mul(plan.len()));
+        let tasks = tasks.ok_or_else(|| {
+            EngineError::Selection("the selection touches more chunks than fit in memory".into())
+        })?;
+        Ok(Self { axes, tasks })
+    }
+
+    /// The inner chunks that `parts` of a chunk touch; as many as an index can have, at most.
+    pub fn inside<'a>(parts: impl Iterator<Item = &'a Part>, inner_shape: &[usize]) -> Self {
+        let axes: PerAxis<AxisPlan> =
+            parts.zip(inner_shape).map(|(part, length)| part.cut(*length)).collect();
+        let tasks = axes.iter().map(|plan| plan.len()).product();
+        Self { axes, tasks }
+    }
+
+    /// The segments of each axis.
+    pub fn axes(&self) -> &[AxisPlan] {
+        &self.axes
+    }
+
+    /// The segments of task number `task`, one per axis; the last axis varies fastest.
+    pub fn task(&self, mut task: usize) -> Segments<'_> {
+        let mut segments: Segments<'_> = self
+            .axes
+            .iter()
+            .rev()
+            .map(|plan| {
+                let segment = &plan[task % plan.len()];
+                task /= plan.len();
+                segment
+            })
+            .collect();
+        segments.reverse();
+        segments
+    }
+}
+
+/// Shape of the buffer that `selection` fills.
+pub(crate) fn buffer_shape(selection: &[AxisSelection]) -> PerAxis<usize> {
+    selection
+        .iter()
+        .filter_map(|selected| match selected {
+            AxisSelection::Index(_) => None,
+            AxisSelection::Range { count, .. } => Some(*count as usize),
+            AxisSelection::List(indices) => Some(indices.len()),
+        })
+        .collect()
+}
+
+/// What is selected along one axis, cut into chunks; takes the axis' stride off `strides`, if the
+/// buffer has that axis.
+pub(crate) fn plan_axis(
+    axis: usize,
+    length: u64,
+    grid: &AxisGrid,
+    selected: &AxisSelection,
+    strides: &mut &[isize],
+) -> Result<AxisPlan> {
+    let mut stride = || strides.split_off_first().copied().unwrap_or(0);
+    match selected {
+        AxisSelection::Index(index) => plan_range(axis, length, grid, (*index, 1, 1), 0),
+        AxisSelection::Range { start, step, count } => {
+            plan_range(axis, length, grid, (*start, *step, *count), stride())
+        }
+        AxisSelection::List(indices) => plan_list(axis, length, grid, indices, stride()),
+    }
+}
+
+/// Moves a plan by `bytes` in the buffer.
+pub(crate) fn shift(plan: &mut AxisPlan, bytes: isize) {
+    for segment in plan {
+        match &mut segment.part {
+            Part::Strided { offset, .. } => *offset += bytes,
+            Part::Listed { offsets, .. } => offsets.iter_mut().for_each(|at| *at += bytes),
+        }
+    }
+}
+
+/// A range along an axis of `length`, cut into chunks; out of bounds is an error.
+pub(crate) fn plan_range(
+    axis: usize,
+    length: u64,
+    grid: &AxisGrid,
+    (start, step, count): (u64, i64, u64),
+    stride: isize,
+) -> Result<AxisPlan> {
+    if count == 0 {
+        return Ok(AxisPlan::new());
+    }
+    let out_of_bounds = || {
+        EngineError::Selection(format!(
+            "axis {axis}: {count} indices from {start} on, {step} apart, leave the length {length}"
+        ))
+    };
+    if step == 0 || start >= length || count > isize::MAX as u64 {
+        return Err(out_of_bounds());
+    }
+    let last = i128::from(start) + i128::from(step) * i128::from(count - 1);
+    if last < 0 || last >= i128::from(length) {
+        return Err(out_of_bounds());
+    }
+    // A negative step is the same indices from the other end, written backwards.
+    let (low, step, buffer) = if step > 0 {
+        (start, step as u64, (0, stride))
+    } else {
+        let offset = stride * (count as isize - 1);
+        (last as u64, step.unsigned_abs(), (offset, -stride))
+    };
+    Ok(match grid {
+        AxisGrid::Even(length) => cut_range(low, step, count, buffer, length),
+        AxisGrid::Runs(runs) => cut_range(low, step, count, buffer, runs),
+    })
+}
+
+fn cut_range(
+    low: u64,
+    step: u64,
+    count: u64,
+    (mut offset, stride): (isize, isize),
+    cuts: &impl Cuts,
+) -> AxisPlan {
+    let high = low + step * (count - 1);
+    let mut plan = AxisPlan::new();
+    let mut position = low;
+    while position <= high {
+        let Extent { chunk, begin, length } = cuts.find(position);
+        let first = position - begin;
+        let inside = ((length - 1 - first) / step + 1).min((high - position) / step + 1);
+        plan.push(Segment {
+            chunk,
+            part: Part::Strided {
+                first: first as usize,
+                step: step as usize,
+                count: inside as usize,
+                offset,
+                stride,
+            },
+        });
+        offset += stride * inside as isize;
+        match position.checked_add(step * inside) {
+            Some(next) => position = next,
+            None => break,
+        }
+    }
+    plan
+}
+
+fn plan_list(
+    axis: usize,
+    length: u64,
+    grid: &AxisGrid,
+    indices: &[u64],
+    stride: isize,
+) -> Result<AxisPlan> {
+    if let Some(index) = indices.iter().find(|index| **index >= length) {
+        return Err(EngineError::Selection(format!(
+            "axis {axis}: index {index} leaves the length {length}"
+        )));
+    }
+    let pairs = indices.iter().enumerate().map(|(i, index)| (*index, i as isize * stride));
+    Ok(match grid {
+        AxisGrid::Even(length) => cut_list(pairs, length),
+        AxisGrid::Runs(runs) => cut_list(pairs, runs),
+    })
+}
+
+fn cut_list(pairs: impl Iterator<Item = (u64, isize)>, cuts: &impl Cuts) -> AxisPlan {
+    let mut pairs: Vec<(u64, isize)> = pairs.collect();
+    if !pairs.is_sorted_by_key(|(index, _)| *index) {
+        // Stable: among equal indices the order of the caller decides which write is the last.
+        pairs.sort_by_key(|(index, _)| *index);
+    }
+    let mut plan = AxisPlan::new();
+    let mut rest = pairs.as_slice();
+    while let Some((index, _)) = rest.first() {
+        let extent = cuts.find(*index);
+        let behind = rest.iter().position(|(index, _)| index - extent.begin >= extent.length);
+        let (group, behind) = rest.split_at(behind.unwrap_or(rest.len()));
+        plan.push(Segment { chunk: extent.chunk, part: listed(group, extent.begin) });
+        rest = behind;
+    }
+    plan
+}
+
+/// Sorted indices of one chunk; strided where they are evenly spaced on both sides.
+fn listed(group: &[(u64, isize)], begin: u64) -> Part {
+    let first = (group[0].0 - begin) as usize;
+    if group.len() == 1 {
+        return Part::Strided { first, step: 1, count: 1, offset: group[0].1, stride: 0 };
+    }
+    let (step, stride) = (group[1].0 - group[0].0, group[1].1 - group[0].1);
+    if step > 0 && group.windows(2).all(|w| w[1].0 - w[0].0 == step && w[1].1 - w[0].1 == stride) {
+        let (step, count, offset) = (step as usize, group.len(), group[0].1);
+        return Part::Strided { first, step, count, offset, stride };
+    }
+    Part::Listed {
+        positions: group.iter().map(|(index, _)| (index - begin) as usize).collect(),
+        offsets: group.iter().map(|(_, offset)| *offset).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn even(length: u64) -> AxisGrid {
+        AxisGrid::Even(length)
+    }
+
+    /// Every (index, offset) that a plan reaches, ordered by offset.
+    fn reached(plan: &AxisPlan, grid: &AxisGrid) -> Vec<(u64, isize)> {
+        let mut pairs: Vec<(u64, isize)> = plan
+            .iter()
+            .flat_map(|segment| -> Vec<(u64, isize)> {
+                let base = grid.chunk(segment.chunk).map_or(u64::MAX, |extent| extent.begin);
+                match &segment.part {
+                    Part::Strided { first, step, count, offset, stride } => (0..*count)
+                        .map(|i| (base + (first + i * step) as u64, offset + stride * i as isize))
+                        .collect(),
+                    Part::Listed { positions, offsets } => positions
+                        .iter()
+                        .zip(offsets)
+                        .map(|(at, offset)| (base + *at as u64, *offset))
+                        .collect(),
+                }
+            })
+            .collect();
+        pairs.sort_by_key(|(_, offset)| *offset);
+        pairs
+    }
+
+    #[test]
+    fn every_range_reaches_the_indices_numpy_reaches() {
+        for length in 1u64..12 {
+            for chunk in 1u64..14 {
+                for start in 0..length {
+                    for step in [-5i64, -3, -2, -1, 1, 2, 3, 7] {
+                        let mut count = 0u64;
+                        loop {
+                            let last = start as i64 + step * count as i64;
+                            if last < 0 || last >= length as i64 {
+                                break;
+                            }
+                            count += 1;
+                            let plan = plan_range(0, length, &even(chunk), (start, step, count), 8)
+                                .unwrap_or_default();
+                            let wanted: Vec<(u64, isize)> = (0..count)
+                                .map(|i| ((start as i64 + step * i as i64) as u64, 8 * i as isize))
+                                .collect();
+                            assert_eq!(reached(&plan, &even(chunk)), wanted);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_reaches_its_indices_in_any_order_and_repeated() {
+        for list in [vec![5u64], vec![0, 1, 2, 3], vec![9, 1, 1, 4, 9, 0], vec![8, 6, 4, 2], vec![]]
+        {
+            for chunk in 1u64..12 {
+                let plan = plan_list(0, 10, &even(chunk), &list, 4).unwrap_or_default();
+                let wanted: Vec<(u64, isize)> =
+                    list.iter().enumerate().map(|(i, index)| (*index, 4 * i as isize)).collect();
+                assert_eq!(reached(&plan, &even(chunk)), wanted);
+                assert!(plan.windows(2).all(|pair| pair[0].chunk < pair[1].chunk));
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_of_several_lengths_are_cut_where_they_meet() -> Result<()> {
+        for runs in [vec![(3, 2), (1, 3), (4, 1)], vec![(13, 1)], vec![(1, 5), (8, 2)]] {
+            let grid = AxisGrid::of_runs(&runs)?;
+            for (start, step, count) in
+                [(0, 1, 13), (12, -1, 13), (1, 3, 4), (11, -2, 6), (5, 7, 2)]
+            {
+                let plan = plan_range(0, 13, &grid, (start, step, count), 8)?;
+                let wanted: Vec<(u64, isize)> = (0..count)
+                    .map(|i| ((start as i64 + step * i as i64) as u64, 8 * i as isize))
+                    .collect();
+                assert_eq!(reached(&plan, &grid), wanted);
+                let list: Vec<u64> = wanted.iter().map(|(index, _)| *index).collect();
+                assert_eq!(reached(&plan_list(0, 13, &grid, &list, 8)?, &grid), wanted);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_lies_beyond_the_axis_is_refused() {
+        assert!(plan_range(1, 10, &even(4), (8, 1, 3), 1).is_err());
+        assert!(plan_range(1, 10, &even(4), (2, -1, 4), 1).is_err());
+        assert!(plan_range(1, 10, &even(4), (u64::MAX, 1, 1), 1).is_err());
+        assert!(plan_range(1, 10, &even(4), (0, i64::MAX, 2), 1).is_err());
+        assert!(plan_list(1, 10, &even(4), &[3, 10], 1).is_err());
+    }
+
+    #[test]
+    fn a_step_over_a_huge_axis_plans_only_what_it_touches() {
+        let plan = plan_range(0, u64::MAX, &even(1), (0, 1 << 61, 7), 1).unwrap_or_default();
+        assert_eq!(plan.len(), 7);
+    }
+}

@@ -1,0 +1,91 @@
+//! What a smaller shape cuts off: chunks outside are deleted, and those that are cut keep the rest.
+//!
+//! Only stored chunks are looked at: an array of many chunks, few of which exist, is cut at the cost
+//! of those few.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use zarrix_store::Durability;
+
+use crate::array::io::ArrayIO;
+use crate::chunk::buffer::Source;
+use crate::error::{EngineError, Result};
+use crate::layout::axes::PerAxis;
+use crate::selection::chunk_selection::Wanted;
+use crate::selection::plan::Part;
+use crate::threads::cancel::Interrupt;
+use crate::threads::scratch;
+
+impl ArrayIO {
+    /// Leaves nothing of the array outside `shape`: deletes the stored chunks that lie wholly
+    /// outside, and puts the only element of `fill` into the parts of others that do, each under
+    /// its lock. Returns how many were deleted.
+    pub fn clear_outside(
+        &self,
+        shape: &[u64],
+        fill: Source<'_>,
+        durability: Durability,
+        interrupt: Interrupt<'_>,
+    ) -> Result<u64> {
+        if shape.len() != self.layout.shape.len() {
+            return Err(EngineError::Selection(format!(
+                "a shape of {} axes for an array of {}",
+                shape.len(),
+                self.layout.shape.len()
+            )));
+        }
+        self.check_before_writing()?;
+        let (outside, cut): (Vec<_>, Vec<_>) = self
+            .stored_chunks()?
+            .into_iter()
+            .partition(|(_, coords)| self.kept(coords, shape).contains(&0));
+        // These need room in the store, which may be full: then nothing is deleted.
+        self.run(cut.len(), interrupt, &|index| {
+            let (_, coords) = &cut[index];
+            let kept = self.kept(coords, shape);
+            let limits = self.limits(coords);
+            let cut: Vec<PerAxis<Part>> = (0..shape.len())
+                .filter(|axis| kept[*axis] < limits[*axis])
+                .map(|axis| beyond(axis, kept[axis], &limits))
+                .collect();
+            if cut.is_empty() {
+                return Ok(());
+            }
+            let wanted: Vec<Wanted<'_>> = cut
+                .iter()
+                .map(|parts| Wanted::Box { parts: parts.iter().collect(), base: 0 })
+                .collect();
+            scratch::with(|s| self.write_job(coords, &wanted, fill, durability, s))
+        })?;
+        let deleted = AtomicU64::new(0);
+        self.run(outside.len(), interrupt, &|index| {
+            let (key, _) = &outside[index];
+            let _lock = self.store.lock(&self.anchor, key)?;
+            let found = self.store.delete(key, durability)?;
+            deleted.fetch_add(u64::from(found), Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(deleted.into_inner())
+    }
+
+    /// How many elements of a chunk lie inside `shape`, along each axis; none of one that is not in
+    /// the grid.
+    fn kept(&self, coords: &[u64], shape: &[u64]) -> PerAxis<usize> {
+        let axes = self.layout.grid.iter().zip(coords).zip(shape);
+        axes.map(|((axis, coord), size)| {
+            let extent = axis.chunk(*coord);
+            extent.map_or(0, |one| size.saturating_sub(one.begin).min(one.length) as usize)
+        })
+        .collect()
+    }
+}
+
+/// All of a chunk's first `limits` elements that lie beyond `kept` along `axis`, each of which is
+/// the buffer's only one.
+fn beyond(axis: usize, kept: usize, limits: &[usize]) -> PerAxis<Part> {
+    let part = |along: usize| {
+        let first = if along == axis { kept } else { 0 };
+        Part::Strided { first, step: 1, count: limits[along] - first, offset: 0, stride: 0 }
+    };
+    (0..limits.len()).map(part).collect()
+}

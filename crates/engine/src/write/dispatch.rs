@@ -1,0 +1,182 @@
+//! The write path: chunk by chunk from the caller's buffer into the store.
+//!
+//! Every write of a key holds that key's lock. A job that covers all of a chunk never reads the old
+//! one, and encodes before it takes the lock; any other is a read-modify-write under it, so that two
+//! writers of different elements both keep theirs. A chunk that reaches beyond the array's edge is
+//! of the second kind even when all of it that this handle knows is written: another handle may
+//! have grown the array.
+
+use zarrix_store::{Change, Durability, StoreError, Update};
+
+use crate::array::fetch::from_store;
+use crate::array::io::ArrayIO;
+use crate::chunk::buffer::{Edit, Source, Spring, check_shape};
+use crate::chunk::encode::{unencoded, update};
+use crate::chunk::lengths::check_most;
+use crate::error::{Result, corrupt, failed};
+use crate::layout::axes::PerAxis;
+use crate::layout::chunk::ChunkLayout;
+use crate::layout::keys::write_key;
+use crate::selection::chunk_selection::Wanted;
+use crate::selection::plan::{AxisSelection, buffer_shape};
+use crate::threads::cancel::Interrupt;
+use crate::threads::pool;
+use crate::threads::scratch::{self, Scratch};
+
+impl ArrayIO {
+    /// Stores the elements of `source` at `selection`.
+    ///
+    /// Each chunk is replaced as a whole, under its key's lock. When an error or the interrupt
+    /// ends the call, some of the chunks are written and the others are as before.
+    ///
+    /// # Errors
+    /// [`EngineError::CorruptChunk`] if a chunk that is written in part cannot be read; it is left
+    /// as it is.
+    pub fn write(
+        &self,
+        selection: &[AxisSelection],
+        source: Source<'_>,
+        durability: Durability,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        self.check_axes(selection)?;
+        check_shape(&buffer_shape(selection), source.shape(), "the value")?;
+        let plan = self.plan(selection, source.strides())?;
+        self.check_before_writing()?;
+        let task = |task: usize| {
+            let segments = plan.task(task);
+            let coords: PerAxis<u64> = segments.iter().map(|segment| segment.chunk).collect();
+            let wanted = [Wanted::of(&segments, 0)];
+            scratch::with(|s| self.write_job(&coords, &wanted, source, durability, s))
+        };
+        if let Some(parts) = self.parts(plan.tasks, source) {
+            return self.write_in_parts(&plan, parts, source, durability, interrupt);
+        }
+        match plan.tasks {
+            0 => Ok(()),
+            1 => pool::run_alone(1, interrupt, &task),
+            tasks => self.run(tasks, interrupt, &task),
+        }
+    }
+
+    /// Stores what is wanted of one chunk.
+    pub(crate) fn write_job(
+        &self,
+        coords: &[u64],
+        wanted: &[Wanted<'_>],
+        source: Source<'_>,
+        durability: Durability,
+        s: &mut Scratch,
+    ) -> Result<()> {
+        self.check_kind(source.source().is_some())?;
+        let chunk = &*self.layout.chunk(coords)?;
+        let limits = self.limits(coords);
+        write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
+        let edit = Edit { wanted, limits: &limits, spring: self.spring(source) };
+        let mut new = std::mem::take(&mut s.update);
+        let done = self.write_chunk(chunk, edit, durability, s, &mut new);
+        s.update = new;
+        done
+    }
+
+    pub(crate) fn spring<'a>(&'a self, source: Source<'a>) -> Spring<'a> {
+        Spring {
+            from: source.base(),
+            objects: source.source(),
+            layout: &self.layout,
+            keep_empty: self.layout.write_empty_chunks,
+        }
+    }
+
+    fn write_chunk(
+        &self,
+        chunk: &ChunkLayout,
+        edit: Edit<'_, '_>,
+        durability: Durability,
+        s: &mut Scratch,
+        new: &mut Vec<u8>,
+    ) -> Result<()> {
+        if edit.covers_all(chunk) {
+            return self.write_anew(chunk, edit, durability, s, new);
+        }
+        let key = std::mem::take(&mut s.key);
+        let mut old = std::mem::take(&mut s.encoded);
+        let most = chunk.most_stored_bytes;
+        let _lock = self.lock(&key)?;
+        let mut refused = None;
+        let mut change = |old: Option<&[u8]>, new: &mut Vec<u8>| {
+            let old = match old.map(|old| check_most(&key, old, most)).transpose() {
+                Err(_) if edit.covers_inside() => None,
+                Err(error) => {
+                    refused = Some(error);
+                    return Change::Keep;
+                }
+                Ok(old) => old,
+            };
+            // A chunk of nothing but fill says the same as none.
+            let deletes = old.is_none() || self.store.updates_by_deleting();
+            let keep_empty = edit.spring.keep_empty || !deletes;
+            let edit = Edit { spring: Spring { keep_empty, ..edit.spring }, ..edit };
+            match update(chunk, old, edit, s, new) {
+                Ok(true) => Change::Put,
+                Ok(false) => Change::Delete,
+                Err(source) => {
+                    refused = Some(corrupt(&key, old.map_or(0, <[u8]>::len), source));
+                    Change::Keep
+                }
+            }
+        };
+        let to_update = Update { anchor: &self.anchor, key: &key, most: most as u64, durability };
+        let done = self.store.update(to_update, &mut old, new, &mut change);
+        (s.key, s.encoded) = (key, old);
+        match done {
+            // What is lost of the old chunk lies outside of the array.
+            Err(StoreError::Corrupt { .. } | StoreError::TooLong { .. })
+                if edit.covers_inside() =>
+            {
+                self.write_anew(chunk, edit, durability, s, new)
+            }
+            done => {
+                done.map_err(|error| from_store(&s.key, error)).and(refused.map_or(Ok(()), Err))
+            }
+        }
+    }
+
+    /// Stores a chunk whatever is there.
+    fn write_anew(
+        &self,
+        chunk: &ChunkLayout,
+        edit: Edit<'_, '_>,
+        durability: Durability,
+        s: &mut Scratch,
+        new: &mut Vec<u8>,
+    ) -> Result<()> {
+        let as_it_is = self.store.reads_value_once().then(|| unencoded(chunk, edit)).flatten();
+        let encoded = match as_it_is {
+            Some(straight) => edit.spring.keeps(straight).then_some(straight),
+            None => {
+                let keep =
+                    update(chunk, None, edit, s, new).map_err(|source| failed(&s.key, source))?;
+                keep.then_some(new.as_slice())
+            }
+        };
+        let _lock = self.lock(&s.key)?;
+        self.replace(&s.key, encoded, durability)
+    }
+
+    /// Puts a value, or deletes it.
+    pub(crate) fn replace(
+        &self,
+        key: &str,
+        encoded: Option<&[u8]>,
+        durability: Durability,
+    ) -> Result<()> {
+        match encoded {
+            Some(encoded) => self.store.put(key, encoded, durability)?,
+            None => {
+                self.store.delete(key, durability)?;
+            }
+        }
+        Ok(())
+    }
+}

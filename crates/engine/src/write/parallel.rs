@@ -1,0 +1,294 @@
+//! Writes of a few large chunks, each encoded by all threads.
+//!
+//! Where there are many chunks, each is encoded by one thread. Of a few, most threads would have none:
+//! then the blocks of a chunk, or the inner chunks of a shard, are encoded by whoever is free, each
+//! to memory of its own, and the caller puts them together and stores the chunk. That all happens
+//! before the chunk's lock is taken. The bytes are those that one thread makes.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use smallvec::SmallVec;
+use zarrix_codec::blosc::BlockEncoder;
+use zarrix_store::Durability;
+
+use crate::array::io::ArrayIO;
+use crate::chunk::buffer::{Edit, Source};
+use crate::chunk::encode::{Assembly, inner_limits, update};
+use crate::error::{CodecResult, Result, failed};
+use crate::layout::axes::PerAxis;
+use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
+use crate::memory::copy;
+use crate::memory::strides::Dim;
+use crate::selection::chunk_selection::{Cut, Placed, Wanted, covered};
+use crate::selection::plan::Plan;
+use crate::selection::runs::{clip, in_memory_order};
+use crate::threads::cancel::Interrupt;
+use crate::threads::pool;
+use crate::threads::scratch::{self, Scratch};
+use zarrix_codec::memory::Grow;
+
+/// A smaller chunk is encoded sooner than it is handed out.
+const LEAST_BYTES: usize = 256 << 10;
+/// Into how many units for each thread the inner chunks of a shard are divided.
+const UNITS: usize = 4;
+
+/// What of a chunk is encoded apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    chunk: &'a ChunkLayout,
+    kind: Kind<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Kind<'a> {
+    Blocks(&'a Elements, BlockEncoder),
+    Inner(&'a Shard),
+}
+
+/// One chunk of a call.
+struct Job<'a, 'w> {
+    key: &'a str,
+    chunk: &'a ChunkLayout,
+    wanted: &'a [Wanted<'w>],
+    limits: &'a [usize],
+    source: Source<'a>,
+}
+
+/// Makes the part of a number.
+type Make<'a> = &'a (dyn Fn(usize, &mut Vec<u8>, &mut Scratch) -> Result<()> + Sync);
+
+/// Where the parts of a chunk are encoded to, and the chunk; kept from call to call.
+struct Memory {
+    encoded: Vec<u8>,
+    parts: Vec<Mutex<Vec<u8>>>,
+}
+
+impl Memory {
+    fn take() -> Self {
+        scratch::with(|s| {
+            let (encoded, parts) = (std::mem::take(&mut s.update), std::mem::take(&mut s.parts));
+            Self { encoded, parts: parts.into_iter().map(Mutex::new).collect() }
+        })
+    }
+
+    fn give_back(self) {
+        let parts = self.parts.into_iter();
+        let parts = parts.map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner));
+        scratch::with(|s| (s.update, s.parts) = (self.encoded, parts.collect()));
+    }
+
+    /// Has all threads make `count` parts, each of which is empty before.
+    fn encode(&mut self, count: usize, interrupt: Interrupt<'_>, make: Make<'_>) -> Result<()> {
+        self.parts.resize_with(count.max(self.parts.len()), Mutex::default);
+        pool::run(count, interrupt, &|number| {
+            // Nobody else has this part.
+            let mut part = self.parts[number].lock().unwrap_or_else(PoisonError::into_inner);
+            part.clear();
+            scratch::with(|s| make(number, &mut part, s))
+        })
+    }
+
+    /// The first `count` parts, and the chunk that is made of them.
+    fn made(&mut self, count: usize) -> (Vec<&[u8]>, &mut Vec<u8>) {
+        let parts = self.parts[..count].iter_mut();
+        let parts =
+            parts.map(|part| part.get_mut().unwrap_or_else(PoisonError::into_inner).as_slice());
+        (parts.collect(), &mut self.encoded)
+    }
+}
+
+impl ArrayIO {
+    /// What the chunks of a call are better encoded in, if it writes `count` of them.
+    pub(crate) fn parts(&self, count: usize, source: Source<'_>) -> Option<Parts<'_>> {
+        let threads = pool::threads();
+        // All threads have as much to do as each other, or some so much that it does not matter.
+        let even = count >= 2 * threads || count.is_multiple_of(threads);
+        let chunk = self.layout.only_chunk()?;
+        if threads == 1
+            || even
+            || (count > 1 && self.store.is_remote())
+            || chunk.bytes < LEAST_BYTES
+            || source.source().is_some()
+        {
+            return None;
+        }
+        let kind = match &chunk.encoding {
+            Encoding::Elements(elements) => {
+                let encoder = elements.chain.block_encoder()?;
+                let item = self.layout.item_bytes;
+                let apart = encoder.n_blocks() > 1 && encoder.range(0).len().is_multiple_of(item);
+                apart.then_some(Kind::Blocks(elements, encoder))?
+            }
+            Encoding::Shard(shard) if shard.count > 1 => Kind::Inner(shard),
+            Encoding::Shard(_) | Encoding::Blob(_) => return None,
+        };
+        Some(Parts { chunk, kind })
+    }
+
+    /// Writes all chunks of `plan`, one after the other.
+    pub(crate) fn write_in_parts(
+        &self,
+        plan: &Plan,
+        Parts { chunk, kind }: Parts<'_>,
+        source: Source<'_>,
+        durability: Durability,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        self.check_kind(false)?;
+        let mut memory = Memory::take();
+        let done = (0..plan.tasks).try_for_each(|task| {
+            let segments = plan.task(task);
+            let coords: PerAxis<u64> = segments.iter().map(|segment| segment.chunk).collect();
+            let wanted = [Wanted::of(&segments, 0)];
+            if !covered(&wanted, &chunk.shape) {
+                return pool::run_alone(1, interrupt, &|_| {
+                    scratch::with(|s| self.write_job(&coords, &wanted, source, durability, s))
+                });
+            }
+            let (key, limits) = (self.key_of(&coords), self.limits(&coords));
+            let job = Job { key: &key, chunk, wanted: &wanted, limits: &limits, source };
+            let keep = match kind {
+                Kind::Blocks(elements, encoder) => {
+                    self.encode_blocks(&job, elements, &encoder, interrupt, &mut memory)?
+                }
+                Kind::Inner(shard) => self.encode_inner(&job, shard, interrupt, &mut memory)?,
+            };
+            pool::run_alone(1, interrupt, &|_| {
+                let _lock = self.lock(&key)?;
+                self.replace(&key, keep.then_some(&memory.encoded), durability)
+            })
+        });
+        memory.give_back();
+        done
+    }
+
+    /// Makes the encoded chunk; false if it is not to be stored.
+    fn encode_blocks(
+        &self,
+        job: &Job<'_, '_>,
+        elements: &Elements,
+        encoder: &BlockEncoder,
+        interrupt: Interrupt<'_>,
+        memory: &mut Memory,
+    ) -> Result<bool> {
+        let chunk = Gathered::new(job, elements, self.layout.item_bytes);
+        let keep = AtomicBool::new(false);
+        memory.encode(encoder.n_blocks(), interrupt, &|index, streams, s| {
+            let Scratch { chunk: memory, chain, .. } = s;
+            let block = chunk.bytes(encoder.range(index), memory)?;
+            if self.spring(job.source).keeps(block) {
+                keep.store(true, Ordering::Relaxed);
+            }
+            let done = encoder.encode_block(block, streams, &mut chain.codec);
+            done.map_err(|source| failed(job.key, source))
+        })?;
+        let (blocks, out) = memory.made(encoder.n_blocks());
+        let assembled = encoder.assemble(&blocks, out).and_then(|done| match done {
+            true => Ok(()),
+            false => scratch::with(|s| {
+                encoder.store(chunk.bytes(0..job.chunk.bytes, &mut s.chunk)?, out)
+            }),
+        });
+        assembled.map_err(|source| failed(job.key, source))?;
+        Ok(keep.into_inner())
+    }
+
+    /// Makes the encoded shard; false if it is not to be stored.
+    fn encode_inner(
+        &self,
+        job: &Job<'_, '_>,
+        shard: &Shard,
+        interrupt: Interrupt<'_>,
+        memory: &mut Memory,
+    ) -> Result<bool> {
+        let cut = Cut::new(shard, &job.chunk.shape, job.wanted);
+        let entries: Vec<(usize, SmallVec<[Wanted<'_>; 1]>)> = cut.entries().collect();
+        let per_unit = entries.len().div_ceil(UNITS * pool::threads()).max(1);
+        let units: Vec<_> = entries.chunks(per_unit).collect();
+        // How long each inner chunk is in its unit; None for one that is not stored.
+        let lengths: Vec<OnceLock<Vec<Option<usize>>>> =
+            units.iter().map(|_| OnceLock::new()).collect();
+        memory.encode(units.len(), interrupt, &|number, bytes, s| {
+            let mut inner = Vec::new();
+            let made = units[number].iter().map(|(entry, wanted)| {
+                let limits = inner_limits(job.chunk, shard, *entry, job.limits);
+                let edit = Edit { wanted, limits: &limits, spring: self.spring(job.source) };
+                s.chain.codec.poll_after(shard.inner.bytes)?;
+                let keep = update(&shard.inner, None, edit, s, &mut inner)?;
+                if keep {
+                    bytes.append_slice(&inner)?;
+                }
+                Ok(keep.then_some(inner.len()))
+            });
+            let made = made.collect::<CodecResult<_>>().map_err(|error| failed(job.key, error))?;
+            // Every unit has a place of its own, which nobody else sets.
+            let _ = lengths[number].set(made);
+            Ok(())
+        })?;
+        let (bytes, out) = memory.made(units.len());
+        let of_chunk = |source| failed(job.key, source);
+        let mut body = Assembly::new(shard, std::mem::take(out)).map_err(of_chunk)?;
+        for (mut rest, lengths) in bytes.into_iter().zip(lengths) {
+            for length in lengths.into_inner().unwrap_or_default() {
+                let (inner, after) = rest.split_at(length.unwrap_or(0));
+                body.push(length.map(|_| inner)).map_err(of_chunk)?;
+                rest = after;
+            }
+        }
+        let keep_empty = self.layout.write_empty_chunks;
+        scratch::with(|s| body.finish(shard, keep_empty, s, out)).map_err(of_chunk)
+    }
+}
+
+/// A whole chunk, whose elements lie anywhere in the caller's buffer.
+struct Gathered<'a> {
+    /// All of it, where its elements lie there as they do in the chunk.
+    straight: Option<&'a [u8]>,
+    placed: Placed,
+    source: Source<'a>,
+    item: usize,
+}
+
+impl<'a> Gathered<'a> {
+    fn new(job: &Job<'a, '_>, elements: &Elements, item: usize) -> Self {
+        let mut placed = match &job.wanted[0] {
+            Wanted::Box { parts, base } => Placed::new(parts, *base, &elements.strides),
+            Wanted::Points { .. } => Placed::new(&[], 0, &[]),
+        };
+        let from = job.source.base().wrapping_offset(placed.buffer_offset);
+        // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the
+        // other: as many contiguous readable bytes, for as long as the call lasts. Others may
+        // change them meanwhile: the encoder of a block reads each byte once.
+        let straight = placed
+            .is_contiguous()
+            .then(|| unsafe { std::slice::from_raw_parts(from, job.chunk.bytes) });
+        placed.grid.dims = in_memory_order(placed.grid.dims);
+        Self { straight, placed, source: job.source, item }
+    }
+
+    /// Some bytes of the decoded chunk, whole elements: where they lie, or copied to `memory`.
+    fn bytes<'b>(
+        &self,
+        range: std::ops::Range<usize>,
+        memory: &'b mut Vec<u8>,
+    ) -> CodecResult<&'b [u8]>
+    where
+        'a: 'b,
+    {
+        if let Some(all) = self.straight {
+            return Ok(&all[range]);
+        }
+        let memory = Scratch::chunk_of(memory, range.len())?;
+        let Placed { grid, chunk_offset, buffer_offset } = &self.placed;
+        clip(&grid.dims, self.item, (*chunk_offset, *buffer_offset), &range, &mut |dims, at| {
+            let to = memory[at.0 - range.start..].as_mut_ptr();
+            let from = self.source.base().wrapping_offset(at.1);
+            let back = |dim: &Dim| Dim { count: dim.count, dst: dim.src, src: dim.dst };
+            // SAFETY: the clipped box lies in the range, for which `memory` has room; the plan
+            // reaches only elements of the buffer, whose maker vouches for them.
+            unsafe { copy::copy(to, from, dims.iter().map(back).collect(), self.item) }
+        });
+        Ok(memory)
+    }
+}
