@@ -321,7 +321,7 @@ def test_pickles_are_loaded_only_where_the_caller_says_so(tmp_path: Path) -> Non
         ({"id": "json2", "encoding": "no such"}, "no such"),
         ({"id": "json2", "surprise": 1}, "surprise"),
         ({"id": "vlen-array"}, "lacks 'dtype'"),
-        ({"id": "vlen-array", "dtype": "O"}, "have a size of their own"),
+        ({"id": "vlen-array", "dtype": "O"}, "need a fixed-size dtype"),
         ({"id": "categorize", "labels": 5}, "not a list of texts"),
         ({"id": "categorize", "labels": ["a"], "astype": "f8"}, "not of integers"),
         ({"id": "zstd"}, "begins with an object codec"),

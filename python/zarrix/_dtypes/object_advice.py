@@ -1,4 +1,4 @@
-"""What to do with values that NumPy makes Python objects of: named by what they are."""
+"""Advice about values that NumPy converts to Python objects, by their type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zarrix._errors import MetadataError, shorten
 
 __all__ = ["objects_without_codec"]
 
-_RAGGED = "dtype='array:f8' stores arrays of any length, of that type"
+_RAGGED = "dtype='array:f8' stores variable-length arrays of that type"
 _BY_TYPE: tuple[tuple[Any, str], ...] = (
     (str, "pass dtype=str for text"),
     (bytes, "pass dtype=bytes for bytes"),
@@ -26,13 +26,13 @@ _LINKS = ("SoftLink", "HardLink", "ExternalLink")
 
 
 def objects_without_codec(data: np.ndarray[Any, Any], given: Any) -> MetadataError:
-    """The error for an array of objects without a codec for objects.
+    """The error for an array of objects without an object codec.
 
     Parameters
     ----------
     data : ndarray of objects
     given : object
-        What the caller passed, of which NumPy made it.
+        What the caller passed, before NumPy converted it.
     """
     flat = data.ravel()
     at = next((i for i, one in enumerate(flat) if one is not None), 0)
@@ -42,7 +42,7 @@ def objects_without_codec(data: np.ndarray[Any, Any], given: Any) -> MetadataErr
     kind = type(element)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     return MetadataError(
-        f"{where} is a {name} ({shorten(element)}), of which NumPy makes an object: "
+        f"{where} is a {name} ({shorten(element)}), which NumPy converts to an object: "
         f"{_advice(element, given)} (missing object_codec for object array: one of "
         f"{', '.join(OBJECT_CODECS)})"
     )
@@ -55,7 +55,7 @@ def _advice(element: Any, given: Any) -> str:
             "attribute; or pass dtype=str for the labels themselves"
         )
     if type(element).__name__ in _LINKS:
-        return "there are no links; zarrix.copy(source, group) copies what it leads to"
+        return "there are no links; zarrix.copy(source, group) copies the target of the link"
     # By name, so that the module need not be imported.
     if type(element).__name__ == "Decimal":
         return "convert them to floats, or store text: dtype=str"

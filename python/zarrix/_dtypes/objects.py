@@ -1,13 +1,13 @@
-"""Elements that have no size of their own: text, bytes, ragged arrays, Python objects.
+"""Variable-length elements: text, bytes, ragged arrays, Python objects.
 
-In memory they are an array of objects, or of NumPy's strings; in a chunk they are what an object
-codec makes of them, the first codec on bytes of the chain. The engine moves them as it moves all
-others and asks an `ElementCodec` about them: for text and bytes only which of the two they are, for
-everything else to encode and decode whole chunks in Python.
+In memory they are an array of objects, or of NumPy strings. In a chunk they are encoded by an
+object codec, which is the first array-to-bytes codec of the chain. The engine moves them like all
+other elements. It asks an `ElementCodec` only whether they are text or bytes; all other elements
+are encoded and decoded chunk by chunk in Python.
 
-The codecs here store what those of numcodecs store, byte for byte. They are written anew because
-those believe what a chunk says: a count or a shape in it is an allocation there, and an error here.
-A pickle is a program, and is never loaded unless the caller has said ``allow_pickle=True``.
+The codecs here store the same bytes as those of numcodecs. We do not use the latter, because they
+trust the chunk: a wrong count or shape in it makes them allocate that much, and is an error here.
+Unpickling executes code, and needs ``allow_pickle=True`` from the caller.
 """
 
 from __future__ import annotations
@@ -45,31 +45,32 @@ DType = np.dtype[Any]
 Config = Mapping[str, Any]
 
 OBJECT: DType = np.dtype(object)
-"""Whatever the object codec of the array takes."""
+"""Any object that the object codec of the array accepts."""
 
 
 def _named(data_type: str) -> DType:
-    # As h5py marks its objects: NumPy carries the mark along and compares dtypes without it.
+    # h5py marks its objects in the same way. NumPy copies the mark, and ignores it when it compares
+    # dtypes.
     return np.dtype("O", metadata={"data_type": data_type})
 
 
 STRING: DType = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else _named("string")
-"""Text of any length in v3: NumPy's own strings, or objects where NumPy is older than 2."""
+"""Variable-length text in v3: NumPy strings, or objects with NumPy older than 2."""
 
 BYTES: DType = _named("variable_length_bytes")
-"""Bytes of any length in v3."""
+"""Variable-length bytes in v3."""
 
 VARIABLE_TYPES: dict[str, DType] = {
     "string": STRING,
     "variable_length_bytes": BYTES,
-    # Names that earlier versions of zarr-python 3, and other programs, have written.
+    # Names that earlier versions of zarr-python 3 and other programs wrote.
     "variable_length_utf8": STRING,
     "bytes": BYTES,
 }
-"""The v3 data types whose elements have no size, by all of their names."""
+"""The variable-length v3 data types, by all of their names."""
 
 SERIALIZERS = {"string": "vlen-utf8", "variable_length_bytes": "vlen-bytes"}
-"""What turns them into bytes."""
+"""The codecs that encode them to bytes."""
 
 _SHORTHANDS = {
     "str": "vlen-utf8",
@@ -81,12 +82,12 @@ _SHORTHANDS = {
 
 
 def is_variable(dtype: DType) -> bool:
-    """Whether the elements of a dtype have no size of their own."""
+    """Whether a dtype is variable-length."""
     return dtype.kind in "OT"
 
 
 def dtype_in_3(source: Any) -> Any:
-    """The dtype of a copy of an array in v3, where text and bytes are data types."""
+    """The dtype of a v3 copy of an array; in v3, text and bytes are data types."""
     if source.dtype != OBJECT:
         return source.dtype
     first = next(iter(getattr(source, "filters", None) or ()), None)
@@ -96,7 +97,7 @@ def dtype_in_3(source: Any) -> Any:
 
 
 def data_type_name(dtype: DType) -> str | None:
-    """The data type of v3 of a dtype whose elements have no size; None if it has none."""
+    """The v3 data type of a variable-length dtype; None if there is none."""
     if dtype.kind == "T":
         return "string"
     mark: Config = dtype.metadata or {}
@@ -104,17 +105,17 @@ def data_type_name(dtype: DType) -> str | None:
 
 
 def object_codec_of(dtype: Any) -> tuple[DType, dict[str, Any] | None] | None:
-    """What zarr 2.18's names for such elements mean in v2: dtype and object codec.
+    """The v2 dtype and object codec for zarr 2.18's names of variable-length elements.
 
     Parameters
     ----------
     dtype : object
-        What a user passes as ``dtype``: ``str``, ``bytes``, ``"array:f4"``, a dtype of NumPy's
-        strings or of objects. The codec of the last is None; its maker has to name one.
+        What a user passes as ``dtype``: ``str``, ``bytes``, ``"array:f4"``, a NumPy string dtype,
+        or a dtype of objects. The codec of the last is None, and the user has to name one.
 
     Returns
     -------
-    tuple, or None if this is the dtype of other elements
+    tuple, or None for other dtypes
 
     Examples
     --------
@@ -142,32 +143,30 @@ def object_codec_of(dtype: Any) -> tuple[DType, dict[str, Any] | None] | None:
 def _ragged(name: str) -> DType:
     dtype = np.dtype(name)
     if dtype.hasobject or dtype.kind == "T" or not dtype.itemsize:
-        raise ValueError(f"'array:{name}': the elements of ragged arrays have a size of their own")
+        raise ValueError(f"'array:{name}': the elements of ragged arrays need a fixed-size dtype")
     return dtype
 
 
 class ElementCodec:
-    """What the engine asks about elements that have no size of their own.
+    """What the engine needs to know about variable-length elements.
 
     Parameters
     ----------
     config : dict
         The object codec, with its ``"id"``.
     fill_value : object
-        What elements are whose chunk is not stored.
+        The value of elements of missing chunks.
     shape : tuple of int
-        Of a chunk.
-    order : "C" or "F"
-        Order in which the elements of a chunk are stored.
+        Shape of a chunk. order : "C" or "F" Order in which the elements of a chunk are stored.
     where : str
         The metadata document, for messages.
     allow_pickle : bool
-        Whether the caller trusts whoever wrote the array.
+        Whether the caller trusts the writer of the array.
 
     Attributes
     ----------
     kind : "utf8", "bytes" or "python"
-        What the engine does natively, and what it calls `decode` and `encode` for.
+        "utf8" and "bytes" are native; for "python" the engine calls `decode` and `encode`.
     name : str
         The id of the codec.
     names : tuple of str
@@ -175,7 +174,7 @@ class ElementCodec:
     fill_item : bytes or None
         The stored form of the fill value, for text and bytes; None if it has none.
     leaves_out : bool
-        Whether a chunk of nothing but fill reads the same if it is not stored.
+        Whether a chunk that holds only the fill value reads the same if it is not stored.
 
     Raises
     ------
@@ -212,13 +211,14 @@ class ElementCodec:
         self.fill_value = _EMPTY[self.kind] if _is_unset(fill_value, self.kind) else fill_value
         self.names = (self.name,) if self.kind == "python" else ()
         self.fill_item = _fill_item(fill_value, self.kind)
-        # Text and bytes have no None and no number: those are stored as empty ones.
+        # Text and bytes have no None and no numbers; these are stored as empty elements.
         self.leaves_out = self.kind == "python" or isinstance(fill_value, (str, bytes))
         if self.kind == "python":
             if self.name == "pickle" and not allow_pickle:
                 raise MetadataError(
-                    f"{where}: the codec 'pickle' runs whatever program is in the chunks; pass "
-                    "allow_pickle=True to create the array, or to open one whose writers you trust"
+                    f"{where}: the codec 'pickle' executes code from the chunks; pass "
+                    "allow_pickle=True to create the array, or to open one whose writers you "
+                    "trust"
                 )
             try:
                 self._encode, self._decode = _maker(self.name, where)(config)
@@ -230,17 +230,17 @@ class ElementCodec:
                 ) from None
 
     def encoded_bytes(self, decoded_bytes: int) -> int | None:
-        """Nothing is known about the length of a chunk."""
+        """The length of a chunk is not known."""
         return None
 
     def filled(self, count: int) -> Any:
-        """A chunk of nothing but fill."""
+        """A chunk that holds only the fill value."""
         elements = np.empty(count, object)
         elements.fill(self.fill_value)
         return elements
 
     def is_fill(self, elements: Any) -> bool:
-        """Whether a chunk holds nothing but fill."""
+        """Whether a chunk holds only the fill value."""
         fill = self.fill_value
         return all(one is fill or _is_same(one, fill) for one in elements)
 
@@ -254,7 +254,7 @@ class ElementCodec:
         Raises
         ------
         ValueError, TypeError
-            The chunk does not hold so many, or is not what the codec makes.
+            The chunk does not have ``count`` elements, or is not output of the codec.
         """
         value = self._decode(data, count)
         if isinstance(value, np.ndarray) and value.shape == self._shape:
@@ -270,7 +270,7 @@ def _is_same(one: Any, fill: Any) -> bool:
     try:
         return bool(one == fill)
     except ValueError:
-        # Arrays inside have no single answer.
+        # Elements that are arrays compare element by element.
         return False
 
 
@@ -279,7 +279,7 @@ _EMPTY: dict[str, str | bytes] = {"utf8": "", "bytes": b""}
 
 
 def _is_unset(fill_value: Any, kind: str) -> bool:
-    """Whether text or bytes are filled with zero: the empty one, as in v3."""
+    """Whether the fill value of text or bytes is zero, which means empty, as in v3."""
     zero = isinstance(fill_value, (int, float, np.number)) and not fill_value
     return kind in _EMPTY and zero
 
@@ -291,11 +291,12 @@ def _fill_item(fill_value: Any, kind: str) -> bytes | None:
         return fill_value.encode()
     if kind == "bytes" and isinstance(fill_value, bytes):
         return fill_value
-    # numcodecs stores these, which are what zarr 2.18 fills with, as empty items.
+    # zarr 2.18 fills with these values, and numcodecs stores them as empty items.
     return b"" if fill_value is None or _is_unset(fill_value, kind) else None
 
 
-# Codecs in Python: for each, what encodes an array of objects, and what decodes so many.
+# Codecs in Python: for each, a function that encodes an array of objects, and one that decodes a
+# given number.
 
 Encode = Callable[[Any], bytes]
 Decode = Callable[[bytes, int], Any]
@@ -386,7 +387,9 @@ def _ragged_arrays(config: Config) -> tuple[Encode, Decode]:
             if at + 4 > len(data) or end > len(data):
                 raise ValueError(f"item {number} of {count} ends beyond the {len(data)} bytes")
             if (end - at - 4) % dtype.itemsize:
-                raise ValueError(f"item {number} is no whole number of elements of {dtype}")
+                raise ValueError(
+                    f"the length of item {number} is not a multiple of the item size of {dtype}"
+                )
             arrays.append(np.frombuffer(data[at + 4 : end], dtype).copy())
             at = end
         if at != len(data):
@@ -443,7 +446,7 @@ _CODECS: dict[str, Callable[[Config], tuple[Encode, Decode]]] = {
     "pickle": _pickles,
 }
 OBJECT_CODECS = (*_NATIVE, *_CODECS)
-"""The ids of the codecs that take elements without a size."""
+"""The ids of the codecs for variable-length elements."""
 
 
 def _maker(name: str, where: str) -> Callable[[Config], tuple[Encode, Decode]]:
@@ -460,7 +463,7 @@ def _maker(name: str, where: str) -> Callable[[Config], tuple[Encode, Decode]]:
 
 
 def encode_fill(value: Any, codec_id: str | None) -> Any:
-    """The JSON of a fill value; bytes, which zarr 2.18 cannot write, as zarr-python 3 has them."""
+    """The JSON of a fill value; bytes, which zarr 2.18 cannot write, as in zarr-python 3."""
     if isinstance(value, bytes) and codec_id == "vlen-bytes":
         return base64.standard_b64encode(value).decode("ascii")
     if isinstance(value, np.ndarray):
@@ -469,7 +472,7 @@ def encode_fill(value: Any, codec_id: str | None) -> Any:
 
 
 def decode_fill(document: Any, config: Config | None) -> Any:
-    """The fill value that a document's JSON means to an object codec."""
+    """The fill value for the JSON in a document of an array with this object codec."""
     codec_id = None if config is None else config.get("id")
     if codec_id == "vlen-bytes" and isinstance(document, str):
         try:
@@ -487,8 +490,8 @@ def decode_fill(document: Any, config: Config | None) -> Any:
 def as_elements(value: Any, shape: tuple[int, ...]) -> Any:
     """``value`` as an array of objects that broadcasts to ``shape``.
 
-    An array, or nested lists of the selection's shape, has an element for each; everything else is
-    one element: a dict, a text, and a list or array where the selection is a single element.
+    An array, or nested lists of the selection's shape, has one element for each. Everything else is
+    one element: a dict, a text, and, if the selection is a single element, a list or an array.
 
     Parameters
     ----------
@@ -518,7 +521,7 @@ def _single(value: Any) -> Any:
 
 
 def _nested(value: Any, shape: tuple[int, ...]) -> Any:
-    """Lists of lists, as deep as ``shape`` goes and no deeper: what is below is an element."""
+    """Nested lists, as deep as ``shape`` and no deeper: everything below is an element."""
     lengths: list[int] = []
     level: list[Any] = [value]
     while len(lengths) < len(shape):

@@ -1,8 +1,9 @@
-"""Values for arrays of text: only text is stored, never what NumPy makes of something else.
+"""Values for arrays of text: only text is stored, never a conversion by NumPy.
 
-NumPy's strings take anything and store its ``str()``: a missing value of pandas becomes the text
-``"nan"``. Here what is not text is refused by its index and type. None is stored as the empty text,
-in both formats: it is what zarr 2.18 and numcodecs have for an element that was never set.
+NumPy strings accept any object and store its ``str()``: a missing value of pandas becomes the text
+``"nan"``. Here a value that is not text is an error that names its index and type. None is stored
+as the empty text in both formats, because zarr 2.18 and numcodecs have None for elements that were
+never set.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _TEXT = frozenset((str, np.str_, type(None)))
 
 
 def as_text(value: Any, dtype: np.dtype[Any]) -> Any:
-    """``value`` as an array of NumPy's strings.
+    """Convert ``value`` to an array of NumPy strings.
 
     Raises
     ------
@@ -29,7 +30,7 @@ def as_text(value: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(value, str):
         return np.asarray(value, dtype)
     if isinstance(value, list | tuple) or not hasattr(value, "__array__"):
-        # Not left to NumPy: in a list of text and NaN it makes text of both.
+        # NumPy would convert both elements of a list of text and NaN to text.
         array = np.asarray(value, object)
     else:
         array = np.asarray(value)
@@ -51,7 +52,7 @@ def as_text(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _may_lack(dtype: np.dtype[Any]) -> bool:
-    """Whether strings of this dtype may be missing."""
+    """Whether strings of this dtype can be missing values."""
     return hasattr(dtype, "na_object")
 
 
@@ -62,6 +63,6 @@ def _not_text(elements: list[Any], shape: tuple[int, ...]) -> TypeError:
     what = "a missing value" if bad != bad else "not text"
     return TypeError(
         f"element {list(index)} is a {type(bad).__name__} ({shorten(bad)}), {what}; an array of "
-        "text stores str alone. Put a text of your own in its place (pandas: .fillna('')), or "
-        "leave such elements unwritten, which read as the fill value"
+        "text stores only str. Replace it by a text of your own (pandas: .fillna('')), or do "
+        "not write such elements, which then read as the fill value"
     )

@@ -1,13 +1,13 @@
 """NumPy dtypes and fill values, to and from the JSON of v2.
 
-A dtype is written as NumPy's array-protocol string (``"<f4"``, ``"<M8[ns]"``), a structured one as
-the list of its fields. Fill values are written as zarr 2.18 writes them, byte for byte: numbers as
-numbers, floats that JSON does not have as names, complex as a pair, byte strings and structures
-in base64, times as integers. A fill value that came from a document must fit its dtype exactly; one
-that a user passes is cast as NumPy casts it.
+A dtype is written as NumPy's array-protocol string (``"<f4"``, ``"<M8[ns]"``), and a structured
+dtype as the list of its fields. Fill values are written as in zarr 2.18, byte for byte: numbers as
+numbers, floats that JSON does not have as names, complex numbers as a pair, byte strings and
+structures in base64, times as integers. A fill value from a document must fit its dtype exactly; a
+fill value from a user is cast as NumPy casts it.
 
-Padding of aligned structures is written as unnamed void fields, which 2.18 reads back as fields
-called ``f1``; here they become padding again, so that the dtype survives.
+Padding of aligned structures is written as unnamed void fields. 2.18 reads them back as fields
+called ``f1``; here they become padding again, so that the dtype is preserved.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ __all__ = [
     "without_notes",
 ]
 
-# NumPy walks nested dtypes on the C stack.
+# Limits the depth, because NumPy recurses into nested dtypes on the C stack.
 _MAX_NESTING = 64
-# Of longer elements of text and bytes the zeros at the end are not written out.
+# Trailing zeros of text and bytes elements longer than this are not written.
 _PAGE_BYTES = 4096
 _NAMED_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def require_supported(dtype: np.dtype[Any], where: str = "dtype") -> np.dtype[Any]:
-    """``dtype`` itself, if its elements have a meaning outside this process.
+    """Return ``dtype`` if its elements have a meaning outside this process.
 
     Raises
     ------
     MetadataError
-        Objects inside of others, sizes of zero, times without a unit, extension types.
+        Objects inside structures, sizes of zero, times without a unit, extension types.
     """
     if dtype.hasobject and dtype.kind != "O":
         raise MetadataError(
-            f"{where}: {dtype} has objects inside elements of another kind; store them in an array "
-            "of their own, with dtype=object"
+            f"{where}: {dtype} has objects inside a structure; store them in a separate array, "
+            "with dtype=object"
         )
     if dtype.isbuiltin == 2:
         raise MetadataError(
@@ -73,10 +73,10 @@ def require_supported(dtype: np.dtype[Any], where: str = "dtype") -> np.dtype[An
 
 
 def without_notes(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """``dtype`` without ``metadata``, at any depth: what programs such as h5py note on one.
+    """``dtype`` without ``metadata`` at any depth, where programs such as h5py store notes.
 
-    NumPy compares dtypes without it and writes it into ``dtype.descr``, where it is not a dtype.
-    That of objects stays: it says what they are.
+    NumPy ignores it in comparisons, but writes it into ``dtype.descr``, which is then not a valid
+    dtype. Metadata of object dtypes stays, because it says what the objects are.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def _fields_without_notes(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def encode_dtype(dtype: np.dtype[Any]) -> Any:
-    """The document's name of ``dtype``: a string, or a list of fields."""
+    """The name of ``dtype`` in documents: a string, or a list of fields."""
     if dtype.fields is None:
         return dtype.str
     try:
@@ -132,14 +132,14 @@ def decode_dtype(document: Any, where: str = "dtype") -> np.dtype[Any]:
     Raises
     ------
     MetadataError
-        NumPy does not know it, or `require_supported` refuses it.
+        NumPy does not know it, or `require_supported` raises the error.
     """
     try:
         dtype = _dtype_of(document)
     except (TypeError, ValueError, SyntaxError, IndexError, OverflowError, MemoryError) as error:
         raise MetadataError(
-            f"{where} is {shorten(document)}, which is no NumPy dtype ({error}); expected for "
-            "example '<f4', '|S10', '<M8[ns]' or a list of [name, dtype] pairs"
+            f"{where} is {shorten(document)}, which is not a NumPy dtype ({error}); expected "
+            "for example '<f4', '|S10', '<M8[ns]' or a list of [name, dtype] pairs"
         ) from None
     if dtype.subdtype is not None:
         raise MetadataError(
@@ -191,7 +191,7 @@ def _dtype_of(document: Any, depth: int = 0) -> np.dtype[Any]:
 
 
 def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
-    """A user's fill value as an element of ``dtype``, cast as NumPy casts it; None stays None.
+    """A user's fill value as an element of ``dtype``, cast by NumPy; None stays None.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
 def encode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
     """The JSON value that zarr 2.18 writes for ``value``, an element of ``dtype`` or None.
 
-    Bytes have the length of an element, where 2.18 leaves out the zeros at their end.
+    Bytes have the length of an element; 2.18 leaves out their trailing zeros.
     """
     if value is None:
         return None
@@ -255,15 +255,15 @@ def _encode_float(value: Any) -> float | str:
 
 
 def decode_fill_value(document: Any, dtype: np.dtype[Any], where: str = "key 'fill_value'") -> Any:
-    """The element of ``dtype`` that a document's fill value means, or None.
+    """The element of ``dtype`` for a fill value in a document, or None.
 
-    Everything that zarr 2.18 and older ones have written is understood; what does not fit the
-    dtype (300 for ``|u1``, 1.5 for ``<i4``) is refused instead of wrapped or rounded.
+    Everything that zarr 2.18 and older versions wrote is understood. A value that does not fit the
+    dtype (300 for ``|u1``, 1.5 for ``<i4``) is an error, and is neither wrapped nor rounded.
 
     Raises
     ------
     MetadataError
-        Naming the key, the value and the dtype.
+        The message names the key, the value and the dtype.
     """
     if document is None or dtype.kind == "O":
         return document
@@ -326,7 +326,7 @@ def _decode_integer(document: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _lenient_base64(document: Any) -> Any:
-    # Before base64 was written, documents held the text itself, or 0.
+    # Before base64 was used, documents had the text itself, or 0.
     try:
         return base64.standard_b64decode(document)
     except (TypeError, ValueError, binascii.Error):
@@ -334,15 +334,16 @@ def _lenient_base64(document: Any) -> Any:
 
 
 def fill_value_bytes(value: Any, dtype: np.dtype[Any]) -> bytes | None:
-    """One element in the array's own byte order; None where every byte is zero or none is set.
+    """One element in the array's own byte order; None if every byte is zero, or there is no fill
+    value.
 
-    Of text and bytes whose elements are longer than a page, without the zeros at its end.
+    Text and bytes elements that are longer than a page come without their trailing zeros.
     """
     if value is None or dtype.kind in "OT":
         return None
     if dtype.kind in "SU" and dtype.itemsize > _PAGE_BYTES:
         dtype = _narrowed(value, dtype)
-    # Into zeros: what lies between the fields of an aligned structure is anything otherwise.
+    # Copied into zeros, because the padding of an aligned structure is undefined.
     whole = np.zeros((), dtype)
     whole[()] = value
     element = whole.tobytes()
@@ -350,7 +351,7 @@ def fill_value_bytes(value: Any, dtype: np.dtype[Any]) -> bytes | None:
 
 
 def check_element(dtype: np.dtype[Any]) -> None:
-    """Refuse a fill value, which is as long as an element, of more than a document may have.
+    """Raise an error if a fill value is longer than a metadata document may be.
 
     Raises
     ------
@@ -366,16 +367,18 @@ def check_element(dtype: np.dtype[Any]) -> None:
 
 
 def _narrowed(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """``dtype`` of text or bytes, no longer than ``value`` needs: an element may have gigabytes."""
+    """Shorten the text or bytes ``dtype`` to the length of ``value``: an element may have
+    gigabytes.
+    """
     needed = len(value) if isinstance(value, (str, bytes)) else 64
     width = dtype.itemsize // (4 if dtype.kind == "U" else 1)
     return np.dtype(f"{dtype.byteorder}{dtype.kind}{max(1, min(width, needed))}")
 
 
 def is_zero(value: Any) -> bool:
-    """Whether ``value`` is zero: the empty element of every dtype, of structures and times too."""
+    """Whether ``value`` is zero, the empty element of its dtype, including structures and times."""
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM":
-        # From 2.5 on NumPy deprecates comparing a time to a number without a unit.
+        # NumPy 2.5 deprecates the comparison of a time with a number without a unit.
         return value.ndim == 0 and value.dtype.kind == "m" and not int(value.astype("i8"))
     try:
         return bool(value == 0)

@@ -1,13 +1,13 @@
-"""Data types of v3 and their fill values, to and from NumPy dtypes.
+"""v3 data types and their fill values, to and from NumPy dtypes.
 
-A data type is a name, or a name with a configuration; the dtype it becomes is always in native byte
-order, since in v3 the order of bytes is a matter of codecs. Names are written as zarr-python
-3.4 writes them (``raw_bytes``, ``struct``) and read in every form that has been in use (``r32``,
-``structured`` with its fields as pairs). Types that NumPy lacks (bfloat16, float8, int4, ...) are
-those of ml_dtypes, which is imported when one is met.
+A data type is a name, or a name with a configuration. Its dtype is always in native byte order,
+because in v3 a codec decides the byte order. Names are written as in zarr-python 3.4
+(``raw_bytes``, ``struct``), and read in every form that has been in use (``r32``, ``structured``
+with its fields as pairs). Types that NumPy lacks (bfloat16, float8, int4, ...) are those of
+ml_dtypes, which is imported when such a type is used.
 
-Fill values keep every bit: a NaN that is not the usual one is written as the hex of its bytes, as
-the specification has it ("Fill value", core specification of v3).
+Fill values keep every bit: a NaN other than the usual one is written as the hex of its bytes, as in
+the specification ("Fill value", core specification of v3).
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ _UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs"
 
 
 def decode_data_type(document: Any, where: str) -> DType:
-    """The dtype, in native byte order, that a document's data type means.
+    """The dtype, in native byte order, of a data type in a document.
 
     Raises
     ------
     MetadataError
-        It is none that is known, or its configuration cannot be right.
+        The data type is unknown, or its configuration is invalid.
     """
     try:
         return _dtype_of(document, 0)
@@ -113,14 +113,16 @@ def _dtype_of(document: Any, depth: int) -> DType:
         code, unit = _BY_LENGTH[name]
         length = _whole(configuration["length_bytes"], "length_bytes")
         if length % unit:
-            raise ValueError(f"a length of {length} bytes is no multiple of {unit}")
+            raise ValueError(f"a length of {length} bytes is not a multiple of {unit}")
         return np.dtype(f"{code}{length // unit}")
     if name in VARIABLE_TYPES:
         if depth:
-            raise ValueError("the fields of a structure have a size, which this data type has not")
+            raise ValueError(
+                "fields of a structure are fixed-size, and this data type is variable-length"
+            )
         return VARIABLE_TYPES[name]
     known = (*CORE_TYPES, *_CONFIGURED, *ML_TYPES, *VARIABLE_TYPES)
-    raise ValueError(f"no data type that this version knows{suggestion(name, known)}")
+    raise ValueError(f"this version does not know the data type{suggestion(name, known)}")
 
 
 _BY_LENGTH = {
@@ -148,7 +150,7 @@ def _ml_dtype(name: str) -> DType:
         raise ValueError("this data type needs ml_dtypes: pip install ml_dtypes") from None
     found = getattr(ml_dtypes, name, None)
     if found is None:
-        raise ValueError("the installed ml_dtypes does not have it; a newer one may")
+        raise ValueError("the installed ml_dtypes does not have it; a newer version may")
     dtype: DType = np.dtype(found)
     return dtype
 
@@ -194,7 +196,7 @@ def _struct(fields: Any, depth: int) -> DType:
 
 
 def as_dtype(dtype: Any) -> DType:
-    """The dtype that users mean: one of NumPy, a v3 data type, or its name or document.
+    """The dtype that a user means by a NumPy dtype, a v3 data type, or its name or document.
 
     Raises
     ------
@@ -210,21 +212,21 @@ def as_dtype(dtype: Any) -> DType:
     if is_name or isinstance(dtype, Mapping):
         return decode_data_type(dtype, "dtype")
     if isinstance(dtype, str) and dtype.startswith("array:"):
-        raise MetadataError(f"dtype {dtype!r}: arrays of any length belong to zarr_format=2")
+        raise MetadataError(f"dtype {dtype!r}: variable-length arrays belong to zarr_format=2")
     if dtype is str or dtype is bytes or dtype == "str":
         return BYTES if dtype is bytes else STRING
     found: DType = without_notes(np.dtype(dtype))
-    # A string that may be missing has no data type of its own.
+    # There is no data type for strings with missing values.
     return STRING if found.kind == "T" else found
 
 
 def data_type_of(dtype: DType) -> Any:
-    """The data type that v3 has for a dtype of either byte order: a name, or an object.
+    """The v3 data type of a dtype of either byte order: a name, or an object.
 
     Raises
     ------
     MetadataError
-        It has none (also a ``ValueError``).
+        v3 has no such data type (also a ``ValueError``).
     """
     variable = data_type_name(dtype)
     if variable is not None:
@@ -244,12 +246,12 @@ def data_type_of(dtype: DType) -> Any:
         if dtype.kind == code and dtype.itemsize:
             return {"name": name, "configuration": {"length_bytes": dtype.itemsize}}
     if dtype.hasobject:
-        hint = "say what they are: dtype=str or dtype=bytes; or use zarr_format=2 and object_codec="
+        hint = "pass dtype=str or dtype=bytes; or use zarr_format=2 and object_codec="
     elif dtype.kind in "USV":
         hint = "its elements have no bytes; give a length, for example 'S20'"
     else:
         hint = f"known are {', '.join((*CORE_TYPES, *_CONFIGURED))}"
-    raise MetadataError(f"dtype {dtype}: v3 has no data type for it here; {hint}")
+    raise MetadataError(f"dtype {dtype}: v3 has no such data type; {hint}")
 
 
 def _struct_document(dtype: DType) -> dict[str, Any]:
@@ -276,7 +278,7 @@ def _struct_document(dtype: DType) -> dict[str, Any]:
 
 
 def default_fill(dtype: DType) -> Any:
-    """What a new array reads as where its maker says nothing: zero, or not-a-time."""
+    """The default fill value of a new array: zero, or not-a-time."""
     if dtype.kind in "mM":
         return np.array("NaT", dtype)[()]
     if is_variable(dtype):
@@ -358,12 +360,12 @@ def same_bytes(one: Any, other: Any, dtype: DType) -> bool:
 
 
 def decode_fill(document: Any, dtype: DType, where: str) -> Any:
-    """The element of ``dtype`` that a document's fill value means.
+    """The element of ``dtype`` for a fill value in a document.
 
     Raises
     ------
     MetadataError
-        It does not fit the data type exactly: nothing is wrapped or rounded to an integer.
+        It does not fit the data type exactly. Nothing is wrapped, or rounded to an integer.
     """
     try:
         with warnings.catch_warnings():
@@ -432,7 +434,7 @@ def _decode_number(document: Any, dtype: DType) -> Any:
     if math.isnan(number) and not math.isnan(document):
         if document != 0:
             raise ValueError("not representable")
-        # A type without a zero, whose smallest value TensorStore spells so.
+        # The type has no zero; TensorStore writes its smallest value like this.
         return _element(bytes(dtype.itemsize), dtype)
     if math.isinf(number) and not math.isinf(document):
         raise OverflowError("too large")

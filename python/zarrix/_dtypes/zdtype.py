@@ -1,11 +1,11 @@
-"""Data types of v3 as objects, under the names of zarr-python 3.
+"""v3 data types as objects, under the names of zarr-python 3.
 
     import zarrix as zarr
 
     zarr.create_array(shape=3, dtype=zarr.dtype.Int16())
 
-An object is a NumPy dtype and the name that documents have for it. NumPy dtypes do everywhere;
-these are for code that was written for zarr-python.
+An object has a NumPy dtype and its name in documents. NumPy dtypes are accepted everywhere; these
+objects are for code that was written for zarr-python.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class ZDType:
         return cls.from_native_dtype(decode_data_type(data, "data type"))
 
     def to_json(self, zarr_format: Literal[2, 3] = 3) -> Any:
-        """What documents of the format call it."""
+        """Its name in documents of the format."""
         _check_format(zarr_format)
         if zarr_format == 2:
             objects = object_codec_of(self.dtype)
@@ -112,7 +112,7 @@ class ZDType:
 
     @property
     def endianness(self) -> str | None:
-        """Byte order in memory, the machine's; None where there is none to speak of."""
+        """Byte order in memory, that of the machine; None if elements have no byte order."""
         return None if self.dtype.byteorder == "|" else sys.byteorder
 
     @property
@@ -156,7 +156,7 @@ class _Plain(ZDType):
 
 
 class _OfLength(ZDType):
-    """Elements of so many bytes; of so many characters for text."""
+    """Elements of a fixed number of bytes, or of characters for text."""
 
     def __init__(self, *, length: int, endianness: str = "little") -> None:
         super().__init__(np.dtype(f"{self.code}{length}"))
@@ -181,12 +181,12 @@ class _Time(ZDType):
 
     @property
     def scale_factor(self) -> int:
-        """How many units one step is."""
+        """The number of units in one step."""
         return np.datetime_data(self.dtype)[1]
 
 
 class Struct(ZDType):
-    """Elements with named fields of data types of their own."""
+    """Elements with named fields, each with its own data type."""
 
     def __init__(self, *, fields: Any) -> None:
         described = [(name, as_dtype(kind)) for name, kind in fields]
@@ -203,14 +203,14 @@ Structured = Struct
 
 
 class VariableLengthUTF8(ZDType):
-    """Texts of any length: NumPy's strings, or objects where NumPy is older than 2."""
+    """Variable-length text: NumPy strings, or objects with NumPy older than 2."""
 
     def __init__(self) -> None:
         super().__init__(STRING)
 
 
 class VariableLengthBytes(ZDType):
-    """Bytes of any length, as objects."""
+    """Variable-length bytes, as objects."""
 
     def __init__(self) -> None:
         super().__init__(BYTES)
@@ -250,7 +250,7 @@ _BY_CODE = {
 
 
 def parse_dtype(dtype_spec: Any, *, zarr_format: Literal[2, 3] = 3) -> ZDType:
-    """The data type that a NumPy dtype, a name, a document or a data type means.
+    """The data type of a NumPy dtype, a name, a document or a data type.
 
     Raises
     ------
