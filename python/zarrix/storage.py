@@ -16,16 +16,10 @@ from zarrix._metadata import v2 as _v2
 from zarrix._nodes import nodes
 from zarrix._stores.base import Store
 from zarrix._stores.fsspec import FsspecStore, FSStore
-from zarrix._stores.open import (
-    DictStore,
-    DirectoryStore,
-    KVStore,
-    LocalStore,
-    MemoryStore,
-    NestedDirectoryStore,
-    TempStore,
-    as_store,
-)
+from zarrix._stores.local import DirectoryStore, LocalStore, NestedDirectoryStore, TempStore
+from zarrix._stores.mapping import KVStore
+from zarrix._stores.memory import DictStore, MemoryStore
+from zarrix._stores.open import as_store
 from zarrix._stores.path import StorePath, normalize_storage_path
 from zarrix._stores.remote.store import NeedsFsspec, RemoteStore, RemoteZipStore
 from zarrix._stores.zip import ZipStore

@@ -50,7 +50,8 @@ from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes, require_json
 from zarrix._nodes.undo import or_nothing
 from zarrix._selection.values import is_lazy
-from zarrix._stores.open import Store, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 
 __all__ = [

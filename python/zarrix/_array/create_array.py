@@ -32,7 +32,8 @@ from zarrix._nodes import nodes
 from zarrix._nodes.attributes import require_json
 from zarrix._nodes.undo import or_nothing
 from zarrix._selection.values import equal_chunks, is_lazy
-from zarrix._stores.open import Store, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["create_array", "from_array", "new_metadata"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._nodes.on_demand import on_demand
-from zarrix._stores.open import Store
+from zarrix._stores.base import Store
 
 if TYPE_CHECKING:
     from zarrix._hierarchy.group import Group

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 from weakref import WeakSet
 
 from zarrix._errors import WriterError
-from zarrix._stores.open import DirectoryStore
+from zarrix._stores.local import DirectoryStore
 
 if TYPE_CHECKING:
     from zarrix._array.state import ArrayState

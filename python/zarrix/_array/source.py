@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from zarrix._array.array import Array
-from zarrix._stores.open import KVStore, MemoryStore, Store, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.mapping import KVStore
+from zarrix._stores.memory import MemoryStore
+from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["in_memory", "safe_source"]

@@ -38,7 +38,8 @@ from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.consolidate import keep_true
 from zarrix._nodes.member import Member
 from zarrix._runtime.config import config
-from zarrix._stores.open import Store, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["ArrayState"]

@@ -15,7 +15,8 @@ from zarrix._display.progress import Progress, phase
 from zarrix._errors import CopyError, PathNotFoundError
 from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
 from zarrix._nodes.nodes import describe
-from zarrix._stores.base import Store, is_document
+from zarrix._stores.base import Store
+from zarrix._stores.keys import is_document
 from zarrix._stores.open import as_store
 
 __all__ = ["copy_store"]

@@ -21,7 +21,7 @@ from zarrix._metadata.keywords import (
 )
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes
-from zarrix._stores.open import Store
+from zarrix._stores.base import Store
 
 __all__ = ["Creating"]
 

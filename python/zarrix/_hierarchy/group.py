@@ -33,7 +33,9 @@ from zarrix._nodes.attributes import Attributes, require_json
 from zarrix._nodes.consolidate import keep_true
 from zarrix._nodes.member import Member
 from zarrix._nodes.undo import or_nothing
-from zarrix._stores.open import MemoryStore, Store, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.memory import MemoryStore
+from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["Group"]

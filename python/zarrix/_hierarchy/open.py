@@ -37,7 +37,8 @@ from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import Attributes, require_json
 from zarrix._nodes.consolidate import consolidate, open_store
 from zarrix._nodes.undo import or_nothing
-from zarrix._stores.open import Store, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = [

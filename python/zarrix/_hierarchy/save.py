@@ -15,7 +15,8 @@ from zarrix._display.printable import printable
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import group, open  # noqa: A004
 from zarrix._metadata.keywords import Format
-from zarrix._stores.open import Store, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.open import as_store
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -22,7 +22,8 @@ from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.consolidate import view
 from zarrix._nodes.on_demand import on_demand
-from zarrix._stores.open import Store, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.open import as_store
 from zarrix._stores.path import StorePath, normalize_storage_path
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from zarrix._nodes.broken import CANNOT_OPEN, BrokenMember, warn_of
 if TYPE_CHECKING:
     from zarrix._hierarchy.group import Group
     from zarrix._metadata.keywords import Format
-    from zarrix._stores.open import Store
+    from zarrix._stores.base import Store
 
 __all__ = ["Visiting"]
 

@@ -18,8 +18,8 @@ import numpy as np
 from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._nodes.consolidate import keep_true
-from zarrix._stores.base import place
-from zarrix._stores.open import Store, as_store
+from zarrix._stores.base import Store, place
+from zarrix._stores.open import as_store
 
 __all__ = ["Attributes", "require_json"]
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from zarrix._nodes.attributes import Attributes
-    from zarrix._stores.open import Store
+    from zarrix._stores.base import Store
 
 __all__ = ["Member"]
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 
 from zarrix import _engine
-from zarrix._stores.base import Store, is_document
+from zarrix._stores.base import Store
+from zarrix._stores.keys import is_document
 
 __all__ = ["chunk_left", "forget_attributes"]
 

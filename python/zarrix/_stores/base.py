@@ -19,6 +19,7 @@ from zarrix import _engine
 from zarrix._errors import InvalidKeyError, LockWaitWarning, LostUpdateWarning, ReadOnlyError
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import check_durability, config
+from zarrix._stores.keys import NODE_DOCUMENTS, is_document, key_of
 from zarrix._stores.listed_once import listed_once, names_below
 from zarrix._stores.path import normalize_storage_path
 from zarrix._stores.redaction import public_url
@@ -29,17 +30,7 @@ __all__ = [
     "LostUpdateWarning",
     "Store",
     "as_buffer",
-    "is_document",
 ]
-
-
-_NODE_DOCUMENTS = (".zarray", ".zgroup", "zarr.json")
-_DOCUMENTS = frozenset((*_NODE_DOCUMENTS, ".zattrs", ".zmetadata"))
-
-
-def is_document(key: str) -> bool:
-    """Whether the value of ``key`` says what a node is."""
-    return key.rpartition("/")[2] in _DOCUMENTS
 
 
 def _most_bytes(key: str) -> int:
@@ -196,7 +187,7 @@ class Store(MutableMapping[str, Any]):
         """
         self._forbid_changes()
         prefix = self.engine_path(normalize_storage_path(path))
-        self._engine.delete_node(prefix, _NODE_DOCUMENTS, fsync=self.syncs)
+        self._engine.delete_node(prefix, NODE_DOCUMENTS, fsync=self.syncs)
 
     def rename(self, src_path: str, dst_path: str) -> None:
         """Move everything at and below ``src_path`` to ``dst_path``, which must not exist.
@@ -206,7 +197,7 @@ class Store(MutableMapping[str, Any]):
         self._forbid_changes()
         source, target = normalize_storage_path(src_path), normalize_storage_path(dst_path)
         source, target = self.engine_path(source), self.engine_path(target)
-        self._engine.move_node(source, target, _NODE_DOCUMENTS, fsync=self.syncs)
+        self._engine.move_node(source, target, NODE_DOCUMENTS, fsync=self.syncs)
 
     def getsize(self, path: str | None = None) -> int:
         """Bytes of the value at ``path``, or of the values directly below it; 0 if none are."""
@@ -217,7 +208,7 @@ class Store(MutableMapping[str, Any]):
         files, directories = self._engine.list_dir(prefix)
         if not directories:
             return self._engine.size_prefix(prefix)
-        names = [f"{prefix}/{name}" if prefix else name for name in files]
+        names = [key_of(prefix, name) for name in files]
         return sum(self._engine.size(name) or 0 for name in names)
 
     def __getstate__(self) -> Any:

@@ -16,13 +16,14 @@ from types import ModuleType
 from typing import Any, Self
 
 from zarrix import _engine
-from zarrix._stores.base import EngineStore
+from zarrix._errors import suggestion
+from zarrix._stores.base import EngineStore, Store
 from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, kept, place_of, secrets_of
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 from zarrix._stores.redaction import hiding, public_url
 from zarrix._stores.remote.store import of_filesystem
 
-__all__ = ["FSStore", "FsspecStore"]
+__all__ = ["FSStore", "FsspecStore", "of_map", "of_url"]
 
 _BUCKETS = ("s3://", "s3a://", "gs://", "gcs://")
 _MISSING = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
@@ -343,6 +344,44 @@ def _synchronous(fs: Any) -> Any:
     if getattr(fs, "asynchronous", False):
         return type(fs)(*fs.storage_args, **{**fs.storage_options, "asynchronous": False})
     return fs
+
+
+def of_map(files: Any, storage_options: object = None) -> Store:
+    """The store of an ``fsspec.FSMap``: the engine's own where it understands its options."""
+    native = of_filesystem(files.fs, files.root)
+    if native is not None:
+        return native
+    return FSStore(files.root, fs=files.fs, missing_exceptions=files.missing_exceptions)
+
+
+def of_url(url: str, storage_options: Mapping[str, Any] | None) -> Store:
+    """The store of any URL that fsspec opens.
+
+    Raises
+    ------
+    ImportError
+        fsspec is not installed.
+    ValueError
+        fsspec has no file system of the scheme.
+    """
+    try:
+        fsspec = importlib.import_module("fsspec")
+    except ImportError:
+        raise ImportError(
+            f"{public_url(url)!r} is a URL, which is opened with fsspec: pip install fsspec, "
+            "and s3fs, gcsfs or adlfs for the cloud"
+        ) from None
+    scheme = url.partition("://")[0]
+    try:
+        fsspec.get_filesystem_class(scheme.partition("::")[0])
+    except ValueError:
+        close = suggestion(scheme, fsspec.available_protocols())
+        raise ValueError(
+            f"{public_url(url)!r}: fsspec knows no file system {scheme!r}{close}"
+        ) from None
+    with hiding(lambda: storage_options or {}):
+        files = fsspec.get_mapper(url, **(storage_options or {}))
+    return of_map(files)
 
 
 for _class in (FSStore, FsspecStore):

@@ -20,11 +20,11 @@ from zarrix._errors import suggestion
 from zarrix._stores.awaited import Answer, AwaitedStore, Part
 from zarrix._stores.base import Store
 from zarrix._stores.coalesce import GAP_BYTES, coalesce_ranges, slice_ranges
-from zarrix._stores.open import LocalStore
+from zarrix._stores.local import LocalStore
 from zarrix._stores.remote.store import NeedsFsspec, RemoteStore
 from zarrix._stores.secrets import split_secrets
 
-__all__ = ["ObjectStore", "is_obstore"]
+__all__ = ["ObjectStore", "is_obstore", "of_obstore"]
 
 
 # By class of obstore: the scheme, what names the bucket, and what its configuration calls options
@@ -238,6 +238,11 @@ class ObjectStore(AwaitedStore):
         if isinstance(self._native, LocalStore):
             return repr(self._native.path)
         return f"of {type(self._inner).__name__} at {id(self._inner):#x}"
+
+
+def of_obstore(store: Any, options: object = None) -> ObjectStore:
+    """The store of an instance of one of obstore's classes."""
+    return ObjectStore(store)
 
 
 ObjectStore.__module__ = "zarrix.storage"

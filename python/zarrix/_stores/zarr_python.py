@@ -24,8 +24,12 @@ from typing import Any, NamedTuple
 
 from zarrix._runtime import event_loop
 from zarrix._stores.awaited import Answer, AwaitedStore, Part, gather
-from zarrix._stores.base import Store, is_document
+from zarrix._stores.base import Store
 from zarrix._stores.coalesce import GAP_BYTES, coalesce_ranges, slice_ranges
+from zarrix._stores.fsspec import FsspecStore
+from zarrix._stores.keys import is_document, key_of
+from zarrix._stores.local import LocalStore
+from zarrix._stores.obstore import ObjectStore
 from zarrix._stores.wrapper import WrapperStore
 
 __all__ = ["AsyncStore", "of_zarr_python"]
@@ -78,7 +82,7 @@ class SuffixByteRequest:
     suffix: int
 
 
-def of_zarr_python(store: Any) -> Store | None:
+def of_zarr_python(store: Any, options: object = None) -> Store | None:
     """The store of this package for one of zarr-python 3, or one with its methods; else None."""
     if type(store).__module__.partition(".")[0] == "icechunk" and hasattr(store, "store"):
         # A session, which has the store.
@@ -118,16 +122,10 @@ def _native(store: Any) -> Store | None:
     if kind.__module__.rpartition(".")[0] != "zarr.storage":
         return None
     if kind.__name__ == "LocalStore":
-        from zarrix._stores.open import LocalStore
-
         return LocalStore(store.root, read_only=store.read_only)
     if kind.__name__ == "FsspecStore":
-        from zarrix._stores.fsspec import FsspecStore
-
         return FsspecStore(store.fs, store.read_only, store.path, store.allowed_exceptions)
     if kind.__name__ == "ObjectStore":
-        from zarrix._stores.obstore import ObjectStore
-
         return ObjectStore(store.store, read_only=store.read_only)
     return None
 
@@ -293,7 +291,7 @@ class AsyncStore(AwaitedStore):
         """Whether a name that is listed has a value, and whether others continue it."""
         if is_document(name):
             return True, False
-        path = f"{prefix}/{name}" if prefix else name
+        path = key_of(prefix, name)
         if not await self._is_continued(path):
             return True, False
         has_value = False

@@ -15,9 +15,10 @@ from typing import Any
 from zarrix._engine import ZipStore as Archive
 from zarrix._errors import MetadataError, shorten
 from zarrix._stores.base import EngineStore
+from zarrix._stores.keys import ZARR_JSON
 from zarrix._stores.path import normalize_dimension_separator
 
-__all__ = ["ZipStore"]
+__all__ = ["ZipStore", "of_path"]
 
 # What is still open when the interpreter ends; what is collected before is written then.
 _open_stores: weakref.WeakValueDictionary[int, ZipStore] = weakref.WeakValueDictionary()
@@ -156,13 +157,13 @@ class ZipStore(EngineStore):
     def _root_members(self) -> dict[str, Any]:
         """The metadata of the root in v3; empty where there is none."""
         try:
-            members = json.loads(self.get("zarr.json", b"{}"))
+            members = json.loads(self.get(ZARR_JSON, b"{}"))
         except RecursionError:
-            raise MetadataError("zarr.json: the JSON is nested too deep") from None
+            raise MetadataError(f"{ZARR_JSON}: the JSON is nested too deep") from None
         except ValueError as error:
-            raise MetadataError(f"zarr.json: not JSON ({error})") from None
+            raise MetadataError(f"{ZARR_JSON}: not JSON ({error})") from None
         if not isinstance(members, dict):
-            raise MetadataError(f"zarr.json: is {shorten(members)}; expected a JSON object")
+            raise MetadataError(f"{ZARR_JSON}: is {shorten(members)}; expected a JSON object")
         return members
 
     def pack(self) -> int:
@@ -187,6 +188,11 @@ class ZipStore(EngineStore):
 
     def __repr__(self) -> str:
         return f"<zarrix.storage.ZipStore {self.path!r}>"
+
+
+def of_path(path: str, storage_options: object = None) -> ZipStore | None:
+    """The store of an archive on this machine; None where ``path`` is a directory."""
+    return None if os.path.isdir(path) else ZipStore(path)
 
 
 @atexit.register

@@ -14,7 +14,7 @@ from typing import Any
 
 from zarrix._display.progress import Progress, phase
 from zarrix._runtime.config import config
-from zarrix._stores.open import Store
+from zarrix._stores.base import Store
 from zarrix.operate._orphans import SET_ASIDE
 from zarrix.operate._place import nothing_at, place_of
 from zarrix.operate._survey import Problem

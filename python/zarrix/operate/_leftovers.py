@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from zarrix._stores.open import Store
+from zarrix._stores.base import Store
 from zarrix.operate._survey import above_of
 
 __all__ = ["find_leftovers", "remove_leftovers"]

@@ -28,7 +28,8 @@ from zarrix._metadata.json import json_loads
 from zarrix._metadata.translate import parsed, same_fill, to_2, to_3, zattrs
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.consolidate import consolidate
-from zarrix._stores.open import Store, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["Migration", "migrate"]

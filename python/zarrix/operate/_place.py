@@ -12,7 +12,8 @@ from zarrix._errors import PathNotFoundError
 from zarrix._hierarchy.group import Group
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import ConsolidatedStore
-from zarrix._stores.open import Store, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["Place", "nothing_at", "place_of"]

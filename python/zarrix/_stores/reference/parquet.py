@@ -22,6 +22,7 @@ from typing import Any
 from zarrix._errors import CorruptStoreError, shorten
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
+from zarrix._stores.keys import ZARRAY, ZMETADATA, key_of
 from zarrix._stores.reference.document import byte_count, parsed
 from zarrix._stores.reference.targets import Part
 
@@ -59,15 +60,17 @@ class ParquetReferences:
     def __init__(self, folder: Store, shown: str) -> None:
         _parquet()
         self._folder, self._shown = folder, shown
-        document = folder.get(".zmetadata")
+        document = folder.get(ZMETADATA)
         if document is None:
-            raise CorruptStoreError(f"{shown} has no references: no .zmetadata is there")
-        consolidated = parsed(document, f"{shown}: .zmetadata")
+            raise CorruptStoreError(f"{shown} has no references: no {ZMETADATA} is there")
+        consolidated = parsed(document, f"{shown}: {ZMETADATA}")
         try:
             self._rows = byte_count(consolidated["record_size"])
             documents = dict(consolidated["metadata"])
         except (ValueError, KeyError, TypeError) as error:
-            raise CorruptStoreError(f"{shown}: .zmetadata lists no references: {error!r}") from None
+            raise CorruptStoreError(
+                f"{shown}: {ZMETADATA} lists no references: {error!r}"
+            ) from None
         if self._rows == 0:
             raise CorruptStoreError(f"{shown}: record_size is {self._rows}")
         self._documents = {key: json.dumps(one).encode() for key, one in documents.items()}
@@ -75,7 +78,7 @@ class ParquetReferences:
         self._grids = {
             key.rpartition("/")[0]: self._grid(key, documents[key])
             for key in documents
-            if key.rpartition("/")[2] == ".zarray"
+            if key.rpartition("/")[2] == ZARRAY
         }
         self._start_empty()
 
@@ -131,7 +134,7 @@ class ParquetReferences:
                 for row in range(rows):
                     if _is_there(table, row):
                         name = ".".join(map(str, _unravel(first + row, grid)))
-                        yield f"{array}/{name}" if array else name
+                        yield key_of(array, name)
 
     def _partitions_of(self, array: str, count: int) -> Iterable[int]:
         """The numbers of the partitions of an array, of which there can be ``count``."""
@@ -167,7 +170,7 @@ class ParquetReferences:
                 self._partitions.move_to_end(place)
                 return self._partitions[place]
         # A slow folder is read by all who need it at once.
-        key = f"{array}/refs.{number}.parq" if array else f"refs.{number}.parq"
+        key = key_of(array, f"refs.{number}.parq")
         most = config.max_document_bytes
         stored = self._folder._engine.get(key, most=most)
         if stored is not None and len(stored) > most:

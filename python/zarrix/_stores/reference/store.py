@@ -16,23 +16,25 @@ from typing import Any
 from zarrix._errors import CorruptStoreError
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
-from zarrix._stores.open import DirectoryStore, as_store
+from zarrix._stores.keys import ZMETADATA
+from zarrix._stores.local import DirectoryStore
+from zarrix._stores.open import as_store
 from zarrix._stores.python import PythonStore
 from zarrix._stores.redaction import hiding, public_url
 from zarrix._stores.reference.document import JsonReferences, parsed
 from zarrix._stores.reference.parquet import ParquetReferences
 from zarrix._stores.reference.targets import Targets
 
-__all__ = ["ReferenceStore", "holds_references"]
+__all__ = ["ReferenceStore", "of_path"]
 
 _PARQUET = (".parq", ".parquet")
 
 
-def holds_references(path: str) -> bool:
+def _holds_references(path: str) -> bool:
     """Whether a path of this machine is references by its name, and by what is there."""
     if path.endswith(".json"):
         return os.path.isfile(path)
-    document = os.path.join(path, ".zmetadata")
+    document = os.path.join(path, ZMETADATA)
     if not path.endswith(_PARQUET) or not os.path.isfile(document):
         return False
     # An array or group may be called so, too.
@@ -166,6 +168,11 @@ class ReferenceStore(PythonStore):
 
     def _place(self) -> str:
         return self._shown
+
+
+def of_path(path: str, storage_options: object = None) -> ReferenceStore | None:
+    """The store of references on this machine; None where ``path`` is something else."""
+    return ReferenceStore(path) if _holds_references(path) else None
 
 
 ReferenceStore.__module__ = "zarrix.storage"

@@ -15,9 +15,13 @@ from urllib.parse import unquote, urlsplit
 
 from zarrix._errors import CorruptStoreError
 from zarrix._runtime.config import config
-from zarrix._stores.base import Store, is_document
-from zarrix._stores.open import DirectoryStore, as_store
+from zarrix._stores.base import Store
+from zarrix._stores.fsspec import FsspecStore
+from zarrix._stores.keys import is_document
+from zarrix._stores.local import DirectoryStore
+from zarrix._stores.open import as_store
 from zarrix._stores.redaction import public_error, public_text, public_url
+from zarrix._stores.registry import SERVER_SCHEMES
 from zarrix._stores.remote import store as _remote
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
@@ -26,20 +30,7 @@ __all__ = ["Part", "Targets"]
 # A URL, the first byte there, and how many; None for all.
 Part = tuple[str, int, int | None]
 
-# Whose servers a scheme means.
-_SERVICES = {
-    "s3": "s3",
-    "s3a": "s3",
-    "gs": "gs",
-    "gcs": "gs",
-    "az": "az",
-    "abfs": "az",
-    "abfss": "az",
-    "http": "http",
-    "https": "http",
-    "hdfs": "hdfs",
-}
-_SCHEMES = ("file", "memory", *_SERVICES)
+_SCHEMES = ("file", "memory", *SERVER_SCHEMES)
 # References may name any number of folders.
 _MOST_OPEN = 256
 _MOST_KNOWN = 10_000
@@ -187,8 +178,6 @@ class Targets:
                         "the references in it"
                     )
                 return store
-        from zarrix._stores.fsspec import FsspecStore
-
         return FsspecStore.from_url(folder, given, read_only=True)
 
     def _options_for(self, place: str) -> _Options:
@@ -280,7 +269,7 @@ def _is_below(place: str, allowed: Sequence[str]) -> bool:
 
 
 def _service(place: str) -> str:
-    return _SERVICES.get(place.partition("://")[0], "") if "://" in place else ""
+    return _remote.service_of(place.partition("://")[0]) if "://" in place else ""
 
 
 def _host(place: str) -> str:

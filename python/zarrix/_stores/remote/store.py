@@ -24,20 +24,21 @@ from zarrix._stores.remote import azure, gcs, hdfs, http, s3
 from zarrix._stores.remote.options import Address, NeedsFsspec, UnknownOption
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
-__all__ = ["NeedsFsspec", "RemoteStore", "RemoteZipStore", "handles", "of_filesystem", "open_url"]
+__all__ = ["NeedsFsspec", "RemoteStore", "RemoteZipStore", "of_filesystem", "of_url", "service_of"]
 
 _Translate = Callable[[str, Mapping[str, Any], Mapping[str, str]], Address]
-_SERVICES: dict[str, _Translate] = {
-    "s3": s3.address,
-    "s3a": s3.address,
-    "gs": gcs.address,
-    "gcs": gcs.address,
-    "az": azure.address,
-    "abfs": azure.address,
-    "abfss": azure.address,
-    "http": http.address,
-    "https": http.address,
-    "hdfs": hdfs.address,
+# By scheme: the service, and what reads its addresses and options.
+_SERVICES: dict[str, tuple[str, _Translate]] = {
+    "s3": ("s3", s3.address),
+    "s3a": ("s3", s3.address),
+    "gs": ("gs", gcs.address),
+    "gcs": ("gs", gcs.address),
+    "az": ("az", azure.address),
+    "abfs": ("az", azure.address),
+    "abfss": ("az", azure.address),
+    "http": ("http", http.address),
+    "https": ("http", http.address),
+    "hdfs": ("hdfs", hdfs.address),
 }
 
 # fsspec's file systems whose options are ours, too, by package and class.
@@ -49,10 +50,9 @@ _FILE_SYSTEMS = {
 }
 
 
-def handles(url: str) -> bool:
-    """Whether the scheme of ``url`` is one of ours."""
-    url = url.removeprefix("zip::")
-    return "::" not in url and url.partition("://")[0] in _SERVICES
+def service_of(scheme: str) -> str:
+    """The service that a scheme means; empty where the engine has none for it."""
+    return _SERVICES[scheme][0] if scheme in _SERVICES else ""
 
 
 def _cache_folder(given: Any) -> str:
@@ -69,12 +69,19 @@ def _cache_bytes(given: Any) -> str:
 _CACHE: dict[str, Callable[[Any], str]] = {"cache": _cache_folder, "cache_bytes": _cache_bytes}
 
 
-def open_url(url: str, storage_options: Mapping[str, Any] | None) -> RemoteStore:
-    """The store at ``url``; in a zip archive where it ends so, or begins with ``zip::``."""
-    place = url.removeprefix("zip::")
-    if place != url or place.endswith((".zip", ".ozx")):
-        return RemoteZipStore(place, storage_options)
-    return RemoteStore(place, storage_options)
+def of_url(url: str, storage_options: Mapping[str, Any] | None) -> RemoteStore | None:
+    """The store at ``url``; in a zip archive where it ends so, or begins with ``zip::``.
+
+    None for chains, and for options that only fsspec understands.
+    """
+    address = url.removeprefix("zip::")
+    if "::" in address:
+        return None
+    is_archive = address != url or address.endswith((".zip", ".ozx"))
+    try:
+        return (RemoteZipStore if is_archive else RemoteStore)(address, storage_options)
+    except NeedsFsspec:
+        return None
 
 
 def of_filesystem(fs: Any, root: str) -> RemoteStore | None:
@@ -217,7 +224,7 @@ def _address(url: str, options: Mapping[str, Any]) -> Address:
     cache = {name: options[name] for name in _CACHE if options.get(name) is not None}
     options = {name: value for name, value in options.items() if name not in _CACHE}
     try:
-        there = _SERVICES[scheme](url, options, os.environ)
+        there = _SERVICES[scheme][1](url, options, os.environ)
         there.options |= {name: _CACHE[name](value) for name, value in cache.items()}
         return there
     except UnknownOption as unknown:

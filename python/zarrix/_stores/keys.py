@@ -1,0 +1,58 @@
+"""Names of metadata documents, and the keys of values below a path.
+
+No other file of the package writes these names; `tests/stores/test_keys.py` checks that.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ARRAY_DOCUMENT",
+    "ATTRIBUTES_DOCUMENT",
+    "CONSOLIDATED_DOCUMENT",
+    "DOCUMENTS",
+    "DOCUMENTS_OF_A_NODE",
+    "GROUP_DOCUMENT",
+    "NODE_DOCUMENTS",
+    "ZARRAY",
+    "ZARR_JSON",
+    "ZATTRS",
+    "ZGROUP",
+    "ZMETADATA",
+    "is_document",
+    "key_of",
+]
+
+ZARRAY = ".zarray"
+ZGROUP = ".zgroup"
+ZATTRS = ".zattrs"
+ZMETADATA = ".zmetadata"
+ZARR_JSON = "zarr.json"
+
+# By version of the format: where the metadata of an array, of a group, their attributes and
+# consolidated metadata are.
+ARRAY_DOCUMENT = {2: ZARRAY, 3: ZARR_JSON}
+GROUP_DOCUMENT = {2: ZGROUP, 3: ZARR_JSON}
+ATTRIBUTES_DOCUMENT = {2: ZATTRS, 3: ZARR_JSON}
+CONSOLIDATED_DOCUMENT = {2: ZMETADATA, 3: ZARR_JSON}
+# All documents that one node can have, but consolidated metadata.
+DOCUMENTS_OF_A_NODE = {2: (ZGROUP, ZARRAY, ZATTRS), 3: (ZARR_JSON,)}
+
+# A node exists where one of these is stored.
+NODE_DOCUMENTS = (ZARRAY, ZGROUP, ZARR_JSON)
+DOCUMENTS = frozenset((ZARRAY, ZGROUP, ZATTRS, ZMETADATA, ZARR_JSON))
+
+
+def is_document(key: str) -> bool:
+    """Whether the value of ``key`` is a metadata document."""
+    return key.rpartition("/")[2] in DOCUMENTS
+
+
+def key_of(path: str, name: str) -> str:
+    """The key of ``name`` at ``path``, which is ``""`` for the root.
+
+    Examples
+    --------
+    >>> key_of("a/b", "0.0"), key_of("", "0.0")
+    ('a/b/0.0', '0.0')
+    """
+    return f"{path}/{name}" if path else name

@@ -1,0 +1,177 @@
+"""Stores of keys as files below a directory of this machine."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from zarrix import _engine
+from zarrix._errors import FSPathExistNotDir
+from zarrix._stores.base import EngineStore
+from zarrix._stores.keys import ZARRAY
+from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["DirectoryStore", "LocalStore", "NestedDirectoryStore", "TempStore", "of_url"]
+
+
+class DirectoryStore(EngineStore):
+    """Keys as files below a directory of a local file system.
+
+    A value appears whole or not at all, whatever is killed when; any number of threads and
+    processes may read and write.
+
+    Parameters
+    ----------
+    path : str or Path
+        The directory; it is made when something is first written.
+    normalize_keys : bool
+        Spell all keys in lower case, for file systems that do not tell cases apart.
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of arrays created here, where they name none.
+
+    Raises
+    ------
+    FSPathExistNotDir
+        ``path`` exists and is a file.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        normalize_keys: bool = False,
+        dimension_separator: str | None = None,
+    ) -> None:
+        absolute = os.path.abspath(os.fsdecode(path))
+        if not os.path.isdir(absolute) and os.path.exists(absolute):
+            raise FSPathExistNotDir(f"{absolute!r} is a file; a store needs a directory")
+        self.path = absolute
+        self.normalize_keys = normalize_keys
+        self._dimension_separator = normalize_dimension_separator(dimension_separator)
+
+    def _open(self) -> _engine.Store:
+        return _engine.LocalStore(self.path)
+
+    def engine_path(self, path: str) -> str:
+        """``path`` as the engine store spells it: in lower case with ``normalize_keys``."""
+        return path.lower() if self.normalize_keys else path
+
+    def dir_path(self, path: str | None = None) -> str:
+        """The directory of the file system that holds ``path``."""
+        inside = self.engine_path(normalize_storage_path(path))
+        return os.path.join(self.path, inside) if inside else self.path
+
+    def listdir(self, path: str | None = None) -> list[str]:
+        """The names directly below ``path``, sorted; chunk keys of an array are whole."""
+        names = super().listdir(path)
+        if self._dimension_separator != "/" or ZARRAY not in names:
+            return names
+        prefix = self.engine_path(normalize_storage_path(path))
+        start = len(prefix) + 1 if prefix else 0
+        keys = [key[start:] for key in self._engine.list_prefix(prefix)]
+        chunks = {key for key in keys if key.split("/", 1)[0].isdecimal()}
+        return sorted(chunks | {name for name in names if not name.isdecimal()})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DirectoryStore):
+            return NotImplemented
+        return self.path == other.path and self.normalize_keys == other.normalize_keys
+
+    def __repr__(self) -> str:
+        return f"<zarrix.storage.{type(self).__name__} {self.path!r}>"
+
+
+class LocalStore(DirectoryStore):
+    """A `DirectoryStore` as zarr-python 3 makes it.
+
+    Parameters
+    ----------
+    root : str or Path
+        The directory; it is made when something is first written.
+    read_only : bool
+        Refuse changes, in the store and in all that is opened from it.
+    """
+
+    def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
+        super().__init__(root)
+        self._writeable = not read_only
+
+    @property
+    def root(self) -> Path:
+        """The directory."""
+        from pathlib import Path
+
+        return Path(self.path)
+
+
+class NestedDirectoryStore(DirectoryStore):
+    """A `DirectoryStore` whose arrays keep their chunks in nested directories, ``0/0`` for ``0.0``.
+
+    Parameters
+    ----------
+    path, normalize_keys
+        As for `DirectoryStore`.
+    dimension_separator : "/"
+        Nothing else is allowed.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        normalize_keys: bool = False,
+        dimension_separator: str | None = "/",
+    ) -> None:
+        if dimension_separator not in ("/", None):
+            raise ValueError(
+                f"NestedDirectoryStore takes dimension_separator '/', not {dimension_separator!r}"
+            )
+        super().__init__(path, normalize_keys, "/")
+
+
+class TempStore(DirectoryStore):
+    """A `DirectoryStore` in a new temporary directory, removed when this process ends.
+
+    Parameters
+    ----------
+    suffix, prefix, dir : str, optional
+        Of the directory, as in ``tempfile.mkdtemp``.
+    normalize_keys, dimension_separator
+        As for `DirectoryStore`.
+    """
+
+    def __init__(
+        self,
+        suffix: str = "",
+        prefix: str = "zarr",
+        dir: str | None = None,
+        normalize_keys: bool = False,
+        dimension_separator: str | None = None,
+    ) -> None:
+        import tempfile
+
+        path = tempfile.mkdtemp(suffix=suffix, prefix=prefix, dir=dir)
+        atexit.register(_remove_own_tree, path, os.getpid())
+        super().__init__(path, normalize_keys, dimension_separator)
+
+
+def _remove_own_tree(path: str, owner: int) -> None:
+    # A forked child runs this too, if it ends normally; the directory is still its parent's.
+    if os.getpid() == owner:
+        import shutil
+
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def of_url(url: str, storage_options: Mapping[str, Any] | None) -> DirectoryStore | None:
+    """The store of a ``file://`` URL; None with storage options, which fsspec understands."""
+    return None if storage_options else DirectoryStore(url.partition("://")[2])
+
+
+for _class in (DirectoryStore, LocalStore, NestedDirectoryStore, TempStore):
+    # Printed as in 2.18 ("Store type : zarrix.storage.DirectoryStore"), and pickled so.
+    _class.__module__ = "zarrix.storage"
+del _class

@@ -1,0 +1,55 @@
+"""Any mutable mapping of str to bytes as a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+from zarrix import _engine
+from zarrix._stores.base import EngineStore, Store
+
+__all__ = ["KVStore"]
+
+
+class KVStore(EngineStore):
+    """Any mutable mapping of str to bytes as a store: a dict, an fsspec mapping, another store.
+
+    Keys that no store accepts, such as ``../a``, are refused before the mapping sees them.
+
+    Parameters
+    ----------
+    mutablemapping : MutableMapping
+        Kept, not copied. The engine uses its ``getitems`` where it has one.
+    """
+
+    def __init__(self, mutablemapping: MutableMapping[str, Any]) -> None:
+        self._mutable_mapping = mutablemapping
+        self._dimension_separator = getattr(mutablemapping, "_dimension_separator", None)
+
+    def _open(self) -> _engine.Store:
+        inner = self._mutable_mapping
+        return inner._engine if isinstance(inner, Store) else _engine.MappingStore(inner)
+
+    def engine_path(self, path: str) -> str:
+        """``path`` as the engine store spells it."""
+        inner = self._mutable_mapping
+        return inner.engine_path(path) if isinstance(inner, Store) else path
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._mutable_mapping)
+
+    def __len__(self) -> int:
+        return len(self._mutable_mapping)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KVStore):
+            return NotImplemented
+        return bool(self._mutable_mapping == other._mutable_mapping)
+
+    def __repr__(self) -> str:
+        return (
+            f"<zarrix.storage.KVStore of {type(self._mutable_mapping).__name__} at {id(self):#x}>"
+        )
+
+
+KVStore.__module__ = "zarrix.storage"

@@ -1,0 +1,118 @@
+"""Stores of values in the memory of this process.
+
+Only pickles of these carry the content of a store.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from zarrix import _engine
+from zarrix._stores.base import EngineStore
+from zarrix._stores.path import normalize_dimension_separator
+
+__all__ = ["DictStore", "MemoryStore", "of_url"]
+
+
+class MemoryStore(EngineStore):
+    """Values in the memory of this process.
+
+    Pickles carry the content. Two are equal if their contents are.
+
+    Parameters
+    ----------
+    root : mapping, optional
+        Initial content: keys to bytes, or nested mappings of these; it is copied.
+    cls : type
+        Of the nested mappings that `root` returns.
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of arrays created here, where they name none.
+    store_dict : mapping, optional
+        Initial content, as zarr-python 3 names it; copied too.
+    read_only : bool
+        Refuse changes, in the store and in all that is opened from it.
+    """
+
+    def __init__(
+        self,
+        root: Mapping[str, Any] | None = None,
+        cls: type[Any] = dict,
+        dimension_separator: str | None = None,
+        *,
+        store_dict: Mapping[str, Any] | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self.cls = cls
+        self._dimension_separator = normalize_dimension_separator(dimension_separator)
+        for key, value in _flatten(root or store_dict or {}):
+            self[key] = value
+        self._writeable = not read_only
+
+    def _open(self) -> _engine.Store:
+        return _engine.MemoryStore()
+
+    @property
+    def root(self) -> Any:
+        """A copy of the content as nested mappings, one level for each ``/`` in the keys."""
+        tree = self.cls()
+        for key, value in self.items():
+            *parents, name = key.split("/")
+            node = tree
+            for parent in parents:
+                node = node.setdefault(parent, self.cls())
+            node[name] = value
+        return tree
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MemoryStore):
+            return NotImplemented
+        return self is other or dict(self.items()) == dict(other.items())
+
+    def __getstate__(self) -> Any:
+        return {**super().__getstate__(), "content": dict(self.items())}
+
+    def __setstate__(self, state: Any) -> None:
+        content = state.pop("content")
+        writeable = state.pop("_writeable", True)
+        super().__setstate__(state)
+        for key, value in content.items():
+            self[key] = value
+        self._writeable = writeable
+
+    def __repr__(self) -> str:
+        return f"<zarrix.storage.{type(self).__name__}: {len(self)} keys at {id(self):#x}>"
+
+
+class DictStore(MemoryStore):
+    """The name of `MemoryStore` before zarr 2.4."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            "DictStore is the old name of MemoryStore; use MemoryStore",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        super().__init__(*args, **kwargs)
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{name}/")
+        else:
+            yield f"{prefix}{name}", value
+
+
+_by_name: dict[str, MemoryStore] = {}
+
+
+def of_url(url: str, storage_options: Mapping[str, Any] | None) -> MemoryStore | None:
+    """The store of a ``memory://`` URL; None with storage options, which fsspec understands."""
+    if storage_options:
+        return None
+    return _by_name.setdefault(url.partition("://")[2], MemoryStore())
+
+
+MemoryStore.__module__ = DictStore.__module__ = "zarrix.storage"

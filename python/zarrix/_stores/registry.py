@@ -1,0 +1,55 @@
+"""Which store opens what: one row for each scheme, suffix and kind of object.
+
+Modules are imported when a row is used. What a row names takes what is opened and the storage
+options, and gives a store, or None to leave it to the next row that fits.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zarrix._stores.base import Store
+
+__all__ = ["OPENERS", "SERVER_SCHEMES", "opener"]
+
+Opener = Callable[[Any, Mapping[str, Any] | None], "Store | None"]
+
+# Schemes that the engine serves by itself; as "zip::<scheme>" for archives there.
+SERVER_SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "hdfs")
+
+OPENERS: dict[str, str] = {
+    # URLs, by scheme; the last row has every other scheme, and chains.
+    "memory://": "zarrix._stores.memory:of_url",
+    "file://": "zarrix._stores.local:of_url",
+    "local://": "zarrix._stores.local:of_url",
+    **{f"{scheme}://": "zarrix._stores.remote.store:of_url" for scheme in SERVER_SCHEMES},
+    **{f"zip::{scheme}://": "zarrix._stores.remote.store:of_url" for scheme in SERVER_SCHEMES},
+    "://": "zarrix._stores.fsspec:of_url",
+    # Paths of this machine, by suffix; all others are directories.
+    ".zip": "zarrix._stores.zip:of_path",
+    ".ozx": "zarrix._stores.zip:of_path",
+    ".json": "zarrix._stores.reference.store:of_path",
+    ".parq": "zarrix._stores.reference.store:of_path",
+    ".parquet": "zarrix._stores.reference.store:of_path",
+    # Objects: the name of a class, or all classes of a package.
+    "FSMap": "zarrix._stores.fsspec:of_map",
+    "icechunk.*": "zarrix._stores.zarr_python:of_zarr_python",
+    "obstore.*": "zarrix._stores.obstore:of_obstore",
+    # Objects of any class with this method, zarr-python 3's stores among them.
+    "list_prefix()": "zarrix._stores.zarr_python:of_zarr_python",
+}
+
+
+def opener(row: str) -> Opener | None:
+    """What opens the things of a row; None where the table has no such row."""
+    return _imported(OPENERS[row]) if row in OPENERS else None
+
+
+@cache
+def _imported(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
