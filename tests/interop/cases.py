@@ -18,6 +18,7 @@ import numcodecs
 import numpy as np
 import zarrix as zarr
 from numcodecs.checksum32 import JenkinsLookup3
+from zarrix._dtypes.v3 import ML_TYPES
 from zarrix.codecs import BytesCodec, ShardingCodec, VLenBytesCodec, VLenUTF8Codec
 
 SHAPE, CHUNKS, SHARDS = (9, 10), (3, 4), (6, 8)
@@ -57,7 +58,7 @@ def ml_types() -> dict[str, Any]:
         import ml_dtypes
     except ImportError:
         return {}
-    names = zarr._data_types.ML_TYPES
+    names = ML_TYPES
     return {name: np.dtype(getattr(ml_dtypes, name)) for name in names if hasattr(ml_dtypes, name)}
 
 

@@ -14,7 +14,8 @@ from documents import as_written
 from zarrix import meta
 from zarrix._errors import MetadataError
 from zarrix._metadata import v2
-from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.group import GroupMetadata
 from zarrix._runtime.config import config
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "metadata_v2"

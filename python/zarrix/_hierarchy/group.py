@@ -26,7 +26,7 @@ from zarrix._hierarchy.creating import Creating
 from zarrix._hierarchy.h5py_names import GROUP_ADVICE, h5py_attribute
 from zarrix._hierarchy.v3_methods import GroupTerms
 from zarrix._hierarchy.visits import Visiting
-from zarrix._metadata.array import GroupMetadata
+from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.keywords import takes
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes, require_json

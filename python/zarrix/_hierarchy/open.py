@@ -23,7 +23,7 @@ from zarrix._errors import (
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.v3_methods import create_nodes
 from zarrix._metadata import v3
-from zarrix._metadata.array import GroupMetadata
+from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.keywords import (
     Durability,
     Format,

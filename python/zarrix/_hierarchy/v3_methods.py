@@ -16,7 +16,8 @@ from zarrix._array.array import Array
 from zarrix._errors import ArrayNotFoundError, ContainsArrayError, GroupNotFoundError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.arguments import normalize_shape
-from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.keywords import Format, V3RequireKeywords, V3ShapeKeywords, completable, takes
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import Attributes

@@ -1,4 +1,4 @@
-"""What is known about an array or a group before its data is read.
+"""What is known about an array before its data is read.
 
 Both formats are described by the same `ArrayMetadata`: its codecs are a chain in the form of
 v3, where order "F" of v2 is a transposition, and filters and compressor are members.
@@ -13,46 +13,22 @@ import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zarrix import _engine
-from zarrix._codecs.chain import bind_chain, inner_shape, shard_of, stored_order
-from zarrix._codecs.python_codecs import ForeignCodecs, bind
-from zarrix._dtypes.objects import SERIALIZERS, ElementCodec, data_type_name, is_variable
-from zarrix._dtypes.v2 import fill_value_bytes
+from zarrix._codecs.chain import inner_shape, shard_of, stored_order
 from zarrix._errors import MetadataError
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._metadata.keywords import Format, Order
+from zarrix._metadata.layout import EngineLayout, make_layout
 from zarrix._runtime.cached_property import cached_property
-from zarrix._runtime.config import config
 
-__all__ = ["ArrayMetadata", "EngineLayout", "GroupMetadata", "OpenedDocument"]
+__all__ = ["ARRAY_ENCODERS", "ArrayMetadata", "OpenedDocument"]
 
-ChainOf = Callable[[tuple[int, ...]], tuple[str, list[ForeignCodecs]]]
 # As `_engine.ArrayIO` takes it.
 OpenedDocument = tuple[bytes, str | None, Callable[[bytes], None]]
-
-
-class EngineLayout(NamedTuple):
-    """An array as the engine has bound it.
-
-    Attributes
-    ----------
-    document : str
-        JSON.
-    foreign : list
-        What its codecs named ``zarrix.foreign`` call, and last what knows its elements, where these
-        have no size.
-    bound : _engine.Layout
-        What the engine made of both.
-    """
-
-    document: str
-    foreign: list[ForeignCodecs | ElementCodec]
-    bound: _engine.Layout
 
 
 @dataclass(frozen=True)
@@ -205,6 +181,7 @@ class ArrayMetadata:
     @property
     def data_type(self) -> Any:
         """The data type as an object of `zarrix.dtype`."""
+        # Imported late: its classes take time to make, and few programs ask for one.
         from zarrix._dtypes.zdtype import parse_dtype
 
         return parse_dtype(self.dtype, zarr_format=3)
@@ -223,10 +200,7 @@ class ArrayMetadata:
 
     def to_dict(self) -> dict[str, Any]:
         """The document, as JSON values."""
-        from zarrix._metadata import v2, v3
-
-        encode = v2.array_document if self.zarr_format == 2 else v3.array_document
-        members: dict[str, Any] = json.loads(encode(self))
+        members: dict[str, Any] = json.loads(ARRAY_ENCODERS[self.zarr_format](self))
         return members
 
     @cached_property
@@ -282,67 +256,11 @@ class ArrayMetadata:
             A codec is not available, its configuration cannot be right, or the engine refuses it;
             the message names the document.
         """
-        cached = self._layouts.get((write_empty_chunks, allow_pickle, read_missing_chunks))
-        if cached is not None:
-            return cached
-        chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
-        codecs, foreign = self._chain_of(chunk_shape, new)
-        fill = fill_value_bytes(self.fill_value, self.dtype)
-        document = {
-            "shape": self.shape,
-            "chunk_grid": [axis.even or axis.runs for axis in self.grid],
-            "item_bytes": self.dtype.itemsize,
-            "fill_value": None if fill is None else fill.hex(),
-            "chunk_key_encoding": {
-                "name": self.key_encoding[0],
-                "configuration": {"separator": self.dimension_separator},
-            },
-            "chunk_key_suffix": self.key_suffix,
-            "codecs": codecs,
-            "metadata_key": self.document_name,
-            "write_empty_chunks": write_empty_chunks,
-        }
-        if not read_missing_chunks:
-            document["read_missing_chunks"] = False
-        slots: list[ForeignCodecs | ElementCodec] = [*foreign]
-        if is_variable(self.dtype):
-            most = min(config.max_chunk_bytes, config.max_variable_chunk_bytes)
-            objects = {"slot": len(slots), "max_chunk_bytes": most}
-            document.update(item_bytes=None, objects=objects)
-            slots.append(self._elements(allow_pickle))
-        text = json.dumps(document)
-        try:
-            bound = _engine.Layout(text, slots, self._chain_by_shape(codecs, foreign))
-        except MetadataError as error:
-            raise MetadataError(f"{self.where}: {error}") from None
-        result = EngineLayout(text, slots, bound)
-        self._layouts[write_empty_chunks, allow_pickle, read_missing_chunks] = result
-        return result
-
-    def _chain_of(
-        self, chunk_shape: tuple[int, ...], new: bool = False
-    ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
-        described = (self.codecs, self.dtype, chunk_shape, self.where)
-        if self.zarr_format == 2:
-            return bind(*described, self.has_compressor, new=new)
-        return bind_chain(*described, fill_value_bytes(self.fill_value, self.dtype), new=new)
-
-    def _chain_by_shape(
-        self, codecs: list[dict[str, Any]], foreign: list[ForeignCodecs]
-    ) -> ChainOf | None:
-        """What binds codecs to the shapes of chunks; None where ``codecs`` serve all of them."""
-        if self.rectilinear is None:
-            return None
-        shortest = tuple(min(axis.lengths) for axis in self.rectilinear)
-        if not foreign and self._chain_of(shortest)[0] == codecs:
-            return None
-
-        @lru_cache(maxsize=256)
-        def chain_of(chunk_shape: tuple[int, ...]) -> tuple[str, list[ForeignCodecs]]:
-            codecs, foreign = self._chain_of(chunk_shape)
-            return json.dumps(codecs), foreign
-
-        return chain_of
+        options = (write_empty_chunks, allow_pickle, read_missing_chunks)
+        found = self._layouts.get(options)
+        if found is None:
+            found = self._layouts[options] = make_layout(self, *options, new=new)
+        return found
 
     def engine_array(
         self,
@@ -372,17 +290,6 @@ class ArrayMetadata:
             read_missing_chunks=read_missing_chunks,
         )
         return _engine.ArrayIO(store, path, layout.bound, document=document, place=place)
-
-    def _elements(self, allow_pickle: bool) -> ElementCodec:
-        """What knows the elements of this array, which have no size."""
-        if self.zarr_format == 3:
-            name = SERIALIZERS[data_type_name(self.dtype) or ""]
-            return ElementCodec({"id": name}, self.fill_value, where=self.where)
-        assert self.filters is not None
-        chunk_shape = tuple(max(length, 1) for length in self.chunk_shape)
-        return ElementCodec(
-            self.filters[0], self.fill_value, chunk_shape, self.order, self.where, allow_pickle
-        )
 
     def with_shape(
         self, shape: tuple[int, ...], chunks_of: tuple[int, ...] | None = None
@@ -450,46 +357,13 @@ class ChunkKeyEncoding(NamedTuple):
     separator: str
 
 
-@dataclass(frozen=True)
-class GroupMetadata:
-    """A group, without its members.
-
-    Attributes
-    ----------
-    attributes : Mapping
-        In v2, where they have a document of their own, filled in only in what users get from
-        ``Group.metadata``.
-    zarr_format : int
-    extra : Mapping
-        In v2 members of the document that this version does not know, in v3 the whole
-        document; they are written back.
-    consolidated_metadata : ConsolidatedMetadata or None
-        What is stored about the members together with the group.
-    """
-
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    zarr_format: Format = 3
-    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    consolidated_metadata: Any = field(default=None, repr=False, compare=False)
-
-    @property
-    def document_name(self) -> str:
-        """Last part of the key of the document."""
-        return ".zgroup" if self.zarr_format == 2 else "zarr.json"
-
-    @property
-    def node_type(self) -> str:
-        """What this describes: ``"group"``."""
-        return "group"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document, as JSON values."""
-        from zarrix._metadata import v2, v3
-
-        encode = v2.group_document if self.zarr_format == 2 else v3.group_document
-        members: dict[str, Any] = json.loads(encode(self))
-        return members
-
-
 def _v2_config(codec: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": codec["name"].removeprefix("numcodecs."), **codec.get("configuration", {})}
+
+
+# Pickles name a class by its module: a public one, which does not move.
+for _class in (ArrayMetadata, ChunkGrid, ChunkKeyEncoding):
+    _class.__module__ = "zarrix.core.metadata"
+
+ARRAY_ENCODERS: dict[int, Callable[[ArrayMetadata], bytes]] = {}
+"""What writes the document of an array, by version of the format; v2 and v3 register theirs."""

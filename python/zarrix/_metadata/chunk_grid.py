@@ -141,6 +141,10 @@ class AxisGrid:
         return [length if count == 1 else [length, count] for length, count in self.runs]
 
 
+# Pickles name a class by its module: a public one, which does not move.
+AxisGrid.__module__ = "zarrix.core.metadata"
+
+
 def _joined(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """The same chunks, neighbours of one length as one run."""
     joined: list[tuple[int, int]] = []

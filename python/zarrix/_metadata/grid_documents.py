@@ -11,7 +11,6 @@ import operator
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.checks import MAX_LENGTH, extension, lengths, wrong
 from zarrix._metadata.chunk_grid import AxisGrid, axis_of
 
@@ -54,17 +53,13 @@ def parse_grid(grid: Any, shape: Shape, where: str) -> tuple[Shape, tuple[AxisGr
     return tuple(max(axis.lengths) for axis in axes), tuple(axes)
 
 
-def check_units(metadata: ArrayMetadata) -> None:
-    """Refuse shards of several shapes that inner chunks do not divide."""
-    if metadata.rectilinear is None or metadata.shard_codec is None:
-        return
-    units = metadata.inner_chunk_shape
-    for number, (axis, unit) in enumerate(zip(metadata.rectilinear, units, strict=True)):
+def check_units(axes: tuple[AxisGrid, ...], shape: Shape, where: str) -> None:
+    """Refuse shards of several shapes that inner chunks of ``shape`` do not divide."""
+    for number, (axis, unit) in enumerate(zip(axes, shape, strict=True)):
         uneven = [length for length in sorted(axis.lengths) if length % unit]
         if uneven:
             expected = f"multiples of the inner chunks of {unit}, which {uneven[0]} is not"
-            key = f"{_SHAPES}[{number}]"
-            raise wrong(metadata.where, key, axis.document(), expected)
+            raise wrong(where, f"{_SHAPES}[{number}]", axis.document(), expected)
 
 
 def _chunk_shape(given: Any, shape: Shape, where: str) -> Shape:

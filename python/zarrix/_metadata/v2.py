@@ -34,8 +34,9 @@ from zarrix._metadata.arguments import (
     normalize_order,
     normalize_shape,
 )
-from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.array import ARRAY_ENCODERS, ArrayMetadata
 from zarrix._metadata.checks import members_of
+from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
 from zarrix._metadata.json import json_dumps
 from zarrix._runtime.config import config
 from zarrix._stores.path import normalize_dimension_separator
@@ -379,3 +380,7 @@ def _codec(value: Any, key: str, where: str) -> Mapping[str, Any] | None:
 
 def _wrong(where: str, key: str, value: Any, allowed: str) -> MetadataError:
     return MetadataError(f"{where}: key {key!r} is {shorten(value)}; allowed: {allowed}")
+
+
+ARRAY_ENCODERS[2] = array_document
+GROUP_ENCODERS[2] = group_document

@@ -36,7 +36,7 @@ from zarrix._dtypes.v3 import (
 )
 from zarrix._errors import MetadataError, human_readable_size
 from zarrix._metadata.arguments import normalize_chunks, normalize_order, normalize_shape
-from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.array import ARRAY_ENCODERS, ArrayMetadata
 from zarrix._metadata.checks import MAX_LENGTH, members_of
 from zarrix._metadata.checks import lengths as _lengths
 from zarrix._metadata.checks import wrong as _wrong
@@ -48,6 +48,7 @@ from zarrix._metadata.grid_documents import (
     lists_of,
     parse_grid,
 )
+from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
 from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_shards
 from zarrix._metadata.json import json_dumps
 from zarrix._runtime.config import config
@@ -330,7 +331,8 @@ def parse_array(document: Any, where: str = "zarr.json") -> ArrayMetadata:
         where=where,
     )
     _check_names(members.get("dimension_names"), shape, where)
-    check_units(metadata)
+    if rectilinear is not None and metadata.shard_codec is not None:
+        check_units(rectilinear, metadata.inner_chunk_shape, where)
     _check_size(metadata, where)
     return metadata
 
@@ -445,3 +447,7 @@ def _check_node(members: Mapping[str, Any], kind: str, known: Iterable[str], whe
                 f"{where}: key {key!r} is an extension that this version does not know, and the "
                 "document does not say with 'must_understand': false that it may be ignored"
             )
+
+
+ARRAY_ENCODERS[3] = array_document
+GROUP_ENCODERS[3] = group_document

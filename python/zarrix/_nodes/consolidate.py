@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 from zarrix import _engine
 from zarrix._errors import PathNotFoundError, StaleMetadataWarning
 from zarrix._metadata import consolidated, v2, v3
-from zarrix._metadata.array import GroupMetadata
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.consolidated import Documents
+from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.json import json_dumps, json_loads
 from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.base import Store

@@ -25,7 +25,8 @@ from zarrix._errors import (
     ZarrixError,
 )
 from zarrix._metadata import v2, v3
-from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.keywords import Format
 from zarrix._nodes.consolidate import keep_true
 from zarrix._nodes.orphans import chunk_left, forget_attributes

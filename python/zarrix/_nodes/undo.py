@@ -13,7 +13,8 @@ import contextlib
 from collections.abc import Iterator
 
 from zarrix._errors import ZarrixError
-from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.group import GroupMetadata
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import keep_true
 from zarrix._stores.base import Store

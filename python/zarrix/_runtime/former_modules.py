@@ -21,7 +21,7 @@ _HOMES = {
         "ArrayConfig": "zarrix._array.v3_properties",
         "StorePath": "zarrix._array.v3_properties",
     },
-    "zarrix._chunk_grid": {"AxisGrid": "zarrix._metadata.chunk_grid"},
+    "zarrix._chunk_grid": {"AxisGrid": "zarrix.core.metadata"},
     "zarrix._config": {"config": "zarrix._runtime.config"},
     "zarrix._consolidate": {"ConsolidatedStore": "zarrix._nodes.consolidate"},
     "zarrix._display": {
@@ -30,8 +30,8 @@ _HOMES = {
     },
     "zarrix._file_systems": {"KeptFileSystem": "zarrix._stores.fsspec_pickle"},
     "zarrix._metadata": {
-        "ArrayMetadata": "zarrix._metadata.array",
-        "GroupMetadata": "zarrix._metadata.array",
+        "ArrayMetadata": "zarrix.core.metadata",
+        "GroupMetadata": "zarrix.core.metadata",
     },
     "zarrix._plan": {"ReadPlan": "zarrix._array.plan"},
     "zarrix._secrets": {"_found": "zarrix._stores.secrets"},

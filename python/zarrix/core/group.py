@@ -1,7 +1,7 @@
 """Public names of ``zarr.core.group``."""
 
 from zarrix._hierarchy.group import Group
-from zarrix._metadata.array import GroupMetadata
+from zarrix._metadata.group import GroupMetadata
 from zarrix._nodes.consolidate import ConsolidatedMetadata
 
 __all__ = ["ConsolidatedMetadata", "Group", "GroupMetadata"]

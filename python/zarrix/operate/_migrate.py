@@ -23,7 +23,8 @@ from zarrix._display.printable import counted, lines
 from zarrix._dtypes.objects import is_variable
 from zarrix._errors import GroupNotFoundError, MetadataError, ZarrixError
 from zarrix._metadata import v2, v3
-from zarrix._metadata.array import ArrayMetadata, GroupMetadata
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.json import json_loads
 from zarrix._metadata.translate import parsed, same_fill, to_2, to_3, zattrs
 from zarrix._nodes import nodes as _nodes

@@ -1,0 +1,60 @@
+"""What is known about a group without its members.
+
+`zarrix._metadata.v2` and `zarrix._metadata.v3` read and write the documents.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from zarrix._metadata.keywords import Format
+
+__all__ = ["GROUP_ENCODERS", "GroupMetadata"]
+
+
+@dataclass(frozen=True)
+class GroupMetadata:
+    """A group, without its members.
+
+    Attributes
+    ----------
+    attributes : Mapping
+        In v2, where they have a document of their own, filled in only in what users get from
+        ``Group.metadata``.
+    zarr_format : int
+    extra : Mapping
+        In v2 members of the document that this version does not know, in v3 the whole
+        document; they are written back.
+    consolidated_metadata : ConsolidatedMetadata or None
+        What is stored about the members together with the group.
+    """
+
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    zarr_format: Format = 3
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    consolidated_metadata: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def document_name(self) -> str:
+        """Last part of the key of the document."""
+        return ".zgroup" if self.zarr_format == 2 else "zarr.json"
+
+    @property
+    def node_type(self) -> str:
+        """What this describes: ``"group"``."""
+        return "group"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document, as JSON values."""
+        members: dict[str, Any] = json.loads(GROUP_ENCODERS[self.zarr_format](self))
+        return members
+
+
+# Pickles name a class by its module: a public one, which does not move.
+GroupMetadata.__module__ = "zarrix.core.metadata"
+
+GROUP_ENCODERS: dict[int, Callable[[GroupMetadata], bytes]] = {}
+"""What writes the document of a group, by version of the format; v2 and v3 register theirs."""
