@@ -63,7 +63,28 @@ class LazyArray:
 
     @classmethod
     def of(cls, array: Selecting) -> LazyArray:
-        """All of ``array``."""
+        """A view of all of ``array``, as ``array.lazy`` is.
+
+        Parameters
+        ----------
+        array : Array
+
+        Returns
+        -------
+        LazyArray
+
+        Raises
+        ------
+        AttributeError
+            ``array`` has no shape.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix.core import LazyArray
+        >>> LazyArray.of(zarr.zeros((2, 3))).shape
+        (2, 3)
+        """
         axes = tuple((0, 1, size) for size in array.shape)
         return cls(array, axes, tuple(range(len(axes))))
 
@@ -181,6 +202,22 @@ class LazyArray:
         ----------
         *axes : int or tuple of int
             Which axis of this view comes first, second, ...; reversed when omitted.
+
+        Returns
+        -------
+        LazyArray
+
+        Raises
+        ------
+        ValueError
+            ``axes`` are not a permutation of the axes of the view.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros((2, 3, 5))
+        >>> z.lazy.transpose(2, 0, 1).shape, z.lazy.transpose().shape
+        ((5, 2, 3), (5, 3, 2))
         """
         given = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
         if not axes or axes == (None,):
@@ -208,6 +245,23 @@ class LazyArray:
         Returns
         -------
         ndarray, or NumPy scalar for a view without axes
+
+        Raises
+        ------
+        ValueError
+            ``out`` has another shape or dtype, or cannot be written.
+        CorruptChunkError
+            A stored chunk does not decode to its declared size or checksum.
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.array(np.arange(6).reshape(2, 3))
+        >>> out = np.empty((3, 2), z.dtype)
+        >>> z.lazy.T.result(out=out)
+        array([[0, 3],
+               [1, 4],
+               [2, 5]])
         """
         buffer = np.empty(self.shape, self.dtype) if out is None else None
         target = as_out(out, self.dtype, self.shape) if buffer is None else buffer

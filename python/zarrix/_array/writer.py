@@ -49,6 +49,24 @@ class Writer:
 
     A writer that is dropped, or still open when Python ends, is closed with a ``ResourceWarning``.
 
+    Parameters
+    ----------
+    array : Array
+    axis : int
+        The axis that grows.
+    buffer_bytes : int, optional
+        Size of a block, which is stored at once; about 8 MiB when omitted, and at least one row of
+        chunks.
+
+    Raises
+    ------
+    ValueError
+        ``axis`` is out of range, or ``buffer_bytes`` is not positive.
+    ReadOnlyError
+        The array is read-only.
+    WriterError
+        Another writer has the array open.
+
     Examples
     --------
     >>> import numpy as np, zarrix as zarr
@@ -117,6 +135,18 @@ class Writer:
             They have another shape, or the writer is closed; nothing of them was taken.
         WriterError
             Somebody else changed the length of the axis, or this is a forked child.
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.zeros((0, 3), chunks=(2, 3), dtype="i2")
+        >>> with z.writer() as writer:
+        ...     writer.append([1, 2, 3])  # one frame
+        ...     writer.append(np.zeros((4, 3)))  # four frames
+        ...     writer.count
+        5
+        >>> z.shape
+        (5, 3)
         """
         self._forbid_in_child()
         with self._lock:
@@ -136,7 +166,25 @@ class Writer:
     def flush(self) -> None:
         """Return when all that was appended is stored, and seen by readers.
 
-        Where that ends within a chunk, this chunk is stored again when it is full.
+        If the frames end within a chunk, this chunk is stored again when it is full.
+
+        Raises
+        ------
+        WriterError
+            Another writer changed the length of the axis, or this is a forked child.
+        ValueError
+            The writer is closed.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(0, chunks=100, dtype="f4")
+        >>> with z.writer() as writer:
+        ...     writer.append([0.5, 1.5])
+        ...     before = writer.stored
+        ...     writer.flush()
+        ...     before, writer.stored
+        (0, 2)
         """
         self._forbid_in_child()
         with self._lock:
@@ -145,7 +193,25 @@ class Writer:
             self._check()
 
     def close(self) -> None:
-        """`flush`, and take no more. Closing again does nothing."""
+        """`flush`, and take no more. Closing again does nothing.
+
+        Raises
+        ------
+        WriterError
+            Another writer changed the length of the axis.
+        OSError
+            The last frames could not be stored.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(0, chunks=4, dtype="i4")
+        >>> writer = z.writer()
+        >>> writer.append([1, 2, 3])
+        >>> writer.close()
+        >>> z[:]
+        array([1, 2, 3], dtype=int32)
+        """
         if self._closed or self._process != os.getpid():
             return
         with self._lock:

@@ -40,17 +40,34 @@ class Attributes(MutableMapping[str, Any]):
         Read the document once and remember it; ``refresh()`` reads it again.
     synchronizer : mapping of key to lock, optional
         Its lock is held during changes, in addition to the store's own.
+    cached_dict : dict, optional
+        The attributes, where the caller has read them already.
+
+    Raises
+    ------
+    ReadOnlyError
+        On a change, if they are read-only.
+    TypeError
+        On a change, if JSON cannot express a value.
+    MetadataError
+        On reading, if the stored document is not JSON.
+
+    Notes
+    -----
+    NumPy's numbers are stored as Python's, and arrays of them as lists.
+
+    References
+    ----------
+    Zarr v2 specification, "Attributes"; Zarr v3 core specification, "Attributes".
 
     Examples
     --------
     >>> import zarrix as zarr
     >>> z = zarr.zeros(10)
     >>> z.attrs["unit"] = "mm"
-    >>> z.attrs.update(author="Ada", scale=[1, 2])
+    >>> z.attrs.update(author="Ada", scale=(1, 2))
     >>> dict(z.attrs)
     {'author': 'Ada', 'scale': [1, 2], 'unit': 'mm'}
-
-    NumPy's numbers are stored as Python's, and arrays of them as lists.
     """
 
     __module__ = "zarrix.attrs"
@@ -80,11 +97,33 @@ class Attributes(MutableMapping[str, Any]):
         Returns
         -------
         dict of str to JSON value
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> group = zarr.create_group(attributes={"site": "Kiel"})
+        >>> copy = group.attrs.asdict()
+        >>> copy["site"] = "Bonn"  # changes the copy only
+        >>> group.attrs["site"]
+        'Kiel'
         """
         return dict(self._current())
 
     def refresh(self) -> None:
-        """Forget what was remembered: read the document again."""
+        """Forget what is cached and read the document again.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore()
+        >>> mine = zarr.open_array(store, mode="w", shape=3)
+        >>> "unit" in mine.attrs
+        False
+        >>> zarr.open_array(store).attrs["unit"] = "K"  # through another object
+        >>> mine.attrs.refresh()
+        >>> mine.attrs["unit"]
+        'K'
+        """
         if self.cache:
             self._cached = self._load()
 
@@ -94,21 +133,97 @@ class Attributes(MutableMapping[str, Any]):
         Parameters
         ----------
         d : mapping of str to JSON value
+
+        Raises
+        ------
+        ReadOnlyError
+            The attributes are read-only.
+        TypeError
+            JSON cannot express a value; nothing is changed.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(4)
+        >>> z.attrs["draft"] = True
+        >>> z.attrs.put({"version": 2})
+        >>> z.attrs.asdict()
+        {'version': 2}
         """
         new = dict(d)
         self._change(lambda _: new)
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Set several attributes in one step; the others stay."""
+        """Set several attributes in one step; the others stay.
+
+        Parameters
+        ----------
+        *args : mapping of str to JSON value, or iterable of (name, value)
+            At most one, as for ``dict.update``.
+        **kwargs
+            More attributes, by name.
+
+        Raises
+        ------
+        ReadOnlyError
+            The attributes are read-only.
+        TypeError
+            JSON cannot express a value; nothing is changed.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(4)
+        >>> z.attrs.update({"axis names": ["t"]}, unit="s")
+        >>> z.attrs.update(sampled={1, 2})
+        Traceback (most recent call last):
+            ...
+        TypeError: attribute 'sampled' is set, which JSON cannot express; store sorted(value)
+        >>> sorted(z.attrs)
+        ['axis names', 'unit']
+        """
         new = dict(*args, **kwargs)
         self._change(lambda old: {**old, **new})
 
     def clear(self) -> None:
-        """Remove all attributes."""
+        """Remove all attributes.
+
+        Raises
+        ------
+        ReadOnlyError
+            The attributes are read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(4)
+        >>> z.attrs["a"] = 1
+        >>> z.attrs.clear()
+        >>> len(z.attrs)
+        0
+        """
         self._change(lambda _: {})
 
     def popitem(self) -> tuple[str, Any]:
-        """Remove and return one attribute."""
+        """Remove and return one attribute.
+
+        Returns
+        -------
+        tuple of (str, JSON value)
+
+        Raises
+        ------
+        KeyError
+            There are no attributes.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(4)
+        >>> z.attrs["unit"] = "mm"
+        >>> z.attrs.popitem()
+        ('unit', 'mm')
+        """
         taken: list[tuple[str, Any]] = []
 
         def take(old: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +250,19 @@ class Attributes(MutableMapping[str, Any]):
         self._change(remove)
 
     def keys(self) -> KeysView[str]:
-        """The names."""
+        """The names of the attributes.
+
+        Returns
+        -------
+        KeysView of str
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> group = zarr.create_group(attributes={"b": 1, "a": 2})
+        >>> sorted(group.attrs.keys())
+        ['a', 'b']
+        """
         return self._current().keys()
 
     def __iter__(self) -> Iterator[str]:

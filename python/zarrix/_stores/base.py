@@ -52,7 +52,8 @@ class Store(MutableMapping[str, Any]):
 
     Examples
     --------
-    >>> with MemoryStore() as store:
+    >>> import zarrix as zarr
+    >>> with zarr.MemoryStore() as store:
     ...     store["a/b"] = b"value"
     ...     store.listdir("a"), store.getsize("a")
     (['b'], 5)
@@ -76,23 +77,85 @@ class Store(MutableMapping[str, Any]):
         return self._open()
 
     def engine_path(self, path: str) -> str:
-        """``path`` as the engine store spells it."""
+        """The key that the engine uses for ``path``, which is ``path`` itself by default.
+
+        Parameters
+        ----------
+        path : str
+            A key or a prefix of keys, without a slash at either end.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.DirectoryStore("data.zarr", normalize_keys=True)
+        >>> store.engine_path("Group/0.0")
+        'group/0.0'
+        """
         return path
 
     def is_readable(self) -> bool:
-        """Whether values can be read."""
+        """Whether values can be read.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.MemoryStore().is_readable()
+        True
+        """
         return self._readable
 
     def is_writeable(self) -> bool:
-        """Whether values can be written."""
+        """Whether values can be written.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.MemoryStore(read_only=True).is_writeable()
+        False
+        """
         return self._writeable
 
     def is_listable(self) -> bool:
-        """Whether keys can be listed."""
+        """Whether keys can be listed.
+
+        Returns
+        -------
+        bool
+            False for web servers, which do not tell what lies below an address.
+
+        Examples
+        --------
+        >>> from zarrix.storage import RemoteStore
+        >>> RemoteStore("https://example.org/data.zarr").is_listable()
+        False
+        """
         return self._listable
 
     def is_erasable(self) -> bool:
-        """Whether values can be deleted."""
+        """Whether values can be deleted.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.MemoryStore().is_erasable()
+        True
+        """
         return self._erasable
 
     @property
@@ -101,7 +164,32 @@ class Store(MutableMapping[str, Any]):
         return config.syncs if self._durability is None else self._durability == "fsync"
 
     def with_durability(self, durability: str | None) -> Self:
-        """This store with a ``durability=`` of its own; itself where that is None."""
+        """Return this store with a durability of its own, through the same open store.
+
+        Parameters
+        ----------
+        durability : {"process", "fsync"} or None
+            What a finished write survives: the end of the process, or the loss of power too. None
+            gives this store itself, which follows ``zarrix.config``.
+
+        Returns
+        -------
+        Store
+
+        Raises
+        ------
+        ValueError
+            ``durability`` is something else.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore()
+        >>> safe = store.with_durability("fsync")
+        >>> safe["a"] = b"1"
+        >>> store["a"], store.syncs, safe.syncs
+        (b'1', False, True)
+        """
         if durability is None:
             return self
         # The same place through the same open store: not what `copy` makes of one in memory.
@@ -116,7 +204,26 @@ class Store(MutableMapping[str, Any]):
         return not self._writeable
 
     def vouching_for(self, key: str) -> str | None:
-        """Key of consolidated metadata that names a node where its own, ``key``, is not stored."""
+        """Key of consolidated metadata that vouches for a node whose own document is not stored.
+
+        Only a store of references to a hierarchy with consolidated metadata has one.
+
+        Parameters
+        ----------
+        key : str
+            Key of the node's document.
+
+        Returns
+        -------
+        str or None
+            None: there is no such consolidated metadata.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.MemoryStore().vouching_for("a/.zarray") is None
+        True
+        """
         return None
 
     def _forbid_changes(self) -> None:
@@ -124,7 +231,18 @@ class Store(MutableMapping[str, Any]):
             raise ReadOnlyError(f"the store {self!r} is read-only; open it without read_only=True")
 
     def close(self) -> None:
-        """Release what the store holds; nothing, unless a subclass does."""
+        """Release what the store holds: open files, connections; a store in memory holds nothing.
+
+        A store is its own context manager, and closes at the end of ``with``.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.DirectoryStore("closed.zarr")
+        >>> store.close()
+        >>> with zarr.MemoryStore() as store:
+        ...     store["a"] = b"1"
+        """
 
     def __enter__(self) -> Self:
         return self
@@ -138,7 +256,31 @@ class Store(MutableMapping[str, Any]):
         self.close()
 
     def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
-        """The values of those ``keys`` that are stored."""
+        """The values of those ``keys`` that are stored.
+
+        Parameters
+        ----------
+        keys : iterable of str
+        contexts : optional
+            Accepted for zarr 2.18; it has no effect.
+
+        Returns
+        -------
+        dict of str to bytes-like
+            Keys that are not stored are left out.
+
+        Raises
+        ------
+        InvalidKeyError
+            A key is not one that stores accept, such as ``"../a"``.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"a": b"1", "b": b"2"})
+        >>> store.getitems(["a", "b", "c"])
+        {'a': b'1', 'b': b'2'}
+        """
         found = {}
         for key in keys:
             try:
@@ -150,30 +292,139 @@ class Store(MutableMapping[str, Any]):
     def update_value(
         self, key: str, change: Callable[[bytes | None], bytes | None]
     ) -> bytes | None:
-        """Replace the value of ``key`` by ``change(old)`` with no other writer in between.
+        """Replace the value of ``key`` by ``change(old)``, with no other writer in between.
 
-        ``old`` is None where nothing is stored; returning None deletes. Other threads and
-        processes of this machine wait. Returns what is stored afterwards.
+        Other threads and processes of this machine wait.
+
+        Parameters
+        ----------
+        key : str
+        change : callable
+            Called with the stored bytes, or None where nothing is stored; returns the new bytes, or
+            None to delete.
+
+        Returns
+        -------
+        bytes or None
+            What is stored afterwards.
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+        InvalidKeyError
+            ``key`` is not one that stores accept.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"count": b"1"})
+        >>> store.update_value("count", lambda old: str(int(old or b"0") + 1).encode())
+        b'2'
         """
         self._forbid_changes()
         most = _most_bytes(key)
         return self._engine.update(self.engine_path(key), change, fsync=self.syncs, most=most)
 
     def listdir(self, path: str | None = None) -> list[str]:
-        """The names directly below ``path``, sorted; empty where nothing is."""
+        """The names directly below ``path``, sorted.
+
+        Parameters
+        ----------
+        path : str, optional
+            The root of the store when omitted.
+
+        Returns
+        -------
+        list of str
+            Empty where nothing is stored below ``path``.
+
+        Raises
+        ------
+        InvalidKeyError
+            ``path`` leads out of the store.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"a/b": b"1", "a/c/d": b"2", "e": b"3"})
+        >>> store.listdir(), store.listdir("a"), store.listdir("x")
+        (['a', 'e'], ['b', 'c'], [])
+        """
         files, directories = self._engine.list_dir(self.engine_path(normalize_storage_path(path)))
         return sorted({*files, *directories})
 
     def child_names(self, path: str) -> list[str]:
-        """Names directly below ``path`` that have keys below them, sorted."""
+        """Names directly below ``path`` that have keys below them, sorted.
+
+        Parameters
+        ----------
+        path : str
+            Empty for the root.
+
+        Returns
+        -------
+        list of str
+            What may be groups and arrays.
+
+        Raises
+        ------
+        InvalidKeyError
+            ``path`` leads out of the store.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"a/b": b"1", "e": b"3"})
+        >>> store.child_names("")
+        ['a']
+        """
         return sorted(names_below(self._engine, self.engine_path(path)))
 
     def listed_once(self) -> AbstractContextManager[None]:
-        """Meanwhile names are taken from one listing, where each would go over all keys."""
+        """List all keys once, and answer `child_names` from that while the context is open.
+
+        It saves a store whose every listing goes over all keys, such as a mapping. Changes made
+        meanwhile are not seen.
+
+        Returns
+        -------
+        context manager
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.KVStore({"a/b": b"1", "c/d": b"2"})
+        >>> with store.listed_once():
+        ...     store.child_names(""), store.child_names("a")
+        (['a', 'c'], [])
+        """
         return listed_once(self._engine)
 
     def child_names_of(self, paths: Iterable[str]) -> list[list[str]]:
-        """`child_names` of each of ``paths``; where they are far away, all at once."""
+        """`child_names` of each of ``paths``; a remote store lists them concurrently.
+
+        Parameters
+        ----------
+        paths : iterable of str
+
+        Returns
+        -------
+        list of list of str
+            In the order of ``paths``.
+
+        Raises
+        ------
+        InvalidKeyError
+            A path leads out of the store.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"a/b/c": b"1", "d/e": b"2"})
+        >>> store.child_names_of(["", "a", "d"])
+        [['a', 'd'], ['b'], []]
+        """
         if not self.is_remote:
             return [self.child_names(path) for path in paths]
         listings = self._engine.list_dirs([self.engine_path(path) for path in paths])
@@ -182,8 +433,28 @@ class Store(MutableMapping[str, Any]):
     def rmdir(self, path: str | None = None) -> None:
         """Delete every key below ``path``; all keys, for the root.
 
-        Who writes chunks of the node there is waited for, and whoever is killed in between leaves
-        no node that lacks some of them.
+        Writers of chunks of the node there finish first. If the process is killed in between, no
+        node is left that lacks some of its chunks.
+
+        Parameters
+        ----------
+        path : str, optional
+            The root of the store when omitted.
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+        InvalidKeyError
+            ``path`` leads out of the store.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"a/b": b"1", "a/c": b"2", "e": b"3"})
+        >>> store.rmdir("a")
+        >>> list(store)
+        ['e']
         """
         self._forbid_changes()
         prefix = self.engine_path(normalize_storage_path(path))
@@ -192,7 +463,30 @@ class Store(MutableMapping[str, Any]):
     def rename(self, src_path: str, dst_path: str) -> None:
         """Move everything at and below ``src_path`` to ``dst_path``, which must not exist.
 
-        Who writes chunks of the node there is waited for.
+        Writers of chunks of the node there finish first.
+
+        Parameters
+        ----------
+        src_path, dst_path : str
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+        FileNotFoundError
+            Nothing is stored at ``src_path``.
+        FileExistsError
+            Something is stored at ``dst_path``.
+        OSError
+            ``dst_path`` lies inside ``src_path``.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"raw/0": b"1", "raw/1": b"2"})
+        >>> store.rename("raw", "kept/raw")
+        >>> list(store)
+        ['kept/raw/0', 'kept/raw/1']
         """
         self._forbid_changes()
         source, target = normalize_storage_path(src_path), normalize_storage_path(dst_path)
@@ -200,7 +494,30 @@ class Store(MutableMapping[str, Any]):
         self._engine.move_node(source, target, NODE_DOCUMENTS, fsync=self.syncs)
 
     def getsize(self, path: str | None = None) -> int:
-        """Bytes of the value at ``path``, or of the values directly below it; 0 if none are."""
+        """Bytes of the value at ``path``, or of the values directly below it; 0 if none are.
+
+        Parameters
+        ----------
+        path : str, optional
+            A key or a prefix of keys; the root when omitted.
+
+        Returns
+        -------
+        int
+            Bytes as stored; 0 where nothing is.
+
+        Raises
+        ------
+        InvalidKeyError
+            ``path`` leads out of the store.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"a/b": b"12345", "a/c/d": b"1"})
+        >>> store.getsize("a/b"), store.getsize("a"), store.getsize("x")
+        (5, 5, 0)
+        """
         prefix = self.engine_path(normalize_storage_path(path))
         size = self._engine.size(prefix) if prefix else None
         if size is not None:
@@ -228,7 +545,30 @@ class EngineStore(Store):
         return value
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of ``key``; ``default`` if it is not stored."""
+        """The value of ``key``; ``default`` if it is not stored.
+
+        Parameters
+        ----------
+        key : str
+        default : object, optional
+
+        Returns
+        -------
+        bytes or ``default``
+
+        Raises
+        ------
+        OSError
+            The value is stored and cannot be read: a permission, or a request that the server
+            refuses.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"a": b"1"})
+        >>> store.get("a"), store.get("b", b"")
+        (b'1', b'')
+        """
         try:
             value = self._engine.get(self.engine_path(_key(key)), most=_most_bytes(key))
         except InvalidKeyError:
@@ -236,7 +576,32 @@ class EngineStore(Store):
         return default if value is None else value
 
     def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
-        """The values of those ``keys`` that are stored, in one call of the engine."""
+        """The values of those ``keys`` that are stored, in one call of the engine.
+
+        Parameters
+        ----------
+        keys : iterable of str
+        contexts : optional
+            Accepted for zarr 2.18; it has no effect.
+
+        Returns
+        -------
+        dict of str to bytes
+            Keys that are not stored are left out.
+
+        Raises
+        ------
+        InvalidKeyError
+            A key is not one that stores accept, such as ``"../a"``.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.DirectoryStore("some.zarr")
+        >>> store["a/b"] = b"1"
+        >>> store.getitems(["a/b", "c"])
+        {'a/b': b'1'}
+        """
         names = list(keys)
         most = config.max_document_bytes if all(map(is_document, names)) else 2**64 - 1
         values = self._engine.get_many([self.engine_path(_key(n)) for n in names], most=most)
@@ -270,7 +635,21 @@ class EngineStore(Store):
         return len(self._engine.list_prefix(""))
 
     def clear(self) -> None:
-        """Delete every key."""
+        """Delete every key.
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"a": b"1"})
+        >>> store.clear()
+        >>> len(store)
+        0
+        """
         self._forbid_changes()
         self.rmdir()
 

@@ -71,13 +71,11 @@ class _FileSystemStore(EngineStore):
         return self.fs.get_mapper(self.path, missing_exceptions=self._missing)
 
     def listdir(self, path: str | None = None) -> list[str]:
-        """The names directly below ``path``, sorted; empty where nothing is."""
         if not isinstance(self._engine, _engine.MappingStore):
             return super().listdir(path)
         return sorted(name for name, _ in self._entries(path))
 
     def child_names(self, path: str) -> list[str]:
-        """Names directly below ``path`` that have keys below them, sorted."""
         if not isinstance(self._engine, _engine.MappingStore):
             return super().child_names(path)
         return sorted(name for name, is_directory in self._entries(path) if is_directory)
@@ -100,12 +98,10 @@ class _FileSystemStore(EngineStore):
         return [(name, is_directory) for name, is_directory in names if name]
 
     def rmdir(self, path: str | None = None) -> None:
-        """Delete every key below ``path``; all keys, for the root."""
         super().rmdir(path)
         self._prune(self.engine_path(normalize_storage_path(path)))
 
     def rename(self, src_path: str, dst_path: str) -> None:
-        """Move everything at and below ``src_path`` to ``dst_path``, which must not exist."""
         super().rename(src_path, dst_path)
         self._prune(self.engine_path(normalize_storage_path(src_path)))
 
@@ -131,12 +127,51 @@ class _FileSystemStore(EngineStore):
                 continue
 
     def setitems(self, values: Mapping[str, Any]) -> None:
-        """Store many values."""
+        """Store many values.
+
+        Parameters
+        ----------
+        values : mapping of str to bytes-like
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+        InvalidKeyError
+            A key is not one that stores accept; those before it are stored.
+
+        Examples
+        --------
+        >>> from zarrix.storage import FSStore
+        >>> store = FSStore("memory://many")
+        >>> store.setitems({"a": b"1", "b": b"2"})
+        >>> sorted(store)
+        ['a', 'b']
+        """
         for key, value in values.items():
             self[key] = value
 
     def delitems(self, keys: Iterable[str]) -> None:
-        """Delete those of ``keys`` that are stored."""
+        """Delete those of ``keys`` that are stored.
+
+        Parameters
+        ----------
+        keys : iterable of str
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> from zarrix.storage import FSStore
+        >>> store = FSStore("memory://few")
+        >>> store.setitems({"a": b"1", "b": b"2"})
+        >>> store.delitems(["a", "c"])
+        >>> list(store)
+        ['b']
+        """
         for key in keys:
             self.pop(key, None)
 
@@ -179,12 +214,14 @@ class FSStore(_FileSystemStore):
         in it with ``fs``.
     normalize_keys : bool
         Spell all keys in lower case.
-    key_separator, dimension_separator : {".", "/"}, optional
-        Separator in the chunk keys of arrays created here, where they name none.
+    key_separator : {".", "/"}, optional
+        The older name of ``dimension_separator``.
     mode : {"w", "r"}
         ``"r"`` refuses changes.
     exceptions : tuple of exception classes
         More of what a file system raises for a missing value.
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of arrays created here, where they name none.
     fs : fsspec.AbstractFileSystem, optional
         Instead of one that is made for the URL.
     check, create : bool
@@ -203,7 +240,8 @@ class FSStore(_FileSystemStore):
 
     Examples
     --------
-    >>> store = FSStore(TempStore().path)
+    >>> from zarrix.storage import FSStore
+    >>> store = FSStore("memory://example")
     >>> store["a/b"] = b"value"
     >>> store.listdir("a")
     ['b']
@@ -242,11 +280,31 @@ class FSStore(_FileSystemStore):
                 self.fs.get_mapper(self.path, check=check, create=create)
 
     def engine_path(self, path: str) -> str:
-        """``path`` as the engine store spells it: in lower case with ``normalize_keys``."""
         return path.lower() if self.normalize_keys else path
 
     def dir_path(self, path: str | None = None) -> str:
-        """The path in the file system that holds ``path``."""
+        """The path in the file system that holds ``path``.
+
+        Parameters
+        ----------
+        path : str, optional
+            A key or a prefix of keys; the root of the store when omitted.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InvalidKeyError
+            ``path`` leads out of the store.
+
+        Examples
+        --------
+        >>> from zarrix.storage import FSStore
+        >>> FSStore("memory://example").dir_path("group")
+        '/example/group'
+        """
         inside = self.engine_path(normalize_storage_path(path))
         return "/".join(part for part in (self.path, inside) if part)
 
@@ -266,6 +324,20 @@ class FsspecStore(_FileSystemStore):
         The directory of the file system.
     allowed_exceptions : tuple of exception classes
         What the file system raises for a missing file.
+
+    Raises
+    ------
+    TypeError
+        ``fs`` is not a file system of fsspec.
+
+    Examples
+    --------
+    >>> import fsspec
+    >>> from zarrix.storage import FsspecStore
+    >>> store = FsspecStore(fsspec.filesystem("memory"), path="/readings")
+    >>> store["a"] = b"1"
+    >>> store.get("a"), store
+    (b'1', <zarrix.storage.FsspecStore 'memory:///readings'>)
     """
 
     def __init__(
@@ -287,7 +359,37 @@ class FsspecStore(_FileSystemStore):
         read_only: bool = False,
         allowed_exceptions: tuple[type[Exception], ...] = _MISSING,
     ) -> Self:
-        """The store of a URL of fsspec, chained ones too."""
+        """The store of a URL of fsspec, chained ones too.
+
+        Parameters
+        ----------
+        url : str
+            Such as ``"s3://bucket/x"`` or ``"simplecache::https://host/x"``.
+        storage_options : mapping, optional
+            For the file system of the URL.
+        read_only : bool
+            Refuse changes.
+        allowed_exceptions : tuple of exception classes
+            What the file system raises for a missing file.
+
+        Returns
+        -------
+        FsspecStore
+
+        Raises
+        ------
+        ImportError
+            fsspec, or the package of the URL's file system, is not installed.
+        ValueError
+            fsspec does not know the scheme, or credentials stand before the name of a bucket.
+
+        Examples
+        --------
+        >>> from zarrix.storage import FsspecStore
+        >>> store = FsspecStore.from_url("memory://readings")
+        >>> store.path
+        '/readings'
+        """
         fs, path = _opened(url, storage_options or {})
         return cls(fs, read_only, path, allowed_exceptions)
 
@@ -298,7 +400,33 @@ class FsspecStore(_FileSystemStore):
         read_only: bool = False,
         allowed_exceptions: tuple[type[Exception], ...] = _MISSING,
     ) -> Self:
-        """The store of the files of an ``fsspec.FSMap``."""
+        """The store of the files of an ``fsspec.FSMap``.
+
+        Parameters
+        ----------
+        fs_map : fsspec.FSMap
+        read_only : bool
+            Refuse changes.
+        allowed_exceptions : tuple of exception classes
+            What the file system raises for a missing file.
+
+        Returns
+        -------
+        FsspecStore
+
+        Raises
+        ------
+        AttributeError
+            ``fs_map`` is not an ``fsspec.FSMap``.
+
+        Examples
+        --------
+        >>> import fsspec
+        >>> from zarrix.storage import FsspecStore
+        >>> files = fsspec.get_mapper("memory://readings")
+        >>> FsspecStore.from_mapper(files, read_only=True).read_only
+        True
+        """
         return cls(fs_map.fs, read_only, fs_map.root, allowed_exceptions)
 
     @classmethod
@@ -308,7 +436,35 @@ class FsspecStore(_FileSystemStore):
         read_only: bool = False,
         allowed_exceptions: tuple[type[Exception], ...] = _MISSING,
     ) -> Self:
-        """The store of a path of universal_pathlib."""
+        """The store of a path of universal_pathlib.
+
+        Parameters
+        ----------
+        upath : upath.UPath
+            Or anything with its ``fs`` and ``path``.
+        read_only : bool
+            Refuse changes.
+        allowed_exceptions : tuple of exception classes
+            What the file system raises for a missing file.
+
+        Returns
+        -------
+        FsspecStore
+
+        Raises
+        ------
+        AttributeError
+            ``upath`` has no ``fs`` or no ``path``.
+
+        Examples
+        --------
+        >>> import fsspec
+        >>> from types import SimpleNamespace
+        >>> from zarrix.storage import FsspecStore
+        >>> path = SimpleNamespace(fs=fsspec.filesystem("memory"), path="/readings")
+        >>> FsspecStore.from_upath(path)
+        <zarrix.storage.FsspecStore 'memory:///readings'>
+        """
         return cls(upath.fs, read_only, upath.path, allowed_exceptions)
 
 

@@ -38,6 +38,14 @@ class DirectoryStore(EngineStore):
     ------
     FSPathExistNotDir
         ``path`` exists and is a file.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = zarr.DirectoryStore("data.zarr")
+    >>> store["x/.zattrs"] = b"{}"
+    >>> list(store), zarr.DirectoryStore("data.zarr") == store
+    (['x/.zattrs'], True)
     """
 
     def __init__(
@@ -57,16 +65,62 @@ class DirectoryStore(EngineStore):
         return _engine.LocalStore(self.path)
 
     def engine_path(self, path: str) -> str:
-        """``path`` as the engine store spells it: in lower case with ``normalize_keys``."""
         return path.lower() if self.normalize_keys else path
 
     def dir_path(self, path: str | None = None) -> str:
-        """The directory of the file system that holds ``path``."""
+        """The directory of the file system that holds ``path``.
+
+        Parameters
+        ----------
+        path : str, optional
+            A key or a prefix of keys; the root of the store when omitted.
+
+        Returns
+        -------
+        str
+            An absolute path, which need not exist.
+
+        Raises
+        ------
+        InvalidKeyError
+            ``path`` leads out of the store.
+
+        Examples
+        --------
+        >>> import os, zarrix as zarr
+        >>> store = zarr.DirectoryStore("data.zarr")
+        >>> os.path.relpath(store.dir_path("group/array"))
+        'data.zarr/group/array'
+        """
         inside = self.engine_path(normalize_storage_path(path))
         return os.path.join(self.path, inside) if inside else self.path
 
     def listdir(self, path: str | None = None) -> list[str]:
-        """The names directly below ``path``, sorted; chunk keys of an array are whole."""
+        """The names directly below ``path``, sorted; nested chunks are listed by their whole keys.
+
+        Parameters
+        ----------
+        path : str, optional
+            The root of the store when omitted.
+
+        Returns
+        -------
+        list of str
+            Empty where nothing is stored below ``path``.
+
+        Raises
+        ------
+        InvalidKeyError
+            ``path`` leads out of the store.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.NestedDirectoryStore("nested.zarr")
+        >>> z = zarr.array([[1, 2], [3, 4]], chunks=(1, 2), store=store)
+        >>> store.listdir()
+        ['.zarray', '0/0', '1/0']
+        """
         names = super().listdir(path)
         if self._dimension_separator != "/" or ZARRAY not in names:
             return names
@@ -94,6 +148,18 @@ class LocalStore(DirectoryStore):
         The directory; it is made when something is first written.
     read_only : bool
         Refuse changes, in the store and in all that is opened from it.
+
+    Raises
+    ------
+    FSPathExistNotDir
+        ``root`` exists and is a file.
+
+    Examples
+    --------
+    >>> from zarrix.storage import LocalStore
+    >>> store = LocalStore("data.zarr", read_only=True)
+    >>> store.root.name, store.read_only
+    ('data.zarr', True)
     """
 
     def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
@@ -113,10 +179,27 @@ class NestedDirectoryStore(DirectoryStore):
 
     Parameters
     ----------
-    path, normalize_keys
-        As for `DirectoryStore`.
+    path : str or Path
+        The directory; it is made when something is first written.
+    normalize_keys : bool
+        Spell all keys in lower case.
     dimension_separator : "/"
         Nothing else is allowed.
+
+    Raises
+    ------
+    FSPathExistNotDir
+        ``path`` exists and is a file.
+    ValueError
+        ``dimension_separator`` is another one.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = zarr.NestedDirectoryStore("nested.zarr")
+    >>> z = zarr.array([[1, 2], [3, 4]], chunks=(1, 1), store=store)
+    >>> sorted(key for key in store if not key.startswith("."))
+    ['0/0', '0/1', '1/0', '1/1']
     """
 
     def __init__(
@@ -137,10 +220,26 @@ class TempStore(DirectoryStore):
 
     Parameters
     ----------
-    suffix, prefix, dir : str, optional
-        Of the directory, as in ``tempfile.mkdtemp``.
-    normalize_keys, dimension_separator
-        As for `DirectoryStore`.
+    suffix, prefix : str
+        Of the name of the directory, as in ``tempfile.mkdtemp``.
+    dir : str, optional
+        Where the directory is made; the system's temporary directory when omitted.
+    normalize_keys : bool
+        Spell all keys in lower case.
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of arrays created here, where they name none.
+
+    Raises
+    ------
+    OSError
+        The directory cannot be made.
+
+    Examples
+    --------
+    >>> import os, zarrix as zarr
+    >>> store = zarr.TempStore(suffix=".zarr")
+    >>> os.path.isdir(store.path), store.path.endswith(".zarr")
+    (True, True)
     """
 
     def __init__(

@@ -41,9 +41,15 @@ class LRUStoreCache(WrapperStore):
     hits, misses : int
         How many values were in the cache, and how many had to be read.
 
+    Raises
+    ------
+    ValueError
+        ``max_size`` is negative.
+
     Examples
     --------
-    >>> store = LRUStoreCache(MemoryStore({"a": b"1"}), max_size=2**28)
+    >>> import zarrix as zarr
+    >>> store = zarr.LRUStoreCache(zarr.MemoryStore({"a": b"1"}), max_size=2**28)
     >>> store["a"], store["a"], store.hits, store.misses
     (b'1', b'1', 1, 1)
     """
@@ -66,20 +72,59 @@ class LRUStoreCache(WrapperStore):
         self._changes = 0
 
     def invalidate(self) -> None:
-        """Forget values and keys."""
+        """Forget the cached values and the list of keys.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> remote = zarr.MemoryStore({"a": b"old"})
+        >>> store = zarr.LRUStoreCache(remote, max_size=None)
+        >>> store["a"]
+        b'old'
+        >>> remote["a"] = b"new"
+        >>> store["a"]
+        b'old'
+        >>> store.invalidate()
+        >>> store["a"]
+        b'new'
+        """
         with self._mutex:
             self.invalidate_values()
             self.invalidate_keys()
 
     def invalidate_values(self) -> None:
-        """Forget all values."""
+        """Forget all cached values; the list of keys stays.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.LRUStoreCache({"a": b"1"}, max_size=1000)
+        >>> store["a"], store["a"]
+        (b'1', b'1')
+        >>> store.invalidate_values()
+        >>> store["a"], store.hits, store.misses
+        (b'1', 1, 2)
+        """
         with self._mutex:
             self._changes += 1
             self._values.clear()
             self._current_size = 0
 
     def invalidate_keys(self) -> None:
-        """Forget which keys there are."""
+        """Forget which keys there are; the cached values stay.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> remote = {"a": b"1"}
+        >>> store = zarr.LRUStoreCache(remote, max_size=1000)
+        >>> list(store)
+        ['a']
+        >>> remote["b"] = b"2"
+        >>> store.invalidate_keys()
+        >>> list(store)
+        ['a', 'b']
+        """
         with self._mutex:
             self._changes += 1
             self._keys = None

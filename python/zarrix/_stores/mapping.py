@@ -20,6 +20,19 @@ class KVStore(EngineStore):
     ----------
     mutablemapping : MutableMapping
         Kept, not copied. The engine uses its ``getitems`` where it has one.
+
+    Raises
+    ------
+    InvalidKeyError
+        On access, if the key is not one that stores accept.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> values = {}
+    >>> z = zarr.array([1, 2, 3, 4], chunks=2, store=zarr.KVStore(values))
+    >>> sorted(values)
+    ['.zarray', '0', '1']
     """
 
     def __init__(self, mutablemapping: MutableMapping[str, Any]) -> None:
@@ -31,7 +44,6 @@ class KVStore(EngineStore):
         return inner._engine if isinstance(inner, Store) else _engine.MappingStore(inner)
 
     def engine_path(self, path: str) -> str:
-        """``path`` as the engine store spells it."""
         inner = self._mutable_mapping
         return inner.engine_path(path) if isinstance(inner, Store) else path
 

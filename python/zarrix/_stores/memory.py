@@ -33,6 +33,22 @@ class MemoryStore(EngineStore):
         Initial content, as zarr-python 3 names it; copied too.
     read_only : bool
         Refuse changes, in the store and in all that is opened from it.
+
+    Raises
+    ------
+    InvalidKeyError
+        A key of ``root`` is not one that stores accept.
+    TypeError
+        A value is not bytes-like.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = zarr.MemoryStore({"a": {"b": b"1"}, "c": b"2"})
+    >>> list(store)
+    ['a/b', 'c']
+    >>> store.root
+    {'a': {'b': b'1'}, 'c': b'2'}
     """
 
     def __init__(
@@ -86,7 +102,27 @@ class MemoryStore(EngineStore):
 
 
 class DictStore(MemoryStore):
-    """The name of `MemoryStore` before zarr 2.4."""
+    """The name of `MemoryStore` before zarr 2.4.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Those of `MemoryStore`.
+
+    Raises
+    ------
+    DeprecationWarning
+        As a warning, at every use: write `MemoryStore` instead.
+
+    Examples
+    --------
+    >>> import warnings, zarrix as zarr
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     store = zarr.DictStore()
+    >>> str(caught[0].message)
+    'DictStore is the old name of MemoryStore; use MemoryStore'
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(

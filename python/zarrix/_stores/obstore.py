@@ -104,9 +104,24 @@ class ObjectStore(AwaitedStore):
     Parameters
     ----------
     store : obstore.store.ObjectStore
-        Kept where it is called. Credentials in it are never shown or pickled.
+        Stays referenced where the engine cannot open it itself. Credentials in it are never shown
+        or pickled.
     read_only : bool
         Refuse changes, in the store and in all that is opened from it.
+
+    Raises
+    ------
+    TypeError
+        ``store`` is not an instance of ``obstore.store``.
+
+    Examples
+    --------
+    >>> import obstore.store
+    >>> from zarrix.storage import ObjectStore
+    >>> store = ObjectStore(obstore.store.MemoryStore())
+    >>> store["a"] = b"1"
+    >>> list(store)
+    ['a']
     """
 
     def __init__(self, store: Any, *, read_only: bool = False) -> None:

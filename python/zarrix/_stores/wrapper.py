@@ -31,7 +31,21 @@ class WrapperStore(PythonStore):
     Parameters
     ----------
     store : Store, mapping, str or Path
-        Whatever is taken as a store.
+        Anything that is taken as a store.
+
+    Raises
+    ------
+    ValueError
+        ``store`` cannot be taken as one.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.storage import WrapperStore
+    >>> inside = zarr.MemoryStore()
+    >>> z = zarr.array([1, 2], store=WrapperStore(inside))
+    >>> sorted(inside)
+    ['.zarray', '0']
     """
 
     def __init__(self, store: Any) -> None:
@@ -44,11 +58,21 @@ class WrapperStore(PythonStore):
         self._durability = self._store._durability
 
     def engine_path(self, path: str) -> str:
-        """``path`` as the engine store spells it."""
         return self._store.engine_path(path)
 
     def close(self) -> None:
-        """Release what the store inside holds."""
+        """Release what the store inside holds.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix.storage import WrapperStore
+        >>> store = WrapperStore(zarr.ZipStore("a.zip", mode="w"))
+        >>> store["a"] = b"1"
+        >>> store.close()
+        >>> zarr.ZipStore("a.zip", mode="r")["a"]
+        b'1'
+        """
         self._store.close()
 
     def _locks(self) -> _engine.Store:
@@ -99,6 +123,7 @@ class LoggingStore(WrapperStore):
     Parameters
     ----------
     store : Store, mapping, str or Path
+        Anything that is taken as a store.
     log_level : str
         Of the logger ``"LoggingStore(<store>)"``: ``"DEBUG"``, ``"INFO"``, ...
     log_handler : logging.Handler, optional
@@ -110,10 +135,16 @@ class LoggingStore(WrapperStore):
         Calls by name: ``get``, ``set``, ``update`` (a part of a value), ``delete``, ``getsize``,
         ``list``, ``list_dir``, ``rename``.
 
+    Raises
+    ------
+    ValueError
+        ``log_level`` is not a level of ``logging``, or ``store`` cannot be taken as a store.
+
     Examples
     --------
-    >>> import logging
-    >>> store = LoggingStore(MemoryStore(), log_handler=logging.NullHandler())
+    >>> import logging, zarrix as zarr
+    >>> from zarrix.storage import LoggingStore
+    >>> store = LoggingStore(zarr.MemoryStore(), log_handler=logging.NullHandler())
     >>> store["a"] = b"1"
     >>> store["a"], store.counter["get"], store.counter["set"]
     (b'1', 1, 1)

@@ -140,8 +140,13 @@ class AsyncStore(AwaitedStore):
     Parameters
     ----------
     store : zarr.abc.store.Store
-        Or anything with the same coroutines. It is kept, not copied, and called from one thread of
-        this package. One that is read-only refuses changes here, too.
+        Or any object with the same coroutines. It is referenced, not copied, and called from one
+        thread of this package. If it is read-only, changes are refused here too.
+
+    Raises
+    ------
+    AttributeError
+        On access, if ``store`` lacks one of the coroutines.
     """
 
     def __init__(self, store: Any) -> None:
@@ -183,7 +188,6 @@ class AsyncStore(AwaitedStore):
         self._prepare()
 
     def close(self) -> None:
-        """Close the store of zarr-python."""
         if hasattr(self._store, "close"):
             self._store.close()
 

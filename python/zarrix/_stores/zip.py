@@ -135,13 +135,35 @@ class ZipStore(EngineStore):
         """Make what was written readable by others; this store goes on writing.
 
         With ``durability="fsync"`` it then survives the loss of power.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.ZipStore("a.zip", mode="w")
+        >>> store["a"] = b"1"
+        >>> store.flush()
+        >>> zarr.ZipStore("a.zip", mode="r")["a"]
+        b'1'
+        >>> store.close()
         """
         if self._ozx:
             self._engine.finish(self._comment(), fsync=self.syncs)
         self._engine.flush(fsync=self.syncs)
 
     def close(self) -> None:
-        """`flush`, and let other processes write. Writing more is an error; reading is not."""
+        """Write the directory of the archive, as `flush` does, and let other processes write.
+
+        Writing afterwards is an error; reading is not. Closing again does nothing.
+
+        Examples
+        --------
+        >>> import zipfile, zarrix as zarr
+        >>> store = zarr.ZipStore("a.zip", mode="w")
+        >>> store["a/b"] = b"1"
+        >>> store.close()
+        >>> zipfile.ZipFile("a.zip").namelist()
+        ['a/b']
+        """
         self.flush()
         self._engine.close(fsync=self.syncs)
         _open_stores.pop(id(self), None)
@@ -167,10 +189,30 @@ class ZipStore(EngineStore):
         return members
 
     def pack(self) -> int:
-        """Write the archive anew without what nothing refers to; how many bytes it has less.
+        """Rewrite the archive without the space of values that were replaced or deleted.
 
-        The new archive takes the place of the old one when it is complete. Documents come first in
-        it, so that a reader far away finds them together.
+        The new archive replaces the old one when it is complete. It has the metadata first, so that
+        a remote reader finds them in one request.
+
+        Returns
+        -------
+        int
+            How many bytes shorter the archive is.
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.ZipStore("a.zip", mode="w")
+        >>> for version in range(3):
+        ...     store["a"] = bytes(1000)
+        >>> store.pack() > 2000
+        True
+        >>> store.close()
         """
         self._forbid_changes()
         return self._engine.pack(fsync=self.syncs)

@@ -67,10 +67,29 @@ class DatabaseStore(PythonStore):
             yield self._handle
 
     def flush(self) -> None:
-        """Nothing is left to write: what a call has stored is in the database when it returns."""
+        """Nothing is left to write: what a call has stored is in the database when it returns.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> with zarr.DBMStore("values.dbm") as store:
+        ...     store["a"] = b"1"
+        ...     store.flush()
+        """
 
     def close(self) -> None:
-        """Close the database; the next call opens it again."""
+        """Close the database; the next call opens it again.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.SQLiteStore("values.sqlite")
+        >>> store["a"] = b"1"
+        >>> store.close()
+        >>> store["a"]  # opens it again
+        b'1'
+        >>> store.close()
+        """
         with self._mutex:
             handle, self._handle = self._handle, None
             if handle is not None and self._owner == os.getpid():
@@ -81,7 +100,6 @@ class DatabaseStore(PythonStore):
             self.close()
 
     def with_durability(self, durability: str | None) -> Self:
-        """This store with a ``durability=`` of its own; itself where that is None."""
         twin = super().with_durability(durability)
         if twin is not self:
             # The handle stays with this store, which the twin's calls come to.

@@ -41,6 +41,21 @@ class DBMStore(DatabaseStore):
         Separator in the chunk keys of arrays created here, where they name none.
     **open_kwargs
         For the function that opens the database.
+
+    Raises
+    ------
+    ValueError
+        ``flag`` is something else.
+    dbm.error
+        There is no such database, or it is of a kind that this Python cannot open.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> with zarr.DBMStore("values.dbm", flag="n") as store:
+    ...     z = zarr.array(range(10), chunks=5, store=store)
+    ...     sorted(store)
+    ['.zarray', '0', '1']
     """
 
     def __init__(

@@ -40,6 +40,16 @@ class LMDBStore(DatabaseStore):
     ------
     ImportError
         lmdb is not installed.
+    lmdb.Error
+        The environment cannot be opened, or is full.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> with zarr.LMDBStore("values.lmdb", map_size=2**24) as store:
+    ...     z = zarr.zeros((4, 4), store=store, overwrite=True)
+    ...     store.getsize(".zarray") > 100
+    True
     """
 
     def __init__(
@@ -87,7 +97,15 @@ class LMDBStore(DatabaseStore):
                 handle.close()
 
     def flush(self) -> None:
-        """Have what was stored on disk, where ``sync=False`` left it to the system."""
+        """Have what was stored on disk, where ``sync=False`` left it to the system.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> with zarr.LMDBStore("values.lmdb") as store:
+        ...     store["a"] = b"1"
+        ...     store.flush()
+        """
         with self._opened() as environment:
             environment.sync(True)
 

@@ -23,6 +23,7 @@ class MongoDBStore(DatabaseServerStore):
     Parameters
     ----------
     database, collection : str
+        Both are made when something is first written.
     dimension_separator : {".", "/"}, optional
         Separator in the chunk keys of arrays created here, where they name none.
     **kwargs
@@ -32,6 +33,16 @@ class MongoDBStore(DatabaseServerStore):
     ------
     ImportError
         pymongo is not installed.
+    pymongo.errors.PyMongoError
+        On access, if the server does not answer or refuses.
+
+    Examples
+    --------
+    The server is contacted when a key is first read or written.
+
+    >>> import zarrix as zarr
+    >>> zarr.MongoDBStore("climate", "surface", host="localhost", port=27017)
+    <zarrix.storage.MongoDBStore 'climate/surface'>
     """
 
     _package, _client, _extra = "pymongo", "MongoClient", "mongodb"

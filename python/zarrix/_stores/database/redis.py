@@ -34,6 +34,16 @@ class RedisStore(DatabaseServerStore):
     ------
     ImportError
         redis is not installed.
+    redis.ConnectionError
+        On the first access, if the server does not answer.
+
+    Examples
+    --------
+    The server is contacted when a key is first read or written.
+
+    >>> import zarrix as zarr
+    >>> zarr.RedisStore("climate", host="localhost", port=6379)
+    <zarrix.storage.RedisStore 'climate'>
     """
 
     _package, _client, _extra = "redis", "Redis", "redis"

@@ -28,9 +28,17 @@ class SQLiteStore(DatabaseStore):
         For ``sqlite3.connect``; ``timeout`` is how many seconds another process is waited for, 60
         when omitted.
 
+    Raises
+    ------
+    sqlite3.OperationalError
+        The file cannot be opened, or another process kept it locked for longer than ``timeout``.
+    sqlite3.DatabaseError
+        The file is not a SQLite database.
+
     Examples
     --------
-    >>> with SQLiteStore(TempStore().path + ".sqlite") as store:
+    >>> import zarrix as zarr
+    >>> with zarr.SQLiteStore("values.sqlite") as store:
     ...     store["a/b"] = b"value"
     ...     store.listdir("a"), store.getsize("a")
     (['b'], 5)

@@ -43,7 +43,7 @@ def _holds_references(path: str) -> bool:
 
 
 class ReferenceStore(PythonStore):
-    """Keys as parts of other files, listed by kerchunk; read only.
+    r"""Keys as parts of other files, listed by kerchunk; read only.
 
     A part that cannot be read, or is shorter than its reference says, is an error and never fill.
     References may name files of this machine, ``memory://`` and servers that the engine knows
@@ -79,6 +79,16 @@ class ReferenceStore(PythonStore):
     References
     ----------
     fsspec, "ReferenceFileSystem", version 1.
+
+    Examples
+    --------
+    >>> from zarrix.storage import ReferenceStore
+    >>> with open("raw.bin", "wb") as file:
+    ...     _ = file.write(bytes(range(12)))
+    >>> references = {"version": 1, "refs": {"x/0": ["raw.bin", 4, 3], "x/.zattrs": "{}"}}
+    >>> store = ReferenceStore(references)
+    >>> store["x/0"], store["x/.zattrs"]
+    (b'\x04\x05\x06', b'{}')
     """
 
     _writeable = _erasable = False

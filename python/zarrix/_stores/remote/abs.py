@@ -35,6 +35,12 @@ class ABSStore(RemoteStore):
     ------
     ValueError
         Nothing names the container, or ``client`` has a credential of another kind.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.ABSStore("container", "data.zarr", account_name="weather")
+    <zarrix.storage.ABSStore 'az://container/data.zarr'>
     """
 
     def __init__(

@@ -98,12 +98,11 @@ def of_filesystem(fs: Any, root: str) -> RemoteStore | None:
 
 
 class RemoteStore(EngineStore):
-    """Keys in a bucket of S3, Google Cloud Storage or Azure, on HDFS, or below an address of a web
-    server.
+    """Keys in a bucket (S3, Google Cloud Storage, Azure), on HDFS, or on a web server.
 
     Any number of threads and processes may read and write, in forked children too. Web servers are
-    only read. Requests that fail in passing are repeated; a value that is not there is absent, and
-    anything else that a server refuses is an error. Credentials are never shown or pickled.
+    read-only. Requests that fail for a transient reason are retried; a value that is not there is
+    absent, and any other refusal of a server is an error. Credentials are never shown or pickled.
 
     Parameters
     ----------
@@ -126,6 +125,19 @@ class RemoteStore(EngineStore):
         The URL has no bucket, or an option has a name or value that nobody understands.
     NeedsFsspec
         An option is one that only fsspec understands.
+
+    Examples
+    --------
+    The first request is sent when a key is first read or written.
+
+    >>> from zarrix.storage import RemoteStore
+    >>> store = RemoteStore("s3://bucket/data.zarr", {"anon": True}, read_only=True)
+    >>> store, store.is_remote, store.read_only
+    (<zarrix.storage.RemoteStore 's3://bucket/data.zarr'>, True, True)
+    >>> RemoteStore("s3://bucket/data.zarr", {"anonymous": True})
+    Traceback (most recent call last):
+        ...
+    ValueError: storage_options of s3:// have no 'anonymous'; did you mean 'anon'?
     """
 
     is_remote = True
@@ -195,7 +207,9 @@ class RemoteZipStore(RemoteStore):
 
     Parameters
     ----------
-    url, storage_options
+    url : str
+        Of the archive, by a scheme of `RemoteStore`.
+    storage_options : mapping, optional
         As for `RemoteStore`.
 
     Raises
@@ -204,6 +218,14 @@ class RemoteZipStore(RemoteStore):
         Nothing is stored there.
     CorruptStoreError
         It is no zip archive, or its directory is damaged.
+
+    Examples
+    --------
+    The archive's directory is read when a key is first read.
+
+    >>> from zarrix.storage import RemoteZipStore
+    >>> RemoteZipStore("https://example.org/data.zarr.zip")
+    <zarrix.storage.RemoteZipStore 'https://example.org/data.zarr.zip'>
     """
 
     def __init__(self, url: str, storage_options: Mapping[str, Any] | None = None) -> None:
