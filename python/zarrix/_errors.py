@@ -324,10 +324,25 @@ class Suggesting:
 def human_readable_size(size: float) -> str:
     """``size`` in bytes with one decimal and a binary unit letter.
 
+    Parameters
+    ----------
+    size : int or float
+        Not negative.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TypeError
+        ``size`` is not a number.
+
     Examples
     --------
-    >>> human_readable_size(800_000_000)
-    '762.9M'
+    >>> from zarrix.util import human_readable_size
+    >>> human_readable_size(800), human_readable_size(800_000_000)
+    ('800', '762.9M')
     """
     if size < 2**10:
         return f"{size}"

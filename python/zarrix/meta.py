@@ -33,13 +33,63 @@ ZARR_FORMAT = 2
 
 
 def parse_metadata(document: Any) -> Mapping[str, Any]:
-    """The members of a JSON document; a mapping is returned as it is."""
+    """The members of a JSON document; a mapping is returned as it is.
+
+    Parameters
+    ----------
+    document : bytes-like, str or mapping
+
+    Returns
+    -------
+    mapping of str to JSON value
+
+    Raises
+    ------
+    MetadataError
+        It is not JSON.
+
+    Examples
+    --------
+    >>> from zarrix.meta import parse_metadata
+    >>> parse_metadata(b'{"zarr_format": 2}')
+    {'zarr_format': 2}
+    """
     members: Mapping[str, Any] = document if isinstance(document, Mapping) else json_loads(document)
     return members
 
 
 def decode_array_metadata(document: Any) -> dict[str, Any]:
-    """The members of a ``.zarray`` document, ``dtype`` and ``fill_value`` as NumPy has them."""
+    """The members of a ``.zarray`` document, ``dtype`` and ``fill_value`` as NumPy has them.
+
+    Parameters
+    ----------
+    document : bytes-like, str or mapping
+
+    Returns
+    -------
+    dict
+        With the members of the document; ``dtype`` is a NumPy dtype, ``fill_value`` an element of
+        it.
+
+    Raises
+    ------
+    MetadataError
+        A member is missing, or has a value that it cannot have.
+
+    References
+    ----------
+    Zarr v2 specification, "Metadata".
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.meta import decode_array_metadata
+    >>> store = zarr.MemoryStore()
+    >>> z = zarr.zeros((4, 6), chunks=(2, 3), dtype="i2", store=store)
+    >>> decoded = decode_array_metadata(store[".zarray"])
+    >>> decoded["shape"], decoded["chunks"], decoded["dtype"], decoded["fill_value"]
+    ((4, 6), (2, 3), dtype('int16'), np.int16(0))
+    """
     metadata = _v2.parse_array(document)
     members = {
         "zarr_format": metadata.zarr_format,
@@ -57,7 +107,33 @@ def decode_array_metadata(document: Any) -> dict[str, Any]:
 
 
 def encode_array_metadata(members: Mapping[str, Any]) -> bytes:
-    """The ``.zarray`` document of what `decode_array_metadata` gives."""
+    """The ``.zarray`` document of what `decode_array_metadata` gives.
+
+    Parameters
+    ----------
+    members : mapping
+        What `decode_array_metadata` returns.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    KeyError
+        A member is missing.
+    MetadataError
+        A member has a value that it cannot have.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.meta import decode_array_metadata, encode_array_metadata
+    >>> store = zarr.MemoryStore()
+    >>> z = zarr.zeros(4, store=store)
+    >>> encode_array_metadata(decode_array_metadata(store[".zarray"])) == store[".zarray"]
+    True
+    """
     dtype: np.dtype[Any] = np.dtype(members["dtype"])
     element = dtype.base
     document = {
@@ -72,12 +148,50 @@ def encode_array_metadata(members: Mapping[str, Any]) -> bytes:
 
 
 def decode_group_metadata(document: Any) -> dict[str, Any]:
-    """The members of a ``.zgroup`` document."""
+    """The members of a ``.zgroup`` document.
+
+    Parameters
+    ----------
+    document : bytes-like, str or mapping
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    MetadataError
+        It is not the document of a v2 group.
+
+    Examples
+    --------
+    >>> from zarrix.meta import decode_group_metadata
+    >>> decode_group_metadata('{"zarr_format": 2}')
+    {'zarr_format': 2}
+    """
     return {"zarr_format": _v2.parse_group(document).zarr_format}
 
 
 def encode_group_metadata(members: Mapping[str, Any] | None = None) -> bytes:
-    """The ``.zgroup`` document; ``members`` has no effect."""
+    """The ``.zgroup`` document.
+
+    Parameters
+    ----------
+    members : mapping, optional
+        Accepted for zarr 2.18; it has no effect.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> from zarrix.meta import encode_group_metadata
+    >>> print(encode_group_metadata().decode())
+    {
+        "zarr_format": 2
+    }
+    """
     return _v2.group_document()
 
 

@@ -24,6 +24,27 @@ def register_codec(key: str, codec_cls: type[Any], *, qualname: str | None = Non
         With ``encode``, ``decode``, ``get_config`` and ``from_config``.
     qualname : str, optional
         Accepted for zarr-python; there is one class for an id.
+
+    Raises
+    ------
+    AttributeError
+        ``key`` is not a str.
+
+    Examples
+    --------
+    >>> import numcodecs, zarrix as zarr
+    >>> class Reversed(numcodecs.abc.Codec):
+    ...     codec_id = "reversed"
+    ...
+    ...     def encode(self, buf):
+    ...         return bytes(buf)[::-1]
+    ...
+    ...     def decode(self, buf, out=None):
+    ...         return numcodecs.compat.ndarray_copy(bytes(buf)[::-1], out)
+    >>> zarr.registry.register_codec("reversed", Reversed)
+    >>> z = zarr.array([1, 2, 3], compressor=Reversed())
+    >>> z[:]
+    array([1, 2, 3])
     """
     import numcodecs  # type: ignore[import-untyped, unused-ignore]
 
@@ -31,12 +52,57 @@ def register_codec(key: str, codec_cls: type[Any], *, qualname: str | None = Non
 
 
 def get_codec(config: dict[str, Any]) -> Any:
-    """The codec object of a v3 document."""
+    """The codec object that the document of a v3 codec describes.
+
+    Parameters
+    ----------
+    config : mapping
+        With ``name`` and, where it has one, ``configuration``.
+
+    Returns
+    -------
+    Codec
+        One of `zarrix.codecs`, or an object with the same methods for other names.
+
+    Raises
+    ------
+    KeyError
+        ``config`` has no name.
+
+    Examples
+    --------
+    >>> from zarrix.registry import get_codec
+    >>> get_codec({"name": "gzip", "configuration": {"level": 1}})
+    GzipCodec(level=1)
+    """
     return codec_from_dict(config)
 
 
 def get_codec_class(key: str, reload_config: bool = False) -> type[Any]:
-    """The class of the codec that v3 calls ``key``."""
+    """The class of the codec that v3 calls ``key``.
+
+    Parameters
+    ----------
+    key : str
+        As in the document, such as ``"blosc"`` or ``"numcodecs.delta"``.
+    reload_config : bool
+        Accepted for zarr-python; it has no effect.
+
+    Returns
+    -------
+    type
+
+    Raises
+    ------
+    KeyError
+        There is no class for that name.
+
+    Examples
+    --------
+    >>> from zarrix.registry import get_codec_class
+    >>> get_codec_class("zstd").__name__, get_codec_class("numcodecs.delta").__name__
+    ('ZstdCodec', 'Delta')
+    """
     from zarrix._codecs.classes import CODEC_CLASSES
     from zarrix.codecs import numcodecs as classes
 

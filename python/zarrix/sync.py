@@ -33,6 +33,7 @@ class ThreadSynchronizer:
 
     Examples
     --------
+    >>> from zarrix.sync import ThreadSynchronizer
     >>> sync = ThreadSynchronizer()
     >>> with sync["0.0"]:
     ...     sync["0.0"].locked(), sync["0.1"].locked()
@@ -63,6 +64,20 @@ class ProcessSynchronizer:
     ----------
     path : str or Path
         A directory for the lock files, not that of the data; it is made when first needed.
+
+    Raises
+    ------
+    OSError
+        On locking, if the lock file cannot be made.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> sync = zarr.ProcessSynchronizer("data.sync")
+    >>> z = zarr.zeros(10, store="data.zarr", synchronizer=sync)
+    >>> z[:5] = 1
+    >>> z[:].sum()
+    np.float64(5.0)
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

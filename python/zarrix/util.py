@@ -48,10 +48,25 @@ __all__ = [
 def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
     """Whether ``item`` selects every element of an array of this shape.
 
+    Parameters
+    ----------
+    item : slice, int, Ellipsis, or a tuple of these
+    shape : tuple of int
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    TypeError
+        ``item`` holds something else.
+
     Examples
     --------
-    >>> is_total_slice((slice(0, 3), Ellipsis), (3, 4))
-    True
+    >>> from zarrix.util import is_total_slice
+    >>> is_total_slice((slice(0, 3), Ellipsis), (3, 4)), is_total_slice(0, (3, 4))
+    (True, False)
     """
     items = item if isinstance(item, tuple) else (item,)
     if not all(part is Ellipsis or isinstance(part, (slice, numbers.Integral)) for part in items):
@@ -72,5 +87,26 @@ def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
 
 
 def buffer_size(value: Any) -> int:
-    """Length in bytes of anything with a buffer, contiguous or not."""
+    """Length in bytes of any object with a buffer, contiguous or not.
+
+    Parameters
+    ----------
+    value : bytes-like or ndarray
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError
+        ``value`` has no buffer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zarrix.util import buffer_size
+    >>> buffer_size(b"abc"), buffer_size(np.zeros((10, 4), "f8")[::2])
+    (3, 160)
+    """
     return int(value.nbytes) if isinstance(value, np.ndarray) else memoryview(value).nbytes

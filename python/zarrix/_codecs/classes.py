@@ -36,7 +36,19 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class Codec:
-    """A v3 codec: `name` and `configuration` of its document."""
+    """A v3 codec: the `name` and `configuration` of its document.
+
+    References
+    ----------
+    Zarr v3 core specification, "Codecs".
+
+    Examples
+    --------
+    >>> from zarrix.codecs import GzipCodec
+    >>> codec = GzipCodec(level=1)
+    >>> codec.name, codec.configuration
+    ('gzip', {'level': 1})
+    """
 
     name: ClassVar[str] = ""
 
@@ -47,13 +59,48 @@ class Codec:
         return {key: _plain(value) for key, value in values.items() if value is not None}
 
     def to_dict(self) -> Document:
-        """The codec's document: ``{"name": ..., "configuration": {...}}``."""
+        """The codec's document: ``{"name": ..., "configuration": {...}}``.
+
+        Returns
+        -------
+        dict
+            Without ``configuration`` where the codec needs none.
+
+        Examples
+        --------
+        >>> from zarrix.codecs import Crc32cCodec, TransposeCodec
+        >>> TransposeCodec(order=(1, 0)).to_dict(), Crc32cCodec().to_dict()
+        ({'name': 'transpose', 'configuration': {'order': [1, 0]}}, {'name': 'crc32c'})
+        """
         configuration = self.configuration
         return {"name": self.name, "configuration": configuration}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Any:
-        """The codec that a document describes."""
+        """The codec that a document describes.
+
+        Parameters
+        ----------
+        data : mapping
+            With ``configuration``, where the codec has one.
+
+        Returns
+        -------
+        Codec
+
+        Raises
+        ------
+        TypeError
+            The configuration has a name that this codec does not have.
+        MetadataError
+            A value is not allowed.
+
+        Examples
+        --------
+        >>> from zarrix.codecs import ZstdCodec
+        >>> ZstdCodec.from_dict({"name": "zstd", "configuration": {"level": 3}})
+        ZstdCodec(level=3, checksum=False)
+        """
         return cls(**data.get("configuration", {}))
 
 
@@ -86,12 +133,27 @@ def _in_range(codec: Codec, name: str, least: int, most: int) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class BytesCodec(Codec):
-    """Elements as their bytes, in the order that ``endian`` says; None for elements of one byte.
+    """Elements as their bytes, in the byte order ``endian``.
+
+    Parameters
+    ----------
+    endian : {"little", "big"} or None
+        None for elements of one byte, which have no byte order.
+
+    Raises
+    ------
+    MetadataError
+        ``endian`` is something else.
+
+    References
+    ----------
+    Zarr v3 codec specification, "bytes".
 
     Examples
     --------
-    >>> BytesCodec().to_dict()
-    {'name': 'bytes', 'configuration': {'endian': 'little'}}
+    >>> from zarrix.codecs import BytesCodec
+    >>> BytesCodec().to_dict(), BytesCodec(endian=None).to_dict()
+    ({'name': 'bytes', 'configuration': {'endian': 'little'}}, {'name': 'bytes'})
     """
 
     name: ClassVar[str] = "bytes"
@@ -101,13 +163,43 @@ class BytesCodec(Codec):
         _one_of(self, "endian", ("little", "big", None))
 
     def to_dict(self) -> Document:
-        """The codec's document; without a configuration where there is no order."""
         return {"name": self.name} if self.endian is None else super().to_dict()
 
 
 @dataclass(frozen=True, kw_only=True)
 class BloscCodec(Codec):
-    """Blosc. ``typesize`` and ``shuffle`` follow the data type where they are None."""
+    """Blosc: a fast compressor after a shuffle of bytes or bits.
+
+    Parameters
+    ----------
+    typesize : int, optional
+        Bytes of the elements that are shuffled; those of the data type when omitted.
+    cname : {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"}
+    clevel : int
+        From 0, no compression, to 9.
+    shuffle : {"noshuffle", "shuffle", "bitshuffle"}, optional
+        Follows the data type when omitted.
+    blocksize : int
+        Bytes of a block; 0 lets Blosc choose.
+
+    Raises
+    ------
+    MetadataError
+        A value is not allowed.
+
+    References
+    ----------
+    Zarr v3 codec specification, "blosc".
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> from zarrix.codecs import BloscCodec
+    >>> codec = BloscCodec(cname="lz4", shuffle="bitshuffle")
+    >>> z = zarr.create_array({}, data=np.arange(1000), compressors=codec)
+    >>> z.compressors[0].cname, z.compressors[0].typesize
+    ('lz4', 8)
+    """
 
     name: ClassVar[str] = "blosc"
     typesize: int | None = None
@@ -127,7 +219,30 @@ class BloscCodec(Codec):
 
 @dataclass(frozen=True, kw_only=True)
 class GzipCodec(Codec):
-    """gzip, at a level from 0 to 9."""
+    """Gzip, which every implementation reads.
+
+    Parameters
+    ----------
+    level : int
+        From 0, no compression, to 9.
+
+    Raises
+    ------
+    MetadataError
+        ``level`` is out of range.
+
+    References
+    ----------
+    Zarr v3 codec specification, "gzip".
+
+    Examples
+    --------
+    >>> from zarrix.codecs import GzipCodec
+    >>> GzipCodec(level=12)
+    Traceback (most recent call last):
+        ...
+    zarrix.errors.MetadataError: GzipCodec: level=12; allowed: whole numbers from 0 to 9
+    """
 
     name: ClassVar[str] = "gzip"
     level: int = 5
@@ -138,7 +253,30 @@ class GzipCodec(Codec):
 
 @dataclass(frozen=True, kw_only=True)
 class ZstdCodec(Codec):
-    """Zstandard, at a level up to 22; with ``checksum``, damaged chunks are noticed."""
+    """Zstandard.
+
+    Parameters
+    ----------
+    level : int
+        From -131072 to 22; 0 is Zstandard's default.
+    checksum : bool
+        Store a checksum of each chunk, so that damage is noticed on reading.
+
+    Raises
+    ------
+    MetadataError
+        ``level`` is out of range.
+
+    References
+    ----------
+    Codec ``zstd`` of zarr-extensions.
+
+    Examples
+    --------
+    >>> from zarrix.codecs import ZstdCodec
+    >>> ZstdCodec(level=5).to_dict()
+    {'name': 'zstd', 'configuration': {'level': 5, 'checksum': False}}
+    """
 
     name: ClassVar[str] = "zstd"
     level: int = 0
@@ -150,12 +288,28 @@ class ZstdCodec(Codec):
 
 @dataclass(frozen=True)
 class Crc32cCodec(Codec):
-    """A checksum of four bytes behind the chunk."""
+    """A CRC-32C checksum of four bytes after the chunk; a chunk that does not match it is an error.
+
+    References
+    ----------
+    Zarr v3 codec specification, "crc32c".
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.codecs import Crc32cCodec
+    >>> store = {}
+    >>> z = zarr.create_array(store, data=[1, 2], compressors=Crc32cCodec())
+    >>> store["c/0"] = b"x" + store["c/0"][1:]
+    >>> z[:]
+    Traceback (most recent call last):
+        ...
+    zarrix.errors.CorruptChunkError: ...
+    """
 
     name: ClassVar[str] = "crc32c"
 
     def to_dict(self) -> Document:
-        """The codec's document, which has no configuration."""
         return {"name": self.name}
 
 
@@ -164,6 +318,28 @@ class TransposeCodec(Codec):
     """The axes of a chunk in another order, as in ``numpy.transpose``.
 
     Drafts of the specification had ``"C"`` and ``"F"`` for two of the orders.
+
+    Parameters
+    ----------
+    order : tuple of int, or {"C", "F"}
+        Axis ``i`` of the encoded chunk is axis ``order[i]`` of the array.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``order`` holds something that is not an int.
+
+    References
+    ----------
+    Zarr v3 codec specification, "transpose".
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.codecs import TransposeCodec
+    >>> z = zarr.create_array({}, data=[[1, 2], [3, 4]], filters=TransposeCodec(order=(1, 0)))
+    >>> z.order, z[0]
+    ('F', array([1, 2]))
     """
 
     name: ClassVar[str] = "transpose"
@@ -176,7 +352,38 @@ class TransposeCodec(Codec):
 
 @dataclass(frozen=True, kw_only=True)
 class CastValue(Codec):
-    """Elements as values of another data type, rounded and limited as configured."""
+    """Elements as values of another data type, rounded and limited as configured.
+
+    Parameters
+    ----------
+    data_type : str, numpy.dtype or ZDType
+        Of the encoded elements.
+    rounding : str
+        ``"nearest-even"``, ``"towards-zero"``, ``"towards-positive"``, ``"towards-negative"`` or
+        ``"nearest-away"``.
+    out_of_range : {"clamp", "wrap"}, optional
+        What becomes of values that do not fit; an error when omitted.
+    scalar_map : mapping, optional
+        Pairs of values that are replaced, for ``"encode"`` and for ``"decode"``.
+
+    Raises
+    ------
+    MetadataError
+        When an array is made: a value is not allowed.
+
+    References
+    ----------
+    Codec ``cast_value`` of zarr-extensions.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.codecs import CastValue
+    >>> narrow = CastValue(data_type="uint8", rounding="towards-zero", out_of_range="clamp")
+    >>> z = zarr.create_array({}, data=[1.5, 300.0], filters=narrow)
+    >>> z[:]
+    array([  1., 255.])
+    """
 
     name: ClassVar[str] = "cast_value"
     data_type: Any
@@ -209,7 +416,27 @@ def _items(pairs: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleOffset(Codec):
-    """Every element less ``offset``, times ``scale``."""
+    """The encoded element is ``(element - offset) * scale``.
+
+    Parameters
+    ----------
+    offset, scale : int or float
+
+    Raises
+    ------
+    MetadataError
+        When an array is made: a value does not fit the data type.
+
+    References
+    ----------
+    Codec ``scale_offset`` of zarr-extensions.
+
+    Examples
+    --------
+    >>> from zarrix.codecs import ScaleOffset
+    >>> ScaleOffset(offset=273.15, scale=10).to_dict()
+    {'name': 'scale_offset', 'configuration': {'offset': 273.15, 'scale': 10}}
+    """
 
     name: ClassVar[str] = "scale_offset"
     offset: Any = 0
@@ -222,20 +449,41 @@ class ScaleOffset(Codec):
         return {key: value for key, (value, usual) in given.items() if value != usual}
 
     def to_dict(self) -> Document:
-        """The codec's document; without a configuration where it changes nothing."""
         return super().to_dict() if self.configuration else {"name": self.name}
 
 
 @dataclass(frozen=True)
 class VLenUTF8Codec(Codec):
-    """Texts of any length, as numcodecs stores them."""
+    """Texts of any length, as numcodecs stores them.
+
+    References
+    ----------
+    Codec ``vlen-utf8`` of zarr-extensions.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.create_array({}, shape=3, dtype=str).serializer
+    VLenUTF8Codec()
+    """
 
     name: ClassVar[str] = "vlen-utf8"
 
 
 @dataclass(frozen=True)
 class VLenBytesCodec(Codec):
-    """Byte strings of any length, as numcodecs stores them."""
+    """Byte strings of any length, as numcodecs stores them.
+
+    References
+    ----------
+    Codec ``vlen-bytes`` of zarr-extensions.
+
+    Examples
+    --------
+    >>> from zarrix.codecs import VLenBytesCodec
+    >>> VLenBytesCodec().name
+    'vlen-bytes'
+    """
 
     name: ClassVar[str] = "vlen-bytes"
 
@@ -253,6 +501,28 @@ class ShardingCodec(Codec):
     index_location : {"end", "start"}
     subchunk_write_order : str
         Accepted for zarr-python; inner chunks are written in C order.
+
+    Raises
+    ------
+    MetadataError
+        ``index_location`` is something else.
+    TypeError, ValueError
+        ``chunk_shape`` does not hold ints, or a codec is not known.
+
+    References
+    ----------
+    Zarr v3 codec specification, "sharding-indexed".
+
+    Examples
+    --------
+    ``shards=`` and ``chunks=`` of `zarrix.create_array` make the same array.
+
+    >>> import zarrix as zarr
+    >>> from zarrix.codecs import ShardingCodec
+    >>> sharding = ShardingCodec(chunk_shape=(10, 10))
+    >>> z = zarr.create(shape=(100, 100), chunks=(50, 50), codecs=[sharding], zarr_format=3)
+    >>> z.shards, z.chunks
+    ((50, 50), (10, 10))
     """
 
     name: ClassVar[str] = "sharding_indexed"
@@ -296,12 +566,10 @@ class OtherCodec(Codec):
         return dict(self.document.get("configuration", {}))
 
     def to_dict(self) -> Document:
-        """The document."""
         return dict(self.document)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> OtherCodec:
-        """The codec that a document describes."""
         return cls(dict(data))
 
     def __hash__(self) -> int:

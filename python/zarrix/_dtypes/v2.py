@@ -114,7 +114,33 @@ def _fields_without_notes(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def encode_dtype(dtype: np.dtype[Any]) -> Any:
-    """The name of ``dtype`` in documents: a string, or a list of fields."""
+    """The name of ``dtype`` in documents: a string, or a list of fields.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+
+    Returns
+    -------
+    str or list of tuple
+        As NumPy's ``dtype.str`` and ``dtype.descr``.
+
+    Raises
+    ------
+    MetadataError
+        Fields overlap, or do not follow each other.
+
+    References
+    ----------
+    Zarr v2 specification, "Data type encoding".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zarrix.meta import encode_dtype
+    >>> encode_dtype(np.dtype(">i2")), encode_dtype(np.dtype([("x", "f4"), ("n", "S3")]))
+    ('>i2', [('x', '<f4'), ('n', '|S3')])
+    """
     if dtype.fields is None:
         return dtype.str
     try:
@@ -129,10 +155,31 @@ def encode_dtype(dtype: np.dtype[Any]) -> Any:
 def decode_dtype(document: Any, where: str = "dtype") -> np.dtype[Any]:
     """The dtype that a document names.
 
+    Parameters
+    ----------
+    document : str or list
+        The value of ``dtype`` in a ``.zarray``.
+    where : str
+        Names the value in errors.
+
+    Returns
+    -------
+    numpy.dtype
+
     Raises
     ------
     MetadataError
         NumPy does not know it, or `require_supported` raises the error.
+
+    References
+    ----------
+    Zarr v2 specification, "Data type encoding".
+
+    Examples
+    --------
+    >>> from zarrix.meta import decode_dtype
+    >>> decode_dtype("<M8[ns]"), decode_dtype([["x", "<f4"], ["y", "|u1"]])
+    (dtype('<M8[ns]'), dtype([('x', '<f4'), ('y', 'u1')]))
     """
     try:
         dtype = _dtype_of(document)
@@ -193,10 +240,27 @@ def _dtype_of(document: Any, depth: int = 0) -> np.dtype[Any]:
 def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
     """A user's fill value as an element of ``dtype``, cast by NumPy; None stays None.
 
+    Parameters
+    ----------
+    fill_value : object
+    dtype : numpy.dtype
+
+    Returns
+    -------
+    NumPy scalar, or object
+        None, and a value for an object dtype, are returned as they are.
+
     Raises
     ------
     MetadataError
         NumPy cannot cast it (also a ``ValueError``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zarrix.util import normalize_fill_value
+    >>> normalize_fill_value(1, np.dtype("f4")), normalize_fill_value(0, np.dtype("M8[s]"))
+    (np.float32(1.0), np.datetime64('1970-01-01T00:00:00'))
     """
     if fill_value is None or dtype.kind == "O":
         return fill_value
@@ -220,6 +284,31 @@ def encode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
     """The JSON value that zarr 2.18 writes for ``value``, an element of ``dtype`` or None.
 
     Bytes have the length of an element; 2.18 leaves out their trailing zeros.
+
+    Parameters
+    ----------
+    value : NumPy scalar or None
+    dtype : numpy.dtype
+
+    Returns
+    -------
+    JSON value
+
+    Raises
+    ------
+    ValueError, TypeError
+        ``value`` is not an element of ``dtype``.
+
+    References
+    ----------
+    Zarr v2 specification, "Fill value encoding".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zarrix.meta import encode_fill_value
+    >>> encode_fill_value(np.nan, np.dtype("f4")), encode_fill_value(b"ab", np.dtype("S3"))
+    ('NaN', 'YWIA')
     """
     if value is None:
         return None
@@ -260,10 +349,33 @@ def decode_fill_value(document: Any, dtype: np.dtype[Any], where: str = "key 'fi
     Everything that zarr 2.18 and older versions wrote is understood. A value that does not fit the
     dtype (300 for ``|u1``, 1.5 for ``<i4``) is an error, and is neither wrapped nor rounded.
 
+    Parameters
+    ----------
+    document : JSON value
+        The value of ``fill_value`` in a ``.zarray``.
+    dtype : numpy.dtype
+    where : str
+        Names the value in errors.
+
+    Returns
+    -------
+    NumPy scalar or None
+
     Raises
     ------
     MetadataError
         The message names the key, the value and the dtype.
+
+    References
+    ----------
+    Zarr v2 specification, "Fill value encoding".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zarrix.meta import decode_fill_value
+    >>> decode_fill_value("-Infinity", np.dtype("f4")), decode_fill_value("YWIA", np.dtype("S3"))
+    (np.float32(-inf), np.bytes_(b'ab'))
     """
     if document is None or dtype.kind == "O":
         return document

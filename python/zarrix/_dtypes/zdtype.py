@@ -65,8 +65,23 @@ def _check_format(zarr_format: Any) -> None:
 class ZDType:
     """A data type: a NumPy dtype in native byte order, and its name in documents.
 
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        In native byte order.
+
+    Raises
+    ------
+    TypeError
+        On use, if ``dtype`` is not a NumPy dtype; `parse_dtype` converts.
+
+    References
+    ----------
+    Zarr v3 core specification, "Data types".
+
     Examples
     --------
+    >>> from zarrix.dtype import DateTime64, Int16
     >>> Int16().to_json(zarr_format=3), DateTime64(unit="ns").to_native_dtype()
     ('int16', dtype('<M8[ns]'))
     """
@@ -75,12 +90,44 @@ class ZDType:
     code: ClassVar[str] = ""
 
     def to_native_dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype."""
+        """The NumPy dtype.
+
+        Returns
+        -------
+        numpy.dtype
+
+        Examples
+        --------
+        >>> from zarrix.dtype import Float32
+        >>> Float32().to_native_dtype()
+        dtype('float32')
+        """
         return self.dtype
 
     @classmethod
     def from_native_dtype(cls, dtype: Any) -> Self:
-        """The data type of a NumPy dtype."""
+        """The data type of a NumPy dtype.
+
+        Parameters
+        ----------
+        dtype : dtype-like
+            In any byte order.
+
+        Returns
+        -------
+        ZDType
+
+        Raises
+        ------
+        TypeError
+            NumPy does not know it.
+
+        Examples
+        --------
+        >>> from zarrix.dtype import Int32
+        >>> Int32.from_native_dtype(">i4")
+        Int32('<i4')
+        """
         made = object.__new__(cls)
         found = np.dtype(dtype)
         object.__setattr__(made, "dtype", found if is_variable(found) else found.newbyteorder("="))
@@ -88,7 +135,31 @@ class ZDType:
 
     @classmethod
     def from_json(cls, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Self:
-        """The data type that a document names."""
+        """The data type that a document names.
+
+        Parameters
+        ----------
+        data : str or dict
+            The value of ``data_type`` in a ``zarr.json``, or of ``dtype`` in a ``.zarray``.
+        zarr_format : {2, 3}
+
+        Returns
+        -------
+        ZDType
+
+        Raises
+        ------
+        MetadataError
+            The name is not one of a data type that arrays can have.
+        ValueError
+            ``zarr_format`` is something else.
+
+        Examples
+        --------
+        >>> from zarrix.dtype import UInt16
+        >>> UInt16.from_json("uint16"), UInt16.from_json("<u2", zarr_format=2)
+        (UInt16('<u2'), UInt16('<u2'))
+        """
         _check_format(zarr_format)
         if zarr_format == 2:
             data = data.get("name", data) if isinstance(data, dict) else data
@@ -96,7 +167,29 @@ class ZDType:
         return cls.from_native_dtype(decode_data_type(data, "data type"))
 
     def to_json(self, zarr_format: Literal[2, 3] = 3) -> Any:
-        """Its name in documents of the format."""
+        """The value that documents of the format have for it.
+
+        Parameters
+        ----------
+        zarr_format : {2, 3}
+
+        Returns
+        -------
+        str or dict
+            The value of ``data_type`` in a ``zarr.json``; for v2 a dict of ``name`` and
+            ``object_codec_id``.
+
+        Raises
+        ------
+        ValueError
+            ``zarr_format`` is something else.
+
+        Examples
+        --------
+        >>> from zarrix.dtype import Bool, VariableLengthUTF8
+        >>> Bool().to_json(), VariableLengthUTF8().to_json(2)
+        ('bool', {'name': '|O', 'object_codec_id': 'vlen-utf8'})
+        """
         _check_format(zarr_format)
         if zarr_format == 2:
             objects = object_codec_of(self.dtype)
@@ -127,20 +220,105 @@ class ZDType:
         return self.dtype.itemsize
 
     def default_scalar(self) -> Any:
-        """The fill value that new arrays have."""
+        """The fill value of a new array that names none.
+
+        Returns
+        -------
+        NumPy scalar, str or bytes
+
+        Examples
+        --------
+        >>> from zarrix.dtype import Complex64, VariableLengthUTF8
+        >>> Complex64().default_scalar(), VariableLengthUTF8().default_scalar()
+        (np.complex64(0j), '')
+        """
         return default_fill(self.dtype)
 
     def cast_scalar(self, data: Any) -> Any:
-        """A value as an element of this type."""
+        """A value as an element of this type.
+
+        Parameters
+        ----------
+        data : object
+
+        Returns
+        -------
+        NumPy scalar
+            A variable-length element is returned as it is.
+
+        Raises
+        ------
+        ValueError, TypeError
+            NumPy cannot cast it.
+
+        Examples
+        --------
+        >>> from zarrix.dtype import Float16
+        >>> Float16().cast_scalar("1.5")
+        np.float16(1.5)
+        """
         return data if is_variable(self.dtype) else np.asarray(data).astype(self.dtype)[()]
 
     def to_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
-        """An element as v3 documents write it."""
+        """An element as v3 documents write it.
+
+        Parameters
+        ----------
+        data : object
+            An element, or a value that can be cast to one.
+        zarr_format : {2, 3}
+
+        Returns
+        -------
+        JSON value
+
+        Raises
+        ------
+        ValueError, TypeError
+            NumPy cannot cast it, or ``zarr_format`` is something else.
+
+        References
+        ----------
+        Zarr v3 core specification, "Fill value".
+
+        Examples
+        --------
+        >>> from zarrix.dtype import Float64, Int8
+        >>> Float64().to_json_scalar(float("nan")), Int8().to_json_scalar(7)
+        ('NaN', 7)
+        """
         _check_format(zarr_format)
         return encode_fill(self.cast_scalar(data), self.dtype)
 
     def from_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
-        """The element that a v3 document means."""
+        """The element that a v3 document means.
+
+        Parameters
+        ----------
+        data : JSON value
+        zarr_format : {2, 3}
+
+        Returns
+        -------
+        NumPy scalar, str or bytes
+
+        Raises
+        ------
+        MetadataError
+            It is not an element of this data type.
+        ValueError
+            ``zarr_format`` is something else.
+
+        References
+        ----------
+        Zarr v3 core specification, "Fill value".
+
+        Examples
+        --------
+        >>> from zarrix.dtype import Float64
+        >>> Float64().from_json_scalar("-Infinity")
+        np.float64(-inf)
+        """
         _check_format(zarr_format)
         return decode_fill(data, self.dtype, "scalar")
 
@@ -186,7 +364,28 @@ class _Time(ZDType):
 
 
 class Struct(ZDType):
-    """Elements with named fields, each with its own data type."""
+    """Elements with named fields, each with its own data type.
+
+    Parameters
+    ----------
+    fields : iterable of (str, data type)
+
+    Raises
+    ------
+    TypeError, ValueError
+        A data type is not known, or two fields have one name.
+
+    References
+    ----------
+    Extension data type ``struct`` of zarr-extensions.
+
+    Examples
+    --------
+    >>> from zarrix.dtype import Float32, Int8, Struct
+    >>> point = Struct(fields=[("x", Float32()), ("label", Int8())])
+    >>> point.to_native_dtype()
+    dtype([('x', '<f4'), ('label', 'i1')])
+    """
 
     def __init__(self, *, fields: Any) -> None:
         described = [(name, as_dtype(kind)) for name, kind in fields]
@@ -203,14 +402,34 @@ Structured = Struct
 
 
 class VariableLengthUTF8(ZDType):
-    """Variable-length text: NumPy strings, or objects with NumPy older than 2."""
+    """Variable-length text: NumPy strings, or objects with NumPy older than 2.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.dtype import VariableLengthUTF8
+    >>> z = zarr.create_array({}, shape=2, dtype=VariableLengthUTF8())
+    >>> z[0] = "längere Texte"
+    >>> z[0]
+    'längere Texte'
+    """
 
     def __init__(self) -> None:
         super().__init__(STRING)
 
 
 class VariableLengthBytes(ZDType):
-    """Variable-length bytes, as objects."""
+    r"""Variable-length bytes, as objects.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.dtype import VariableLengthBytes
+    >>> z = zarr.create_array({}, shape=2, dtype=VariableLengthBytes())
+    >>> z[1] = b"\x00\x01"
+    >>> z[1], z[0]
+    (b'\x00\x01', b'')
+    """
 
     def __init__(self) -> None:
         super().__init__(BYTES)
@@ -250,17 +469,30 @@ _BY_CODE = {
 
 
 def parse_dtype(dtype_spec: Any, *, zarr_format: Literal[2, 3] = 3) -> ZDType:
-    """The data type of a NumPy dtype, a name, a document or a data type.
+    """The data type of a NumPy dtype, a name or a document.
+
+    Parameters
+    ----------
+    dtype_spec : dtype-like, dict or ZDType
+    zarr_format : {2, 3}
+        Of the document that ``dtype_spec`` is from.
+
+    Returns
+    -------
+    ZDType
 
     Raises
     ------
     MetadataError, TypeError
-        It is none.
+        It is none of these.
+    ValueError
+        ``zarr_format`` is something else.
 
     Examples
     --------
-    >>> parse_dtype("int32")
-    Int32('<i4')
+    >>> from zarrix.dtype import parse_dtype
+    >>> parse_dtype("int32"), parse_dtype([("x", "f4")])
+    (Int32('<i4'), Struct('|V4'))
     """
     _check_format(zarr_format)
     if isinstance(dtype_spec, ZDType):

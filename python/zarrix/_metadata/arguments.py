@@ -27,12 +27,26 @@ _AXIS_LIMIT = 2**63 - 1
 def normalize_shape(shape: int | Iterable[int] | None) -> tuple[int, ...]:
     """``shape`` as a tuple of ints; a single int means one axis.
 
+    Parameters
+    ----------
+    shape : int or iterable of int
+
+    Returns
+    -------
+    tuple of int
+
     Raises
     ------
     TypeError
         It is None, or holds something that is not a whole number.
     ValueError
         It holds a negative number, or one over 2**63 - 1.
+
+    Examples
+    --------
+    >>> from zarrix.util import normalize_shape
+    >>> normalize_shape(10), normalize_shape([3, 4.0])
+    ((10,), (3, 4))
     """
     if shape is None:
         raise TypeError("shape is missing: give an int or a tuple of ints")
@@ -58,6 +72,11 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
     typesize : int
         Bytes of one element, for the guess.
 
+    Returns
+    -------
+    tuple of int
+        As many as ``shape`` has.
+
     Raises
     ------
     TypeError
@@ -67,8 +86,11 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
 
     Examples
     --------
+    >>> from zarrix.util import normalize_chunks
     >>> normalize_chunks((10, -1), (100, 20, 3), 8)
     (10, 20, 3)
+    >>> normalize_chunks("1 MiB", (10_000, 1000), 4)
+    (313, 500)
     """
     if chunks is None or chunks is True or (isinstance(chunks, str) and chunks == "auto"):
         return guess_chunks(shape, typesize)
@@ -105,12 +127,30 @@ def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any]
     ``str``, ``bytes`` and ``"array:f4"`` are objects with the codec of that name, unless another
     one is given.
 
+    Parameters
+    ----------
+    dtype : dtype-like
+    object_codec : codec, optional
+        Encodes the elements of an object dtype.
+
+    Returns
+    -------
+    dtype : numpy.dtype
+    object_codec : codec or None
+        The one given, or the one that ``dtype`` names.
+
     Raises
     ------
     MetadataError
         Its elements have no size, or a time has no unit (also a ``ValueError``).
     TypeError
         NumPy does not know it.
+
+    Examples
+    --------
+    >>> from zarrix.util import normalize_dtype
+    >>> normalize_dtype("f4"), normalize_dtype(str)
+    ((dtype('float32'), None), (dtype('O'), {'id': 'vlen-utf8'}))
     """
     objects = object_codec_of(dtype)
     if objects is not None:
@@ -120,7 +160,27 @@ def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any]
 
 
 def normalize_order(order: str) -> str:
-    """``"C"`` or ``"F"``, from either case."""
+    """``"C"`` or ``"F"``, from either case.
+
+    Parameters
+    ----------
+    order : {"C", "F", "c", "f"}
+
+    Returns
+    -------
+    {"C", "F"}
+
+    Raises
+    ------
+    ValueError
+        ``order`` is something else.
+
+    Examples
+    --------
+    >>> from zarrix.util import normalize_order
+    >>> normalize_order("f")
+    'F'
+    """
     upper = str(order).upper()
     if upper not in ("C", "F"):
         raise ValueError(f"order must be either 'C' or 'F', not {order!r}")
@@ -128,7 +188,31 @@ def normalize_order(order: str) -> str:
 
 
 def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, ...]:
-    """The shape that ``resize(*args)`` asks for; None keeps an axis."""
+    """The shape that ``resize(*args)`` asks for; None keeps an axis.
+
+    Parameters
+    ----------
+    old_shape : tuple of int
+    *args : int, None or tuple of these
+        One length per axis, or one tuple of them; None keeps the axis.
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    ValueError
+        There are more or fewer lengths than axes, or one is negative.
+    TypeError
+        A length is not a whole number.
+
+    Examples
+    --------
+    >>> from zarrix.util import normalize_resize_args
+    >>> normalize_resize_args((10, 20), 5, None), normalize_resize_args((10, 20), (5, 6))
+    ((5, 20), (5, 6))
+    """
     new = args[0] if len(args) == 1 else args
     lengths = (new,) if new is None or isinstance(new, numbers.Number) else tuple(new)
     if len(lengths) != len(old_shape):

@@ -26,8 +26,25 @@ def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
     Axes are halved in turn, the first one first, until a chunk is near a size that grows slowly
     with the array: 256 KiB for 1 MiB, doubled for each factor of ten, within 128 KiB and 64 MiB.
 
+    Parameters
+    ----------
+    shape : tuple of int
+    typesize : int
+        Bytes of one element.
+
+    Returns
+    -------
+    tuple of int
+        As many as ``shape`` has, each at least 1.
+
+    Raises
+    ------
+    TypeError
+        ``shape`` or ``typesize`` is not numbers.
+
     Examples
     --------
+    >>> from zarrix.util import guess_chunks
     >>> guess_chunks((1000, 1000, 100), 8)
     (125, 125, 13)
     """
@@ -48,10 +65,25 @@ def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
 
 
 def bytes_of(size: Any) -> int | None:
-    """The number of bytes that a text such as ``"1 MiB"`` means; None if it is no such text.
+    """The number of bytes that a text such as ``"1 MiB"`` means.
+
+    Parameters
+    ----------
+    size : object
+
+    Returns
+    -------
+    int or None
+        None if ``size`` is not such a text.
+
+    Raises
+    ------
+    ValueError
+        The text means less than one byte.
 
     Examples
     --------
+    >>> from zarrix.util import bytes_of
     >>> bytes_of("1 MiB"), bytes_of("500kB"), bytes_of("auto")
     (1048576, 500000, None)
     """
@@ -73,8 +105,28 @@ def chunks_of_bytes(
 
     With ``divide``, every length divides that of ``shape``, as inner chunks must divide a shard.
 
+    Parameters
+    ----------
+    shape : tuple of int
+    typesize : int
+        Bytes of one element.
+    target : int
+        Bytes of a chunk, at most.
+    divide : bool
+        Have every length divide that of ``shape``, as inner chunks must divide a shard.
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    TypeError
+        ``shape``, ``typesize`` or ``target`` is not numbers.
+
     Examples
     --------
+    >>> from zarrix.util import chunks_of_bytes
     >>> chunks_of_bytes((1000, 1000, 100), 8, 2**20)
     (32, 63, 50)
     >>> chunks_of_bytes((1000, 1000), 1, 10**5, divide=True)
@@ -102,8 +154,27 @@ def guess_shards(
 
     Grown along the axis with the most chunks left, so that a shard has the shape of the array.
 
+    Parameters
+    ----------
+    shape, chunks : tuple of int
+    typesize : int
+        Bytes of one element.
+    target : int, optional
+        Bytes of a shard before compression, at most; 64 MiB when omitted.
+
+    Returns
+    -------
+    tuple of int
+        Each a multiple of the length of a chunk.
+
+    Raises
+    ------
+    ValueError
+        ``shape`` and ``chunks`` have different lengths.
+
     Examples
     --------
+    >>> from zarrix.util import guess_shards
     >>> guess_shards((4000, 4000), (100, 100), 4, 2**20)
     (400, 400)
     """

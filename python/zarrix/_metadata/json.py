@@ -30,7 +30,32 @@ class _JsonEncoder(json.JSONEncoder):
 
 
 def json_dumps(value: Any, indent: int = 4, sort_keys: bool = True) -> bytes:
-    """JSON as zarr 2.18 writes it: ASCII, four spaces of indentation, keys sorted."""
+    r"""JSON as zarr 2.18 writes it: ASCII, four spaces of indentation, keys sorted.
+
+    Parameters
+    ----------
+    value : JSON value
+        NumPy's numbers and arrays of them are written as Python's numbers and lists.
+    indent : int
+        Spaces for each level.
+    sort_keys : bool
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    TypeError
+        JSON cannot express ``value``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zarrix.util import json_dumps
+    >>> json_dumps({"b": np.float32(1.5), "a": None}, indent=0)
+    b'{\n"a": null,\n"b": 1.5\n}'
+    """
     text = json.dumps(
         value,
         indent=indent,
@@ -45,11 +70,31 @@ def json_dumps(value: Any, indent: int = 4, sort_keys: bool = True) -> bytes:
 def json_loads(text: Any, where: str = "JSON document") -> Any:
     """The value of a JSON document, given as bytes-like or str.
 
+    Parameters
+    ----------
+    text : bytes-like or str
+    where : str
+        Names the document in errors.
+
+    Returns
+    -------
+    JSON value
+
     Raises
     ------
     MetadataError
         It is not JSON, nested too deep, or has more than ``config.max_document_bytes``; the
         message starts with ``where``.
+
+    Examples
+    --------
+    >>> from zarrix.util import json_loads
+    >>> json_loads(b'{"zarr_format": 2}')
+    {'zarr_format': 2}
+    >>> json_loads("{", where=".zgroup")
+    Traceback (most recent call last):
+        ...
+    zarrix.errors.MetadataError: .zgroup: not JSON (...)
     """
     data = text if isinstance(text, (str, bytes, bytearray)) else bytes(text)
     if len(data) > config.max_document_bytes:

@@ -48,6 +48,7 @@ def parse_basic(
 
     Examples
     --------
+    >>> from zarrix.indexing import parse_basic
     >>> parse_basic((3, slice(None, None, 2)), (10, 5))
     ((3, (0, 2, 3)), (3,), ())
     >>> parse_basic((None, -1), (10, 5))
@@ -82,6 +83,11 @@ def parse_basic(
 def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
     """Take field names out of a key for a structured array.
 
+    Parameters
+    ----------
+    key : object
+        Any key of an array.
+
     Returns
     -------
     fields : str, list of str or None
@@ -89,11 +95,17 @@ def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
     key : object
         What remains, for `parse_basic`; Ellipsis where nothing does.
 
+    Raises
+    ------
+    TypeError
+        ``key`` cannot be compared with a str.
+
     Examples
     --------
-    >>> split_fields(("a", slice(0, 2)))
+    >>> from zarrix.indexing import pop_fields
+    >>> pop_fields(("a", slice(0, 2)))
     ('a', slice(0, 2, None))
-    >>> split_fields(["a", "b"])
+    >>> pop_fields(["a", "b"])
     (['a', 'b'], Ellipsis)
     """
     if isinstance(key, str):

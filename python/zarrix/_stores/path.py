@@ -13,6 +13,15 @@ __all__ = ["StorePath", "normalize_dimension_separator", "normalize_storage_path
 def normalize_storage_path(path: Any) -> str:
     """A path inside a store: names joined by single slashes, none at the ends; '' for the root.
 
+    Parameters
+    ----------
+    path : str, bytes, Path or None
+        Backslashes are taken for slashes.
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     InvalidKeyError
@@ -21,8 +30,9 @@ def normalize_storage_path(path: Any) -> str:
 
     Examples
     --------
-    >>> normalize_storage_path("/foo//bar/")
-    'foo/bar'
+    >>> from zarrix.util import normalize_storage_path
+    >>> normalize_storage_path("/foo//bar/"), normalize_storage_path(None)
+    ('foo/bar', '')
     """
     if path is None:
         return ""
@@ -42,7 +52,27 @@ def normalize_storage_path(path: Any) -> str:
 
 
 def normalize_dimension_separator(separator: str | None) -> str | None:
-    """``"."``, ``"/"`` or None, unchanged; anything else is a ``ValueError``."""
+    """Return ``separator`` unchanged if it is one.
+
+    Parameters
+    ----------
+    separator : {".", "/"} or None
+
+    Returns
+    -------
+    {".", "/"} or None
+
+    Raises
+    ------
+    ValueError
+        It is something else.
+
+    Examples
+    --------
+    >>> from zarrix.util import normalize_dimension_separator
+    >>> normalize_dimension_separator("/")
+    '/'
+    """
     if separator in (".", "/", None):
         return separator
     raise ValueError(f"dimension_separator must be either '.' or '/', not {separator!r}")
@@ -50,14 +80,48 @@ def normalize_dimension_separator(separator: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class StorePath:
-    """A store and a path in it."""
+    """A store and a path in it, as zarr-python 3 has it.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        Empty for the root.
+
+    Raises
+    ------
+    TypeError
+        On division, if the other side is not a str.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.zeros(3, store=zarr.DirectoryStore("data.zarr"), path="a/b")
+    >>> z.store_path.path, str(z.store_path / "c").endswith("data.zarr/a/b/c")
+    ('a/b', True)
+    """
 
     store: Any
     path: str = ""
 
     @classmethod
     def of(cls, value: Any) -> StorePath:
-        """``value``, if it is a `StorePath`; else the root of the store ``value``."""
+        """Return ``value`` if it is a `StorePath`; otherwise the root of the store ``value``.
+
+        Parameters
+        ----------
+        value : StorePath or Store
+
+        Returns
+        -------
+        StorePath
+
+        Examples
+        --------
+        >>> from zarrix.storage import StorePath
+        >>> StorePath.of({}).path
+        ''
+        """
         return value if isinstance(value, cls) else cls(value)
 
     def __str__(self) -> str:
