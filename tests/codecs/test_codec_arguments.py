@@ -107,7 +107,7 @@ def test_a_shard_given_as_a_dict_gets_the_usual_index_codecs() -> None:
         ([ZstdCodec()], "before a codec that gives them"),
         ([BytesCodec(), "never-heard-of"], "never-heard-of"),
         ([{"id": "never-heard-of"}], "never-heard-of"),
-        ([5], "is no codec of v3"),
+        ([5], "is not a v3 codec"),
     ],
 )
 def test_a_shard_of_what_is_no_chain_is_refused(codecs: Any, words: str) -> None:

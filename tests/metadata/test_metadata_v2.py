@@ -350,7 +350,7 @@ def test_an_empty_axis_with_empty_chunks_cannot_grow():
         ({"shape": 5, "dtype": object, "object_codec": 1}, ValueError, "object_codec"),
         ({"shape": 5, "dimension_separator": "x"}, ValueError, "either '.' or '/'"),
         ({"shape": 5, "filters": 3}, ValueError, "neither a codec nor a list"),
-        ({"shape": 5, "filters": ["vlen-utf8"]}, ValueError, "without a size"),
+        ({"shape": 5, "filters": ["vlen-utf8"]}, ValueError, "variable-length"),
         ({"shape": 2**40, "chunks": False}, ValueError, "config.max_chunk_bytes"),
     ],
 )

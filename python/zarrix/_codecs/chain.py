@@ -1,10 +1,10 @@
-"""Codec chains of v3: from documents to what the engine is given.
+"""v3 codec chains: from documents to the configuration of the engine.
 
 A chain is a list of array-to-array codecs, one array-to-bytes codec, and bytes-to-bytes codecs; the
 array-to-bytes codec may be a shard with chains of its own. `bind_chain` follows shape and dtype
-through it, as `zarrix._codecs.python_codecs.bind` does for v2, and shares its table of
-native codecs and its slots for those of numcodecs. `zarrix._codecs.normalize` makes
-chains of what users pass.
+through it, as `zarrix._codecs.python_codecs.bind` does for v2, and shares its table of native
+codecs and its slots for codecs of numcodecs. `zarrix._codecs.normalize` makes chains from what
+users pass.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ INDEX_CODECS: list[dict[str, Any]] = [
     {"name": "bytes", "configuration": {"endian": "little"}},
     {"name": "crc32c"},
 ]
-"""The codecs of a shard's index where none are named."""
+"""The default codecs of a shard index."""
 
 ARRAY_TO_ARRAY = frozenset(
     (
@@ -89,7 +89,7 @@ _SHAPING = ("reshape", "transpose")
 
 
 def dtype_after(codec: Mapping[str, Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The elements that come out of a codec that works on arrays."""
+    """The elements that an array-to-array codec produces."""
     if codec["name"] in _SHAPING:
         return dtype
     if codec["name"] in EXTENSIONS:
@@ -119,7 +119,7 @@ def has_order(dtype: np.dtype[Any]) -> bool:
 def split_chain(
     chain: Iterable[dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
-    """The codecs of a chain by what they work on: arrays, arrays to bytes, bytes."""
+    """The codecs of a chain by kind: array to array, array to bytes, bytes to bytes."""
     arrays, middle, binary = [], [], []
     for codec in chain:
         if codec["name"] in ARRAY_TO_ARRAY:
@@ -131,13 +131,13 @@ def split_chain(
     return arrays, middle, binary
 
 
-# What the engine is given.
+# The configuration for the engine.
 
 
 def stored_order(codecs: Iterable[Config], axes: int, where: str) -> tuple[int, ...]:
-    """The order in which the axes of an array are stored, by the transpositions of a chain.
+    """The order in which the axes of an array are stored, from the transpositions of a chain.
 
-    Behind codecs that give a chunk another shape its axes are no longer those of the array.
+    After a codec that gives a chunk another shape, its axes are no longer those of the array.
     """
     order = tuple(range(axes))
     for codec in codecs:
@@ -149,7 +149,9 @@ def stored_order(codecs: Iterable[Config], axes: int, where: str) -> tuple[int, 
 
 
 def shard_of(codecs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Configuration of the shards that chunks are, if their inner chunks can be read alone."""
+    """Configuration of the shards, if the chunks are shards whose inner chunks can be read
+    alone.
+    """
     for codec in codecs:
         if codec["name"] == "sharding_indexed":
             configuration: Mapping[str, Any] = codec.get("configuration", {})
@@ -165,7 +167,9 @@ def _permutation(codec: Config, axes: int, where: str) -> tuple[int, ...]:
         # Drafts of the specification had names for two of the orders.
         return tuple(range(axes)) if order == "C" else tuple(reversed(range(axes)))
     if not isinstance(order, list) or any(type(axis) is not int for axis in order):
-        raise MetadataError(f"{where}: codec 'transpose' has the order {shorten(order)}, no list")
+        raise MetadataError(
+            f"{where}: codec 'transpose' has the order {shorten(order)}, which is not a list"
+        )
     if sorted(order) != list(range(axes)):
         raise MetadataError(
             f"{where}: codec 'transpose' has the order {order}; expected each of the {axes} axes "
@@ -183,15 +187,14 @@ def bind_chain(
     *,
     new: bool = False,
 ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
-    """The engine's chain for chunks of a dtype and shape, and what its foreign slots call.
-
+    """The engine's chain for chunks of a dtype and shape, and the Python codecs that it calls.
     ``fill`` is the fill value as the bytes of an element, None for zeros. Options that only an
-    encoder uses are judged if the array is ``new``.
+    encoder uses are checked if the array is ``new``.
 
     Raises
     ------
     UnknownCodecError
-        A codec that must be understood is not known.
+        A codec is unknown, and must be understood.
     MetadataError
         The chain contradicts itself, the data type or the chunk shape.
     """
@@ -203,9 +206,8 @@ def bind_chain(
 
 @dataclass
 class _Walk:
-    """What a chunk is on its way through a chain: an array of a dtype and shape, then bytes.
-
-    While nothing has happened to an array but transpositions they are ``strided``: orders of axes,
+    """The state of a chunk between two codecs of a chain: an array of a dtype and shape, then
+    bytes. As long as all codecs before were transpositions, these are ``strided``: orders of axes,
     for which no element moves.
     """
 
@@ -224,7 +226,7 @@ class _Walk:
         self.size = math.prod(self.shape) * self.dtype.itemsize
 
     def all(self, codecs: list[Config]) -> None:
-        """Go through the whole chain."""
+        """Bind the whole chain."""
         codecs = _transpositions_first([codec for codec in codecs if self._is_known(codec)])
         for codec in _into_shards(codecs):
             self._one(codec)
@@ -234,7 +236,7 @@ class _Walk:
             )
 
     def numbered(self) -> list[dict[str, Any]]:
-        """The engine's chain, its slots behind those that other chains of the array have."""
+        """The engine's chain; its slots follow those of other chains of the array."""
         return number_slots(self.steps, "C", self.where, self.foreign)
 
     def _is_known(self, codec: Config) -> bool:
@@ -263,8 +265,8 @@ class _Walk:
             )
         if name in ARRAY_TO_ARRAY and name not in _SHAPING and is_variable(self.dtype):
             raise MetadataError(
-                f"{self.where} has {name!r}, which works on elements that have a size, and those "
-                f"of {data_type_name(self.dtype)} have none; leave it out"
+                f"{self.where} has {name!r}, which needs fixed-size elements, and "
+                f"{data_type_name(self.dtype)} is variable-length; leave it out"
             )
         if name == "transpose":
             self._transpose(codec)
@@ -295,7 +297,7 @@ class _Walk:
     def _native(
         self, name: str, configuration: dict[str, Any], encoded_bytes: int | None = None
     ) -> None:
-        """A codec that the engine has, if it takes the configuration."""
+        """A native codec, if the engine accepts the configuration."""
 
         def fault_of(given: dict[str, Any]) -> str | None:
             return _engine.codec_fault(name, json.dumps(given), self.dtype.itemsize)
@@ -316,7 +318,9 @@ class _Walk:
         self.steps.append({"name": name, "configuration": given})
 
     def _becomes(self, dtype: np.dtype[Any], size: int | None) -> None:
-        """Behind a codec, elements are of ``dtype``, and what is encoded has ``size`` bytes."""
+        """After a codec, elements are of ``dtype``, and the encoded bytes have the length
+        ``size``.
+        """
         if dtype != self.dtype and self.fill is not None:
             self.fill = _cast_fill(self.fill, self.dtype, dtype)
         self.dtype, self.size = dtype, size
@@ -330,7 +334,7 @@ class _Walk:
             if is_variable(self.dtype):
                 raise MetadataError(
                     f"{self.where} has 'transpose' after 'reshape', which is not supported for "
-                    "elements without a size; put it first"
+                    "variable-length elements; put it first"
                 )
             turn = {"shape": self.shape, "order": order, "item_bytes": self.dtype.itemsize}
             self.steps.append({"name": "zarrix.transpose", "configuration": turn})
@@ -345,8 +349,8 @@ class _Walk:
         if is_variable(self.dtype):
             data_type = data_type_name(self.dtype) or ""
             raise MetadataError(
-                f"{self.where}: codec 'bytes' is for elements that have a size; those of "
-                f"{data_type} need {SERIALIZERS[data_type]!r}"
+                f"{self.where}: codec 'bytes' is for fixed-size elements; those of {data_type} "
+                f"need {SERIALIZERS[data_type]!r}"
             )
         endian = configuration.get("endian")
         if endian not in ("little", "big", None):
@@ -369,7 +373,7 @@ class _Walk:
             raise MetadataError(
                 f"{self.where}: codec {name!r} is not for elements of {data_type or self.dtype}"
             )
-        # The engine asks about elements without a size apart from the chain.
+        # Variable-length elements are handled outside the chain.
         self.steps.append({"name": "bytes"})
         self.dtype, self.size, self.is_bytes = np.dtype("u1"), None, True
 
@@ -390,8 +394,8 @@ class _Walk:
         index.all(_codec_list(configuration, "index_codecs", self.where))
         if index.size is None:
             raise MetadataError(
-                f"{self.where}: sharding_indexed has 'index_codecs' whose bytes have no fixed "
-                "length, as that of an index must be; leave out what compresses"
+                f"{self.where}: sharding_indexed has 'index_codecs' whose output has no fixed "
+                "length, which a shard index needs; leave out compressors"
             )
         shard: dict[str, Any] = {
             "chunk_shape": inner,
@@ -406,11 +410,11 @@ class _Walk:
         self.is_bytes, self.size = True, None
 
     def _whole_shard(self, shard: dict[str, Any]) -> None:
-        """A shard behind codecs that mix elements, which is read and written whole."""
+        """A shard after codecs that mix elements; it is read and written as a whole."""
         if is_variable(self.dtype):
             raise MetadataError(
-                f"{self.where} has 'sharding_indexed' after 'reshape', which is not supported for "
-                "elements without a size; put 'reshape' into the codecs of the shard"
+                f"{self.where} has 'sharding_indexed' after 'reshape', which is not supported "
+                "for variable-length elements; put 'reshape' into the codecs of the shard"
             )
         whole = {
             "shape": self.shape,
@@ -430,8 +434,8 @@ class _Walk:
         inside.all(codecs[1:])
         if any(isinstance(step, Run) for step in inside.steps):
             raise MetadataError(
-                f"{self.where}: n5_default has 'codecs' with {codecs[-1]['name']!r}, which is not "
-                "native; allowed are bytes, and gzip, blosc, zstd and others of the engine"
+                f"{self.where}: n5_default has 'codecs' with {codecs[-1]['name']!r}, which is "
+                "not native; allowed are bytes, gzip, blosc, zstd and other native codecs"
             )
         fill = list(self.fill or bytes(self.dtype.itemsize))
         block = {"shape": shape, "fill_value": fill, "codecs": inside.steps}
@@ -454,7 +458,7 @@ class _Walk:
         self.is_bytes, self.size = True, None
 
     def _check_n5(self, codecs: list[Config]) -> None:
-        """N5 has one order of axes, one of bytes, at most one compressor, and few data types."""
+        """N5 has one order of axes, one byte order, at most one compressor, and few data types."""
         reverse = list(reversed(range(len(self.shape))))
         order = codecs[0].get("configuration", {}).get("order")
         names = [codec["name"] for codec in codecs]
@@ -493,7 +497,9 @@ class _Walk:
 
 
 def _cast_fill(fill: bytes, before: np.dtype[Any], after: np.dtype[Any]) -> bytes | None:
-    """A fill value as an element of another dtype; None, which is zeros, for other than numbers."""
+    """A fill value as an element of another dtype; None, which means zeros, unless it is a
+    number.
+    """
     if not all(one.kind in "biuf" and one.isbuiltin != 2 for one in (before, after)):
         return None
     with np.errstate(all="ignore"):
@@ -540,7 +546,7 @@ def _is_extent(value: Any, axes: int) -> bool:
 
 
 def _transpositions_first(codecs: list[Config]) -> list[Config]:
-    """The same chain, with transpositions before the codecs that treat every element alone."""
+    """The same chain, with transpositions moved before elementwise codecs."""
     first = 0
     ordered = list(codecs)
     for position, codec in enumerate(codecs):
@@ -553,9 +559,8 @@ def _transpositions_first(codecs: list[Config]) -> list[Config]:
 
 
 def _into_shards(codecs: list[Config]) -> list[Config]:
-    """The same chain, with codecs that treat every element alone inside the shard behind them.
-
-    So inner chunks can be read and written alone; the stored bytes are the same.
+    """The same chain, with elementwise codecs moved into the shard that follows them. Then inner
+    chunks can be read and written alone; the stored bytes are the same.
     """
     names = [one["name"] for one in codecs]
     if "sharding_indexed" not in names:
@@ -576,7 +581,7 @@ def _codec_list(configuration: Mapping[str, Any], key: str, where: str) -> list[
 
 
 def check_codecs(value: Any, what: str) -> list[Config]:
-    """``value``, if it is a list of codec documents; ``what`` begins the message if not.
+    """Return ``value`` if it is a list of codec documents; ``what`` begins the error message.
 
     Bare names, which the specification allows for codecs without a configuration, become objects.
     """
@@ -597,7 +602,7 @@ def check_codecs(value: Any, what: str) -> list[Config]:
 def inner_shape(
     configuration: Mapping[str, Any], shard: tuple[int, ...], where: str
 ) -> tuple[int, ...]:
-    """The shape of a shard's inner chunks, axes in stored order."""
+    """The shape of the inner chunks of a shard, with axes in stored order."""
     shape = configuration.get("chunk_shape")
     if not isinstance(shape, list) or any(type(n) is not int or n < 1 for n in shape):
         raise MetadataError(

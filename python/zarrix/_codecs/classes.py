@@ -1,8 +1,8 @@
-"""Codecs of v3 as objects: what users pass, and what arrays show as their codecs.
+"""v3 codecs as objects, which users pass and arrays show.
 
-A codec is its name and its configuration, and nothing else: encoding is the engine's business. The
-classes have the names, arguments and defaults of zarr-python 3, so that code which makes them runs
-here. Objects of zarr-python itself, and anything else with a ``to_dict()``, are taken as well.
+A codec is only its name and its configuration; the engine encodes and decodes. The classes have the
+names, arguments and defaults of zarr-python 3, so that code which creates them runs here. Objects
+of zarr-python itself, and any other object with a ``to_dict()``, are accepted as well.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Codec:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """What stands under ``"configuration"`` in the document."""
+        """The ``"configuration"`` of the document."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {key: _plain(value) for key, value in values.items() if value is not None}
 
@@ -109,7 +109,7 @@ def _plain(value: Any) -> Any:
         return value.to_dict()
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
-    # Enumerations of zarr-python hold the text that documents have.
+    # The value of an enumeration of zarr-python is the text in documents.
     return getattr(value, "value", value) if not isinstance(value, (str, int)) else value
 
 
@@ -398,7 +398,7 @@ class CastValue(Codec):
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """What stands under ``"configuration"`` in the document."""
+        """The ``"configuration"`` of the document."""
         found = super().configuration
         if self.rounding == "nearest-even":
             del found["rounding"]
@@ -444,7 +444,7 @@ class ScaleOffset(Codec):
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """What stands under ``"configuration"`` in the document, without what is usual."""
+        """The ``"configuration"`` of the document, without default values."""
         given = {"offset": (self.offset, 0), "scale": (self.scale, 1)}
         return {key: value for key, (value, usual) in given.items() if value != usual}
 
@@ -454,7 +454,7 @@ class ScaleOffset(Codec):
 
 @dataclass(frozen=True)
 class VLenUTF8Codec(Codec):
-    """Texts of any length, as numcodecs stores them.
+    """Variable-length text, as numcodecs stores it.
 
     References
     ----------
@@ -472,7 +472,7 @@ class VLenUTF8Codec(Codec):
 
 @dataclass(frozen=True)
 class VLenBytesCodec(Codec):
-    """Byte strings of any length, as numcodecs stores them.
+    """Variable-length bytes, as numcodecs stores them.
 
     References
     ----------
@@ -490,14 +490,15 @@ class VLenBytesCodec(Codec):
 
 @dataclass(frozen=True, kw_only=True)
 class ShardingCodec(Codec):
-    """A chunk as a shard: inner chunks of ``chunk_shape``, each through ``codecs``, and an index.
+    """A shard: inner chunks of ``chunk_shape``, each encoded by ``codecs``, and an index.
 
     Parameters
     ----------
     chunk_shape : int or tuple of int
-        Of an inner chunk; it divides the shard.
+        Shape of an inner chunk, which divides the shard.
     codecs, index_codecs : iterable of codecs
-        Those of numcodecs too; what depends on the data type is filled in when an array is made.
+        Codecs, also of numcodecs; values that depend on the data type are filled in when an array
+        is created.
     index_location : {"end", "start"}
     subchunk_write_order : str
         Accepted for zarr-python; inner chunks are written in C order.
@@ -545,7 +546,7 @@ class ShardingCodec(Codec):
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """What stands under ``"configuration"`` in the document."""
+        """The ``"configuration"`` of the document."""
         return {k: v for k, v in super().configuration.items() if k != "subchunk_write_order"}
 
 
@@ -562,7 +563,7 @@ class OtherCodec(Codec):
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """What stands under ``"configuration"`` in the document."""
+        """The ``"configuration"`` of the document."""
         return dict(self.document.get("configuration", {}))
 
     def to_dict(self) -> Document:
@@ -599,7 +600,7 @@ CODEC_CLASSES: dict[str, type[Codec]] = {
 
 
 def codec_from_dict(document: Mapping[str, Any]) -> Codec:
-    """The object for a codec's document; an `OtherCodec` where none of the classes fits."""
+    """The object for a codec's document; an `OtherCodec` if none of the classes fits."""
     kind = CODEC_CLASSES.get(document["name"], OtherCodec)
     configuration = document.get("configuration", {})
     if kind is OtherCodec or set(configuration) - {one.name for one in fields(kind)}:
@@ -609,6 +610,6 @@ def codec_from_dict(document: Mapping[str, Any]) -> Codec:
     try:
         codec: Codec = kind.from_dict(document)
     except (MetadataError, TypeError, ValueError):
-        # Of a stored array: what only an encoder uses may be anything.
+        # In stored arrays, options that only an encoder uses may have any value.
         return OtherCodec(dict(document))
     return codec

@@ -1,9 +1,10 @@
-"""What codecs of numcodecs can keep: asked where an array is made, never where one is opened.
+"""Which elements codecs of numcodecs preserve; checked when an array is created, never when one is
+opened.
 
-A typed filter takes the bytes that reach it for elements of the type it was made with. Where that
-is not the type of the elements, or one that it cannot compute with, values are lost without a word:
-packbits makes 1 of a 2, and truth values have no differences. So a new array with such a filter is
-refused, with the way out; one that is stored already is read as whoever wrote it reads it.
+A typed filter interprets its input as elements of its own type. If this is not the type of the
+elements, or a type that it cannot compute with, values are lost silently: packbits makes a 2 a 1,
+and booleans have no differences. Therefore creating an array with such a filter is an error with a
+way out. An existing array is read as its writer reads it.
 """
 
 from __future__ import annotations
@@ -24,23 +25,23 @@ __all__ = ["check_domains"]
 Config = Mapping[str, Any]
 DType = np.dtype[Any]
 Fault = tuple[str, str]
-"""What a codec keeps, and what to do instead."""
+"""The elements that a codec preserves, and what to do instead."""
 
 
 def check_domains(codecs: Iterable[Config], dtype: DType) -> None:
-    """Refuse a chain in which a codec of numcodecs loses what it is given.
+    """Raise an error if a codec of numcodecs in the chain would lose elements.
 
     Parameters
     ----------
     codecs : iterable of dict
-        The chain of a new array, of either format.
+        The chain of a new array of either format.
     dtype : dtype
-        Of the array's elements.
+        Data type of the array.
 
     Raises
     ------
     BadCompressorError
-        The message names the codec, the data type that reaches it, and the way out.
+        The message names the codec, its input data type, and the way out.
     """
     has_size = not is_variable(dtype)
     for codec in codecs:
@@ -65,10 +66,12 @@ def check_domains(codecs: Iterable[Config], dtype: DType) -> None:
 
 
 def _check_objects(codec_id: str, config: Config, dtype: DType) -> None:
-    """Of the typed filters, categorize is for elements without a size too: for text, as objects."""
+    """Among the typed filters, only categorize is also for variable-length elements: text, as
+    objects.
+    """
     word = data_type_name(dtype) or "object"
     if codec_id != "categorize":
-        raise _refused(codec_id, ("elements that have a size", "leave it out"), word)
+        raise _refused(codec_id, ("fixed-size elements", "leave it out"), word)
     if np.dtype(config["dtype"]) != object:
         fault = (f"elements of data type {config['dtype']}", "pass it dtype=object")
         raise _refused(codec_id, fault, word)
@@ -77,18 +80,18 @@ def _check_objects(codec_id: str, config: Config, dtype: DType) -> None:
 def _refused(codec_id: str, fault: Fault, dtype: str) -> BadCompressorError:
     keeps, instead = fault
     return BadCompressorError(
-        f"codec {codec_id!r} keeps {keeps}, and would lose elements of data type {dtype}, which "
-        f"is what reaches it; {instead}"
+        f"codec {codec_id!r} preserves {keeps}, and would lose elements of data type "
+        f"{dtype}, its input; {instead}"
     )
 
 
 def _is_number(dtype: DType, kinds: str = "iufc") -> bool:
-    # The types of ml_dtypes may be of these kinds too.
+    # Types of ml_dtypes may be of these kinds, too.
     return dtype.kind in kinds and dtype.isbuiltin != 2
 
 
 def _made_for(argument: str, given: DType, dtype: DType) -> Fault | None:
-    """A fault where a codec was made for other elements than those that reach it."""
+    """An error if the data type of a codec differs from that of its input."""
     if given == dtype:
         return None
     return f"elements of data type {given}", f"pass it {argument}={dtype.str!r}"
@@ -105,7 +108,7 @@ def _delta(config: Config, dtype: DType, has_size: bool) -> Fault | None:
     width = dtype.itemsize if has_size else 1
     instead = "leave it out"
     if width in (1, 2, 4, 8):
-        instead = f"pass it dtype={np.dtype(f'i{width}').str!r}, with which it keeps all bits"
+        instead = f"pass it dtype={np.dtype(f'i{width}').str!r}, which preserves all bits"
     if not _is_number(given):
         return "differences of numbers", instead
     if given.kind in "fc":
@@ -151,7 +154,7 @@ def _pcodec(config: Config, dtype: DType, has_size: bool) -> Fault | None:
         return "integers and floating-point numbers only", "use zstd"
     if dtype != dtype.newbyteorder("="):
         native = dtype.newbyteorder("=").str
-        return "no order of bytes but the usual one", f"create the array with dtype={native!r}"
+        return "the native byte order only", f"create the array with dtype={native!r}"
     return None
 
 

@@ -1,7 +1,7 @@
-"""Codecs of a stored array as a new array takes them.
+"""Codecs of a stored array in a form that is valid for a new array.
 
-What only an encoder uses may be anything in a stored document (`zarrix._codecs.encoder_options`);
-a copy of the array is described by values that every encoder takes.
+Options that only an encoder uses may have any value in a stored document
+(`zarrix._codecs.encoder_options`). A copy of the array has values that every encoder accepts.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Config = Mapping[str, Any]
 
 
 def for_a_new_array(codec: Any) -> Any:
-    """``codec`` itself if an encoder takes its options, else one that is as near as can be.
+    """Return ``codec`` if an encoder accepts its options, otherwise the closest codec.
 
     Parameters
     ----------
     codec : codec of numcodecs, codec of `zarrix.codecs`, list or tuple of them, or None
-        What `Array.compressor`, `filters`, `compressors` or `serializer` show.
+        A value of `Array.compressor`, `filters`, `compressors` or `serializer`.
     """
     if isinstance(codec, list | tuple):
         return type(codec)(for_a_new_array(one) for one in codec)
@@ -41,13 +41,13 @@ def for_a_new_array(codec: Any) -> Any:
 
 
 def encodable_config(config: Config) -> dict[str, Any]:
-    """A configuration of v2 whose encoder options are all taken."""
+    """A v2 configuration with valid encoder options."""
     taken = takes(lambda one: link_codec(one, BYTES, None, "codec", new=True))
     return _with_options_that_are(taken, str(config["id"]), config)
 
 
 def encodable_document(codec: Config) -> dict[str, Any]:
-    """A codec document of v3 whose encoder options are all taken, inside shards too."""
+    """A v3 codec document with valid encoder options, also inside shards."""
     name, given = codec["name"], codec.get("configuration")
     if not isinstance(given, Mapping):
         return dict(codec)

@@ -1,10 +1,9 @@
 """Options of codecs that only an encoder uses.
 
-They say nothing about stored bytes, so that a value there which no encoder takes, of a newer
-version or of another library, is never a reason not to read an array. What is opened keeps its
-metadata as they are, and writes with the nearest value that an encoder takes, or with the codec's
-default; where that would change elements (the digits that a lossy codec keeps), writing is refused.
-New arrays are refused such values.
+They say nothing about stored bytes. Therefore a value that no encoder accepts, from a newer version
+or another library, never prevents reading an array. An opened array keeps its metadata, and writes
+with the nearest valid value, or with the codec's default. If that would change elements (the digits
+that a lossy codec keeps), writing is an error. In a new array, such values are an error.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ ENCODER_OPTIONS: dict[str, tuple[str, ...]] = {
     "zlib": ("level",),
     "zstd": ("level", "checksum"),
 }
-"""By the codec's name without ``numcodecs.``."""
+"""Keyed by the codec's name without ``numcodecs.``."""
 
 LOSSY = {"bitround": {"keepbits": 1}, "quantize": {"digits": 1}}
-"""Codecs whose options decide which elements are stored, and values with which they decode."""
+"""Codecs whose options determine the stored elements, and values with which they can decode."""
 
 _LIMITS: dict[str, tuple[int, int]] = {
     "blosc.clevel": (0, 9),
@@ -69,22 +68,21 @@ def takes(accepts: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
 def encodable(
     name: str, configuration: Config, taken: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any] | None:
-    """``configuration`` with every option of the encoder that is not taken replaced.
-
-    A number becomes the nearest that an encoder takes, anything else the codec's default.
+    """Replace every invalid encoder option in ``configuration``. A number becomes the nearest valid
+    one, anything else the codec's default.
 
     Parameters
     ----------
     name : str
-        Of the codec, in either format.
+        Name of the codec, in either format.
     configuration : Mapping
     taken : callable
-        Whether a configuration is one that an encoder takes.
+        Whether an encoder accepts a configuration.
 
     Returns
     -------
     dict or None
-        None if another value is at fault, or one on which the stored elements depend.
+        None if another value is invalid, or one that determines the stored elements.
     """
     codec_id = name.removeprefix("numcodecs.")
     options = [key for key in ENCODER_OPTIONS.get(codec_id, ()) if key in configuration]
@@ -98,7 +96,7 @@ def encodable(
             if taken({**found, key: choice}):
                 found[key] = choice
                 break
-    # In the order of the document, as far as that goes.
+    # In the order of the document, if possible.
     return {key: found[key] for key in configuration if key in found}
 
 
@@ -114,13 +112,14 @@ def _nearest(option: str, value: Any) -> int | None:
 
 
 class DecodeOnly:
-    """A lossy codec whose options no encoder takes: it decodes, and refuses to encode.
+    """A lossy codec with options that no encoder accepts: it decodes, and raises an error on
+    encoding.
 
     Parameters
     ----------
     codec_id : str
     decode : callable
-        From encoded to decoded bytes.
+        Decodes encoded bytes.
     reason : str
         What is wrong with its options.
     """
@@ -131,5 +130,5 @@ class DecodeOnly:
         self._reason = reason
 
     def encode(self, value: Any) -> Any:
-        """Raise `CodecError`: no elements would be those that its options mean."""
-        raise CodecError(f"{self._reason}; the array can be read, and not written")
+        """Raise `CodecError`, because the options do not define the elements to store."""
+        raise CodecError(f"{self._reason}; the array can be read, but not written")

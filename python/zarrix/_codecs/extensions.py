@@ -1,8 +1,8 @@
-"""Codecs from the registry of Zarr's extensions, as the engine takes them.
+"""Codecs from the registry of Zarr extensions, in the form for the engine.
 
-Documents of v3 do not repeat the data type of the array in a codec's configuration; the
-engine is told it here, as ``dtype``. Each row of `EXTENSIONS` says what a codec works on, and gives
-the engine's configuration together with what comes out: the dtype, and the size where it is fixed.
+v3 documents do not repeat the data type of the array in a codec's configuration; it is added here
+as ``dtype``. Each row of `EXTENSIONS` says whether a codec works on arrays or bytes, and returns
+the engine's configuration together with its output: the dtype, and the size if it is fixed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Config = Mapping[str, Any]
 
 
 class Bound(NamedTuple):
-    """A codec bound to what it sees: the engine's configuration, and what comes out."""
+    """A codec bound to its input: the engine's configuration, and its output."""
 
     configuration: dict[str, Any]
     dtype: DType
@@ -31,7 +31,7 @@ class Bound(NamedTuple):
 
 
 class Extension(NamedTuple):
-    """What a codec works on, "array" (to array) or "bytes" (array to bytes), and its binding."""
+    """The kind of a codec, "array" (to array) or "bytes" (array to bytes), and its binding."""
 
     gives: str
     bind: Callable[[Config, DType, int | None], Bound]
@@ -44,7 +44,7 @@ def _type_string(dtype: DType) -> str:
 
 
 def _bits_name(dtype: DType, kinds: str, what: str) -> str:
-    """What the engine calls a dtype whose bits it works on: those of ml_dtypes have a name only."""
+    """The engine's name of a dtype whose bits it works on; types of ml_dtypes have only a name."""
     if dtype.isbuiltin == 2:
         return dtype.name
     if dtype.kind not in kinds:
@@ -76,7 +76,7 @@ def _pairs(pairs: Any, before: DType, after: DType) -> list[list[Any]]:
 
 
 def _scalar(value: Any, dtype: DType) -> Any:
-    """A scalar of a document, which may be hex, in the spelling that the engine reads."""
+    """A scalar of a document, which may be hex, in the engine's notation."""
     plain = encode_fill(decode_fill(value, dtype, "a scalar"), dtype)
     return "NaN" if isinstance(plain, str) and plain.startswith("0x") else plain
 
@@ -89,7 +89,7 @@ def _scale_offset(config: Config, dtype: DType, size: int | None) -> Bound:
 
 def _packbits(config: Config, dtype: DType, size: int | None) -> Bound:
     given = {key: value for key, value in config.items() if value is not None}
-    given["dtype"] = _bits_name(dtype, "biufc", "truth values and numbers")
+    given["dtype"] = _bits_name(dtype, "biufc", "booleans and numbers")
     return Bound(given, np.dtype("u1"), None)
 
 
@@ -113,17 +113,17 @@ ELEMENTWISE = frozenset(
         *("numcodecs.categorize", "numcodecs.quantize"),
     )
 )
-"""Codecs that treat every element alone: a transposition may as well come before them."""
+"""Elementwise codecs: a transposition after them may be moved before them."""
 
 
 def words_of(dtype: DType) -> list[tuple[int, int]]:
-    """The words of one element, whose bytes are reversed where their order is the other.
+    """The words of one element whose bytes are reversed to change the byte order.
 
     Returns
     -------
     list of (int, int)
-        Runs of words of one size: the size in bytes, and how many there are. An element may have
-        gigabytes; its runs are as many as its dtype has fields.
+        Runs of words of one size: the size in bytes, and their number. An element may have
+        gigabytes, but has only as many runs as its dtype has fields.
 
     Examples
     --------

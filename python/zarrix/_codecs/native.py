@@ -1,9 +1,9 @@
-"""The codecs of numcodecs bound to what they see: natively, or called back in Python.
+"""Codecs of numcodecs bound to their input: native, or called in Python.
 
-A row of `_LINKS` checks what stands in a configuration, gives it the native codec's keys, and says
-what comes out of the codec: elements of which dtype, and how many bytes where that is fixed. The
-engine is then asked whether it takes the configuration. What it does not (casts to text, arithmetic
-with complex numbers) is left to numcodecs.
+A row of `_LINKS` checks a configuration, translates it to the keys of the native codec, and returns
+the output of the codec: the dtype, and the number of bytes if it is fixed. Then the engine says
+whether it accepts the configuration. Configurations that it does not accept (casts to text,
+arithmetic with complex numbers) are left to numcodecs.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
 
 @dataclass(slots=True)
 class Link:
-    """One codec bound to what it sees: its native form, and what comes out of it.
+    """One codec bound to its input: its native form, and its output.
 
-    ``configuration`` is None where the engine cannot do it; ``encoded_bytes`` None where the
-    length depends on the data.
+    ``configuration`` is None if the codec is not native; ``encoded_bytes`` is None if the length
+    depends on the data.
     """
 
     name: str
@@ -56,16 +56,16 @@ def link_codec(
     config : dict
         With the codec's ``"id"``.
     dtype, size
-        Of what it encodes; a size of None depends on the data.
+        Of its input; a size of None depends on the data.
     where : str
-        Place in the document, for messages.
+        Position in the document, for messages.
     new : bool
-        Whether options that only an encoder uses are judged, too.
+        Whether options that only an encoder uses are checked, too.
 
     Raises
     ------
     MetadataError
-        The configuration cannot be right, or the codec is for objects.
+        The configuration is invalid, or the codec is for objects.
     """
 
     def link(given: dict[str, Any]) -> Link:
@@ -84,7 +84,8 @@ def link_codec(
             raise
         return _decoding(link({**config, **LOSSY[codec_id]}), config, dtype, str(error))
     if codec_id == "pcodec" and found.configuration is None:
-        # Stored bytes are the same for all options: the engine decodes what it would not encode.
+        # The options do not change the format: the engine can decode chunks that it could not
+        # encode.
         given = encodable(codec_id, config, lambda one: link(one).configuration is not None)
         return found if given is None else link(given)
     return found
@@ -106,8 +107,8 @@ def _linked(config: dict[str, Any], dtype: DType, size: int | None, where: str) 
     codec_id = config["id"]
     if codec_id in OBJECT_CODECS and codec_id != "categorize":
         raise MetadataError(
-            f"{where}: codec {codec_id!r} is for elements without a size; it is the first filter "
-            "of an array with dtype object, and has no other place"
+            f"{where}: codec {codec_id!r} is for variable-length elements; it is allowed only "
+            "as the first filter of an array with dtype object"
         )
     try:
         link = _LINKS.get(codec_id, _foreign)(config, dtype, size)
@@ -130,7 +131,7 @@ def _foreign(config: Config, dtype: DType, size: int | None) -> Link:
     return Link(config["id"], None)
 
 
-# What stands in a configuration.
+# Values of a configuration.
 
 
 def _integer(config: Config, key: str, default: int | None = None) -> int:
@@ -148,7 +149,7 @@ def _within(config: Config, key: str, default: int | None, least: int, most: int
 
 
 def _number(config: Config, key: str) -> int | float | None:
-    """A whole number or a float, as JSON has it; None for others, which numcodecs may know."""
+    """An integer or a float, as in JSON; None for other values, which numcodecs may accept."""
     value = config[key]
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, (bool, str)) or value is None or isinstance(value, (Mapping, list)):
@@ -158,7 +159,7 @@ def _number(config: Config, key: str) -> int | float | None:
 
 
 def _types(config: Config) -> tuple[DType, DType]:
-    """``dtype``, and ``astype``, which is the same where it is left out."""
+    """``dtype``, and ``astype``, which is ``dtype`` if it is left out."""
     dtype = np.dtype(config["dtype"])
     return dtype, np.dtype(config.get("astype") or dtype)
 
@@ -209,7 +210,7 @@ def _bz2(config: Config, dtype: DType, size: int | None) -> Link:
 
 
 def _lzma(config: Config, dtype: DType, size: int | None) -> Link:
-    # Python's own numbers: what none of its versions can do is no configuration.
+    # Numbers of Python's own module; a value that no version supports is invalid.
     configuration: dict[str, Any] = {
         "format": _within(config, "format", 1, 1, 3),
         "check": _within(config, "check", -1, -1, 15),
@@ -229,13 +230,13 @@ def _lzma(config: Config, dtype: DType, size: int | None) -> Link:
 def _pcodec(config: Config, dtype: DType, size: int | None) -> Link:
     given = {key: value for key, value in config.items() if key != "id" and value is not None}
     if dtype.newbyteorder("=") != dtype:
-        # The format has no byte order, and numcodecs hands back that of the machine.
+        # The format has no byte order, and numcodecs returns that of the machine.
         return Link("numcodecs.pcodec", None)
     return Link("numcodecs.pcodec", {**spelled_pcodec(given), "dtype": dtype.str})
 
 
 def spelled_pcodec(config: Config) -> dict[str, Any]:
-    """A configuration of pcodec in the words of before numcodecs 0.17, which the engine has."""
+    """A configuration of pcodec in the names before numcodecs 0.17, which the engine uses."""
     given = dict(config)
     if given.get("delta_spec") == "no_op":
         given["delta_spec"] = "none"
@@ -359,12 +360,12 @@ _LINKS: dict[str, Callable[[Config, DType, int | None], Link]] = {
 }
 
 NATIVE = frozenset(_LINKS)
-"""Ids of the codecs that the engine has."""
+"""Ids of native codecs."""
 
 _LEFT_TO_NUMCODECS = frozenset(
     ("astype", "bitround", "categorize", "delta", "fixedscaleoffset", "quantize", "pcodec")
 )
-"""Codecs of which numcodecs takes configurations that the engine does not.
+"""Codecs with configurations that numcodecs accepts and the engine does not.
 
-Of lzma, all filters of Python's module are native: what the engine refuses, that refuses too.
+All filters of Python's lzma module are native; those that the engine rejects, it rejects, too.
 """

@@ -1,7 +1,7 @@
-"""Codec chains of v3 from what users pass: objects, dicts, names, codecs of numcodecs.
+"""v3 codec chains from what users pass: objects, dicts, names, codecs of numcodecs.
 
-A codec in any of these forms becomes its document, completed by what follows from the elements that
-reach it: the width and shuffle of Blosc, the data type of a filter. That is so inside shards too.
+A codec in any of these forms becomes its document, completed with values that depend on its input:
+the item size and shuffle of Blosc, the data type of a filter. This includes codecs inside shards.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TAKE_DTYPE = {
     "numcodecs.delta": "dtype",
     "numcodecs.astype": "decode_dtype",
 }
-"""Filters that are made for a data type, and the key that names it."""
+"""Filters with a data type, and the key that names it."""
 
 
 def as_codec_document(codec: Any) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def as_codec_document(codec: Any) -> dict[str, Any]:
     Raises
     ------
     BadCompressorError, UnknownCodecError
-        It is no codec, or not available.
+        It is not a codec, or is not available.
     """
     if isinstance(codec, str):
         return {"name": codec}
@@ -55,7 +55,7 @@ def as_codec_document(codec: Any) -> dict[str, Any]:
         if isinstance(document.get("name"), str):
             return document
     raise BadCompressorError(
-        f"{codec!r} ({type(codec).__name__}) is no codec of v3; expected for example "
+        f"{codec!r} ({type(codec).__name__}) is not a v3 codec; expected for example "
         "zarrix.codecs.ZstdCodec(), or a dict with 'name' and 'configuration'"
     )
 
@@ -63,14 +63,14 @@ def as_codec_document(codec: Any) -> dict[str, Any]:
 def _from_numcodecs(config: dict[str, Any]) -> dict[str, Any]:
     codec_id = config.pop("id")
     if codec_id == "blosc":
-        # Its -1 is what v3 does where no shuffle is named.
+        # -1 means the same as no shuffle in v3.
         shuffle = config.pop("shuffle")
         if shuffle != -1:
             config["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
         return {"name": "blosc", "configuration": config}
     if codec_id in ("zstd", "gzip"):
         if codec_id == "gzip" and config.get("level") == -1:
-            config["level"] = 6  # zlib's default, which v3 has no word for
+            config["level"] = 6  # zlib's default, for which v3 has no value
         return {"name": codec_id, "configuration": config}
     if codec_id == "crc32c" and config.get("location") in (None, "end"):
         return {"name": "crc32c"}
@@ -80,13 +80,12 @@ def _from_numcodecs(config: dict[str, Any]) -> dict[str, Any]:
 def codec_document(codec: Any, dtype: np.dtype[Any]) -> dict[str, Any]:
     """The document of a codec in any form that users pass, completed from the dtype.
 
-    Objects and configurations of numcodecs become the codec of v3 that is the same, or
-    ``numcodecs.<id>``.
+    Objects and configurations of numcodecs become the equivalent v3 codec, or ``numcodecs.<id>``.
 
     Raises
     ------
     BadCompressorError, UnknownCodecError
-        It is no codec, or not available.
+        It is not a codec, or is not available.
     """
     document = as_codec_document(codec)
     name, configuration = document["name"], dict(document.get("configuration", {}))
@@ -110,7 +109,7 @@ def codec_document(codec: Any, dtype: np.dtype[Any]) -> dict[str, Any]:
 
 
 def complete_chain(codecs: Iterable[Any], dtype: np.dtype[Any]) -> list[dict[str, Any]]:
-    """The documents of a whole chain, each completed from the dtype that reaches it."""
+    """The documents of a chain, each completed from its input dtype."""
     chain = []
     for codec in codecs:
         document = codec_document(codec, dtype)
@@ -121,7 +120,7 @@ def complete_chain(codecs: Iterable[Any], dtype: np.dtype[Any]) -> list[dict[str
 
 
 def with_listed_orders(chain: Iterable[Mapping[str, Any]], axes: int) -> list[dict[str, Any]]:
-    """The chain with the axes that a draft of the specification called "C" or "F"."""
+    """The chain with axes instead of the orders "C" and "F" of a draft of the specification."""
     listed: list[dict[str, Any]] = []
     for codec in chain:
         given = codec.get("configuration", {})
@@ -138,7 +137,7 @@ def with_listed_orders(chain: Iterable[Mapping[str, Any]], axes: int) -> list[di
 
 
 def _item_bytes(dtype: np.dtype[Any]) -> int:
-    """Bytes of an element as codecs on bytes see it: elements without a size are but bytes."""
+    """Bytes of an element for bytes-to-bytes codecs; 1 for variable-length elements."""
     return 1 if is_variable(dtype) else dtype.itemsize
 
 
@@ -156,7 +155,7 @@ def _complete_blosc(given: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, An
 
 
 def _complete_shard(given: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
-    # What is no list is left as it is, for the reader of the document to refuse.
+    # A value that is not a list is kept; the reader of the document raises the error.
     codecs, index = given.get("codecs"), given.get("index_codecs", INDEX_CODECS)
     if isinstance(codecs, (list, tuple)):
         codecs = complete_chain(codecs, dtype)
@@ -166,7 +165,7 @@ def _complete_shard(given: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, An
 
 
 def numcodecs_config(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The configuration of the same codec in numcodecs; None if that has no such codec."""
+    """The configuration of the same codec in numcodecs; None if numcodecs has no such codec."""
     name, configuration = document["name"], dict(document.get("configuration", {}))
     if name == "blosc":
         configuration.pop("typesize", None)
@@ -190,7 +189,7 @@ def chain_documents(
     Parameters
     ----------
     filters, compressors : codec, iterable of codecs, "auto" or None
-        Filters are none by default; the default compressor is zstd, which notices damage.
+        By default there are no filters, and the compressor is zstd with a checksum.
     serializer : codec, "auto" or None
     """
     chain = complete_chain(_listed(filters, [], "filters"), dtype)

@@ -1,14 +1,14 @@
 """The classes of numcodecs that code written for zarr 2.18 imports from ``zarr.codecs``.
 
-numcodecs is imported when a name is first taken from here. It has no types: those of its classes
-are in the stub beside this file.
+numcodecs is imported when a name is first used. It has no types; the types of its classes are in
+the stub next to this file.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# ruff: noqa: F822  they are numcodecs', and `__getattr__` takes them from there.
+# ruff: noqa: F822  `__getattr__` takes these names from numcodecs.
 __all__ = [
     "Adler32",
     "AsType",
@@ -55,7 +55,8 @@ def __getattr__(name: str) -> Any:
 
         return JenkinsLookup3
     if name == "MsgPack" and not hasattr(numcodecs, name):
-        # Not among the names above: numcodecs has it where the package msgpack is installed.
+        # Not among the names above, because numcodecs has it only if the package msgpack is
+        # installed.
         raise AttributeError(f"{__name__}.MsgPack needs msgpack: pip install numcodecs[msgpack]")
     try:
         return getattr(numcodecs, name)

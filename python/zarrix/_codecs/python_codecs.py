@@ -1,15 +1,14 @@
-"""Codec chains: what documents and users say, and what the engine is given.
+"""Codec chains: from documents and arguments of users to the configuration of the engine.
 
-A chain is a tuple of ``{"name", "configuration"}`` dicts in the form of v3; the filters and
-the compressor of v2 are its members ``numcodecs.<id>``. `bind` turns a chain into the
-engine's: native codecs by their native names, with everything resolved that depends on the dtype
-(`zarrix._codecs.native`), and every other codec as a slot that the engine calls back through
-numcodecs.
+A chain is a tuple of ``{"name", "configuration"}`` dicts as in v3; the filters and the compressor
+of v2 are its members ``numcodecs.<id>``. `bind` turns a chain into the configuration of the engine.
+Native codecs have their native names, with all values resolved that depend on the dtype
+(`zarrix._codecs.native`). Every other codec is a slot that the engine calls through numcodecs.
 
-numcodecs costs more to import than NumPy does. It is imported when a user hands over or asks for
-a codec object, and when a chain has a codec that the engine lacks; reading a Blosc array does not.
-The dtype is followed from codec to codec, since numcodecs codecs expect typed arrays, and Blosc
-shuffles by the size of the elements that it sees.
+The import of numcodecs takes longer than that of NumPy. It is imported when a user passes or asks
+for a codec object, and when a chain has a codec that is not native; reading a Blosc array does not
+import it. The dtype is followed from codec to codec, because numcodecs codecs expect typed arrays,
+and Blosc shuffles by the item size of its input.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ def codec_config(codec: Any, argument: str = "compressor") -> dict[str, Any]:
     Raises
     ------
     BadCompressorError
-        It is none of these.
+        It is not a codec.
     UnknownCodecError
         No such codec is registered; the message names the package that has it.
     """
@@ -106,10 +105,10 @@ def codec_config(codec: Any, argument: str = "compressor") -> dict[str, Any]:
     get_config = getattr(codec, "get_config", None)
     if get_config is None:
         raise BadCompressorError(
-            f"{argument}={codec!r} ({type(codec).__name__}) is no codec; expected a numcodecs "
-            "codec, a dict with 'id', the name of a codec, 'default' or None"
+            f"{argument}={codec!r} ({type(codec).__name__}) is not a codec; expected a "
+            "numcodecs codec, a dict with 'id', the name of a codec, 'default' or None"
         )
-    # A prefix of jenkins_lookup3 is an array, which no document can hold.
+    # A prefix of jenkins_lookup3 is an array, which JSON cannot represent.
     return {
         key: value.tolist() if isinstance(value, np.ndarray) else value
         for key, value in get_config().items()
@@ -124,7 +123,7 @@ def codec_object(config: Config, where: str = "codec") -> Any:
     UnknownCodecError
         numcodecs has no codec of that id; the message names the package that has it.
     BadCompressorError
-        The codec refuses the configuration.
+        The codec does not accept the configuration.
     """
     import numcodecs  # type: ignore[import-untyped, unused-ignore]
     from numcodecs.registry import codec_registry  # type: ignore[import-untyped, unused-ignore]
@@ -146,9 +145,8 @@ def codec_object(config: Config, where: str = "codec") -> Any:
 
 
 class NativeCodec:
-    """A codec that the engine has and the installed numcodecs has not, such as ``pcodec``.
-
-    It is its configuration: what `zarrix.Array.compressor` shows, and what a new array takes.
+    """A native codec that the installed numcodecs does not have, such as ``pcodec``. The object has
+    only the configuration; `zarrix.Array.compressor` shows it, and new arrays accept it.
     """
 
     def __init__(self, config: Config) -> None:
@@ -170,7 +168,8 @@ class NativeCodec:
 
 
 def shown_codec(config: Config, where: str) -> Any:
-    """The codec of a stored array as an object: of options that no encoder takes, the nearest.
+    """The codec of a stored array as an object; invalid encoder options become the nearest valid
+    ones.
 
     Raises
     ------
@@ -238,29 +237,29 @@ def _unknown(codec_id: str, where: str, known: Iterable[str]) -> UnknownCodecErr
                 f"{where}: codec {codec_id!r} is not installed; get it with: pip install {package}"
             )
     return UnknownCodecError(
-        f"{where}: codec {codec_id!r} is neither native nor registered with numcodecs"
-        f"{suggestion(codec_id, known)}; import the package that has it, which registers it"
+        f"{where}: codec {codec_id!r} is neither native nor registered with "
+        f"numcodecs{suggestion(codec_id, known)}; import the package that registers it"
     )
 
 
-# What the engine is given.
+# The configuration for the engine.
 
 
 class ForeignCodecs:
-    """Consecutive codecs of numcodecs behind the calls that the engine makes.
+    """Consecutive codecs of numcodecs, which the engine calls.
 
     Parameters
     ----------
     configs : sequence of dict, or of objects that encode and decode
         In encoding order.
     dtype : dtype
-        Of what `encode` receives.
+        Of the input of `encode`.
     shape : tuple of int or None
-        The chunk's shape where nothing precedes that flattens it: zfpy and image codecs use it.
+        Shape of the chunk, unless an earlier codec flattens it; zfpy and image codecs use it.
     order : "C" or "F"
-        Order of the elements that `encode` receives.
+        Order of the input elements of `encode`.
     encoded_bytes : int or None
-        Length of what `encode` gives; None if it depends on the data.
+        Length of the output of `encode`; None if it depends on the data.
     where : str
         The metadata document, for messages.
 
@@ -306,7 +305,7 @@ class ForeignCodecs:
         return self._encoded_bytes
 
     def encode(self, buffer: Any) -> memoryview:
-        """The bytes that the codecs make of one chunk's bytes."""
+        """Encode the bytes of one chunk."""
         value: Any = np.frombuffer(buffer, dtype=self._dtype)
         if self._shape is not None:
             value = value.reshape(self._shape, order=self._order)
@@ -323,7 +322,8 @@ class ForeignCodecs:
 
 
 def _as_bytes(value: Any) -> memoryview:
-    # In memory order: an array that a codec returns in Fortran order holds its elements as stored.
+    # In memory order: an array that a codec returns in Fortran order has its elements in stored
+    # order.
     if isinstance(value, np.ndarray):
         flat = np.ascontiguousarray(value.reshape(-1, order="A"))
         return flat.view(BYTES).data if flat.size else memoryview(b"")
@@ -339,7 +339,7 @@ def bind(
     *,
     new: bool = False,
 ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
-    """The engine's chain for chunks of a dtype and shape, and what its foreign slots call.
+    """The engine's chain for chunks of a dtype and shape, and the Python codecs that it calls.
 
     Parameters
     ----------
@@ -350,16 +350,16 @@ def bind(
     where : str
         The metadata document, for messages.
     has_compressor : bool
-        Whether the last codec is what the document calls its compressor, and not a filter.
+        Whether the last codec is the compressor of the document, and not a filter.
     new : bool
-        Whether options that only an encoder uses are judged, as they are for a new array.
+        Whether options that only an encoder uses are checked, as for a new array.
 
     Raises
     ------
     UnknownCodecError
         Neither the engine nor numcodecs has a codec.
     MetadataError
-        A configuration cannot be right, or the codec is for objects.
+        A configuration is invalid, or the codec is for objects.
     """
     steps: list[dict[str, Any] | Run] = []
     order = "C"
@@ -382,7 +382,7 @@ def bind(
         if codec.get("frame_checksum"):
             config["checksum"] = True
         if is_variable(dtype):
-            # Elements without a size are turned into bytes apart from the chain.
+            # Variable-length elements are encoded to bytes outside the chain.
             dtype, size, shape = BYTES, None, None
             continue
         link = link_codec(config, dtype, size, key, new=new)
@@ -401,7 +401,7 @@ def bind(
 
 @dataclass
 class Run:
-    """Consecutive foreign codecs, and what reaches the first of them."""
+    """Consecutive Python codecs, and the input of the first of them."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...] | None
@@ -417,7 +417,7 @@ class Run:
 def number_slots(
     steps: list[dict[str, Any] | Run], order: str, where: str, foreign: list[ForeignCodecs]
 ) -> list[dict[str, Any]]:
-    """The engine's chain; what its foreign slots call is appended to ``foreign``."""
+    """The engine's chain; the Python codecs that it calls are appended to ``foreign``."""
     chain: list[dict[str, Any]] = []
     for step in steps:
         if isinstance(step, Run):

@@ -1,7 +1,8 @@
 """The registered codec ``zfp``: chunks compressed by the zfp library, through the package zfpy.
 
-Streams have no header, unlike those of ``numcodecs.zfpy``: the document says all that is needed. It
-is called back in Python, since the library is C that no crate builds without further tools.
+Its streams have no header, unlike those of ``numcodecs.zfpy``; the metadata document has all
+parameters. The codec is called in Python, because no crate builds the C library without further
+tools.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class Zfp:
     Raises
     ------
     ValueError
-        The configuration, the dtype or the number of axes is none that zfp has; the message goes on
-        from "and".
+        zfp does not support the configuration, the dtype or the number of axes; the message
+        continues after "and".
     UnknownCodecError
         zfpy is not installed.
     """
@@ -72,20 +73,19 @@ class Zfp:
         return self._zfpy.compress_numpy(array, write_header=False, **self._options)
 
     def decode(self, value: Any) -> Any:
-        """The array that was compressed, within what the mode promises."""
+        """The array that was compressed, within the error bound of the mode."""
         stored = bytes(value)
         if not 0 < len(stored) <= self._most_bytes:
             raise ValueError(f"{len(stored)} bytes stored, expected 1 to {self._most_bytes}")
-        # The library trusts its stream to be whole, and would read on behind one that was cut.
+        # The library does not check the length of a stream, and would read beyond a truncated one.
         stored = stored.ljust(self._most_bytes, b"\0")
         return self._zfpy._decompress(stored, self._type, self._shape, **self._options)
 
 
 def _most_bytes(shape: tuple[int, ...]) -> int:
-    """Bytes that no stream of such a chunk, damaged or not, makes the library read beyond.
-
-    A block has 4 elements along each axis, and of each at most 64 bits, which cost 2 bits each; two
-    words are for its exponent and for the word that the library reads ahead.
+    """The maximum number of bytes that the library reads for such a chunk, even from a damaged
+    stream. A block has 4 elements along each axis, with at most 64 bits each, which cost 2 bits
+    each. Two words are for its exponent and for the word that the library reads ahead.
     """
     blocks = math.prod(-(-length // 4) for length in shape)
     return blocks * ((16 << 2 * len(shape)) + 16) + 64
@@ -106,5 +106,5 @@ def _options(configuration: Mapping[str, Any]) -> dict[str, Any]:
     key, fits = parameter
     value = configuration.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not fits(value):
-        raise ValueError(f"has {key!r} = {value!r}, which is none of the mode {mode!r}")
+        raise ValueError(f"has {key!r} = {value!r}, which is not valid in the mode {mode!r}")
     return {key: value}
