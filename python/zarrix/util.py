@@ -6,8 +6,9 @@ they are defined.
 
 from __future__ import annotations
 
+import importlib
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,10 @@ from zarrix._metadata.arguments import (
 from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_chunks, guess_shards
 from zarrix._metadata.json import json_dumps, json_loads
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
+
+if TYPE_CHECKING:
+    from zarrix._display.info import InfoReporter as InfoReporter
+    from zarrix._display.tree import TreeViewer as TreeViewer
 
 __all__ = [
     "buffer_size",
@@ -110,3 +115,13 @@ def buffer_size(value: Any) -> int:
     (3, 160)
     """
     return int(value.nbytes) if isinstance(value, np.ndarray) else memoryview(value).nbytes
+
+
+# Imported when they are first named: pickles of reports and trees name them.
+_ON_DEMAND = {"InfoReporter": "zarrix._display.info", "TreeViewer": "zarrix._display.tree"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_DEMAND:
+        return getattr(importlib.import_module(_ON_DEMAND[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -65,6 +65,12 @@ def migrated(folder: Path) -> Any:
     return zarr.migrate(folder / "x.zarr", to=3)
 
 
+def consolidated(folder: Path) -> zarr.Group:
+    path = group_on(folder)
+    zarr.consolidate_metadata(path)
+    return zarr.open_consolidated(path)
+
+
 # How one of each public class is made, unless its kind below says it.
 MAKERS: dict[str, Callable[[Path], Any]] = {
     "zarrix.AsyncArray": lambda folder: zarr.AsyncArray(array()),
@@ -82,6 +88,17 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "zarrix.sync.FileLock": lambda folder: zarr.ProcessSynchronizer(folder)["0"],
     "zarrix.sync.ProcessSynchronizer": lambda folder: zarr.ProcessSynchronizer(folder),
     "zarrix.sync.ThreadSynchronizer": lambda folder: zarr.ThreadSynchronizer(),
+    "zarrix.core.ReadPlan": lambda folder: array().plan(np.s_[1:3]),
+    "zarrix.core.array.ArrayConfig": lambda folder: array().config,
+    "zarrix.core.group.ConsolidatedMetadata": lambda folder: (
+        consolidated(folder).metadata.consolidated_metadata
+    ),
+    "zarrix.core.group.ConsolidatedStore": lambda folder: consolidated(folder).store,
+    "zarrix.core.metadata.ArrayMetadata": lambda folder: array().metadata,
+    "zarrix.core.metadata.ChunkGrid": lambda folder: array().metadata.chunk_grid,
+    "zarrix.core.metadata.ChunkKeyEncoding": lambda folder: array().metadata.chunk_key_encoding,
+    "zarrix.util.InfoReporter": lambda folder: array().info,
+    "zarrix.util.TreeViewer": lambda folder: zarr.group().tree(),
     "zarrix.codecs.CastValue": lambda folder: codecs.CastValue(data_type="int16"),
     "zarrix.codecs.ShardingCodec": lambda folder: codecs.ShardingCodec(chunk_shape=(2, 2)),
     "zarrix.codecs.TransposeCodec": lambda folder: codecs.TransposeCodec(order=(1, 0)),

@@ -18,7 +18,7 @@ from zarrix import _engine
 from zarrix._array import resize as _resize
 from zarrix._array.h5py_names import ARRAY_ADVICE
 from zarrix._array.indexing import Selecting
-from zarrix._display import text
+from zarrix._display.labels import type_name
 from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._dtypes.v3 import data_type_of, encode_fill
 from zarrix._errors import ArrayIndexError, MetadataError, Suggesting
@@ -516,7 +516,7 @@ class Array(Selecting):
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self._path else ""
         read_only = " read-only" if self._read_only else ""
-        return f"<{text.type_name(self)}{name} {self.shape} {self.dtype}{read_only}>"
+        return f"<{type_name(self)}{name} {self.shape} {self.dtype}{read_only}>"
 
     def digest(self, hashname: str = "sha1") -> bytes:
         """Hash of the stored bytes: chunks in C order, then metadata, then attributes.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarrix._display.text import byte_count
+from zarrix._display.labels import byte_count
 from zarrix._errors import ArrayIndexError
 from zarrix._selection.basic import AxisSelection
 from zarrix._selection.fancy import Indices, Picked, pick_orthogonal
@@ -128,6 +128,7 @@ class LazyArray:
         return f"<lazy view {self.shape} {self.dtype} of {self._array!r}>"
 
     def _repr_html_(self) -> str:
+        # Imported when called: only notebooks show HTML.
         from zarrix._display.html import info_table
 
         return info_table(

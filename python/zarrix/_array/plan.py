@@ -91,6 +91,10 @@ class ReadPlan:
         return _bytes(elements * self.itemsize)
 
 
+# Pickles name a class by its module: a public one, which does not move.
+ReadPlan.__module__ = "zarrix.core"
+
+
 def plan(array: Selecting, picked: Picked) -> ReadPlan:
     """What reading ``picked`` from ``array`` would cost."""
     metadata = array._metadata

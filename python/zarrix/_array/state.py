@@ -25,7 +25,7 @@ from zarrix._array.h5py_names import DatasetTerms
 from zarrix._array.v3_properties import ArrayTerms
 from zarrix._codecs.normalize import numcodecs_config
 from zarrix._codecs.python_codecs import shown_codec
-from zarrix._display import text
+from zarrix._display.info import InfoReporter, array_items
 from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
@@ -451,19 +451,20 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
     initialized = nchunks_initialized
 
     @property
-    def info(self) -> text.InfoReporter:
+    def info(self) -> InfoReporter:
         """A report of what the array is and how much of it is stored; prints as a table."""
-        return text.InfoReporter(self)
+        return InfoReporter(self)
 
     def info_items(self) -> list[tuple[str, Any]]:
         """The rows of `info`."""
         self._refresh()
-        return text.array_items(self)
+        return array_items(self)
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.dtype.names or ())
 
     def _repr_html_(self) -> str:
+        # Imported when called: only notebooks show HTML.
         from zarrix._display.html import array_html
 
         return array_html(self.info_items(), self.shape, self._metadata.inner_grid)

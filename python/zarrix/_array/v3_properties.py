@@ -80,6 +80,10 @@ _IGNORED = (
 )
 
 
+# Pickles name a class by its module: a public one, which does not move.
+ArrayConfig.__module__ = "zarrix.core.array"
+
+
 @completable
 class ArrayTerms:
     """The properties of zarr-python 3; mixed into every array."""

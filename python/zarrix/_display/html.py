@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from zarrix._display.text import label_of
+from zarrix._display.labels import label_of
 from zarrix._errors import shorten
 from zarrix._metadata.chunk_grid import AxisGrid
 
 if TYPE_CHECKING:
-    from zarrix._display.text import InfoItems, TreeViewer
+    from zarrix._display.info import InfoItems
+    from zarrix._display.tree import TreeViewer
 
 __all__ = ["array_html", "chunk_grid_svg", "info_table", "tree_html"]
 

@@ -13,7 +13,9 @@ from types import TracebackType
 from typing import Any, cast
 
 from zarrix._array.array import Array
-from zarrix._display import text
+from zarrix._display.info import InfoReporter, group_items
+from zarrix._display.labels import type_name
+from zarrix._display.tree import TreeViewer
 from zarrix._errors import (
     ContainsArrayError,
     GroupNotFoundError,
@@ -149,13 +151,13 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         return self._read_only
 
     @property
-    def info(self) -> text.InfoReporter:
+    def info(self) -> InfoReporter:
         """A report of what the group holds; prints as a table."""
-        return text.InfoReporter(self)
+        return InfoReporter(self)
 
     def info_items(self) -> list[tuple[str, Any]]:
         """The rows of `info`."""
-        return text.group_items(self)
+        return group_items(self)
 
     def tree(
         self,
@@ -164,7 +166,7 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         *,
         max_nodes: int | None = None,
         plain: bool = False,
-    ) -> text.TreeViewer:
+    ) -> TreeViewer:
         """The hierarchy, drawn as a tree.
 
         Parameters
@@ -183,11 +185,11 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         TreeViewer
             Prints as text; notebooks show it as HTML.
         """
-        return text.TreeViewer(self, expand=expand, level=level, max_nodes=max_nodes)
+        return TreeViewer(self, expand=expand, level=level, max_nodes=max_nodes)
 
     def __repr__(self) -> str:
         read_only = " read-only" if self._read_only else ""
-        return f"<{text.type_name(self)} {self.name!r}{read_only}>"
+        return f"<{type_name(self)} {self.name!r}{read_only}>"
 
     def _repr_html_(self) -> str:
         # Imported when called: only notebooks show HTML.

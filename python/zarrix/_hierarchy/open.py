@@ -13,7 +13,7 @@ from zarrix._array import create
 from zarrix._array.array import Array
 from zarrix._array.create import check_mode, open_array
 from zarrix._array.source import in_memory
-from zarrix._display import text
+from zarrix._display.tree import TreeViewer
 from zarrix._errors import (
     ContainsArrayError,
     ContainsGroupError,
@@ -510,9 +510,9 @@ def group(
     )
 
 
-def tree(grp: Any, expand: bool | int = False, level: int | None = None) -> text.TreeViewer:
+def tree(grp: Any, expand: bool | int = False, level: int | None = None) -> TreeViewer:
     """A hierarchy of zarrix, zarr-python or h5py, drawn as a tree; see `Group.tree`."""
-    return text.TreeViewer(grp, expand=expand, level=level)
+    return TreeViewer(grp, expand=expand, level=level)
 
 
 _GROUP_KEYWORDS = frozenset((*inspect.signature(open_group).parameters, "shape"))

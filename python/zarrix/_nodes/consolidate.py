@@ -425,3 +425,8 @@ def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> Co
         f"no consolidated metadata in {store!r} at {path!r}; write it with consolidate_metadata(), "
         "or open without it"
     )
+
+
+# Pickles name a class by its module: a public one, which does not move.
+for _class in (ConsolidatedMetadata, ConsolidatedStore):
+    _class.__module__ = "zarrix.core.group"

@@ -18,22 +18,22 @@ __all__ = ["former_name", "install"]
 
 _HOMES = {
     "zarrix._array_terms": {
-        "ArrayConfig": "zarrix._array.v3_properties",
+        "ArrayConfig": "zarrix.core.array",
         "StorePath": "zarrix._array.v3_properties",
     },
     "zarrix._chunk_grid": {"AxisGrid": "zarrix.core.metadata"},
     "zarrix._config": {"config": "zarrix._runtime.config"},
-    "zarrix._consolidate": {"ConsolidatedStore": "zarrix._nodes.consolidate"},
+    "zarrix._consolidate": {"ConsolidatedStore": "zarrix.core.group"},
     "zarrix._display": {
-        "InfoReporter": "zarrix._display.text",
-        "TreeViewer": "zarrix._display.text",
+        "InfoReporter": "zarrix.util",
+        "TreeViewer": "zarrix.util",
     },
     "zarrix._file_systems": {"KeptFileSystem": "zarrix._stores.fsspec_pickle"},
     "zarrix._metadata": {
         "ArrayMetadata": "zarrix.core.metadata",
         "GroupMetadata": "zarrix.core.metadata",
     },
-    "zarrix._plan": {"ReadPlan": "zarrix._array.plan"},
+    "zarrix._plan": {"ReadPlan": "zarrix.core"},
     "zarrix._secrets": {"_found": "zarrix._stores.secrets"},
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zarrix._array.array import Array
-from zarrix._display.text import TreeViewer
+from zarrix._display.tree import TreeViewer
 from zarrix._metadata.json import json_loads
 from zarrix._nodes import nodes
 from zarrix._nodes.broken import BrokenMember

@@ -9,12 +9,17 @@ from zarrix._array.array import Array
 
 if TYPE_CHECKING:
     from zarrix._array.lazy import LazyArray as LazyArray
+    from zarrix._array.plan import ReadPlan as ReadPlan
     from zarrix._array.writer import Writer as Writer
 
 __all__ = ["Array", "LazyArray", "Writer"]
 
 # Imported when they are first named: few programs need them.
-_ON_DEMAND = {"LazyArray": "zarrix._array.lazy", "Writer": "zarrix._array.writer"}
+_ON_DEMAND = {
+    "LazyArray": "zarrix._array.lazy",
+    "ReadPlan": "zarrix._array.plan",
+    "Writer": "zarrix._array.writer",
+}
 
 
 def __getattr__(name: str) -> Any:

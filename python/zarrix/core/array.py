@@ -2,6 +2,7 @@
 
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array, from_array
+from zarrix._array.v3_properties import ArrayConfig as ArrayConfig
 from zarrix._hierarchy.asynchronous import AsyncArray
 
 __all__ = ["Array", "AsyncArray", "create_array", "from_array"]

@@ -3,5 +3,6 @@
 from zarrix._hierarchy.group import Group
 from zarrix._metadata.group import GroupMetadata
 from zarrix._nodes.consolidate import ConsolidatedMetadata
+from zarrix._nodes.consolidate import ConsolidatedStore as ConsolidatedStore
 
 __all__ = ["ConsolidatedMetadata", "Group", "GroupMetadata"]

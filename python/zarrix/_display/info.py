@@ -1,45 +1,25 @@
-"""What arrays and groups look like as text: the info report and the tree.
+"""The info report of arrays and groups.
 
-All of it is made from public properties, so it shows h5py and zarr-python objects too.
+It is made from public properties, so it shows h5py and zarr-python objects too.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
-from itertools import islice
 from typing import Any
 
-from zarrix._display.printable import lines, printable
+from zarrix._display.labels import byte_count, type_name
+from zarrix._display.printable import printable
 from zarrix._dtypes.objects import is_variable
-from zarrix._errors import human_readable_size, shorten
+from zarrix._errors import shorten
 from zarrix._metadata.array import ArrayMetadata
-from zarrix._nodes.broken import BrokenMember
 
-__all__ = [
-    "InfoReporter",
-    "TreeViewer",
-    "array_items",
-    "group_items",
-    "label_of",
-    "type_name",
-]
+__all__ = ["InfoItems", "InfoReporter", "array_items", "group_items"]
 
 InfoItems = list[tuple[str, Any]]
 
 # Wide enough for the longest description of a Blosc compressor on one line.
 _WIDTH = 100
-
-
-def byte_count(size: int) -> str:
-    """``size`` as the info report prints it: exact, and rounded where that is easier to read."""
-    return f"{size} ({human_readable_size(size)})" if size > 2**10 else str(size)
-
-
-def type_name(obj: Any) -> str:
-    """Module and name of the class of ``obj``."""
-    return f"{type(obj).__module__}.{type(obj).__name__}"
 
 
 def array_items(array: Any) -> InfoItems:
@@ -142,78 +122,11 @@ class InfoReporter:
         return "\n".join([*rows, ""])
 
     def _repr_html_(self) -> str:
+        # Imported when called: only notebooks show HTML.
         from zarrix._display.html import info_table
 
         return info_table(self.items)
 
 
-class TreeViewer:
-    """A hierarchy drawn as a tree; ``level`` limits its depth, ``expand`` opens it in HTML.
-
-    ``max_nodes`` limits how many arrays and groups the text shows.
-    """
-
-    def __init__(
-        self,
-        group: Any,
-        expand: bool | int | None = False,
-        level: int | None = None,
-        max_nodes: int | None = None,
-    ) -> None:
-        self.group = group
-        self.expand = expand or False
-        self.level = level
-        self.max_nodes = max_nodes
-
-    def __repr__(self) -> str:
-        return self._text(branch="├── ", last="└── ", bar="│   ")
-
-    def __bytes__(self) -> bytes:
-        return self._text(branch="+-- ", last="+-- ", bar="|   ").encode()
-
-    def _text(self, branch: str, last: str, bar: str) -> str:
-        def drawn(node: Any, depth: int, indent: str) -> Iterator[str]:
-            children = self.children(node, depth)
-            for child in children:
-                is_last = child is children[-1]
-                yield indent + (last if is_last else branch) + label_of(child)
-                yield from drawn(child, depth + 1, indent + ("    " if is_last else bar))
-
-        found = drawn(self.group, 0, " ")
-        with self.listed_once():
-            shown = list(islice(found, self.max_nodes))
-            if self.max_nodes is not None and next(found, None) is not None:
-                shown.append(f" ... and more: max_nodes is {self.max_nodes}")
-        return lines([label_of(self.group), *shown])
-
-    def listed_once(self) -> AbstractContextManager[Any]:
-        """For the time of a walk, where the group is one of ours."""
-        once = getattr(getattr(self.group, "store", None), "listed_once", nullcontext)
-        found: AbstractContextManager[Any] = once()
-        return found
-
-    def children(self, node: Any, depth: int) -> list[Any]:
-        """What is shown below ``node``, which is so far down."""
-        is_leaf = hasattr(node, "shape") or not hasattr(node, "keys")
-        if is_leaf or (self.level is not None and depth >= self.level):
-            return []
-        shown = getattr(node, "_shown_members", None)
-        if callable(shown):
-            return list(shown())
-        members = getattr(node, "members", None)
-        # One look at all of them, where a group offers that.
-        return [one for _, one in members()] if callable(members) else [node[n] for n in node]
-
-    def _repr_html_(self) -> str:
-        from zarrix._display.html import tree_html
-
-        return tree_html(self)
-
-
-def label_of(node: Any) -> str:
-    """Name of a node in a tree; of an array with shape and dtype, of a broken one with why."""
-    if isinstance(node, BrokenMember):
-        return node.label
-    name = node.name.split("/")[-1] if node.name else ""
-    label = name or "/"
-    return f"{label} {node.shape} {node.dtype}" if hasattr(node, "shape") else label
+# Pickles name a class by its module: that of zarr 2.18, where `zarrix.util` has it.
+InfoReporter.__module__ = "zarrix.util"
