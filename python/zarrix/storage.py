@@ -16,6 +16,7 @@ from zarrix._metadata import v2 as _v2
 from zarrix._nodes import nodes
 from zarrix._stores.base import Store
 from zarrix._stores.fsspec import FsspecStore, FSStore
+from zarrix._stores.keys import ZARRAY, ZATTRS, ZGROUP, key_of
 from zarrix._stores.local import DirectoryStore, LocalStore, NestedDirectoryStore, TempStore
 from zarrix._stores.mapping import KVStore
 from zarrix._stores.memory import DictStore, MemoryStore
@@ -88,9 +89,9 @@ __all__ = [
 StoreLike = Store | StorePath | MutableMapping[str, Any] | str | os.PathLike[str]
 """What an argument named ``store`` takes."""
 
-array_meta_key = ".zarray"
-group_meta_key = ".zgroup"
-attrs_key = ".zattrs"
+array_meta_key = ZARRAY
+group_meta_key = ZGROUP
+attrs_key = ZATTRS
 # Assigned to, it is what ``compressor="default"`` means from then on, as in 2.18.
 default_compressor: Any
 
@@ -125,12 +126,12 @@ def __getattr__(name: str) -> Any:
 
 def contains_array(store: Any, path: str | None = None) -> bool:
     """Whether an array is stored at ``path``."""
-    return _document_key(path, array_meta_key) in as_store(store)
+    return key_of(normalize_storage_path(path), array_meta_key) in as_store(store)
 
 
 def contains_group(store: Any, path: str | None = None, explicit_only: bool = True) -> bool:
     """Whether a group is stored at ``path``; ``explicit_only`` has no effect in v2."""
-    return _document_key(path, group_meta_key) in as_store(store)
+    return key_of(normalize_storage_path(path), group_meta_key) in as_store(store)
 
 
 def init_array(
@@ -192,7 +193,7 @@ def init_array(
         filters=filters,
         object_codec=object_codec,
         dimension_separator=dimension_separator or target._dimension_separator,
-        where=_document_key(name, array_meta_key),
+        where=key_of(name, array_meta_key),
     )
     chunks_in = None if chunk_store is None else as_store(chunk_store)
     nodes.create_array(target, name, chunks_in, metadata, overwrite)
@@ -218,11 +219,6 @@ def init_group(
     """
     chunks_in = None if chunk_store is None else as_store(chunk_store)
     nodes.create_group(as_store(store), normalize_storage_path(path), chunks_in, overwrite)
-
-
-def _document_key(path: str | None, name: str) -> str:
-    prefix = normalize_storage_path(path)
-    return f"{prefix}/{name}" if prefix else name
 
 
 def listdir(store: Any, path: str | None = None) -> list[str]:

@@ -29,6 +29,7 @@ from zarrix._runtime.config import config
 from zarrix._selection.basic import AxisSelection, parse_basic
 from zarrix._selection.fancy import pick
 from zarrix._selection.values import as_out, as_value, is_lazy, slabs
+from zarrix._stores.keys import ZATTRS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -535,7 +536,7 @@ class Array(Selecting):
 
         digest = hashlib.new(hashname)
         self._io.each_stored(digest.update)
-        for name in (self._name, ".zattrs"):
+        for name in (self._name, ZATTRS):
             digest.update(self._store.get(self._key(name), b""))
         return digest.digest()
 

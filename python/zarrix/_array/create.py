@@ -51,6 +51,7 @@ from zarrix._nodes.attributes import Attributes, require_json
 from zarrix._nodes.undo import or_nothing
 from zarrix._selection.values import is_lazy
 from zarrix._stores.base import Store
+from zarrix._stores.keys import ZATTRS, key_of
 from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 
@@ -265,7 +266,7 @@ def _store_attributes(
 ) -> None:
     """In v2 attributes have a document of their own."""
     if kwargs.get("attributes") and metadata.zarr_format == 2:
-        Attributes(store, nodes.key_of(path, ".zattrs")).put(dict(kwargs["attributes"]))
+        Attributes(store, key_of(path, ZATTRS)).put(dict(kwargs["attributes"]))
 
 
 def _from_h5py(compressor: Any, fill_value: Any, kwargs: Mapping[str, Any]) -> tuple[Any, Any]:

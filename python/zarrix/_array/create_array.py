@@ -33,6 +33,7 @@ from zarrix._nodes.attributes import require_json
 from zarrix._nodes.undo import or_nothing
 from zarrix._selection.values import equal_chunks, is_lazy
 from zarrix._stores.base import Store
+from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
 from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
@@ -247,7 +248,7 @@ def new_metadata(
 
     Arguments that the format has no use for have to be left out, or at their default.
     """
-    where = nodes.place(store, nodes.key_of(path, "zarr.json" if zarr_format == 3 else ".zarray"))
+    where = nodes.place(store, key_of(path, ARRAY_DOCUMENT[zarr_format]))
     if zarr_format == 3:
         if object_codec is not None:
             raise ValueError("object_codec= belongs to zarr_format 2")

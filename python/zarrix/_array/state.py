@@ -39,6 +39,7 @@ from zarrix._nodes.consolidate import keep_true
 from zarrix._nodes.member import Member
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
+from zarrix._stores.keys import ARRAY_DOCUMENT, ZARR_JSON, ZARRAY, ZATTRS, key_of
 from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
@@ -54,7 +55,7 @@ _cached: dict[tuple[bytes, bool, str | None], ArrayMetadata] = {}
 
 def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
     """What a document says; its name decides the format, ``separator`` is that of its store."""
-    is_v2 = where.endswith(".zarray")
+    is_v2 = where.endswith(ZARRAY)
     question = (document, is_v2, separator)
     found = _cached.get(question)
     if found is not None:
@@ -170,28 +171,28 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         self._read_missing = bool(read_missing_chunks)
         document = self._find(zarr_format, _node)
         # What each generation of zarr stores by default.
-        is_v2 = self._name == ".zarray"
+        is_v2 = self._name == ZARRAY
         if write_empty_chunks is None:
             write_empty_chunks = config.write_empty_chunks
         self._write_empty_chunks = is_v2 if write_empty_chunks is None else bool(write_empty_chunks)
         self._adopt(self._parse(document), document)
         self._attrs = Attributes(
             self._store,
-            key=self._key(".zattrs" if is_v2 else "zarr.json"),
+            key=self._key(ZATTRS if is_v2 else ZARR_JSON),
             read_only=self._read_only,
             cache=cache_attrs,
             synchronizer=synchronizer,
         )
 
     def _key(self, name: str) -> str:
-        return f"{self._path}/{name}" if self._path else name
+        return key_of(self._path, name)
 
     def _find(self, zarr_format: int | None, node: nodes.Node | None) -> bytes:
         """The stored document, whose name decides the format."""
         node = node or nodes.find(self._store, self._path, zarr_format)
         if node is None or node.kind != "array":
             raise _array_missing(self._store, self._path, zarr_format)
-        self._name = ".zarray" if node.zarr_format == 2 else "zarr.json"
+        self._name = ARRAY_DOCUMENT[node.zarr_format]
         return node.document
 
     def _load(self) -> ArrayMetadata:
@@ -274,7 +275,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
             return changed
 
         stored = self._store.update_value(self._key(self._name), rewrite)
-        keep_true(self._store, self._path, 2 if self._name == ".zarray" else 3)
+        keep_true(self._store, self._path, 2 if self._name == ZARRAY else 3)
         metadata = self._parse(stored)
         with _adopting:
             if number > self._adopted:

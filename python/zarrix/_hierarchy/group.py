@@ -36,6 +36,7 @@ from zarrix._nodes.consolidate import keep_true
 from zarrix._nodes.member import Member
 from zarrix._nodes.undo import or_nothing
 from zarrix._stores.base import Store
+from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZGROUP, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
@@ -127,7 +128,7 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         self._parse_metadata(node.document)
         self._attrs = Attributes(
             self._store,
-            key=nodes.key_of(self._path, ".zattrs" if node.zarr_format == 2 else "zarr.json"),
+            key=key_of(self._path, ATTRIBUTES_DOCUMENT[node.zarr_format]),
             read_only=self._read_only,
             cache=cache_attrs,
             synchronizer=synchronizer,
@@ -402,7 +403,7 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
             )
         if self._synchronizer is None:
             return nullcontext()
-        return cast("AbstractContextManager[Any]", self._synchronizer[".zgroup"])
+        return cast("AbstractContextManager[Any]", self._synchronizer[ZGROUP])
 
     def create_group(
         self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None

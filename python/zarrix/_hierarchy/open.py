@@ -38,6 +38,7 @@ from zarrix._nodes.attributes import Attributes, require_json
 from zarrix._nodes.consolidate import consolidate, open_store
 from zarrix._nodes.undo import or_nothing
 from zarrix._stores.base import Store
+from zarrix._stores.keys import ZATTRS, ZMETADATA, key_of
 from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
@@ -227,7 +228,7 @@ def open_group(
         asked = _nodes.choose_format(opened, where, asked, 2)
         _create_group(opened, where, chunks, mode == "w", asked, attributes)
     elif use_consolidated:
-        key = use_consolidated if isinstance(use_consolidated, str) else ".zmetadata"
+        key = use_consolidated if isinstance(use_consolidated, str) else ZMETADATA
         opened = open_store(opened, where, asked, key)
     return Group(
         opened,
@@ -245,7 +246,7 @@ def open_group(
 @takes()
 def consolidate_metadata(
     store: Any,
-    metadata_key: str | None = ".zmetadata",
+    metadata_key: str | None = ZMETADATA,
     *,
     path: str | None = "",
     zarr_format: Format | None = None,
@@ -285,7 +286,7 @@ def consolidate_metadata(
     """
     opened = as_store(store)
     where = normalize_storage_path(path)
-    key = metadata_key or ".zmetadata"
+    key = metadata_key or ZMETADATA
     found = Group(opened, path=where, zarr_version=_nodes.check_format(zarr_format))
     consolidate(opened, where, found.zarr_format, key)
     through = open_store(opened, where, found.zarr_format, key)
@@ -295,7 +296,7 @@ def consolidate_metadata(
 @takes(OpenGroupKeywords, like=open_group)
 def open_consolidated(
     store: Any,
-    metadata_key: str = ".zmetadata",
+    metadata_key: str = ZMETADATA,
     mode: Literal["r", "r+"] = "r+",
     use_consolidated: Literal[True] = True,
     **kwargs: Unpack[OpenGroupKeywords],
@@ -350,7 +351,7 @@ def _create_group(
     replaces = _nodes.create_group(store, path, chunk_store, overwrite, new)
     if attributes and zarr_format == 2:
         with or_nothing(store, path, None, new, replaces=replaces):
-            Attributes(store, _nodes.key_of(path, ".zattrs")).put(attributes)
+            Attributes(store, key_of(path, ZATTRS)).put(attributes)
 
 
 @takes()

@@ -24,6 +24,7 @@ from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.consolidate import view
 from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.base import Store
+from zarrix._stores.keys import ZATTRS, key_of
 from zarrix._stores.open import as_store
 from zarrix._stores.path import StorePath, normalize_storage_path
 
@@ -118,7 +119,7 @@ class GroupTerms:
     def _parse_metadata(self, document: bytes | None) -> GroupMetadata:
         """The group's metadata; ``document`` is that of v3, where it was read already."""
         name = GroupMetadata(zarr_format=self._zarr_format).document_name
-        key = _nodes.key_of(self._path, name)
+        key = key_of(self._path, name)
         if document is None:
             document = self._store.get(key)
         if document is None:
@@ -337,7 +338,7 @@ def create_nodes(
         else:
             _nodes.create_group(store, path, None, overwrite, metadata)
         if metadata.zarr_format == 2 and metadata.attributes:
-            Attributes(store, _nodes.key_of(path, ".zattrs")).put(dict(metadata.attributes))
+            Attributes(store, key_of(path, ZATTRS)).put(dict(metadata.attributes))
     return formats.pop() if formats else 3
 
 

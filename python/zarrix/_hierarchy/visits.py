@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from zarrix._array.array import Array
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.broken import CANNOT_OPEN, BrokenMember, warn_of
+from zarrix._stores.keys import key_of
 
 if TYPE_CHECKING:
     from zarrix._hierarchy.group import Group
@@ -66,7 +67,7 @@ class Visiting:
     def _direct(self) -> Iterator[tuple[str, _nodes.Node]]:
         """Paths in the store of the members, and what is there."""
         for name, node in self._members():
-            yield _nodes.key_of(self._path, name), node
+            yield key_of(self._path, name), node
 
     def _shown_members(self) -> Iterator[Any]:
         """The members as a tree shows them: those that cannot be opened, too."""

@@ -24,6 +24,7 @@ from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._metadata.keywords import Format, Order
 from zarrix._metadata.layout import EngineLayout, make_layout
 from zarrix._runtime.cached_property import cached_property
+from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY
 
 __all__ = ["ARRAY_ENCODERS", "ArrayMetadata", "OpenedDocument"]
 
@@ -73,7 +74,7 @@ class ArrayMetadata:
     key_encoding: tuple[str, str | None] = ("v2", None)
     has_compressor: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
-    where: str = field(default=".zarray", compare=False)
+    where: str = field(default=ZARRAY, compare=False)
     zattrs: Mapping[str, Any] = field(default_factory=dict)
     rectilinear: tuple[AxisGrid, ...] | None = None
     key_suffix: str = ""
@@ -159,7 +160,7 @@ class ArrayMetadata:
     @property
     def document_name(self) -> str:
         """Last part of the key of the document."""
-        return ".zarray" if self.zarr_format == 2 else "zarr.json"
+        return ARRAY_DOCUMENT[self.zarr_format]
 
     @property
     def attributes(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 from zarrix._errors import MetadataError, shorten
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.json import json_dumps, json_loads
+from zarrix._stores.keys import ZARR_JSON
 
 __all__ = ["Documents", "encode_v2", "encode_v3", "parse_v2", "parse_v3"]
 
@@ -58,8 +59,8 @@ def parse_v3(document: Any, where: str) -> Documents | None:
             f"{where}: key 'consolidated_metadata' is {shorten(inline)}; allowed: kind 'inline', "
             "with documents by path under 'metadata'"
         )
-    documents = {f"{path}/zarr.json": _without_own(one) for path, one in found.items()}
-    return {"zarr.json": members, **documents}
+    documents = {f"{path}/{ZARR_JSON}": _without_own(one) for path, one in found.items()}
+    return {ZARR_JSON: members, **documents}
 
 
 def encode_v3(root: Any, documents: Documents, where: str) -> bytes:
@@ -71,10 +72,10 @@ def encode_v3(root: Any, documents: Documents, where: str) -> bytes:
         ``root`` is no JSON object; the message starts with ``where``.
     """
     paths = sorted(
-        (key.removesuffix("/zarr.json") for key in documents if key != "zarr.json"),
+        (key.removesuffix(f"/{ZARR_JSON}") for key in documents if key != ZARR_JSON),
         key=lambda path: (path.count("/"), path),
     )
-    inside = {path: _with_own(documents[f"{path}/zarr.json"]) for path in paths}
+    inside = {path: _with_own(documents[f"{path}/{ZARR_JSON}"]) for path in paths}
     members = dict(members_of(root, where))
     inline = {**_EMPTY, "metadata": inside}
     if "consolidated_metadata" in members or "node_type" not in members:

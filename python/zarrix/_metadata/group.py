@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zarrix._metadata.keywords import Format
+from zarrix._stores.keys import GROUP_DOCUMENT
 
 __all__ = ["GROUP_ENCODERS", "GroupMetadata"]
 
@@ -40,7 +41,7 @@ class GroupMetadata:
     @property
     def document_name(self) -> str:
         """Last part of the key of the document."""
-        return ".zgroup" if self.zarr_format == 2 else "zarr.json"
+        return GROUP_DOCUMENT[self.zarr_format]
 
     @property
     def node_type(self) -> str:

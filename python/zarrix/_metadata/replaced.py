@@ -17,6 +17,7 @@ from zarrix._errors import ArrayReplacedError, MetadataError, shorten
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._stores.keys import ZARRAY
 
 __all__ = ["judge_of"]
 
@@ -53,7 +54,7 @@ def _judge(opened: bytes, where: str, separator: str | None, stored: bytes) -> N
 
 
 def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
-    if where.endswith(".zarray"):
+    if where.endswith(ZARRAY):
         return v2.parse_array(document, where, default_separator=separator)
     return v3.parse_array(document, where)
 

@@ -24,6 +24,7 @@ from zarrix._errors import MetadataError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.json import json_dumps
+from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZATTRS
 
 __all__ = ["parsed", "same_fill", "to_2", "to_3", "zattrs"]
 
@@ -47,13 +48,13 @@ def same_fill(old: Any, new: Any, dtype: np.dtype[Any]) -> bool:
 def parsed(documents: Mapping[str, bytes], to: int) -> ArrayMetadata:
     """What the documents of an array describe."""
     if to == 3:
-        return v3.parse_array(documents["zarr.json"], "the new zarr.json")
-    return v2.parse_array(documents[".zarray"], "the new .zarray")
+        return v3.parse_array(documents[ZARR_JSON], f"the new {ZARR_JSON}")
+    return v2.parse_array(documents[ZARRAY], f"the new {ZARRAY}")
 
 
 def zattrs(attributes: Mapping[str, Any]) -> dict[str, bytes]:
     """The document of attributes in v2, where there are any."""
-    return {".zattrs": v2.attributes_document(attributes)} if attributes else {}
+    return {ZATTRS: v2.attributes_document(attributes)} if attributes else {}
 
 
 def to_3(array: ArrayMetadata) -> dict[str, bytes]:
@@ -105,7 +106,7 @@ def to_3(array: ArrayMetadata) -> dict[str, bytes]:
         del attributes[_DIMENSIONS]
         document["dimension_names"] = names
     document.update(zarr_format=3, node_type="array", storage_transformers=[])
-    return {"zarr.json": json_dumps(document, indent=2, sort_keys=False)}
+    return {ZARR_JSON: json_dumps(document, indent=2, sort_keys=False)}
 
 
 def _sized_of_3(array: ArrayMetadata) -> tuple[Any, Any, dict[str, Any]]:
@@ -255,7 +256,7 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
         "filters": configs or None,
         "dimension_separator": array.dimension_separator,
     }
-    return {".zarray": json_dumps(members), **zattrs(attributes)}
+    return {ZARRAY: json_dumps(members), **zattrs(attributes)}
 
 
 def _before_shard(array: ArrayMetadata) -> Iterator[Mapping[str, Any]]:

@@ -39,6 +39,7 @@ from zarrix._metadata.checks import members_of
 from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
 from zarrix._metadata.json import json_dumps
 from zarrix._runtime.config import config
+from zarrix._stores.keys import ZARRAY, ZATTRS, ZGROUP
 from zarrix._stores.path import normalize_dimension_separator
 
 __all__ = [
@@ -76,7 +77,7 @@ def new_array(
     filters: Any = None,
     object_codec: Any = None,
     dimension_separator: str | None = None,
-    where: str = ".zarray",
+    where: str = ZARRAY,
 ) -> ArrayMetadata:
     """The metadata that zarr 2.18's ``init_array`` would store for these arguments.
 
@@ -149,7 +150,7 @@ def _with_object_codec(
 
 
 def parse_array(
-    document: Any, where: str = ".zarray", *, default_separator: str | None = None
+    document: Any, where: str = ZARRAY, *, default_separator: str | None = None
 ) -> ArrayMetadata:
     """The array that a ``.zarray`` document describes.
 
@@ -237,7 +238,7 @@ def _spelled(codec: Mapping[str, Any]) -> Mapping[str, Any]:
     return codec
 
 
-def parse_group(document: Any, where: str = ".zgroup") -> GroupMetadata:
+def parse_group(document: Any, where: str = ZGROUP) -> GroupMetadata:
     """The group that a ``.zgroup`` document describes; `MetadataError` if it does not."""
     members = members_of(document, where)
     if "zarr_format" not in members:
@@ -252,12 +253,12 @@ def group_document(metadata: GroupMetadata | None = None) -> bytes:
     return json_dumps({**(metadata.extra if metadata else {}), "zarr_format": 2})
 
 
-def parse_attributes(document: Any, where: str = ".zattrs") -> dict[str, Any]:
+def parse_attributes(document: Any, where: str = ZATTRS) -> dict[str, Any]:
     """The attributes in a ``.zattrs`` document; `MetadataError` if it is not a JSON object."""
     return dict(members_of(document, where))
 
 
-def attributes_document(attributes: Mapping[Any, Any], where: str = ".zattrs") -> bytes:
+def attributes_document(attributes: Mapping[Any, Any], where: str = ZATTRS) -> bytes:
     """The ``.zattrs`` document of some attributes, as zarr 2.18 writes it.
 
     Keys that are not strings become strings, with a ``DeprecationWarning`` as in 2.18.

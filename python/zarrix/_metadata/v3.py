@@ -52,6 +52,7 @@ from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
 from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_shards
 from zarrix._metadata.json import json_dumps
 from zarrix._runtime.config import config
+from zarrix._stores.keys import ZARR_JSON
 
 __all__ = [
     "DEFAULT",
@@ -109,7 +110,7 @@ def new_array(
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
     dimension_names: Any = None,
-    where: str = "zarr.json",
+    where: str = ZARR_JSON,
 ) -> ArrayMetadata:
     """The metadata of a new array of v3.
 
@@ -283,7 +284,7 @@ def node_type(document: Any, where: str) -> str:
     return str(kind)
 
 
-def parse_array(document: Any, where: str = "zarr.json") -> ArrayMetadata:
+def parse_array(document: Any, where: str = ZARR_JSON) -> ArrayMetadata:
     """The array that a ``zarr.json`` document describes.
 
     Parameters
@@ -376,7 +377,7 @@ def array_document(metadata: ArrayMetadata) -> bytes:
     return _dumps(members, where)
 
 
-def parse_group(document: Any, where: str = "zarr.json") -> GroupMetadata:
+def parse_group(document: Any, where: str = ZARR_JSON) -> GroupMetadata:
     """The group that a ``zarr.json`` document describes; `MetadataError` if it does not."""
     members = members_of(document, where)
     for key in ("zarr_format", "node_type"):
@@ -390,10 +391,10 @@ def group_document(metadata: GroupMetadata) -> bytes:
     """The ``zarr.json`` of a group, as zarr-python 3 writes it."""
     new = {"attributes": {}, "zarr_format": 3, "node_type": "group"}
     members = {**(metadata.extra or new), "attributes": dict(metadata.attributes)}
-    return _dumps(members, "zarr.json")
+    return _dumps(members, ZARR_JSON)
 
 
-def parse_attributes(document: Any, where: str = "zarr.json") -> dict[str, Any]:
+def parse_attributes(document: Any, where: str = ZARR_JSON) -> dict[str, Any]:
     """The attributes inside a ``zarr.json``."""
     attributes = members_of(document, where).get("attributes", {})
     if not isinstance(attributes, Mapping):

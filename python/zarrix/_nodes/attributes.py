@@ -19,6 +19,7 @@ from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._nodes.consolidate import keep_true
 from zarrix._stores.base import Store, place
+from zarrix._stores.keys import ZARR_JSON, ZATTRS
 from zarrix._stores.open import as_store
 
 __all__ = ["Attributes", "require_json"]
@@ -76,7 +77,7 @@ class Attributes(MutableMapping[str, Any]):
     def __init__(
         self,
         store: Any,
-        key: str = ".zattrs",
+        key: str = ZATTRS,
         read_only: bool = False,
         cache: bool = True,
         synchronizer: Any = None,
@@ -85,7 +86,7 @@ class Attributes(MutableMapping[str, Any]):
         self.store: Store = as_store(store)
         self.key = key
         # In v3 they are a member of the node's document, which is kept around them.
-        self._inside = key == "zarr.json" or key.endswith("/zarr.json")
+        self._inside = key == ZARR_JSON or key.endswith(f"/{ZARR_JSON}")
         self.read_only = read_only
         self.cache = cache
         self.synchronizer = synchronizer

@@ -24,6 +24,17 @@ from zarrix._metadata.json import json_dumps, json_loads
 from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.base import Store
 from zarrix._stores.base import place as place_of
+from zarrix._stores.keys import (
+    CONSOLIDATED_DOCUMENT,
+    DOCUMENTS,
+    DOCUMENTS_OF_A_NODE,
+    ZARR_JSON,
+    ZARRAY,
+    ZATTRS,
+    ZGROUP,
+    ZMETADATA,
+    key_of,
+)
 
 __all__ = [
     "ConsolidatedMetadata",
@@ -34,11 +45,8 @@ __all__ = [
     "view",
 ]
 
-_NAMES = {2: (".zgroup", ".zarray", ".zattrs"), 3: ("zarr.json",)}
 
-
-def _join(path: str, name: str) -> str:
-    return f"{path}/{name}" if path else name
+_SERVED = DOCUMENTS - {ZMETADATA}
 
 
 def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -> Documents:
@@ -50,22 +58,22 @@ def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -
     start = len(root) + 1 if root else 0
     level = [path]
     while level:
-        names = _NAMES[zarr_format]
-        stored = store.getitems([_join(one, name) for one in level for name in names])
+        names = DOCUMENTS_OF_A_NODE[zarr_format]
+        stored = store.getitems([key_of(one, name) for one in level for name in names])
         groups = []
         for one in level:
-            own = [_join(one, name) for name in names if _join(one, name) in stored]
+            own = [key_of(one, name) for name in names if key_of(one, name) in stored]
             documents = {key: members_of(stored[key], place_of(store, key)) for key in own}
             found.update((key[start:], _without_members(own)) for key, own in documents.items())
             is_array = any(
-                key.endswith(".zarray") or document.get("node_type") == "array"
+                key.endswith(ZARRAY) or document.get("node_type") == "array"
                 for key, document in documents.items()
             )
             if own and not is_array:
                 groups.append(one)
         below = store.child_names_of(groups) if deep else []
         pairs = zip(groups, below, strict=deep)
-        level = [_join(group, name) for group, children in pairs for name in children]
+        level = [key_of(group, name) for group, children in pairs for name in children]
     return found
 
 
@@ -80,7 +88,7 @@ def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
 
     The documents are read under the lock of what is written, so that no change gets lost between.
     """
-    place = _join(path, key if zarr_format == 2 else "zarr.json")
+    place = key_of(path, key if zarr_format == 2 else ZARR_JSON)
 
     def write(old: bytes | None) -> bytes:
         with store.listed_once():
@@ -122,10 +130,10 @@ def keep_true(store: Store, path: str, zarr_format: int, *, deep: bool = False) 
     if zarr_format == 3:
         # A group's own document does not hold itself.
         roots.pop()
-    name = ".zmetadata" if zarr_format == 2 else "zarr.json"
-    documents = store.getitems([_join(root, name) for root in roots])
+    name = CONSOLIDATED_DOCUMENT[zarr_format]
+    documents = store.getitems([key_of(root, name) for root in roots])
     for root in roots:
-        place = _join(root, name)
+        place = key_of(root, name)
         document = documents.get(place)
         if document is None or (zarr_format == 3 and b'"consolidated_metadata"' not in document):
             continue
@@ -148,7 +156,7 @@ def _resynced(
             return old
         prefix = path[len(root) :].strip("/")
         fresh = _collect(store, root, path, zarr_format, deep)
-        own = {_join(prefix, name) for name in _NAMES[zarr_format]}
+        own = {key_of(prefix, name) for name in DOCUMENTS_OF_A_NODE[zarr_format]}
 
         def replaced(key: str) -> bool:
             below = prefix == "" or key.startswith(f"{prefix}/")
@@ -208,7 +216,7 @@ def view(store: Store, path: str, group: GroupMetadata) -> ConsolidatedMetadata 
             key[len(prefix) :]: one for key, one in below.items() if key.startswith(prefix)
         }
     else:
-        place = _join(path, ".zmetadata" if group.zarr_format == 2 else "zarr.json")
+        place = key_of(path, CONSOLIDATED_DOCUMENT[group.zarr_format])
         documents = _parse(store.get(place), group.zarr_format, place_of(store, place))
     return None if documents is None else _as_objects(documents, group.zarr_format)
 
@@ -217,17 +225,17 @@ def _as_objects(documents: Documents, zarr_format: int) -> ConsolidatedMetadata:
     found: dict[str, Any] = {}
     for name in sorted({key.split("/", 1)[0] for key in documents if "/" in key}):
         own = {k[len(name) + 1 :]: v for k, v in documents.items() if k.startswith(f"{name}/")}
-        if zarr_format == 3 and own.get("zarr.json", {}).get("node_type") == "array":
-            found[name] = v3.parse_array(own["zarr.json"], f"{name}/zarr.json")
-        elif zarr_format == 3 and "zarr.json" in own:
-            group = v3.parse_group(own["zarr.json"], f"{name}/zarr.json")
+        if zarr_format == 3 and own.get(ZARR_JSON, {}).get("node_type") == "array":
+            found[name] = v3.parse_array(own[ZARR_JSON], f"{name}/{ZARR_JSON}")
+        elif zarr_format == 3 and ZARR_JSON in own:
+            group = v3.parse_group(own[ZARR_JSON], f"{name}/{ZARR_JSON}")
             found[name] = replace(group, consolidated_metadata=_as_objects(own, 3))
-        elif ".zarray" in own:
-            array = v2.parse_array(own[".zarray"], f"{name}/.zarray")
-            found[name] = replace(array, zattrs=own.get(".zattrs", {}))
-        elif ".zgroup" in own:
+        elif ZARRAY in own:
+            array = v2.parse_array(own[ZARRAY], f"{name}/{ZARRAY}")
+            found[name] = replace(array, zattrs=own.get(ZATTRS, {}))
+        elif ZGROUP in own:
             inside = _as_objects(own, 2)
-            found[name] = GroupMetadata(own.get(".zattrs", {}), 2, consolidated_metadata=inside)
+            found[name] = GroupMetadata(own.get(ZATTRS, {}), 2, consolidated_metadata=inside)
     return ConsolidatedMetadata(found)
 
 
@@ -252,7 +260,7 @@ class ConsolidatedStore(Store):
         self._root = path
         self._place = place
         self._documents = {
-            _join(path, key): json_dumps(one) for key, one in documents.items() if one is not None
+            key_of(path, key): json_dumps(one) for key, one in documents.items() if one is not None
         }
         self._dimension_separator = store._dimension_separator
         self._durability = store._durability
@@ -288,7 +296,7 @@ class ConsolidatedStore(Store):
 
     def _serves(self, key: str) -> bool:
         inside = not self._root or key.startswith(f"{self._root}/")
-        return inside and key.rsplit("/", 1)[-1] in (*_NAMES[2], *_NAMES[3])
+        return inside and key.rsplit("/", 1)[-1] in _SERVED
 
     def __getitem__(self, key: str) -> bytes:
         if not self._serves(key):
@@ -311,7 +319,7 @@ class ConsolidatedStore(Store):
         Where no chunk is there either, the members may as well have been deleted.
         """
         start = f"{self._root}/" if self._root else ""
-        own = {f"{start}{name}" for names in _NAMES.values() for name in names}
+        own = {f"{start}{name}" for names in DOCUMENTS_OF_A_NODE.values() for name in names}
         members = [key for key in self._documents if key not in own]
         if any(self._store.get(key) is not None for key in members):
             return False
@@ -415,9 +423,9 @@ def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> Co
     PathNotFoundError
         There is none (also a ``KeyError`` and a ``ValueError``).
     """
-    for wanted, name in ((2, key), (3, "zarr.json")):
+    for wanted, name in ((2, key), (3, ZARR_JSON)):
         if zarr_format in (None, wanted):
-            place = _join(path, name)
+            place = key_of(path, name)
             documents = _parse(store.get(place), wanted, place_of(store, place))
             if documents is not None:
                 return ConsolidatedStore(store, path, documents, place)

@@ -32,6 +32,7 @@ from zarrix._nodes.consolidate import keep_true
 from zarrix._nodes.orphans import chunk_left, forget_attributes
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store, place
+from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, key_of
 
 __all__ = [
     "Node",
@@ -49,24 +50,18 @@ __all__ = [
     "has_array",
     "has_group",
     "in_other_format",
-    "key_of",
     "members",
     "place",
 ]
 
-_DOCUMENTS = frozenset((".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json", ".DS_Store"))
+_DOCUMENTS = DOCUMENTS | {".DS_Store"}
 _CHUNK_KEY = re.compile(r"(?:.*/)?(?:c[./])?\d+(?:[./]\d+)*|(?:.*/)?c")
 # What killed writers leave, and what `repair` has put aside.
 _BESIDE = re.compile(r"\.(?:partial|broken(?:-\d+)?)$")
 
 
-def key_of(path: str, name: str) -> str:
-    """Key of the document ``name`` of the node at ``path``."""
-    return f"{path}/{name}" if path else name
-
-
 # What makes a node, in the order in which it counts.
-_MARKS: tuple[tuple[str, Format], ...] = ((".zarray", 2), ("zarr.json", 3), (".zgroup", 2))
+_MARKS: tuple[tuple[str, Format], ...] = ((ZARRAY, 2), (ZARR_JSON, 3), (ZGROUP, 2))
 # How many members are asked for at once.
 _BATCH = 256
 
@@ -83,9 +78,9 @@ class Node(NamedTuple):
 
 
 def _node(store: Store, key: str, mark: str, document: Any) -> Node:
-    if mark == "zarr.json":
+    if mark == ZARR_JSON:
         return Node(3, v3.node_type(document, place(store, key)), bytes(document))
-    return Node(2, "array" if mark == ".zarray" else "group", bytes(document))
+    return Node(2, "array" if mark == ZARRAY else "group", bytes(document))
 
 
 def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None:
@@ -140,7 +135,7 @@ def members(store: Store, path: str, zarr_format: int) -> Iterator[tuple[str, No
 
 def _member(store: Store, key: str, mark: str, document: Any) -> Node:
     """The node of a document; "broken" where it does not say what it is or cannot be read."""
-    its_format: Format = 3 if mark == "zarr.json" else 2
+    its_format: Format = 3 if mark == ZARR_JSON else 2
     if document is None:
         return Node(its_format, "broken", b"")
     try:
@@ -339,20 +334,20 @@ def _create(
         # Chunks in a store of their own are there on purpose.
         if is_array and chunk_store is None:
             _require_no_chunks(store, path)
-    _require_parents(store, path, chunk_store, overwrite, 3 if name == "zarr.json" else 2)
+    _require_parents(store, path, chunk_store, overwrite, 3 if name == ZARR_JSON else 2)
     key = key_of(path, name)
-    zarr_format = 3 if name == "zarr.json" else 2
+    zarr_format = 3 if name == ZARR_JSON else 2
     if overwrite:
         store[key] = document
         keep_true(store, path, zarr_format, deep=True)
         return replaces
 
     if zarr_format == 2:
-        forget_attributes(store, key_of(path, ".zattrs"))
+        forget_attributes(store, key_of(path, ZATTRS))
 
     def create(old: bytes | None) -> bytes:
         if old is not None:
-            kind = v3.node_type(old, key) if name == "zarr.json" else name
+            kind = v3.node_type(old, key) if name == ZARR_JSON else name
             raise _occupied(store, path, "array" in kind)
         return document
 
@@ -424,7 +419,7 @@ def _require_parents(
             new = GroupMetadata(zarr_format=zarr_format)
             document = group_document(new)
             if node is None and zarr_format == 2:
-                forget_attributes(store, key_of(parent, ".zattrs"))
+                forget_attributes(store, key_of(parent, ZATTRS))
             store.update_value(key_of(parent, new.document_name), _keep_or(document))
             keep_true(store, parent, zarr_format)
 
@@ -493,7 +488,7 @@ def _suffixes(store: Store, path: str, keys: list[str]) -> Iterator[tuple[str, s
     """Of arrays below ``path``: what their keys begin with, and what those of chunks end with."""
     for key in keys:
         folder, _, name = key.rpartition("/")
-        if name != "zarr.json":
+        if name != ZARR_JSON:
             continue
         document, where = store.get(key_of(path, key)), place(store, key_of(path, key))
         with suppress(MetadataError):

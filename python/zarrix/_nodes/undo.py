@@ -18,6 +18,7 @@ from zarrix._metadata.group import GroupMetadata
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import keep_true
 from zarrix._stores.base import Store
+from zarrix._stores.keys import ZARR_JSON, ZATTRS, key_of
 
 __all__ = ["or_nothing"]
 
@@ -54,8 +55,8 @@ def _discard(
         io = metadata.engine_array(chunks._engine, chunks.engine_path(path), allow_pickle=True)
         for key, _ in io.stored_chunks():
             chunks._engine.delete(key)
-    documents = (".zattrs", metadata.document_name) if metadata.zarr_format == 2 else ("zarr.json",)
+    documents = (ZATTRS, metadata.document_name) if metadata.zarr_format == 2 else (ZARR_JSON,)
     for name in documents:
         with contextlib.suppress(KeyError):
-            del store[nodes.key_of(path, name)]
+            del store[key_of(path, name)]
     keep_true(store, path, metadata.zarr_format)

@@ -5,12 +5,15 @@ No other file of the package writes these names; `tests/stores/test_keys.py` che
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "ARRAY_DOCUMENT",
     "ATTRIBUTES_DOCUMENT",
     "CONSOLIDATED_DOCUMENT",
     "DOCUMENTS",
     "DOCUMENTS_OF_A_NODE",
+    "DOCUMENT_PATTERN",
     "GROUP_DOCUMENT",
     "NODE_DOCUMENTS",
     "ZARRAY",
@@ -18,6 +21,7 @@ __all__ = [
     "ZATTRS",
     "ZGROUP",
     "ZMETADATA",
+    "document_of",
     "is_document",
     "key_of",
 ]
@@ -40,11 +44,18 @@ DOCUMENTS_OF_A_NODE = {2: (ZGROUP, ZARRAY, ZATTRS), 3: (ZARR_JSON,)}
 # A node exists where one of these is stored.
 NODE_DOCUMENTS = (ZARRAY, ZGROUP, ZARR_JSON)
 DOCUMENTS = frozenset((ZARRAY, ZGROUP, ZATTRS, ZMETADATA, ZARR_JSON))
+# The same, as an alternative of a regular expression.
+DOCUMENT_PATTERN = "|".join(map(re.escape, sorted(DOCUMENTS)))
 
 
 def is_document(key: str) -> bool:
     """Whether the value of ``key`` is a metadata document."""
     return key.rpartition("/")[2] in DOCUMENTS
+
+
+def document_of(kind: str, zarr_format: int) -> str:
+    """The name of the metadata of a node, which is an "array" or a "group"."""
+    return (ARRAY_DOCUMENT if kind == "array" else GROUP_DOCUMENT)[zarr_format]
 
 
 def key_of(path: str, name: str) -> str:

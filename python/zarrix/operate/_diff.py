@@ -22,6 +22,7 @@ from zarrix._errors import MetadataError
 from zarrix._metadata import v2
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.chunk_grid import chunks_over
+from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZATTRS, ZGROUP
 from zarrix.operate._place import nothing_at, place_of
 from zarrix.operate._survey import Survey, survey
 
@@ -183,10 +184,10 @@ def _compare(path: str, one: Survey, other: Survey, chunks: _Chunks) -> Iterator
 def _attributes(found: Survey, path: str) -> Mapping[str, Any]:
     """The attributes of a node, of the documents that were read already."""
     prefix = f"{path}/" if path else ""
-    if f"{prefix}.zarray" in found.documents or f"{prefix}.zgroup" in found.documents:
-        key = f"{prefix}.zattrs"
+    if f"{prefix}{ZARRAY}" in found.documents or f"{prefix}{ZGROUP}" in found.documents:
+        key = f"{prefix}{ZATTRS}"
         return v2.parse_attributes(found.documents.get(key, b"{}"), where=key)
-    key = f"{prefix}zarr.json"
+    key = f"{prefix}{ZARR_JSON}"
     attributes: Mapping[str, Any] = members_of(found.documents[key], key).get("attributes") or {}
     return attributes
 

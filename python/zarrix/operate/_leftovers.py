@@ -13,15 +13,14 @@ import re
 from datetime import timedelta
 
 from zarrix._stores.base import Store
+from zarrix._stores.keys import DOCUMENT_PATTERN
 from zarrix.operate._survey import above_of
 
 __all__ = ["find_leftovers", "remove_leftovers"]
 
 _SUFFIX = ".partial"
 _ABANDONED = timedelta(hours=1)
-_LOCKED = re.compile(
-    r"(?:.*/)?(?:\.zarray|\.zgroup|\.zattrs|\.zmetadata|zarr\.json|c|(?:c\.)?\d+(?:\.\d+)*)"
-)
+_LOCKED = re.compile(rf"(?:.*/)?(?:{DOCUMENT_PATTERN}|c|(?:c\.)?\d+(?:\.\d+)*)")
 """Keys whose writers, if they are ours and may lock, write to this name and no other."""
 
 

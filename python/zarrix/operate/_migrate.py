@@ -30,6 +30,15 @@ from zarrix._metadata.translate import parsed, same_fill, to_2, to_3, zattrs
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.consolidate import consolidate
 from zarrix._stores.base import Store
+from zarrix._stores.keys import (
+    DOCUMENTS_OF_A_NODE,
+    ZARR_JSON,
+    ZATTRS,
+    ZGROUP,
+    ZMETADATA,
+    document_of,
+    key_of,
+)
 from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
@@ -37,7 +46,6 @@ __all__ = ["Migration", "migrate"]
 
 # Chunk keys that only v3 has.
 _KEY_OF_3 = re.compile(r"c|c(?:/\d+)+|c(?:\.\d+)+")
-_NAMES = {2: (".zgroup", ".zarray", ".zattrs"), 3: ("zarr.json",)}
 
 
 @dataclass(frozen=True)
@@ -181,17 +189,17 @@ def _walk(
         yield path, _read(store, path, node.kind, zarr_format)
     if node is None or node.kind == "group":
         for name in store.child_names(path):
-            yield from _walk(store, _nodes.key_of(path, name), zarr_format)
+            yield from _walk(store, key_of(path, name), zarr_format)
 
 
 def _read(store: Store, path: str, kind: str, zarr_format: int) -> ArrayMetadata | GroupMetadata:
     if zarr_format == 3:
-        key = _nodes.key_of(path, "zarr.json")
+        key = key_of(path, ZARR_JSON)
         parse = v3.parse_array if kind == "array" else v3.parse_group
         return parse(store[key], _nodes.place(store, key))
-    key = _nodes.key_of(path, ".zattrs")
+    key = key_of(path, ZATTRS)
     attributes = v2.parse_attributes(store.get(key, b"{}"), _nodes.place(store, key))
-    key = _nodes.key_of(path, f".z{kind}")
+    key = key_of(path, document_of(kind, 2))
     where = _nodes.place(store, key)
     if kind == "group":
         return replace(v2.parse_group(store[key], where), attributes=attributes)
@@ -221,8 +229,8 @@ def _plan(
         if unknown:
             return f"its document has the key {unknown[0]!r}, which v{to} does not have"
         if to == 3:
-            return _Change({"zarr.json": v3.group_document(v3.new_group(metadata.attributes))})
-        return _Change({".zgroup": v2.group_document(), **zattrs(metadata.attributes)})
+            return _Change({ZARR_JSON: v3.group_document(v3.new_group(metadata.attributes))})
+        return _Change({ZGROUP: v2.group_document(), **zattrs(metadata.attributes)})
     try:
         documents = to_3(metadata) if to == 3 else to_2(metadata)
         new = parsed(documents, to)
@@ -288,7 +296,7 @@ def _rewrite(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata) ->
     for key, place in before.stored_chunks():
         if old.shard_codec is None:
             name = old.dimension_separator.join(map(str, place)) or "0"
-            store[_nodes.key_of(path, name)] = store[key]
+            store[key_of(path, name)] = store[key]
             continue
         begin = [i * length for i, length in zip(place, old.chunk_shape, strict=True)]
         ends = zip(begin, old.chunk_shape, old.shape, strict=True)
@@ -337,25 +345,25 @@ def _carry_out(
         if to == 2 and path == root:
             continue
         for name, document in documents[path].items():
-            store[_nodes.key_of(path, name)] = document
+            store[key_of(path, name)] = document
     if _snapshot(store, documents, 5 - to) != before:
         for path in documents:
             for name in documents[path]:
-                store.update_value(_nodes.key_of(path, name), lambda _: None)
+                store.update_value(key_of(path, name), lambda _: None)
         for path, (_, new) in moved.items():
             _forget(store, path, new)
         raise MetadataError("metadata changed during the migration; nothing was migrated")
     if to == 2:
         # Attributes first: with the root's other document the hierarchy is one of v2.
-        for name in sorted(documents[root], reverse=True, key=lambda name: name == ".zattrs"):
-            store[_nodes.key_of(root, name)] = documents[root][name]
+        for name in sorted(documents[root], reverse=True, key=lambda name: name == ZATTRS):
+            store[key_of(root, name)] = documents[root][name]
     # The root's first: from then on all other programs see the new format, too.
     kind = "group" if isinstance(found[root], GroupMetadata) else "array"
-    decides = f".z{kind}" if to == 3 else "zarr.json"
-    store.update_value(_nodes.key_of(root, decides), lambda _: None)
+    decides = document_of(kind, 5 - to)
+    store.update_value(key_of(root, decides), lambda _: None)
     _clean(store, root, to)
     for path in consolidated:
-        consolidate(store, path, to, ".zmetadata")
+        consolidate(store, path, to, ZMETADATA)
 
 
 def _clean(store: Store, root: str, to: int) -> None:
@@ -363,10 +371,10 @@ def _clean(store: Store, root: str, to: int) -> None:
     with store.listed_once():
         nodes = dict(_walk(store, root, to))
     for path, node in nodes.items():
-        for name in (*_NAMES[5 - to], *((".zmetadata",) if to == 3 else ())):
-            store.update_value(_nodes.key_of(path, name), lambda _: None)
+        for name in (*DOCUMENTS_OF_A_NODE[5 - to], *((ZMETADATA,) if to == 3 else ())):
+            store.update_value(key_of(path, name), lambda _: None)
         if to == 2 and isinstance(node, ArrayMetadata):
-            start = len(_nodes.key_of(path, ""))
+            start = len(key_of(path, ""))
             for key in _below(store, path):
                 if _KEY_OF_3.fullmatch(key[start:]):
                     store.update_value(key, lambda _: None)
@@ -375,19 +383,19 @@ def _clean(store: Store, root: str, to: int) -> None:
 def _below(store: Store, path: str) -> Iterator[str]:
     """Keys directly below an array, and those below its ``c``."""
     files, _ = store._engine.list_dir(store.engine_path(path))
-    yield from (_nodes.key_of(path, name) for name in files)
-    yield from store._engine.list_prefix(store.engine_path(_nodes.key_of(path, "c")))
+    yield from (key_of(path, name) for name in files)
+    yield from store._engine.list_prefix(store.engine_path(key_of(path, "c")))
 
 
 def _is_consolidated(store: Store, path: str, zarr_format: int) -> bool:
     if zarr_format == 2:
-        return _nodes.key_of(path, ".zmetadata") in store
-    members = json_loads(store[_nodes.key_of(path, "zarr.json")])
+        return key_of(path, ZMETADATA) in store
+    members = json_loads(store[key_of(path, ZARR_JSON)])
     return members.get("consolidated_metadata") is not None
 
 
 def _snapshot(store: Store, paths: Any, zarr_format: int) -> dict[str, bytes | None]:
-    keys = [_nodes.key_of(path, name) for path in paths for name in _NAMES[zarr_format]]
+    keys = [key_of(path, name) for path in paths for name in DOCUMENTS_OF_A_NODE[zarr_format]]
     return {key: store.get(key) for key in keys}
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from zarrix._array.array import Array
 from zarrix._display.printable import counted
 from zarrix._errors import ArrayNotFoundError
-from zarrix._nodes import nodes as _nodes
+from zarrix._stores.keys import DOCUMENT_PATTERN, NODE_DOCUMENTS, ZARR_JSON, ZGROUP, key_of
 from zarrix.operate._survey import Problem, Survey
 
 __all__ = ["SET_ASIDE", "Orphans", "missing_groups", "sort_orphans"]
@@ -24,7 +24,7 @@ SET_ASIDE = re.compile(r"\.broken(-\d+)?$")
 
 _NUMBER = r"(?:0|[1-9]\d*)"
 _CHUNK = re.compile(rf"(?:.*/)?(?:c[./])?{_NUMBER}(?:[./]{_NUMBER})*|(?:.*/)?c")
-_DOCUMENT = re.compile(r"(?:.*/)?(?:\.zarray|\.zgroup|\.zattrs|\.zmetadata|zarr\.json)")
+_DOCUMENT = re.compile(rf"(?:.*/)?(?:{DOCUMENT_PATTERN})")
 
 
 @dataclass
@@ -80,7 +80,7 @@ def sort_orphans(found: Survey) -> Orphans:
 def missing_groups(found: Survey) -> list[Problem]:
     """Folders above nodes that are not groups, so that the nodes are members of nothing."""
     nodes = {*found.arrays, *found.groups, *_unknown(found)}
-    name = "zarr.json" if any(key.endswith("zarr.json") for key in found.names) else ".zgroup"
+    name = ZARR_JSON if any(key.endswith(ZARR_JSON) for key in found.names) else ZGROUP
     held: dict[str, list[str]] = {}
     for path in sorted(nodes):
         at = path
@@ -96,7 +96,7 @@ def missing_groups(found: Survey) -> list[Problem]:
 def _unknown(found: Survey) -> set[str]:
     """The paths of nodes that there are, and that do not open."""
     places = (problem.key.rpartition("/") for problem in found.problems)
-    return {folder for folder, _, name in places if name in (".zarray", ".zgroup", "zarr.json")} - {
+    return {folder for folder, _, name in places if name in NODE_DOCUMENTS} - {
         *found.arrays,
         *found.groups,
     }
@@ -106,7 +106,7 @@ def _missing(folder: str, below: list[str], name: str) -> Problem:
     more = f" and {len(below) - 1} more" if len(below) > 1 else ""
     return Problem(
         "missing",
-        f"{folder}/{name}" if folder else name,
+        key_of(folder, name),
         f"{'/' + folder!r} is not a group, so that {'/' + below[0]!r}{more} cannot be found from "
         f"above: {name!r} is missing there; zarrix.open_group(store, 'a', path={folder!r}) "
         "writes it",
@@ -157,7 +157,7 @@ def _lost_node(found: Survey, key: str) -> str:
     name, deeper, _ = rest.partition("/")
     if not deeper or name == "c" or (above is None and name.isdecimal()):
         return start
-    return f"{start}/{name}" if start else name
+    return key_of(start, name)
 
 
 def _lost(found: Survey, folder: str, keys: list[str]) -> list[tuple[Problem, list[str]]]:
@@ -194,5 +194,5 @@ def _is_lost(found: Survey, folder: str, keys: list[str]) -> bool:
         except ArrayNotFoundError:
             return True
         return not array._io.stored_chunks(keys)
-    documents = (_nodes.key_of(folder, name) for name in (".zarray", ".zgroup", "zarr.json"))
+    documents = (key_of(folder, name) for name in NODE_DOCUMENTS)
     return folder in found.groups or not any(document in store for document in documents)

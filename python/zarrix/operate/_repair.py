@@ -20,6 +20,7 @@ from zarrix._display.printable import lines
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import ZarrixError
 from zarrix._stores.base import Store
+from zarrix._stores.keys import ZMETADATA
 from zarrix.operate._place import Place, place_of
 from zarrix.operate._survey import Problem, Survey
 from zarrix.operate._verify import Verification, chunk_fault, examine
@@ -138,7 +139,7 @@ def _settle(result: Repair, found: Survey, problem: Problem) -> None:
     is_document = problem.kind in ("metadata", "consolidated") and key in found.documents
     # In the document of a group that has stale metadata of its members the group itself is sound.
     if is_document and problem.kind == "consolidated":
-        is_document = key.rpartition("/")[2] == ".zmetadata"
+        is_document = key.rpartition("/")[2] == ZMETADATA
     if not (is_chunk or is_document):
         result.kept.append(problem)
         return

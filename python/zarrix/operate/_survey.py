@@ -19,11 +19,11 @@ from zarrix._metadata import v2, v3
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.json import json_loads
 from zarrix._nodes import nodes
+from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, ZMETADATA, key_of
 from zarrix.operate._place import Place
 
 __all__ = ["Problem", "Survey", "above_of", "survey"]
 
-_DOCUMENTS = frozenset((".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json"))
 # How many documents are asked for at once.
 _BATCH = 256
 
@@ -114,7 +114,7 @@ def survey(place: Place, progress: bool | Progress = False) -> Survey:
     store, path, _ = place
     found = Survey(place)
     found.keys = sorted(store._engine.list_prefix(store.engine_path(path)))
-    found.names = [key for key in found.keys if _parts(key)[1] in _DOCUMENTS]
+    found.names = [key for key in found.keys if _parts(key)[1] in DOCUMENTS]
     _read_documents(found, phase(progress, "documents"))
     for key, document in found.documents.items():
         _noted(found, key, document)
@@ -122,7 +122,7 @@ def survey(place: Place, progress: bool | Progress = False) -> Survey:
         listed = place.chunks._engine.list_prefix(place.chunks.engine_path(path))
         found.chunk_keys = sorted(listed)
     for key in found.keys if place.chunks is store else found.chunk_keys:
-        array = None if _parts(key)[1] in _DOCUMENTS else found.array_above(key)
+        array = None if _parts(key)[1] in DOCUMENTS else found.array_above(key)
         if array is not None:
             found.chunks.setdefault(array, []).append(key)
     return found
@@ -157,7 +157,7 @@ def _noted(found: Survey, key: str, document: bytes) -> None:
     try:
         _READERS[_parts(key)[1]](found, key, document)
     except (ZarrixError, OSError, ValueError, TypeError, KeyError, ImportError) as error:
-        kind = "consolidated" if key.endswith(".zmetadata") else "metadata"
+        kind = "consolidated" if key.endswith(ZMETADATA) else "metadata"
         if isinstance(error, UnknownCodecError | ImportError):
             kind = "codec"
         found.problems.append(Problem(kind, key, _sentence(found, key, error)))
@@ -209,9 +209,10 @@ def _read_node(found: Survey, key: str, document: bytes) -> None:
     consolidated = members_of(document, where).get("consolidated_metadata")
     if isinstance(consolidated, dict) and isinstance(consolidated.get("metadata"), dict):
         told = {
-            _join(path, name, "zarr.json"): one for name, one in consolidated["metadata"].items()
+            key_of(path, key_of(name, ZARR_JSON)): one
+            for name, one in consolidated["metadata"].items()
         }
-        _compare(found, key, told, ("zarr.json",))
+        _compare(found, key, told, (ZARR_JSON,))
 
 
 def _read_consolidated(found: Survey, key: str, document: bytes) -> None:
@@ -219,8 +220,8 @@ def _read_consolidated(found: Survey, key: str, document: bytes) -> None:
     members = members_of(document, _where(found, key))
     if not isinstance(members.get("metadata"), dict):
         raise ValueError(f"{_where(found, key)}: lacks the key 'metadata'")
-    told = {_join(path, name): one for name, one in members["metadata"].items()}
-    _compare(found, key, told, (".zarray", ".zgroup", ".zattrs"))
+    told = {key_of(path, name): one for name, one in members["metadata"].items()}
+    _compare(found, key, told, (ZARRAY, ZGROUP, ZATTRS))
 
 
 def _compare(found: Survey, key: str, told: dict[str, Any], names: tuple[str, ...]) -> None:
@@ -274,14 +275,10 @@ def _parts(key: str) -> tuple[str, str]:
     return folder, name
 
 
-def _join(*names: str) -> str:
-    return "/".join(name for name in names if name)
-
-
 _READERS = {
-    ".zarray": _read_array,
-    ".zgroup": _read_group,
-    ".zattrs": _read_attributes,
-    ".zmetadata": _read_consolidated,
-    "zarr.json": _read_node,
+    ZARRAY: _read_array,
+    ZGROUP: _read_group,
+    ZATTRS: _read_attributes,
+    ZMETADATA: _read_consolidated,
+    ZARR_JSON: _read_node,
 }
