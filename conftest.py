@@ -1,12 +1,23 @@
-"""Run each example of a docstring in an empty folder, so that it may name files."""
+"""An example of a docstring runs in an empty folder, and leaves the package's logger as it was."""
 
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 
+@pytest.fixture
+def example_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    logger = logging.getLogger("zarrix")
+    level, handlers = logger.level, list(logger.handlers)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    logger.setLevel(level)
+    logger.handlers[:] = handlers
+
+
 @pytest.fixture(autouse=True)
-def _folder_of_an_example(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_a_folder_of_its_own(request: pytest.FixtureRequest) -> None:
     if isinstance(request.node, pytest.DoctestItem):
-        folder: Path = request.getfixturevalue("tmp_path")
-        monkeypatch.chdir(folder)
+        request.getfixturevalue("example_folder")

@@ -125,12 +125,64 @@ def __getattr__(name: str) -> Any:
 
 
 def contains_array(store: Any, path: str | None = None) -> bool:
-    """Whether an array is stored at ``path``."""
+    """Whether an array is stored at ``path``.
+
+    Parameters
+    ----------
+    store : Store or mutable mapping
+    path : str, optional
+        The root of the store when omitted.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    InvalidKeyError
+        ``path`` leads out of the store.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.storage import contains_array
+    >>> store = zarr.MemoryStore()
+    >>> z = zarr.zeros(3, store=store, path="a")
+    >>> contains_array(store, "a"), contains_array(store)
+    (True, False)
+    """
     return key_of(normalize_storage_path(path), array_meta_key) in as_store(store)
 
 
 def contains_group(store: Any, path: str | None = None, explicit_only: bool = True) -> bool:
-    """Whether a group is stored at ``path``; ``explicit_only`` has no effect in v2."""
+    """Whether a v2 group is stored at ``path``.
+
+    Parameters
+    ----------
+    store : Store or mutable mapping
+    path : str, optional
+        The root of the store when omitted.
+    explicit_only : bool
+        Accepted for zarr 2.18; it has no effect in v2.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    InvalidKeyError
+        ``path`` leads out of the store.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.storage import contains_group
+    >>> store = zarr.MemoryStore()
+    >>> z = zarr.zeros(3, store=store, path="a/b")
+    >>> contains_group(store, "a"), contains_group(store, "a/b")
+    (True, False)
+    """
     return key_of(normalize_storage_path(path), group_meta_key) in as_store(store)
 
 
@@ -156,16 +208,23 @@ def init_array(
     Parameters
     ----------
     store : Store or MutableMapping
-    shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator
-        As in ``zarrix.create``.
+    shape : int or tuple of int
+    chunks : int, tuple of int, bool or str
+        As in `zarrix.create`, and so are the arguments below that have no description.
+    dtype : dtype-like, optional
+    compressor : codec, dict or None
+    fill_value : object
+    order : {"C", "F"}
     overwrite : bool
         Delete what is stored at ``path`` first.
     path : str, optional
         Inside the store; its root when omitted.
     chunk_store : Store or MutableMapping, optional
         Where chunks will be, if elsewhere; ``overwrite`` clears ``path`` there too.
-    object_codec : None
-        Objects are not supported yet in this version.
+    filters : sequence of codecs, optional
+    object_codec : codec, optional
+        Encodes the elements of an object dtype.
+    dimension_separator : {".", "/"}, optional
 
     Raises
     ------
@@ -176,6 +235,7 @@ def init_array(
 
     Examples
     --------
+    >>> from zarrix.storage import init_array
     >>> store = {}
     >>> init_array(store, shape=1000, chunks=100, dtype="i1", path="foo")
     >>> sorted(store)
@@ -209,35 +269,139 @@ def init_group(
 
     Parameters
     ----------
-    store, overwrite, path, chunk_store
-        As in `init_array`.
+    store : Store or MutableMapping
+    overwrite : bool
+        Delete what is stored at ``path`` first.
+    path : str, optional
+        Inside the store; its root when omitted.
+    chunk_store : Store or MutableMapping, optional
+        Where chunks will be, if elsewhere; ``overwrite`` clears ``path`` there too.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
         Something is stored at ``path``, or an array above it, and ``overwrite`` is false.
+
+    Examples
+    --------
+    >>> from zarrix.storage import init_group
+    >>> store = {}
+    >>> init_group(store, path="a/b")
+    >>> sorted(store)
+    ['.zgroup', 'a/.zgroup', 'a/b/.zgroup']
     """
     chunks_in = None if chunk_store is None else as_store(chunk_store)
     nodes.create_group(as_store(store), normalize_storage_path(path), chunks_in, overwrite)
 
 
 def listdir(store: Any, path: str | None = None) -> list[str]:
-    """The names directly below ``path``, sorted."""
+    """The names directly below ``path``, sorted.
+
+    Parameters
+    ----------
+    store : Store or mutable mapping
+    path : str, optional
+        The root of the store when omitted.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    InvalidKeyError
+        ``path`` leads out of the store.
+
+    Examples
+    --------
+    >>> from zarrix.storage import listdir
+    >>> listdir({"a/b": b"1", "a/c/d": b"2"}, "a")
+    ['b', 'c']
+    """
     return as_store(store).listdir(normalize_storage_path(path))
 
 
 def rmdir(store: Any, path: str | None = None) -> None:
-    """Delete every key below ``path``."""
+    """Delete every key below ``path``.
+
+    Parameters
+    ----------
+    store : Store or mutable mapping
+    path : str, optional
+        The root of the store when omitted.
+
+    Raises
+    ------
+    ReadOnlyError
+        The store is read-only.
+    InvalidKeyError
+        ``path`` leads out of the store.
+
+    Examples
+    --------
+    >>> from zarrix.storage import rmdir
+    >>> store = {"a/b": b"1", "a/c/d": b"2", "e": b"3"}
+    >>> rmdir(store, "a")
+    >>> store
+    {'e': b'3'}
+    """
     as_store(store).rmdir(normalize_storage_path(path))
 
 
 def rename(store: Any, src_path: str, dst_path: str) -> None:
-    """Move everything at and below ``src_path`` to ``dst_path``."""
+    """Move everything at and below ``src_path`` to ``dst_path``.
+
+    Parameters
+    ----------
+    store : Store or mutable mapping
+    src_path, dst_path : str
+        Nothing may be stored at ``dst_path``.
+
+    Raises
+    ------
+    FileNotFoundError
+        Nothing is stored at ``src_path``.
+    FileExistsError
+        Something is stored at ``dst_path``.
+    ReadOnlyError
+        The store is read-only.
+
+    Examples
+    --------
+    >>> from zarrix.storage import rename
+    >>> store = {"a/b": b"1", "c": b"2"}
+    >>> rename(store, "a", "d/a")
+    >>> sorted(store)
+    ['c', 'd/a/b']
+    """
     as_store(store).rename(src_path, dst_path)
 
 
 def getsize(store: Any, path: str | None = None) -> int:
-    """Bytes of the value at ``path``, or of the values directly below it."""
+    """Bytes of the value at ``path``, or of the values directly below it.
+
+    Parameters
+    ----------
+    store : Store or mutable mapping
+    path : str, optional
+        A key, or a prefix of keys; the root when omitted.
+
+    Returns
+    -------
+    int
+        As stored; 0 where nothing is.
+
+    Raises
+    ------
+    InvalidKeyError
+        ``path`` leads out of the store.
+
+    Examples
+    --------
+    >>> from zarrix.storage import getsize
+    >>> getsize({"a/b": b"12345", "a/c": b"1"}, "a")
+    6
+    """
     return as_store(store).getsize(normalize_storage_path(path))
 
 
@@ -246,19 +410,82 @@ def normalize_store_arg(
 ) -> Store:
     """The store that ``store`` means: a path, a URL, a mapping, a store or None.
 
-    ``mode`` has no effect: whether something may be written is up to what is opened in it.
+    Parameters
+    ----------
+    store : Store, mapping, URL, str, Path or None
+        None makes a new `MemoryStore`.
+    storage_options : mapping, optional
+        With a URL only, by the names that fsspec gives them.
+    mode : str
+        Accepted for zarr 2.18; whether something may be written is up to what is opened in the
+        store.
+
+    Returns
+    -------
+    Store
+
+    Raises
+    ------
+    ValueError
+        ``store`` cannot be taken as one.
+
+    Examples
+    --------
+    >>> from zarrix.storage import normalize_store_arg
+    >>> type(normalize_store_arg("data.zip")).__name__, type(normalize_store_arg({})).__name__
+    ('ZipStore', 'KVStore')
     """
     return as_store(store, storage_options)
 
 
 def atexit_rmtree(path: str) -> None:
-    """Remove a directory if it is there; made for ``atexit.register``."""
+    """Remove a directory if it is there; made for ``atexit.register``.
+
+    Parameters
+    ----------
+    path : str
+
+    Raises
+    ------
+    OSError
+        The directory cannot be removed.
+
+    Examples
+    --------
+    >>> import os
+    >>> from zarrix.storage import atexit_rmtree
+    >>> os.mkdir("temporary")
+    >>> atexit_rmtree("temporary")
+    >>> os.path.exists("temporary")
+    False
+    """
     if os.path.isdir(path):
         shutil.rmtree(path)
 
 
 def atexit_rmglob(path: str) -> None:
-    """Remove every file and directory that a pattern matches; made for ``atexit.register``."""
+    """Remove every file and directory that a pattern matches; made for ``atexit.register``.
+
+    Parameters
+    ----------
+    path : str
+        A pattern of ``glob``.
+
+    Raises
+    ------
+    OSError
+        A match cannot be removed.
+
+    Examples
+    --------
+    >>> import os
+    >>> from zarrix.storage import atexit_rmglob
+    >>> for name in ("a.tmp", "b.tmp", "c"):
+    ...     os.mkdir(name)
+    >>> atexit_rmglob("*.tmp")
+    >>> os.listdir()
+    ['c']
+    """
     for match in _glob.glob(path):
         if os.path.isfile(match):
             os.remove(match)

@@ -48,12 +48,14 @@ def check_store(store: Any, twin: Any = None, *, holds: Mapping[str, bytes] | No
 
     Examples
     --------
+    >>> from zarrix.testing import check_store
     >>> check_store({})
     >>> class Forgetful(dict):
     ...     def __setitem__(self, key, value):
     ...         super().__setitem__(key, value[:1000])
     >>> check_store(Forgetful())
     Traceback (most recent call last):
+        ...
     AssertionError: ...: what is put is got, whole and by ranges: value: found [0, 7, ...
     """
     first = as_store(store)

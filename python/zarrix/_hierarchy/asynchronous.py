@@ -118,6 +118,11 @@ class AsyncArray(_Counterpart):
     ----------
     array : Array
 
+    Raises
+    ------
+    TypeError
+        ``array`` is not an `Array`.
+
     Examples
     --------
     >>> import asyncio
@@ -150,20 +155,119 @@ class AsyncArray(_Counterpart):
 
     @classmethod
     async def open(cls, store: Any, zarr_format: int | None = None, config: Any = None) -> Self:
-        """Open the array at a place; `ArrayNotFoundError` if there is none."""
+        """Open the array at a place, for reading and writing.
+
+        Parameters
+        ----------
+        store : Store, StorePath, mapping, URL, str or Path
+        zarr_format : {2, 3}, optional
+            Whichever is there when omitted.
+        config : mapping, optional
+            As of `zarrix.create_array`.
+
+        Returns
+        -------
+        AsyncArray
+
+        Raises
+        ------
+        ArrayNotFoundError
+            No array is stored there.
+        MetadataError
+            The stored metadata are damaged, or of a kind that this version does not read.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> z = zarr.array([1, 2, 3], store="data.zarr")
+        >>> asyncio.run(zarr.AsyncArray.open("data.zarr")).shape
+        (3,)
+        """
         return cls(await in_thread(Array.open, store, zarr_format=zarr_format, config=config))
 
     @classmethod
     def from_dict(cls, store_path: Any, data: dict[str, Any]) -> Self:
-        """An array by its document; see `Array.from_dict`."""
+        """An array from its metadata document, as by `Array.from_dict`; the store is not asked.
+
+        Parameters
+        ----------
+        store_path : Store or StorePath
+        data : dict
+            The document, as `metadata.to_dict` gives it.
+
+        Returns
+        -------
+        AsyncArray
+
+        Raises
+        ------
+        MetadataError
+            ``data`` does not describe an array.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.create_array({}, shape=3, dtype="i4")
+        >>> zarr.AsyncArray.from_dict({}, z.metadata.to_dict()).dtype
+        dtype('int32')
+        """
         return cls(Array.from_dict(store_path, data))
 
     async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
-        """Read a region, as ``z[selection]`` does."""
+        """Read a region, as ``z[selection]`` does.
+
+        Parameters
+        ----------
+        selection : int, slice, integer or boolean array, Ellipsis or newaxis, or a tuple of these
+        prototype : optional
+            Accepted for zarr-python 3; results are NumPy arrays.
+
+        Returns
+        -------
+        ndarray or NumPy scalar
+
+        Raises
+        ------
+        BoundsCheckError
+            An index lies outside the shape (also an ``IndexError``).
+        CorruptChunkError
+            A stored chunk does not decode to its declared size or checksum.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> z = zarr.array([1, 2, 3, 4]).async_array
+        >>> asyncio.run(z.getitem(slice(1, 3)))
+        array([2, 3])
+        """
         return await in_thread(self._sync.__getitem__, selection)
 
     async def setitem(self, selection: Any, value: Any, prototype: Any = None) -> None:
-        """Write a region, as ``z[selection] = value`` does."""
+        """Write a region, as ``z[selection] = value`` does.
+
+        Parameters
+        ----------
+        selection : int, slice, integer or boolean array, Ellipsis or newaxis, or a tuple of these
+        value : array-like or Array
+            It broadcasts to the selection, and is cast to the dtype.
+        prototype : optional
+            Accepted for zarr-python 3.
+
+        Raises
+        ------
+        ReadOnlyError
+            The array is read-only.
+        ValueError
+            ``value`` has another shape; nothing is written.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> z = zarr.zeros(4, dtype="i4")
+        >>> asyncio.run(z.async_array.setitem(slice(2), 7))
+        >>> z[:]
+        array([7, 7, 0, 0], dtype=int32)
+        """
         await in_thread(self._sync.__setitem__, selection, as_sync(value))
 
     @property
@@ -177,19 +281,88 @@ class AsyncArray(_Counterpart):
         return _AsyncIndex(self._sync.vindex)
 
     async def resize(self, new_shape: Any, delete_outside_chunks: bool = True) -> None:
-        """Change the length of axes; what is cut off is always gone, as in `Array.resize`."""
+        """Change the length of axes; elements outside the new shape are deleted.
+
+        Parameters
+        ----------
+        new_shape : int or tuple of int
+        delete_outside_chunks : bool
+            Accepted for zarr-python 3; what lies outside is always deleted.
+
+        Raises
+        ------
+        ValueError
+            The number of axes differs, or a length is negative.
+        ReadOnlyError
+            The array is read-only.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> z = zarr.zeros((4, 4)).async_array
+        >>> asyncio.run(z.resize((8, 4)))
+        >>> z.shape
+        (8, 4)
+        """
         await in_thread(self._sync.resize, new_shape)
 
     async def nchunks_initialized(self) -> int:
-        """Number of chunks that are stored."""
+        """Number of chunks that are stored.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> z = zarr.zeros(10, chunks=2)
+        >>> z[0] = 1
+        >>> asyncio.run(z.async_array.nchunks_initialized())
+        1
+        """
         return await in_thread(lambda: self._sync.nchunks_initialized)
 
     async def nbytes_stored(self) -> int:
-        """Bytes stored for chunks, metadata and attributes."""
+        """Bytes stored for chunks, metadata and attributes.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> z = zarr.array(range(1000), compressor=None)
+        >>> asyncio.run(z.async_array.nbytes_stored()) > z.nbytes
+        True
+        """
         return await in_thread(lambda: int(self._sync.nbytes_stored))
 
     def with_config(self, config: Any) -> Self:
-        """The same array, through an object with other settings."""
+        """The same array, through an object with other settings.
+
+        Parameters
+        ----------
+        config : mapping
+            As of `Array.with_config`.
+
+        Returns
+        -------
+        AsyncArray
+
+        Raises
+        ------
+        TypeError, ValueError
+            ``config`` has a setting that does not exist, or a value that it cannot have.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(4).async_array
+        >>> z.with_config({"write_empty_chunks": True}).config.write_empty_chunks
+        True
+        """
         return type(self)(self._sync.with_config(config))
 
 
@@ -200,6 +373,11 @@ class AsyncGroup(_Counterpart):
     ----------
     group : Group
 
+    Raises
+    ------
+    TypeError
+        ``group`` is not a `Group`.
+
     Examples
     --------
     >>> import asyncio
@@ -207,7 +385,7 @@ class AsyncGroup(_Counterpart):
     >>> async def names(group):
     ...     await group.create_array("a", shape=3, dtype="i4")
     ...     return [(name, one.shape) async for name, one in group.arrays()]
-    >>> asyncio.run(names(AsyncGroup(zarr.create_group())))
+    >>> asyncio.run(names(zarr.AsyncGroup(zarr.create_group())))
     [('a', (3,))]
     """
 
@@ -232,7 +410,33 @@ class AsyncGroup(_Counterpart):
     async def open(
         cls, store: Any, zarr_format: int | None = None, use_consolidated: Any = None
     ) -> Self:
-        """Open the group at a place; `GroupNotFoundError` if there is none."""
+        """Open the group at a place, for reading and writing.
+
+        Parameters
+        ----------
+        store : Store, StorePath, mapping, URL, str or Path
+        zarr_format : {2, 3}, optional
+            Whichever is there when omitted.
+        use_consolidated : bool or str, optional
+            As of `zarrix.open_group`.
+
+        Returns
+        -------
+        AsyncGroup
+
+        Raises
+        ------
+        GroupNotFoundError
+            No group is stored there.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> root = zarr.open_group("data.zarr", mode="w")
+        >>> z = root.create_array("a", shape=3, dtype="i4")
+        >>> asyncio.run(asyncio.run(zarr.AsyncGroup.open("data.zarr")).getitem("a")).shape
+        (3,)
+        """
         return cls(
             await in_thread(
                 open_group,
@@ -245,23 +449,134 @@ class AsyncGroup(_Counterpart):
 
     @classmethod
     async def from_store(cls, store: Any, **kwargs: Any) -> Self:
-        """Create a group at the root of a store; see `Group.from_store`."""
+        """Create a group at the root of a store.
+
+        Parameters
+        ----------
+        store : Store, StorePath, mapping, URL, str or Path
+        **kwargs
+            Those of `Group.from_store`.
+
+        Returns
+        -------
+        AsyncGroup
+
+        Raises
+        ------
+        ContainsGroupError, ContainsArrayError
+            Something is stored there, and ``overwrite`` is false.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> group = asyncio.run(zarr.AsyncGroup.from_store({}, attributes={"site": "Kiel"}))
+        >>> dict(group.attrs)
+        {'site': 'Kiel'}
+        """
         return cls(await in_thread(Group.from_store, store, **kwargs))
 
     async def getitem(self, key: str) -> Any:
-        """The array or group of that name or path; ``KeyError`` if there is none."""
+        """The array or group of that name or path.
+
+        Parameters
+        ----------
+        key : str
+
+        Returns
+        -------
+        AsyncArray or AsyncGroup
+
+        Raises
+        ------
+        KeyError
+            There is no such member.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> z = root.create_array("a/b", shape=3, dtype="i4")
+        >>> asyncio.run(zarr.AsyncGroup(root).getitem("a/b")).shape
+        (3,)
+        """
         return as_async(await in_thread(self._sync.__getitem__, key))
 
     async def setitem(self, key: str, value: Any) -> None:
-        """Store ``value`` as an array of that name."""
+        """Store ``value`` as an array of that name.
+
+        Parameters
+        ----------
+        key : str
+        value : array-like, Array or AsyncArray
+
+        Raises
+        ------
+        ReadOnlyError
+            The group is read-only.
+        TypeError
+            Elements of ``value`` have no data type that can be stored.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> asyncio.run(zarr.AsyncGroup(root).setitem("a", [1, 2, 3]))
+        >>> root["a"][:]
+        array([1, 2, 3])
+        """
         await in_thread(self._sync.__setitem__, key, as_sync(value))
 
     async def delitem(self, key: str) -> None:
-        """Delete a member and all below it."""
+        """Delete a member and all below it.
+
+        Parameters
+        ----------
+        key : str
+            A name or a path.
+
+        Raises
+        ------
+        KeyError
+            There is no such member.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> root["a"] = [1, 2, 3]
+        >>> asyncio.run(zarr.AsyncGroup(root).delitem("a"))
+        >>> len(root)
+        0
+        """
         await in_thread(self._sync.__delitem__, key)
 
     async def contains(self, member: str) -> bool:
-        """Whether there is such a member."""
+        """Whether there is such a member.
+
+        Parameters
+        ----------
+        member : str
+            A name or a path.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        OSError
+            The store cannot tell.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> root["a"] = [1, 2, 3]
+        >>> asyncio.run(zarr.AsyncGroup(root).contains("a"))
+        True
+        """
         return await in_thread(self._sync.__contains__, member)
 
 

@@ -63,6 +63,13 @@ class ArrayMetadata:
         grid.
     key_suffix : str
         What every chunk key ends with.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> metadata = zarr.zeros((4, 6), chunks=(2, 3), dtype="i2").metadata
+    >>> metadata.shape, metadata.chunk_shape, metadata.dtype, metadata.zarr_format
+    ((4, 6), (2, 3), dtype('int16'), 2)
     """
 
     zarr_format: Format
@@ -94,6 +101,20 @@ class ArrayMetadata:
         """The same array where another document says the same, with what the engine bound for it.
 
         Codecs that are Python's are made anew: they may have been registered anew.
+
+        Parameters
+        ----------
+        where : str
+
+        Returns
+        -------
+        ArrayMetadata
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.zeros(3).metadata.at("a copy of it").where
+        'a copy of it'
         """
         layouts = self._layouts
         for layout in [*layouts.values()]:
@@ -200,7 +221,19 @@ class ArrayMetadata:
         return ChunkKeyEncoding(self.key_encoding[0], self.dimension_separator)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document, as JSON values."""
+        """The document, as JSON values.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> document = zarr.create_array({}, shape=3, dtype="u1").metadata.to_dict()
+        >>> document["node_type"], document["data_type"], document["shape"]
+        ('array', 'uint8', [3])
+        """
         members: dict[str, Any] = json.loads(ARRAY_ENCODERS[self.zarr_format](self))
         return members
 
@@ -230,7 +263,29 @@ class ArrayMetadata:
         return tuple(axis.count(size) for axis, size in zip(self.grid, self.shape, strict=True))
 
     def chunk_region(self, coords: Sequence[int]) -> tuple[slice, ...]:
-        """Where the chunk (of an array with shards, the shard) at ``coords`` lies."""
+        """Where the chunk (of an array with shards, the shard) at ``coords`` lies.
+
+        Parameters
+        ----------
+        coords : sequence of int
+            One for each axis.
+
+        Returns
+        -------
+        tuple of slice
+            It may end behind the array, where the last chunk of an axis does.
+
+        Raises
+        ------
+        ValueError
+            There are more or fewer coordinates than axes.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.zeros((4, 5), chunks=(2, 3)).metadata.chunk_region((1, 1))
+        (slice(2, 4, None), slice(3, 6, None))
+        """
         chunks = (axis.chunk(at) for axis, at in zip(self.grid, coords, strict=True))
         return tuple(slice(chunk.begin, chunk.end) for chunk in chunks)
 
@@ -251,11 +306,29 @@ class ArrayMetadata:
 
         Of a ``new`` array the options that only an encoder uses are judged, too.
 
+        Parameters
+        ----------
+        write_empty_chunks, allow_pickle, read_missing_chunks : bool
+            As of `Array`.
+        new : bool
+            Whether the array is about to be created.
+
+        Returns
+        -------
+        EngineLayout
+
         Raises
         ------
         UnknownCodecError, MetadataError
             A codec is not available, its configuration cannot be right, or the engine refuses it;
             the message names the document.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> layout = zarr.zeros(4, compressor=zarr.Zlib()).metadata.layout()
+        >>> layout.foreign
+        []
         """
         options = (write_empty_chunks, allow_pickle, read_missing_chunks)
         found = self._layouts.get(options)
@@ -280,10 +353,32 @@ class ArrayMetadata:
         describes other chunks, and nothing is read as missing. Messages about chunks begin with
         ``place``, which says which array of which store it is.
 
+        Parameters
+        ----------
+        store : engine store
+        path : str
+            Of the array; empty for the root.
+        write_empty_chunks, allow_pickle, read_missing_chunks : bool
+            As of `Array`.
+        document : engine's opened document, optional
+        place : str
+            Which array of which store it is, for messages.
+
+        Returns
+        -------
+        engine array
+
         Raises
         ------
         UnknownCodecError, MetadataError
             As from `layout`.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(4)
+        >>> type(z.metadata.engine_array(z.store._engine, "")).__name__
+        'ArrayIO'
         """
         layout = self.layout(
             write_empty_chunks=write_empty_chunks,
@@ -300,11 +395,27 @@ class ArrayMetadata:
         Where chunks are listed and do not reach that far, more are put behind them: along each
         axis one, as zarr-python does, or as many of the length in ``chunks_of`` as it takes.
 
+        Parameters
+        ----------
+        shape : tuple of int
+        chunks_of : tuple of int, optional
+            Lengths of the chunks that are added to an axis whose chunks are listed.
+
+        Returns
+        -------
+        ArrayMetadata
+
         Raises
         ------
         MetadataError
             The number of axes differs, a length is negative, or an axis whose chunks have no
             length would become longer than zero.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.zeros((4, 5)).metadata.with_shape((8, 5)).shape
+        (8, 5)
         """
         if len(shape) != len(self.shape) or any(size < 0 for size in shape):
             raise MetadataError(

@@ -31,6 +31,13 @@ class GroupMetadata:
         document; they are written back.
     consolidated_metadata : ConsolidatedMetadata or None
         What is stored about the members together with the group.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> group = zarr.create_group(attributes={"site": "Kiel"})
+    >>> group.metadata.attributes, group.metadata.zarr_format
+    ({'site': 'Kiel'}, 3)
     """
 
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -49,7 +56,18 @@ class GroupMetadata:
         return "group"
 
     def to_dict(self) -> dict[str, Any]:
-        """The document, as JSON values."""
+        """The document, as JSON values.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.create_group().metadata.to_dict()
+        {'attributes': {}, 'zarr_format': 3, 'node_type': 'group'}
+        """
         members: dict[str, Any] = json.loads(GROUP_ENCODERS[self.zarr_format](self))
         return members
 

@@ -176,6 +176,15 @@ class ConsolidatedMetadata:
     ----------
     metadata : dict of str to ArrayMetadata or GroupMetadata
         Of its direct members, by name; those of groups have such metadata of their own.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.create_group()
+    >>> z = root.create_array("a/b", shape=3, dtype="i4")
+    >>> found = zarr.consolidate_metadata(root.store).metadata.consolidated_metadata
+    >>> sorted(found.metadata), sorted(found.flattened_metadata)
+    (['a'], ['a', 'a/b'])
     """
 
     metadata: dict[str, Any]
@@ -183,13 +192,47 @@ class ConsolidatedMetadata:
     must_understand: ClassVar[bool] = False
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is in the document of a v3 group."""
+        """The ``consolidated_metadata`` member of the document of a v3 group.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix.core.group import ConsolidatedMetadata
+        >>> ConsolidatedMetadata({}).to_dict()
+        {'kind': 'inline', 'must_understand': False, 'metadata': {}}
+        """
         members = {path: one.to_dict() for path, one in self.flattened_metadata.items()}
         return {"kind": self.kind, "must_understand": self.must_understand, "metadata": members}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ConsolidatedMetadata:
-        """What `to_dict` gives, as an object; `MetadataError` if ``data`` is something else."""
+        """The inverse of `to_dict`.
+
+        Parameters
+        ----------
+        data : mapping
+            The ``consolidated_metadata`` member of the document of a v3 group.
+
+        Returns
+        -------
+        ConsolidatedMetadata
+
+        Raises
+        ------
+        MetadataError
+            ``data`` is not such a member.
+
+        Examples
+        --------
+        >>> from zarrix.core.group import ConsolidatedMetadata
+        >>> member = {"kind": "inline", "must_understand": False, "metadata": {}}
+        >>> ConsolidatedMetadata.from_dict(member)
+        ConsolidatedMetadata(metadata={})
+        """
         root = {"zarr_format": 3, "node_type": "group", "consolidated_metadata": dict(data)}
         documents = consolidated.parse_v3(json_dumps(root), "consolidated_metadata")
         assert documents is not None

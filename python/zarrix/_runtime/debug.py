@@ -15,7 +15,17 @@ _PACKAGES = ("numpy", "numcodecs", "ml_dtypes", "fsspec", "s3fs", "dask", "xarra
 
 
 def print_debug_info() -> None:
-    """Print versions and settings, for bug reports."""
+    """Print versions and settings, for bug reports.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.print_debug_info()
+    platform: ...
+    python: ...
+    zarrix: ..., ... threads
+    numpy: ...
+    """
     print(f"platform: {platform.platform()}")
     print(f"python: {platform.python_version()}")
     print(f"zarrix: {_engine.__version__}, {_engine.threads()} threads")
@@ -35,13 +45,41 @@ def set_log_level(level: str) -> None:
     Parameters
     ----------
     level : {"NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}
+
+    Raises
+    ------
+    ValueError
+        ``level`` is not a level of ``logging``.
+
+    Examples
+    --------
+    >>> import logging, zarrix as zarr
+    >>> zarr.set_log_level("WARNING")
+    >>> logging.getLogger("zarrix").level == logging.WARNING
+    True
     """
     logging.getLogger("zarrix").setLevel(level)
     _handler().setLevel(level)
 
 
 def set_format(log_format: str) -> None:
-    """Set the message format of the logger ``zarrix``, in the syntax of `logging.Formatter`."""
+    """Set the message format of the logger ``zarrix``, in the syntax of `logging.Formatter`.
+
+    Parameters
+    ----------
+    log_format : str
+        Such as ``"%(levelname)s %(message)s"``.
+
+    Raises
+    ------
+    ValueError
+        The format has no field of a log record.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.set_format("%(asctime)s %(name)s: %(message)s")
+    """
     _handler().setFormatter(logging.Formatter(fmt=log_format))
 
 

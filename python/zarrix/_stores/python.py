@@ -30,7 +30,6 @@ class PythonStore(EngineStore):
         return _engine.CalledStore(weakref.proxy(self), self._locks(), self._identity())
 
     def with_durability(self, durability: str | None) -> Self:
-        """This store with a ``durability=`` of its own; itself where that is None."""
         twin = super().with_durability(durability)
         if twin is not self:
             twin._origin = self

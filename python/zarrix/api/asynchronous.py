@@ -20,7 +20,35 @@ __all__ += synchronous.__all__
 async def create_hierarchy(
     *, store: Any, nodes: Mapping[str, Any], overwrite: bool = False
 ) -> AsyncIterator[tuple[str, Any]]:
-    """Create arrays and groups from their metadata; see `zarrix.create_hierarchy`."""
+    """Create arrays and groups from their metadata; see `zarrix.create_hierarchy`.
+
+    Parameters
+    ----------
+    store : Store, mapping, URL, str or Path
+    nodes : mapping of str to ArrayMetadata or GroupMetadata
+        By path; the root is ``""``.
+    overwrite : bool
+        Delete what is stored at these paths first.
+
+    Yields
+    ------
+    tuple of (str, AsyncArray or AsyncGroup)
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at one of the paths, and ``overwrite`` is false.
+
+    Examples
+    --------
+    >>> import asyncio, zarrix as zarr
+    >>> from zarrix.api.asynchronous import create_hierarchy
+    >>> nodes = {"": zarr.create_group().metadata, "a": zarr.zeros(3, zarr_format=3).metadata}
+    >>> async def paths(store):
+    ...     return [path async for path, node in create_hierarchy(store=store, nodes=nodes)]
+    >>> asyncio.run(paths({}))
+    ['', 'a']
+    """
     create = synchronous.create_hierarchy
     async for made in iterate(lambda: create(store=store, nodes=nodes, overwrite=overwrite)):
         yield as_async(made)

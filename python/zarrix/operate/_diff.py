@@ -42,6 +42,13 @@ class Difference:
         What differs: the side that has the node, a property, an attribute, a chunk's coordinates.
     a, b : str
         What each has, in short; empty for chunks.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> result = zarr.diff(zarr.zeros(3, chunks=3), zarr.ones(3, chunks=3))
+    >>> print(result.differences[0])
+    / metadata fill_value: np.float64(0.0) / np.float64(1.0)
     """
 
     path: str
@@ -64,6 +71,14 @@ class Comparison:
     differences : list of Difference
     nodes, chunks : int
         How many were compared: of chunks, those that one of both stores.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> a, b = zarr.array([1, 2, 3], chunks=2), zarr.array([1, 2, 4], chunks=2)
+    >>> result = zarr.diff(a, b)
+    >>> result.same, result.chunks, [one.name for one in result.differences]
+    (False, 2, ['(1,)'])
     """
 
     differences: list[Difference] = field(default_factory=list)
@@ -79,7 +94,19 @@ class Comparison:
         return not self.same
 
     def to_json(self) -> str:
-        """Everything, as JSON text."""
+        """Everything, as JSON text.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import json, zarrix as zarr
+        >>> z = zarr.zeros(3)
+        >>> json.loads(zarr.diff(z, z).to_json())
+        {'same': True, 'differences': [], 'nodes': 1, 'chunks': 0}
+        """
         return json.dumps({"same": self.same, **asdict(self)}, indent=2)
 
     def __str__(self) -> str:

@@ -64,6 +64,19 @@ class Migration:
         is migrated.
     done : bool
         Whether it was carried out.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = zarr.MemoryStore()
+    >>> z = zarr.array([1, 2], store=store, path="a")
+    >>> plan = zarr.migrate(store, to=3, dry_run=True)
+    >>> print(plan)
+    would migrate 1 array and 1 group to v3
+      array /a
+      group /
+    >>> plan.done, plan.obstacles
+    (False, {})
     """
 
     to: int

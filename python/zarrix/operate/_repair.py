@@ -41,6 +41,16 @@ class Repair:
         as where metadata is missing or is stale inside the document of a sound group.
     before : Verification
         What was found.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = {}
+    >>> z = zarr.array([1, 2, 3, 4], chunks=2, store=store)
+    >>> store["0"] = b"damaged"
+    >>> report = zarr.repair(store)
+    >>> list(report.set_aside), z[:]
+    (['0'], array([0, 0, 3, 4]))
     """
 
     set_aside: dict[str, str] = field(default_factory=dict)
@@ -48,7 +58,18 @@ class Repair:
     before: Verification = field(default_factory=Verification)
 
     def to_json(self) -> str:
-        """Everything, as JSON text."""
+        """Everything, as JSON text.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import json, zarrix as zarr
+        >>> sorted(json.loads(zarr.repair(zarr.zeros(3)).to_json()))
+        ['before', 'kept', 'set_aside']
+        """
         return json.dumps(asdict(self), indent=2)
 
     def __str__(self) -> str:

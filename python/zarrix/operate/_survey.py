@@ -41,6 +41,16 @@ class Problem:
     key : str
         In the store; of an orphan that is not alone, the folder.
     message : str
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = {".zarray": b"not JSON"}
+    >>> problem = zarr.verify(store).problems[0]
+    >>> problem.kind, problem.key
+    ('metadata', '.zarray')
+    >>> print(problem)
+    .zarray: not JSON (Expecting value: line 1 column 1 (char 0))
     """
 
     kind: str

@@ -63,6 +63,16 @@ class Verification:
         Files of writers that were killed, or that are at work.
     removed : list of str
         The leftovers that ``clean=True`` has removed.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = {}
+    >>> z = zarr.array([1, 2, 3, 4], chunks=2, store=store)
+    >>> store["0"] = b"damaged"
+    >>> report = zarr.verify(store)
+    >>> report.ok, report.chunks, [problem.key for problem in report.problems]
+    (False, 2, ['0'])
     """
 
     arrays: int = 0
@@ -88,7 +98,20 @@ class Verification:
         return self.ok
 
     def to_json(self) -> str:
-        """Everything found, as JSON text."""
+        """Everything found, as JSON text.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import json, zarrix as zarr
+        >>> z = zarr.array([1, 2, 3, 4], chunks=2)
+        >>> found = json.loads(zarr.verify(z).to_json())
+        >>> found["ok"], found["arrays"], found["chunks"]
+        (True, 1, 2)
+        """
         return json.dumps({"ok": self.ok, **asdict(self)}, indent=2)
 
     def __str__(self) -> str:
