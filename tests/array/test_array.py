@@ -476,7 +476,7 @@ def test_arrays_are_equal_where_they_are_the_same_place() -> None:
 
 
 def test_data_of_another_stored_array_move_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zarrix._selection.values._SLAB_BYTES", 100)
+    monkeypatch.setattr("zarrix._selection.regions._REGION_BYTES", 100)
     source, data = filled()
     target = zarr.zeros((20, 23), chunks=(3, 6), dtype="i8")
     target[::-2] = source

@@ -10,25 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from zarrix import _engine
 from zarrix._array import resize as _resize
 from zarrix._array.h5py_names import ARRAY_ADVICE
 from zarrix._array.indexing import Selecting
 from zarrix._display.labels import type_name
 from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._dtypes.v3 import data_type_of, encode_fill
-from zarrix._errors import ArrayIndexError, MetadataError, Suggesting
+from zarrix._errors import MetadataError, Suggesting
 from zarrix._metadata import v2, v3
 from zarrix._metadata.arguments import normalize_shape
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._runtime.config import config
-from zarrix._selection.basic import AxisSelection, parse_basic
-from zarrix._selection.fancy import pick
-from zarrix._selection.values import as_out, as_value, is_lazy, slabs
+from zarrix._selection.basic import try_basic
+from zarrix._selection.values import IN_MEMORY, as_out, as_value, moves_in_parts
 from zarrix._stores.keys import ZATTRS
 
 if TYPE_CHECKING:
@@ -100,10 +98,10 @@ class Array(Selecting):
         if not self._plain_read:
             return self._read(selection)
         metadata = self._metadata
-        try:
-            axes, shape, new_axes = parse_basic(selection, metadata.shape)
-        except ArrayIndexError:
+        basic = try_basic(selection, metadata.shape)
+        if basic is None:
             return self._read(selection)
+        axes, shape, new_axes = basic
         out: Any = np.empty(shape, metadata.dtype)
         self._io.read(axes, out)
         if shape and not new_axes:
@@ -142,10 +140,10 @@ class Array(Selecting):
         if not self._plain_read:
             return self._read(selection, out)
         metadata = self._metadata
-        try:
-            axes, shape, new_axes = parse_basic(selection, metadata.shape)
-        except ArrayIndexError:
+        basic = try_basic(selection, metadata.shape)
+        if basic is None:
             return self._read(selection, out)
+        axes, shape, new_axes = basic
         if out is not None:
             self._io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
             return out
@@ -228,15 +226,17 @@ class Array(Selecting):
         A value of another shape is refused before anything is written. Writers of different
         elements, in any threads and processes, never undo each other.
         """
-        if not self._plain_write or (type(value) is not np.ndarray and is_lazy(value)):
-            self._write_slowly(selection, value)
-            return
         metadata = self._metadata
-        try:
-            axes, shape, new_axes = parse_basic(selection, metadata.shape)
-        except ArrayIndexError:
-            self._write_slowly(selection, value)
+        if not self._plain_write or (
+            type(value) not in IN_MEMORY and moves_in_parts(value, metadata.dtype)
+        ):
+            self._write_selection(selection, value)
             return
+        basic = try_basic(selection, metadata.shape)
+        if basic is None:
+            self._write_selection(selection, value)
+            return
+        axes, shape, new_axes = basic
         fsync = config.syncs if self._durable is None else self._durable
         self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), fsync)
 
@@ -266,48 +266,9 @@ class Array(Selecting):
             The array was opened for reading.
         """
         if fields:
-            self._write_slowly(selection, value, fields)
+            self._write_selection(selection, value, fields)
         else:
             self[selection] = value
-
-    def _write_slowly(
-        self, selection: Any, value: Any, fields: str | list[str] | None = None
-    ) -> None:
-        with self._writing():
-            self._write(selection, value, fields)
-
-    def _write(self, selection: Any, value: Any, fields: str | list[str] | None = None) -> None:
-        """Write with all that the short path leaves out; the caller holds `_writing`."""
-        self._refresh()
-        if fields is None:
-            fields, selection = self._split_fields(selection)
-        picked = pick(selection, self._metadata.shape)
-        if fields or picked.new_axes or picked.ranges is None:
-            self._write_picked(picked, value, fields)
-        else:
-            self._write_region(picked.ranges, picked.shape, value, self._io)
-
-    def _write_region(
-        self,
-        axes: tuple[AxisSelection, ...],
-        shape: tuple[int, ...],
-        value: Any,
-        io: _engine.ArrayIO,
-    ) -> None:
-        """Write ``value``; another stored array moves in parts, not all through memory."""
-        dtype = self._metadata.dtype
-        if not is_lazy(value) or tuple(value.shape) != shape:
-            io.write(axes, as_value(value, dtype, shape), self._fsync)
-            return
-        ranges = [i for i, axis in enumerate(axes) if not isinstance(axis, int)]
-        grid = [self._metadata.grid[i] for i in ranges]
-        for region in slabs(shape, grid, dtype.itemsize):
-            part = list(axes)
-            for i, piece in zip(ranges, region, strict=True):
-                start, step, _ = cast("tuple[int, int, int]", axes[i])
-                part[i] = (start + piece.start * step, step, piece.stop - piece.start)
-            size = tuple(piece.stop - piece.start for piece in region)
-            io.write(tuple(part), as_value(value[region], dtype, size), self._fsync)
 
     def resize(self, *args: Any, new_shape: Any = None, axis: int | None = None) -> None:
         """Change the length of axes; what stays inside keeps its values, what is new is fill.

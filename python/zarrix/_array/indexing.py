@@ -1,8 +1,9 @@
 """Reading and writing by every kind of selection, and the objects behind ``z.oindex[...]``.
 
 `Selecting` is what an array does with a key once that is more than integers and slices, or comes
-with fields, ``out=`` or a cast: the key becomes a `Picked`, and the engine is called once. Fields
-of structured dtypes are taken from and put into whole elements, since those are what is stored.
+with fields, ``out=`` or a cast: the key is resolved to an `Indexer`, and the engine is called once.
+Fields of structured dtypes are taken from and put into whole elements, since those are what is
+stored. A value that is not in memory is written in parts, whatever the kind of selection.
 """
 
 from __future__ import annotations
@@ -13,18 +14,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarrix import _engine
 from zarrix._array.state import ArrayState
 from zarrix._selection import windows
 from zarrix._selection.basic import split_fields
 from zarrix._selection.fancy import (
-    Picked,
-    pick,
-    pick_blocks,
-    pick_mask,
-    pick_orthogonal,
-    pick_points,
+    Indexer,
+    resolve,
+    resolve_blocks,
+    resolve_mask,
+    resolve_orthogonal,
+    resolve_points,
 )
-from zarrix._selection.values import as_out, as_value, fill_element
+from zarrix._selection.regions import chunk_aligned_parts
+from zarrix._selection.values import (
+    IN_MEMORY,
+    as_out,
+    as_value,
+    fill_element,
+    moves_in_parts,
+    with_new_axes,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,7 +46,7 @@ __all__ = ["BlockIndex", "OIndex", "Selecting", "VIndex"]
 
 Fields = str | list[str] | None
 _UNSET: Any = object()
-Rule = Callable[[Any, tuple[int, ...]], Picked]
+Rule = Callable[[Any, tuple[int, ...]], Indexer]
 
 
 class Selecting(ArrayState):
@@ -101,7 +111,7 @@ class Selecting(ArrayState):
         array([[ 9,  9, 11],
                [ 1,  1,  3]])
         """
-        return self._read(selection, out, fields, pick_orthogonal)
+        return self._read(selection, out, fields, resolve_orthogonal)
 
     def set_orthogonal_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
@@ -110,7 +120,7 @@ class Selecting(ArrayState):
 
         Where an index is repeated, the last of its values stays.
         """
-        self._write_selection(selection, value, fields, pick_orthogonal)
+        self._write_selection(selection, value, fields, resolve_orthogonal)
 
     def get_coordinate_selection(
         self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
@@ -174,7 +184,7 @@ class Selecting(ArrayState):
         -------
         ndarray, with one axis
         """
-        return self._read(_either(selection, mask), out, fields, pick_mask)
+        return self._read(_either(selection, mask), out, fields, resolve_mask)
 
     def set_mask_selection(
         self,
@@ -188,7 +198,7 @@ class Selecting(ArrayState):
         """Write the elements where a boolean array of the array's shape is true."""
         if value is _UNSET:
             raise TypeError("set_mask_selection() needs a value")
-        self._write_selection(_either(selection, mask), value, fields, pick_mask)
+        self._write_selection(_either(selection, mask), value, fields, resolve_mask)
 
     def get_block_selection(
         self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
@@ -213,13 +223,13 @@ class Selecting(ArrayState):
         >>> z.get_block_selection(-1)
         array([8, 9])
         """
-        return self._read(selection, out, fields, self._pick_blocks)
+        return self._read(selection, out, fields, self._resolve_blocks)
 
     def set_block_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
     ) -> None:
         """Write whole chunks by their position in the grid."""
-        self._write_selection(selection, value, fields, self._pick_blocks)
+        self._write_selection(selection, value, fields, self._resolve_blocks)
 
     def read_windows(
         self,
@@ -323,52 +333,51 @@ class Selecting(ArrayState):
         Touches 10 chunks; fetches 39.1 KiB in 10 requests and uses 400 bytes of 39.1 KiB of chunks
         (amplification 100).
         """
-        return self._plan(selection, pick)
+        return self._plan(selection, resolve)
 
     def _plan(self, selection: Any, rule: Rule) -> ReadPlan:
+        # Imported here: few programs plan their reads.
         from zarrix._array.plan import plan
 
         self._refresh()
-        fields, selection = self._split_fields(selection)
-        self._check_fields(fields)
+        _, selection = self._fields_and_key(None, selection)
         return plan(self, rule(selection, self._metadata.shape))
 
-    def _pick_blocks(self, key: Any, shape: tuple[int, ...]) -> Picked:
-        return pick_blocks(key, shape, self._metadata.grid)
+    def _resolve_blocks(self, key: Any, shape: tuple[int, ...]) -> Indexer:
+        return resolve_blocks(key, shape, self._metadata.grid)
 
-    # The way there
+    # Reading with all that the short path of ``z[key]`` leaves out
 
     def _read(
-        self, selection: Any, out: Any = None, fields: Fields = None, rule: Rule = pick
+        self, selection: Any, out: Any = None, fields: Fields = None, rule: Rule = resolve
     ) -> Any:
-        """Read with all that the short path of ``z[key]`` leaves out."""
         self._refresh()
-        if fields is None:
-            fields, selection = self._split_fields(selection)
-        self._check_fields(fields)
+        fields, selection = self._fields_and_key(fields, selection)
         metadata = self._metadata
-        picked = rule(selection, metadata.shape)
+        indexer = rule(selection, metadata.shape)
         if out is not None and fields is None and self._cast_to is None:
-            picked.read(self._io, as_out(out, metadata.dtype, picked.shape, picked.new_axes))
+            wanted = as_out(out, metadata.dtype, indexer.shape, indexer.new_axes)
+            _read(self._io, indexer, wanted)
             return out
-        result: Any = np.empty(picked.shape, metadata.dtype)
-        picked.read(self._io, result)
-        result = _fields_of(result, fields)
+        result: Any = np.empty(indexer.shape, metadata.dtype)
+        _read(self._io, indexer, result)
+        if fields is not None:
+            result = _fields_of(result, fields)
         if self._cast_to is not None:
             result = result.astype(self._cast_to)
         if out is None:
-            return self._shaped(result, picked.new_axes, selection)
-        as_out(out, result.dtype, result.shape, picked.new_axes)[...] = result
+            return self._shaped(result, indexer.new_axes, selection)
+        as_out(out, result.dtype, result.shape, indexer.new_axes)[...] = result
         return out
 
-    def _read_into(self, picked: Picked, out: npt.NDArray[Any]) -> None:
+    def _read_into(self, indexer: Indexer, out: npt.NDArray[Any]) -> None:
         """Fill ``out``, of the selection's shape and this array's dtype."""
         self._refresh()
         if self._cast_to is None:
-            picked.read(self._io, out)
+            _read(self._io, indexer, out)
         else:
-            elements: Any = np.empty(picked.shape, self._metadata.dtype)
-            picked.read(self._io, elements)
+            elements: Any = np.empty(indexer.shape, self._metadata.dtype)
+            _read(self._io, indexer, elements)
             out[...] = elements
 
     def _shaped(self, out: Any, new_axes: tuple[int, ...], selection: Any) -> Any:
@@ -382,39 +391,106 @@ class Selecting(ArrayState):
             return out
         return out[()]
 
-    def _write_selection(self, selection: Any, value: Any, fields: Fields, rule: Rule) -> None:
+    # Writing with all that the short path of ``z[key] = value`` leaves out
+
+    def _write_selection(
+        self, selection: Any, value: Any, fields: Fields = None, rule: Rule = resolve
+    ) -> None:
         with self._writing():
             self._refresh()
-            if fields is None:
-                fields, selection = self._split_fields(selection)
-            self._write_picked(rule(selection, self._metadata.shape), value, fields)
+            fields, selection = self._fields_and_key(fields, selection)
+            self._assign(rule(selection, self._metadata.shape), value, fields)
 
-    def _write_picked(self, picked: Picked, value: Any, fields: Fields) -> None:
-        """Write ``value`` or, of elements that are read first, some of their fields."""
-        self._check_fields(fields)
-        dtype = self._metadata.dtype
-        shape, new_axes = picked.shape, picked.new_axes
-        if not fields:
-            picked.write(self._io, as_value(value, dtype, shape, new_axes), self._fsync)
+    def _assign(
+        self,
+        indexer: Indexer,
+        value: Any,
+        fields: Fields = None,
+        io: _engine.ArrayIO | None = None,
+    ) -> None:
+        """Write ``value``; one that is not in memory moves in parts, not all through memory.
+
+        The caller holds `_writing`. ``io`` is another engine array than that of `_metadata`.
+        """
+        io = self._io if io is None else io
+        metadata = self._metadata
+        if type(value) in IN_MEMORY or not moves_in_parts(value, metadata.dtype):
+            self._assign_part(io, indexer, value, fields)
             return
-        elements: Any = np.empty(shape, dtype)
-        target = elements[fields]
-        new = as_value(value, target.dtype, target.shape, new_axes)
-        picked.read(self._io, elements)
-        elements[fields] = new
-        picked.write(self._io, elements, self._fsync)
+        if tuple(value.shape) != with_new_axes(indexer.shape, indexer.new_axes):
+            self._assign_part(io, indexer, value, fields)
+            return
+        if self._is_stored_here(value):
+            # What is written first would change what is read next.
+            self._assign_part(io, indexer, np.asarray(value), fields)
+            return
+        for part, region in chunk_aligned_parts(indexer, metadata.grid, metadata.dtype.itemsize):
+            self._assign_part(io, part, value[region], fields)
 
-    def _split_fields(self, selection: Any) -> tuple[Fields, Any]:
-        if self._metadata.dtype.names is None:
-            return None, selection
-        return split_fields(selection)
+    def _assign_part(
+        self, io: _engine.ArrayIO, indexer: Indexer, value: Any, fields: Fields
+    ) -> None:
+        """Write ``value`` or, of elements that are read first, some of their fields."""
+        dtype = self._metadata.dtype
+        shape, new_axes = indexer.shape, indexer.new_axes
+        if not fields:
+            elements = as_value(value, dtype, shape, new_axes)
+        else:
+            elements = np.empty(shape, dtype)
+            target = elements[fields]
+            new = as_value(value, target.dtype, target.shape, new_axes)
+            _read(io, indexer, elements)
+            elements[fields] = new
+        _write(io, indexer, elements, self._fsync)
 
-    def _check_fields(self, fields: Fields) -> None:
+    def _is_stored_here(self, value: Any) -> bool:
+        """Whether ``value`` is this array, opened again perhaps, or a view of it."""
+        source = getattr(value, "_array", value)
+        return (
+            isinstance(source, ArrayState)
+            and source._path == self._path
+            and source.chunk_store == self.chunk_store
+        )
+
+    def _fields_and_key(self, fields: Fields, selection: Any) -> tuple[Fields, Any]:
+        """``fields``, or those that the key names; and what remains of the key."""
         names = self._metadata.dtype.names or ()
+        if fields is None and names:
+            fields, selection = split_fields(selection)
         for field in [fields] if isinstance(fields, str) else fields or ():
             if field not in names:
                 known = f"its fields are {', '.join(names)}" if names else "its dtype has no fields"
                 raise IndexError(f"{self._title()} has no field {field!r}; {known}")
+        return fields, selection
+
+
+def _read(io: _engine.ArrayIO, indexer: Indexer, out: Any) -> None:
+    """Fill ``out``, of the selection's shape, in one call of the engine."""
+    axes: Any = indexer.axes
+    coords: Any = indexer.coords
+    if not coords:
+        io.read(axes, out)
+    elif len(coords) == len(axes):
+        io.read_points(coords, out)
+    else:
+        io.read_boxes(axes, coords, _points_first(indexer, out))
+
+
+def _write(io: _engine.ArrayIO, indexer: Indexer, value: Any, fsync: bool) -> None:
+    """Store ``value``, of the selection's shape, in one call of the engine."""
+    axes: Any = indexer.axes
+    coords: Any = indexer.coords
+    if not coords:
+        io.write(axes, value, fsync)
+    elif len(coords) == len(axes):
+        io.write_points(coords, value, fsync)
+    else:
+        io.write_boxes(axes, coords, _points_first(indexer, value), fsync)
+
+
+def _points_first(indexer: Indexer, buffer: Any) -> Any:
+    first, count = indexer.points
+    return np.moveaxis(buffer, range(first, first + count), range(count)) if first else buffer
 
 
 def _either(selection: Any, mask: Any) -> Any:
@@ -424,14 +500,12 @@ def _either(selection: Any, mask: Any) -> Any:
     return mask if selection is None else selection
 
 
-def _strict_points(key: Any, shape: tuple[int, ...]) -> Picked:
-    return pick_points(key, shape, strict=True)
+def _strict_points(key: Any, shape: tuple[int, ...]) -> Indexer:
+    return resolve_points(key, shape, strict=True)
 
 
-def _fields_of(elements: npt.NDArray[Any], fields: Fields) -> Any:
+def _fields_of(elements: npt.NDArray[Any], fields: str | list[str]) -> Any:
     """One field as an array of its own dtype; several as a packed structure of these."""
-    if fields is None:
-        return elements
     if isinstance(fields, str):
         return elements[fields]
     dtype = elements.dtype
@@ -450,7 +524,7 @@ class _Index(ABC):
         self.array = array
 
     @abstractmethod
-    def _rule(self, key: Any, shape: tuple[int, ...]) -> Picked:
+    def _rule(self, key: Any, shape: tuple[int, ...]) -> Indexer:
         """What ``key`` selects by this rule."""
 
     def __getitem__(self, selection: Any) -> Any:
@@ -473,8 +547,8 @@ class OIndex(_Index):
     __module__ = "zarrix.indexing"
     __slots__ = ()
 
-    def _rule(self, key: Any, shape: tuple[int, ...]) -> Picked:
-        return pick_orthogonal(key, shape)
+    def _rule(self, key: Any, shape: tuple[int, ...]) -> Indexer:
+        return resolve_orthogonal(key, shape)
 
 
 class VIndex(_Index):
@@ -483,8 +557,8 @@ class VIndex(_Index):
     __module__ = "zarrix.indexing"
     __slots__ = ()
 
-    def _rule(self, key: Any, shape: tuple[int, ...]) -> Picked:
-        return pick_points(key, shape)
+    def _rule(self, key: Any, shape: tuple[int, ...]) -> Indexer:
+        return resolve_points(key, shape)
 
 
 class BlockIndex(_Index):
@@ -493,5 +567,5 @@ class BlockIndex(_Index):
     __module__ = "zarrix.indexing"
     __slots__ = ()
 
-    def _rule(self, key: Any, shape: tuple[int, ...]) -> Picked:
-        return self.array._pick_blocks(key, shape)
+    def _rule(self, key: Any, shape: tuple[int, ...]) -> Indexer:
+        return self.array._resolve_blocks(key, shape)

@@ -22,8 +22,8 @@ import numpy as np
 from zarrix._display.labels import byte_count
 from zarrix._errors import ArrayIndexError
 from zarrix._selection.basic import AxisSelection
-from zarrix._selection.fancy import Indices, Picked, pick_orthogonal
-from zarrix._selection.values import as_out, as_value
+from zarrix._selection.fancy import Indexer, Indices, resolve_orthogonal
+from zarrix._selection.values import ReadLater, as_out, as_value
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,7 +35,7 @@ __all__ = ["LazyArray"]
 Axis = AxisSelection | Indices
 
 
-class LazyArray:
+class LazyArray(ReadLater):
     """A part of a stored array, with its axes in any order, that is read when it is asked for.
 
     Made by ``z.lazy``; indexing it gives another one.
@@ -178,10 +178,10 @@ class LazyArray:
         return _LazyOIndex(self)
 
     def _compose(self, items: tuple[Any, ...]) -> LazyArray:
-        picked = pick_orthogonal(tuple(item for item in items if item is not None), self.shape)
+        indexer = resolve_orthogonal(tuple(item for item in items if item is not None), self.shape)
         axes = list(self._axes)
         order: list[int | None] = []
-        for shown, axis in zip(self._order, picked.axes, strict=True):
+        for shown, axis in zip(self._order, indexer.axes, strict=True):
             assert axis is not None
             if shown is not None:
                 axes[shown] = _within(axes[shown], axis)
@@ -189,7 +189,7 @@ class LazyArray:
                 raise ArrayIndexError("a new axis of a lazy view has one element, and keeps it")
             if not isinstance(axis, int):
                 order.append(shown)
-        return LazyArray(self._array, tuple(axes), _with_new_axes(order, items, picked))
+        return LazyArray(self._array, tuple(axes), _with_new_axes(order, items, indexer))
 
     @property
     def T(self) -> LazyArray:  # noqa: N802  the name that NumPy gave it
@@ -266,7 +266,7 @@ class LazyArray:
         """
         buffer = np.empty(self.shape, self.dtype) if out is None else None
         target = as_out(out, self.dtype, self.shape) if buffer is None else buffer
-        self._array._read_into(self._picked(), self._in_stored_order(target))
+        self._array._read_into(self._indexer(), self._in_stored_order(target))
         if buffer is None:
             return out
         return buffer if buffer.shape else buffer[()]
@@ -276,11 +276,11 @@ class LazyArray:
         with array._writing():
             array._refresh()
             values = as_value(value, self.dtype, self.shape)
-            self._picked().write(array._io, self._in_stored_order(values), array._fsync)
+            array._assign(self._indexer(), self._in_stored_order(values))
 
-    def _picked(self) -> Picked:
+    def _indexer(self) -> Indexer:
         shape = tuple(_count(axis) for axis in self._axes if not isinstance(axis, int))
-        return Picked(self._axes, shape)
+        return Indexer(self._axes, shape)
 
     def _in_stored_order(self, buffer: npt.NDArray[Any]) -> npt.NDArray[Any]:
         new = tuple(place for place, axis in enumerate(self._order) if axis is None)
@@ -335,7 +335,7 @@ def _within(outer: Axis, inner: Axis) -> Axis:
 
 
 def _with_new_axes(
-    order: list[int | None], items: tuple[Any, ...], picked: Picked
+    order: list[int | None], items: tuple[Any, ...], indexer: Indexer
 ) -> tuple[int | None, ...]:
     """``order`` with None where ``items`` has newaxis."""
     if not any(item is None for item in items):
@@ -343,12 +343,12 @@ def _with_new_axes(
     given = sum(item is not None and item is not Ellipsis for item in items)
     new: list[int | None] = []
     left = iter(order)
-    kept = iter(picked.axes)
+    kept = iter(indexer.axes)
     for item in items if any(item is Ellipsis for item in items) else (*items, Ellipsis):
         if item is None:
             new.append(None)
             continue
-        count = len(picked.axes) - given if item is Ellipsis else 1
+        count = len(indexer.axes) - given if item is Ellipsis else 1
         shown = sum(not isinstance(axis, int) for axis in itertools.islice(kept, count))
         new.extend(itertools.islice(left, shown))
     return tuple(new)

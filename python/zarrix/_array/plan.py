@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarrix._display.printable import counted
 from zarrix._dtypes.objects import is_variable
-from zarrix._selection.fancy import Picked
+from zarrix._selection.fancy import Indexer
 
 if TYPE_CHECKING:
     from zarrix._array.indexing import Selecting
@@ -95,11 +95,11 @@ class ReadPlan:
 ReadPlan.__module__ = "zarrix.core"
 
 
-def plan(array: Selecting, picked: Picked) -> ReadPlan:
-    """What reading ``picked`` from ``array`` would cost."""
+def plan(array: Selecting, indexer: Indexer) -> ReadPlan:
+    """What reading ``indexer`` from ``array`` would cost."""
     metadata = array._metadata
-    axes: Any = picked.axes
-    coords: Any = picked.coords
+    axes: Any = indexer.axes
+    coords: Any = indexer.coords
     chunks, values, stored, requests, fetched, elements = array._io.cost(axes, coords)
     sized = not is_variable(metadata.dtype)
     return ReadPlan(
@@ -109,7 +109,7 @@ def plan(array: Selecting, picked: Picked) -> ReadPlan:
         requests=requests,
         bytes_fetched=fetched,
         elements_touched=elements,
-        elements_used=math.prod(picked.shape),
+        elements_used=math.prod(indexer.shape),
         itemsize=metadata.dtype.itemsize if sized else None,
     )
 

@@ -23,6 +23,7 @@ from zarrix._metadata.arguments import normalize_resize_args
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._nodes import nodes
 from zarrix._selection.basic import AxisSelection
+from zarrix._selection.fancy import Indexer
 from zarrix._selection.values import as_value, fill_element
 
 if TYPE_CHECKING:
@@ -106,6 +107,9 @@ def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
     if isinstance(data, np.ndarray):
         # Cast before the array grows: a value that cannot be stored must not leave empty rows.
         data = as_value(data, metadata.dtype, data.shape)
+    elif array._is_stored_here(data):
+        # An array that is appended to itself would grow while it is read.
+        data = np.asarray(data)
     _check_fits(metadata.shape, tuple(data.shape), axis)
     with LengthLock(array, alone=False):
         return _append(array, data, axis)
@@ -113,20 +117,21 @@ def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
 
 def _append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
     grown_from = 0
+    added = tuple(data.shape)
 
     def change(metadata: ArrayMetadata) -> ArrayMetadata:
         nonlocal grown_from
         shape = list(metadata.shape)
-        _check_fits(metadata.shape, tuple(data.shape), axis)
+        _check_fits(metadata.shape, added, axis)
         grown_from = shape[axis]
-        shape[axis] += data.shape[axis]
+        shape[axis] += added[axis]
         return metadata.with_shape(tuple(shape))
 
     metadata = array._rewrite(change)
     ranges: list[AxisSelection] = [(0, 1, size) for size in metadata.shape]
-    ranges[axis] = (grown_from, 1, data.shape[axis])
+    ranges[axis] = (grown_from, 1, added[axis])
     io = io_to_chunk_end(array, metadata, axis)
-    array._write_region(tuple(ranges), tuple(data.shape), data, io)
+    array._assign(Indexer(tuple(ranges), added), data, io=io)
     return metadata.shape
 
 

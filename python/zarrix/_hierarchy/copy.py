@@ -1,7 +1,7 @@
 """Copying arrays and groups between zarrix, zarr-python and h5py.
 
 Sources and destinations are duck-typed by what all three libraries share (``shape``, ``keys``,
-``attrs``, ``create_dataset``). Data move in slabs of whole chunks of the destination, so that
+``attrs``, ``create_dataset``). Data move in regions of whole chunks of the destination, so that
 memory holds 64 MiB or one chunk.
 """
 
@@ -22,7 +22,7 @@ from zarrix._hierarchy.h5py_source import attributes_of, fill_value_of, is_h5py,
 from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.keywords import IfExists
 from zarrix._nodes.undo import or_nothing
-from zarrix._selection.values import slabs
+from zarrix._selection.regions import chunk_aligned_regions
 
 __all__ = ["copy", "copy_all"]
 
@@ -247,7 +247,7 @@ def _partition_of(source: Any, dest: Any) -> tuple[Any, Any]:
 def _regions(source: Any, array: Any) -> Iterator[tuple[slice, ...]]:
     """Parts of whole chunks of a new array that have all that its source stores."""
     sparse = sparse_regions(source, array)
-    everything = slabs(array.shape, grid_of(array), array.dtype.itemsize)
+    everything = chunk_aligned_regions(array.shape, grid_of(array), array.dtype.itemsize)
     return everything if sparse is None else sparse
 
 

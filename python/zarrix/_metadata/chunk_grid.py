@@ -106,14 +106,26 @@ class AxisGrid:
                 yield min(length, size - begin)
                 begin += length
 
-    def parts(self, size: int, most: int) -> Iterator[slice]:
-        """Runs of whole chunks, of at most ``most`` elements or one chunk, up to ``size``."""
+    def parts(self, count: int, most: int, start: int = 0, step: int = 1) -> Iterator[slice]:
+        """Parts of a range of elements: whole chunks of it, at most ``most`` elements or one chunk.
+
+        The range has ``count`` elements, from ``start`` on and ``step`` apart; a part says which.
+
+        Examples
+        --------
+        >>> list(AxisGrid(even=4).parts(6, 4, start=3))
+        [slice(0, 1, None), slice(1, 5, None), slice(5, 6, None)]
+        """
         begin = 0
-        while begin < size:
-            end = size
-            if begin + most < size:
-                cut = self.find(begin + most)
-                end = cut.begin if cut.begin > begin else min(cut.end, size)
+        while begin < count:
+            end = count
+            if begin + most < count:
+                cut = self.find(start + (begin + most) * step)
+                near, far = (cut.begin, cut.end) if step > 0 else (cut.end - 1, cut.begin - 1)
+                # Rounded up, of steps in either direction.
+                end = -((start - near) // step)
+                if end <= begin:
+                    end = min(-((start - far) // step), count)
             yield slice(begin, end)
             begin = end
 

@@ -1,8 +1,9 @@
 """A NumPy-style key becomes the selection that the engine executes.
 
-This runs on every read and write, before anything else: a key of ints and slices, one per axis,
-takes one loop without a further Python call; Ellipsis, newaxis, missing axes and everything wrong
-go through a second, slower one. The engine gets bounds that are already checked.
+This runs on every read and write, before anything else: a key of ints and slices takes one loop
+without a further Python call; Ellipsis, newaxis and everything wrong go through a second, slower
+one. A key with arrays or field names is left to `zarrix._selection.fancy`. The engine gets bounds
+that are already checked.
 """
 
 from __future__ import annotations
@@ -14,14 +15,70 @@ import numpy as np
 
 from zarrix._errors import ArrayIndexError, BoundsCheckError
 
-__all__ = ["AxisSelection", "parse_basic", "split_fields"]
+__all__ = [
+    "AxisSelection",
+    "check_index",
+    "is_array_like",
+    "parse_basic",
+    "slice_range",
+    "split_fields",
+    "try_basic",
+]
 
 AxisSelection = int | tuple[int, int, int]
+Basic = tuple[tuple[AxisSelection, ...], tuple[int, ...], tuple[int, ...]]
+
+# Items of these types are neither arrays nor names.
+_BASIC_TYPES = frozenset({int, slice, np.int64})
 
 
-def parse_basic(
-    key: Any, shape: tuple[int, ...]
-) -> tuple[tuple[AxisSelection, ...], tuple[int, ...], tuple[int, ...]]:
+def try_basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
+    """`parse_basic`, but None for a key with arrays or field names, which are not basic.
+
+    Examples
+    --------
+    >>> try_basic((3, slice(None, None, 2)), (10, 5))
+    ((3, (0, 2, 3)), (3,), ())
+    >>> try_basic([3, 1], (10,)) is None
+    True
+    """
+    selection: list[AxisSelection] = []
+    if key is Ellipsis:
+        # Not a comprehension, which is one more frame.
+        for size in shape:
+            selection.append((0, 1, size))  # noqa: PERF401
+        return tuple(selection), shape, ()
+    items = key if type(key) is tuple else (key,)
+    if len(items) <= len(shape):
+        out_shape: list[int] = []
+        # strict= would cost 150 ns, a twentieth of a small read.
+        for item, size in zip(items, shape):  # noqa: B905
+            if type(item) is slice:
+                start, stop, step = item.indices(size)
+                if step == 1:
+                    count = stop - start if stop > start else 0
+                elif step > 0:
+                    count = (stop - start + step - 1) // step if stop > start else 0
+                else:
+                    count = (start - stop - step - 1) // -step if start > stop else 0
+                selection.append((start, step, count) if count else (0, 1, 0))
+                out_shape.append(count)
+            elif type(item) is int and -size <= item < size:
+                selection.append(item if item >= 0 else item + size)
+            elif isinstance(item, np.integer) and -size <= (index := int(item)) < size:
+                selection.append(index if index >= 0 else index + size)
+            else:
+                break
+        else:
+            if len(items) < len(shape):
+                for size in shape[len(items) :]:
+                    selection.append((0, 1, size))
+                    out_shape.append(size)
+            return tuple(selection), tuple(out_shape), ()
+    return _parse_any(items, shape)
+
+
+def parse_basic(key: Any, shape: tuple[int, ...]) -> Basic:
     """Resolve a basic key against a shape; what comes back is within bounds.
 
     Parameters
@@ -54,30 +111,35 @@ def parse_basic(
     >>> parse_basic((None, -1), (10, 5))
     ((9, (0, 1, 5)), (5,), (0,))
     """
-    items = key if type(key) is tuple else (key,)
-    if len(items) == len(shape):
-        selection: list[AxisSelection] = []
-        out_shape: list[int] = []
-        for item, size in zip(items, shape, strict=True):
-            if type(item) is slice:
-                start, stop, step = item.indices(size)
-                if step == 1:
-                    count = stop - start if stop > start else 0
-                elif step > 0:
-                    count = (stop - start + step - 1) // step if stop > start else 0
-                else:
-                    count = (start - stop - step - 1) // -step if start > stop else 0
-                selection.append((start, step, count) if count else (0, 1, 0))
-                out_shape.append(count)
-            elif type(item) is int and -size <= item < size:
-                selection.append(item if item >= 0 else item + size)
-            elif isinstance(item, np.integer) and -size <= (index := int(item)) < size:
-                selection.append(index if index >= 0 else index + size)
-            else:
-                break
-        else:
-            return tuple(selection), tuple(out_shape), ()
-    return _parse_any(items, shape)
+    basic = try_basic(key, shape)
+    if basic is None:
+        basic = _parse_any(key if type(key) is tuple else (key,), shape, refuse=True)
+    assert basic is not None
+    return basic
+
+
+def slice_range(item: slice, size: int) -> tuple[int, int, int]:
+    """``(start, step, count)`` of what a slice selects from an axis of ``size`` elements.
+
+    Examples
+    --------
+    >>> slice_range(slice(None, None, -2), 5), slice_range(slice(9, None), 5)
+    ((4, -2, 3), (0, 1, 0))
+    """
+    start, stop, step = item.indices(size)
+    count = len(range(start, stop, step))
+    return (start, step, count) if count else (0, 1, 0)
+
+
+def _is_fancy(item: Any) -> bool:
+    return isinstance(item, str) or is_array_like(item)
+
+
+def is_array_like(item: Any) -> bool:
+    """Whether an item of a key is an array, not an index, a slice, Ellipsis or newaxis."""
+    return isinstance(item, list | tuple | range) or (
+        hasattr(item, "__array__") and bool(getattr(item, "shape", None))
+    )
 
 
 def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
@@ -134,14 +196,17 @@ def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
 
 
 def _parse_any(
-    items: tuple[Any, ...], shape: tuple[int, ...]
-) -> tuple[tuple[AxisSelection, ...], tuple[int, ...], tuple[int, ...]]:
+    items: tuple[Any, ...], shape: tuple[int, ...], refuse: bool = False
+) -> Basic | None:
+    """The selection; for arrays and names None, or with ``refuse`` the error that names them."""
     ellipses = given = 0
     for item in items:
         if item is Ellipsis:
             ellipses += 1
         elif item is not None:
             given += 1
+            if type(item) not in _BASIC_TYPES and not refuse and _is_fancy(item):
+                return None
     if ellipses > 1:
         raise ArrayIndexError("an index can hold one Ellipsis ('...') only")
     if given > len(shape):
@@ -162,16 +227,17 @@ def _parse_any(
             continue
         axis = len(selection)
         if isinstance(item, slice):
-            start, _, step = item.indices(shape[axis])
-            count = len(range(*item.indices(shape[axis])))
+            start, stop, step = item.indices(shape[axis])
+            count = len(range(start, stop, step))
             selection.append((start, step, count) if count else (0, 1, 0))
             out_shape.append(count)
         else:
-            selection.append(_index(item, axis, shape))
+            selection.append(check_index(item, axis, shape))
     return tuple(selection), tuple(out_shape), tuple(new_axes)
 
 
-def _index(item: Any, axis: int, shape: tuple[int, ...]) -> int:
+def check_index(item: Any, axis: int, shape: tuple[int, ...]) -> int:
+    """An integer for ``axis``, within bounds and not negative."""
     # An array of one integer has __index__ too; as a key it would still mean a fancy selection.
     has_axes = bool(getattr(item, "shape", None))
     if isinstance(item, bool) or has_axes or not hasattr(item, "__index__"):

@@ -1,26 +1,24 @@
 """Keys with integer arrays, boolean arrays, coordinates or blocks become what the engine executes.
 
-Four rules of indexing, each a function from key and shape to a `Picked`:
+Four rules of indexing, each a function from key and shape to an `Indexer`:
 
-    `pick`             ``z[key]``: NumPy's, but where one array stands beside integers and slices
-                       it stays in place, as in zarr
-    `pick_orthogonal`  ``z.oindex[key]``: each axis on its own
-    `pick_points`      ``z.vindex[key]``: arrays broadcast together; their axes come first
-    `pick_blocks`      ``z.blocks[key]``: whole chunks, by their position in the grid
+    `resolve`             ``z[key]``: NumPy's, but where one array stands beside integers and
+                          slices it stays in place, as in zarr
+    `resolve_orthogonal`  ``z.oindex[key]``: each axis on its own
+    `resolve_points`      ``z.vindex[key]``: arrays broadcast together; their axes come first
+    `resolve_blocks`      ``z.blocks[key]``: whole chunks, by their position in the grid
 
-Everything is checked here against the shape: what a `Picked` holds is within bounds, so that a
-call that fails has neither read nor written anything.
+Everything is checked here against the shape: the indices of an `Indexer` are within bounds, so that
+a call that fails has neither read nor written anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from zarrix import _engine
 from zarrix._errors import (
     ArrayIndexError,
     BoundsCheckError,
@@ -28,18 +26,30 @@ from zarrix._errors import (
     shorten,
 )
 from zarrix._metadata.chunk_grid import AxisGrid
-from zarrix._selection.basic import AxisSelection, parse_basic
+from zarrix._selection.basic import (
+    AxisSelection,
+    check_index,
+    is_array_like,
+    parse_basic,
+    slice_range,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Picked", "pick", "pick_blocks", "pick_mask", "pick_orthogonal", "pick_points"]
+__all__ = [
+    "Indexer",
+    "resolve",
+    "resolve_blocks",
+    "resolve_mask",
+    "resolve_orthogonal",
+    "resolve_points",
+]
 
 Indices = np.ndarray[Any, np.dtype[np.int64]]
 
 
-@dataclass(frozen=True, slots=True)
-class Picked:
+class Indexer(NamedTuple):
     """What a key selects, within bounds, and how the result is shaped.
 
     Attributes
@@ -63,53 +73,21 @@ class Picked:
     coords: tuple[Indices, ...] = ()
     points: tuple[int, int] = (0, 0)
 
-    @property
-    def ranges(self) -> tuple[AxisSelection, ...] | None:
-        """``axes``, if all of them are indices and ranges."""
-        basic = all(type(axis) in (int, tuple) for axis in self.axes)
-        return self.axes if basic else None  # type: ignore[return-value]
 
-    def read(self, io: _engine.ArrayIO, out: Any) -> None:
-        """Fill ``out``, of `shape`, in one call of the engine."""
-        axes: Any = self.axes
-        coords: Any = self.coords
-        if not coords:
-            io.read(axes, out)
-        elif len(coords) == len(axes):
-            io.read_points(coords, out)
-        else:
-            io.read_boxes(axes, coords, self._points_first(out))
-
-    def write(self, io: _engine.ArrayIO, value: Any, fsync: bool) -> None:
-        """Store ``value``, of `shape`, in one call of the engine."""
-        axes: Any = self.axes
-        coords: Any = self.coords
-        if not coords:
-            io.write(axes, value, fsync)
-        elif len(coords) == len(axes):
-            io.write_points(coords, value, fsync)
-        else:
-            io.write_boxes(axes, coords, self._points_first(value), fsync)
-
-    def _points_first(self, buffer: Any) -> Any:
-        first, count = self.points
-        return np.moveaxis(buffer, range(first, first + count), range(count)) if first else buffer
-
-
-def pick(key: Any, shape: tuple[int, ...]) -> Picked:
+def resolve(key: Any, shape: tuple[int, ...]) -> Indexer:
     """The rule of ``z[key]``.
 
     Examples
     --------
-    >>> pick(([3, 1], slice(0, 2)), (4, 5)).shape
+    >>> resolve(([3, 1], slice(0, 2)), (4, 5)).shape
     (2, 2)
-    >>> pick(([3, 1], [0, 2]), (4, 5)).shape
+    >>> resolve(([3, 1], [0, 2]), (4, 5)).shape
     (2,)
     """
     items = _items(key)
     arrays = [item for item in items if isinstance(item, np.ndarray)]
     if not arrays:
-        return Picked(*parse_basic(key, shape))
+        return Indexer(*parse_basic(key, shape))
     entries = _entries(items, shape)
     if len(arrays) > 1:
         # NumPy's rule: integers are coordinates too, and where all coordinates stand side by side
@@ -124,12 +102,12 @@ def pick(key: Any, shape: tuple[int, ...]) -> Picked:
     return _with_points(entries, shape, own, own[0])
 
 
-def pick_orthogonal(key: Any, shape: tuple[int, ...]) -> Picked:
+def resolve_orthogonal(key: Any, shape: tuple[int, ...]) -> Indexer:
     """The rule of ``z.oindex[key]``: every axis is selected on its own.
 
     Examples
     --------
-    >>> pick_orthogonal(([3, 1], [0, 2, 2]), (4, 5)).shape
+    >>> resolve_orthogonal(([3, 1], [0, 2, 2]), (4, 5)).shape
     (2, 3)
     """
     items = _items(key)
@@ -144,7 +122,7 @@ def pick_orthogonal(key: Any, shape: tuple[int, ...]) -> Picked:
     return _without_points(_entries(items, shape), shape)
 
 
-def pick_points(key: Any, shape: tuple[int, ...], strict: bool = False) -> Picked:
+def resolve_points(key: Any, shape: tuple[int, ...], strict: bool = False) -> Indexer:
     """The rule of ``z.vindex[key]``: arrays broadcast together, and each element is a point.
 
     Parameters
@@ -157,20 +135,20 @@ def pick_points(key: Any, shape: tuple[int, ...], strict: bool = False) -> Picke
 
     Examples
     --------
-    >>> pick_points(([3, 1], [0, 2]), (4, 5)).shape
+    >>> resolve_points(([3, 1], [0, 2]), (4, 5)).shape
     (2,)
-    >>> pick_points((slice(None), [0, 2]), (4, 5)).shape
+    >>> resolve_points((slice(None), [0, 2]), (4, 5)).shape
     (2, 4)
     """
     try:
-        return _pick_points(_items(key), shape, strict)
+        return _resolve_points(_items(key), shape, strict)
     except BoundsCheckError:
         raise
     except ArrayIndexError as error:
         raise VindexInvalidSelectionError(str(error)) from None
 
 
-def _pick_points(items: tuple[Any, ...], shape: tuple[int, ...], strict: bool) -> Picked:
+def _resolve_points(items: tuple[Any, ...], shape: tuple[int, ...], strict: bool) -> Indexer:
     if strict and (len(items) != len(shape) or any(map(_is_no_coordinate, items))):
         raise ArrayIndexError(
             f"a coordinate selection is one integer or integer array per axis, {len(shape)} for "
@@ -179,23 +157,23 @@ def _pick_points(items: tuple[Any, ...], shape: tuple[int, ...], strict: bool) -
     if any(item is None for item in items):
         _refuse(None, "a selection of points")
     if not any(isinstance(item, np.ndarray) for item in items):
-        picked = Picked(*parse_basic(items, shape))
-        if picked.shape or not shape:
-            return picked
+        indexer = Indexer(*parse_basic(items, shape))
+        if indexer.shape or not shape:
+            return indexer
         # One point, as an array of one: this is how zarr answers.
-        coords = tuple(np.array([index], np.int64) for index in picked.axes)
-        return Picked((None,) * len(coords), (1,), (), coords, (0, 1))
+        coords = tuple(np.array([index], np.int64) for index in indexer.axes)
+        return Indexer((None,) * len(coords), (1,), (), coords, (0, 1))
     entries = _entries(items, shape)
     own = [i for i, entry in enumerate(entries) if isinstance(entry, int | np.ndarray)]
     return _with_points(entries, shape, own, 0)
 
 
-def pick_mask(mask: Any, shape: tuple[int, ...]) -> Picked:
+def resolve_mask(mask: Any, shape: tuple[int, ...]) -> Indexer:
     """The elements where a boolean array of the array's shape is true, in C order.
 
     Examples
     --------
-    >>> pick_mask([True, False, True], (3,)).shape
+    >>> resolve_mask([True, False, True], (3,)).shape
     (2,)
     """
     if type(mask) is tuple and len(mask) == 1:
@@ -209,12 +187,12 @@ def pick_mask(mask: Any, shape: tuple[int, ...]) -> Picked:
     return _with_points(list(np.nonzero(array)), shape, list(range(len(shape))), 0)
 
 
-def pick_blocks(key: Any, shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> Picked:
+def resolve_blocks(key: Any, shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> Indexer:
     """The rule of ``z.blocks[key]``: whole chunks (of sharded arrays, shards) by their position.
 
     Examples
     --------
-    >>> pick_blocks((1, slice(0, 2)), (10, 10), (AxisGrid(even=4),) * 2).axes
+    >>> resolve_blocks((1, slice(0, 2)), (10, 10), (AxisGrid(even=4),) * 2).axes
     ((4, 1, 4), (0, 1, 8))
     """
     items = _items(key)
@@ -233,7 +211,7 @@ def pick_blocks(key: Any, shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) ->
         first, count = (block, 1) if isinstance(block, int) else (block[0], block[2])
         start, stop = chunks.chunk(first).begin, chunks.chunk(first + count).begin
         axes.append((start, 1, min(size, stop) - start) if count else (0, 1, 0))
-    return Picked(tuple(axes), tuple(count for _, _, count in axes))  # type: ignore[misc]
+    return Indexer(tuple(axes), tuple(count for _, _, count in axes))  # type: ignore[misc]
 
 
 # From items to entries: one per axis, and None for each new axis
@@ -263,9 +241,7 @@ def _entries(items: tuple[Any, ...], shape: tuple[int, ...]) -> list[Entry]:
             entries += [slice(None)] * missing
             axis += missing
         elif not isinstance(item, np.ndarray):
-            index = parse_basic((*(slice(None),) * axis, item), shape)[0][axis]
-            assert isinstance(index, int)
-            entries.append(index)
+            entries.append(check_index(item, axis, shape))
         elif item.dtype == bool:
             entries += _nonzero(item, axis, shape)
         else:
@@ -274,7 +250,7 @@ def _entries(items: tuple[Any, ...], shape: tuple[int, ...]) -> list[Entry]:
     return entries + [slice(None)] * (len(shape) - axis)
 
 
-def _without_points(entries: Sequence[Entry], shape: tuple[int, ...]) -> Picked:
+def _without_points(entries: Sequence[Entry], shape: tuple[int, ...]) -> Indexer:
     axes: list[AxisSelection | Indices] = []
     out: list[int] = []
     new_axes: list[int] = []
@@ -285,25 +261,29 @@ def _without_points(entries: Sequence[Entry], shape: tuple[int, ...]) -> Picked:
             axes.append(np.ascontiguousarray(entry))
             out.append(len(entry))
         elif isinstance(entry, slice):
-            (axis,), (count,), _ = parse_basic(entry, (shape[len(axes)],))
+            axis = slice_range(entry, shape[len(axes)])
             axes.append(axis)
-            out.append(count)
+            out.append(axis[2])
         else:
             axes.append(entry)
-    return Picked(tuple(axes), tuple(out), tuple(new_axes))
+    return Indexer(tuple(axes), tuple(out), tuple(new_axes))
 
 
 def _with_points(
     entries: Sequence[Entry], shape: tuple[int, ...], own: list[int], place: int
-) -> Picked:
+) -> Indexer:
     """The entries numbered ``own`` are coordinates; the points' axes go where ``place`` is."""
     given = [np.asarray(entries[i], np.int64) for i in own]
-    try:
-        points = np.broadcast_shapes(*(array.shape for array in given))
-    except ValueError:
-        shapes = " and ".join(str(array.shape) for array in given)
-        raise ArrayIndexError(f"arrays of indices of shapes {shapes} do not broadcast") from None
-    coords = tuple(np.broadcast_to(array, points).ravel() for array in given)
+    points = given[0].shape
+    if any(array.shape != points for array in given):
+        try:
+            points = np.broadcast_shapes(*(array.shape for array in given))
+        except ValueError:
+            shapes = " and ".join(str(array.shape) for array in given)
+            message = f"arrays of indices of shapes {shapes} do not broadcast"
+            raise ArrayIndexError(message) from None
+        given = [np.broadcast_to(array, points) for array in given]
+    coords = tuple(array.ravel() for array in given)
     axes: list[AxisSelection | None] = []
     out: list[int] = []
     new_axes: list[int] = []
@@ -320,10 +300,10 @@ def _with_points(
             axes.append(entry)
         else:
             assert isinstance(entry, slice)
-            (axis,), (count,), _ = parse_basic(entry, (shape[len(axes)],))
+            axis = slice_range(entry, shape[len(axes)])
             axes.append(axis)
-            out.append(count)
-    return Picked(tuple(axes), tuple(out), tuple(new_axes), coords, (first, len(points)))
+            out.append(axis[2])
+    return Indexer(tuple(axes), tuple(out), tuple(new_axes), coords, (first, len(points)))
 
 
 # What an item is
@@ -332,14 +312,7 @@ def _with_points(
 def _items(key: Any) -> tuple[Any, ...]:
     """The items of a key, with array-likes as arrays."""
     items = key if type(key) is tuple else (key,)
-    return tuple(_as_array(item) if _is_array_like(item) else _as_scalar(item) for item in items)
-
-
-def _is_array_like(item: Any) -> bool:
-    """Whether an item of a key is an array: neither an index, a slice, Ellipsis nor newaxis."""
-    return isinstance(item, list | tuple | range) or (
-        hasattr(item, "__array__") and bool(getattr(item, "shape", None))
-    )
+    return tuple(_as_array(item) if is_array_like(item) else _as_scalar(item) for item in items)
 
 
 def _as_scalar(item: Any) -> Any:

@@ -7,23 +7,28 @@ What goes to the engine is typed as Any: NumPy's stubs have no buffer protocol b
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zarrix._dtypes.objects import as_elements
 from zarrix._dtypes.text_values import as_text
-from zarrix._metadata.chunk_grid import AxisGrid
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["as_out", "as_value", "fill_element", "is_lazy", "slabs"]
-
-_SLAB_BYTES = 64 * 2**20
+__all__ = [
+    "IN_MEMORY",
+    "ReadLater",
+    "as_out",
+    "as_value",
+    "equal_chunks",
+    "fill_element",
+    "is_lazy",
+    "moves_in_parts",
+    "with_new_axes",
+]
 
 
 def as_value(
@@ -53,9 +58,7 @@ def as_value(
         array = as_elements(value, shape) if dtype.kind == "O" else as_text(value, dtype)
     if array.shape == shape and not new_axes:
         return array
-    wanted = shape
-    if new_axes:
-        wanted = np.expand_dims(np.broadcast_to(np.empty(()), shape), new_axes).shape
+    wanted = with_new_axes(shape, new_axes) if new_axes else shape
     given = array
     while given.ndim > len(wanted) and given.shape[0] == 1:
         # Not given[0]: of a string that is a scalar, which forgets how long its dtype is.
@@ -93,9 +96,7 @@ def as_out(
     array: npt.NDArray[Any] = (
         np.ndarray.view(out, np.ndarray) if isinstance(out, np.ndarray) else _memory_of(out)
     )
-    wanted = shape
-    if new_axes:
-        wanted = np.expand_dims(np.broadcast_to(np.empty(()), shape), new_axes).shape
+    wanted = with_new_axes(shape, new_axes) if new_axes else shape
     if not isinstance(out, np.ndarray) and array.dtype == np.uint8 and array.shape != wanted:
         array = _as_elements(array, dtype, wanted)
     if array.shape != wanted:
@@ -137,15 +138,48 @@ def _as_elements(
     return raw
 
 
+def with_new_axes(shape: tuple[int, ...], new_axes: tuple[int, ...]) -> tuple[int, ...]:
+    """``shape`` with axes of length one, as ``numpy.expand_dims`` puts them in.
+
+    Examples
+    --------
+    >>> with_new_axes((4, 5), (0, 3))
+    (1, 4, 5, 1)
+    """
+    lengths = list(shape)
+    for axis in new_axes:
+        lengths.insert(axis, 1)
+    return tuple(lengths)
+
+
+class ReadLater:
+    """Base of lazy views, which are lazy although they have no chunks of their own."""
+
+    __slots__ = ()
+
+
 def is_lazy(value: Any) -> bool:
     """Whether ``value`` is an array whose elements are elsewhere: stored, or yet to be computed."""
     if isinstance(value, np.ndarray | np.generic):
         return False
+    if isinstance(value, ReadLater):
+        return True
     try:
         has_chunks = hasattr(value, "chunks")
     except NotImplementedError:
         has_chunks = True  # of several shapes
     return has_chunks and hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+# What a value in memory mostly is: no question to ask of it.
+IN_MEMORY = frozenset({np.ndarray, bool, int, float, complex, str, list, tuple, np.float64})
+
+
+def moves_in_parts(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether to write ``value`` in parts: it is lazy, or a mapped file whose cast is a copy."""
+    if isinstance(value, np.memmap):
+        return value.dtype != dtype and value.dtype.kind in "biufc" and dtype.kind in "biufc"
+    return is_lazy(value)
 
 
 def equal_chunks(array: Any) -> Any:
@@ -154,26 +188,3 @@ def equal_chunks(array: Any) -> Any:
         return getattr(array, "chunks", None)
     except NotImplementedError:
         return None  # what an array of zarr-python or ours says where one shape is not enough
-
-
-def slabs(
-    shape: tuple[int, ...], grid: Iterable[AxisGrid], itemsize: int
-) -> Iterator[tuple[slice, ...]]:
-    """Regions of whole chunks that cover ``shape``, each about 64 MiB or one chunk.
-
-    Several chunks at once let the engine work on them in parallel; the limit bounds memory.
-
-    Examples
-    --------
-    >>> list(slabs((4, 5), (AxisGrid(even=2), AxisGrid(even=5)), 2**23))
-    [(slice(0, 2, None), slice(0, 5, None)), (slice(2, 4, None), slice(0, 5, None))]
-    """
-    axes = tuple(grid)
-    steps = [max(axis.lengths) for axis in axes]
-    room = _SLAB_BYTES // max(1, itemsize * math.prod(steps))
-    for axis in reversed(range(len(steps))):
-        count = max(1, min(room, -(-shape[axis] // steps[axis])))
-        steps[axis] *= count
-        room //= count
-    parts = (axis.parts(size, step) for axis, size, step in zip(axes, shape, steps, strict=True))
-    yield from itertools.product(*parts)
