@@ -11,13 +11,16 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::holders::holder_of;
-use crate::process;
+use crate::process::{self, ForkHooks};
 use crate::sys::{self, Hold};
 use crate::wait::Wait;
 
 /// Many more than there are threads that could each hold a lock.
 const SLOTS: usize = 4096;
 const FREE: i32 = -1;
+
+/// A child closes what it inherits; before a fork there is nothing to do.
+static HOOKS: ForkHooks = ForkHooks { before: || (), parent: || (), child: close_inherited };
 
 static TABLE: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
 
@@ -36,6 +39,7 @@ pub(crate) struct Held {
 impl Held {
     /// Opens and registers in one step that no fork can split.
     pub(crate) fn open(open: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
+        process::on_fork(&HOOKS)?;
         process::unforked(|| {
             let file = open()?;
             let descriptor = file.as_raw_fd();
@@ -118,7 +122,7 @@ impl Drop for Held {
 }
 
 /// Closes everything in the table: the child's half of [`Held`].
-pub(crate) fn close_inherited() {
+fn close_inherited() {
     for slot in &TABLE {
         let descriptor = slot.swap(FREE, Ordering::SeqCst);
         if descriptor != FREE {

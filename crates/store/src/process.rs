@@ -8,17 +8,23 @@
 //! - [`unforked`]: state that the child must keep (values in memory, descriptors that it has to
 //!   close) is only changed inside short sections, and a fork waits until nobody is in one.
 //!
-//! Both hang on one `pthread_atfork`. Comparing `getpid` instead would cost a system call on every
+//! What another module does around a fork, it registers ([`on_fork`]), so that this one knows of none.
+//! All of it hangs on one `pthread_atfork`. Comparing `getpid` instead would cost a system call on every
 //! entry and could not hold a fork back.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use crate::{object, sys};
+use crate::sys;
 
 /// Counts the forks between this process and its oldest ancestor that used the crate.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 static GATE: Gate = Gate::new();
 static WATCHING: AtomicBool = AtomicBool::new(false);
+/// Atomics, because a forked child reads them where it may not lock; filled from the front, once.
+static HOOKS: [AtomicPtr<ForkHooks>; MOST_HOOKS] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST_HOOKS];
+/// More than there are modules that have hooks.
+const MOST_HOOKS: usize = 8;
 
 /// Changes in a forked child, and at no other time; state that remembers it knows its process.
 #[must_use]
@@ -118,20 +124,61 @@ fn watch() {
     }
 }
 
+/// What a module does around every fork of its process.
+///
+/// A module that registers while another thread forks is called after that fork without having been
+/// called before it, and its hooks must bear that.
+#[derive(Debug)]
+pub struct ForkHooks {
+    /// Runs in the parent before the fork, when no thread is in an [`unforked`] section.
+    pub before: fn(),
+    /// Runs in the parent after the fork, before such sections may be entered again.
+    pub parent: fn(),
+    /// Runs in the child, where only atomics and system calls are allowed: the child of a process
+    /// with threads may not lock or allocate here. [`generation`] has changed by then.
+    pub child: fn(),
+}
+
+/// Lets `hooks` run around every later fork; hooks that are registered already stay so, once.
+///
+/// Those that were registered last run first before a fork, and last after it, as with
+/// `pthread_atfork`. They stay registered in forked children.
+///
+/// # Errors
+/// There are more modules than places for them.
+pub fn on_fork(hooks: &'static ForkHooks) -> std::io::Result<()> {
+    watch();
+    let new = std::ptr::from_ref(hooks).cast_mut();
+    for place in &HOOKS {
+        let order = Ordering::SeqCst;
+        match place.compare_exchange(std::ptr::null_mut(), new, order, order) {
+            Ok(_) => return Ok(()),
+            Err(other) if std::ptr::eq(other, new) => return Ok(()),
+            Err(_) => {}
+        }
+    }
+    Err(std::io::Error::from(std::io::ErrorKind::QuotaExceeded))
+}
+
+/// The registered hooks, in the order in which they were registered.
+fn hooks() -> impl DoubleEndedIterator<Item = &'static ForkHooks> {
+    HOOKS.iter().filter_map(|place| sys::leaked(place.load(Ordering::SeqCst)))
+}
+
 extern "C" fn before_fork() {
     GATE.hold();
-    object::before_fork();
+    hooks().rev().for_each(|hooks| (hooks.before)());
 }
 
 extern "C" fn after_fork_in_parent() {
-    object::after_fork_in_parent();
+    hooks().for_each(|hooks| (hooks.parent)());
     GATE.release();
 }
 
-/// Only atomics and `close`: the child of a threaded process may call little else here.
+/// Only atomics and system calls: the child of a process with threads may do little else here.
 extern "C" fn after_fork_in_child() {
     GENERATION.fetch_add(1, Ordering::SeqCst);
-    crate::descriptors::close_inherited();
+    hooks().for_each(|hooks| (hooks.child)());
     GATE.reset();
 }
 

@@ -20,10 +20,11 @@ pub(crate) fn at_fork(before: extern "C" fn(), parent: extern "C" fn(), child: e
     let _ = unsafe { libc::pthread_atfork(Some(before), Some(parent), Some(child)) };
 }
 
-/// The value behind a pointer from `Box::into_raw` that is never freed once shared, or null.
+/// The value behind a pointer that is null, or to what lives as long as the process once it is
+/// shared: a `'static` reference, or a box from `Box::into_raw`.
 pub(crate) fn leaked<T>(pointer: *mut T) -> Option<&'static T> {
-    // SAFETY: private to `PerProcess`, which publishes boxes with release order, reads them with
-    // acquire order and never frees a published one.
+    // SAFETY: private to the fork handling, which publishes pointers with release order, reads them
+    // with acquire order and never frees what it has published.
     unsafe { pointer.as_ref() }
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn random(bytes: &mut [u8]) {
 }
 
 /// Lets the number `descriptor` mean what `other` does; what it meant before is closed.
-pub(crate) fn replace(other: RawFd, descriptor: RawFd) -> io::Result<()> {
+pub fn replace(other: RawFd, descriptor: RawFd) -> io::Result<()> {
     // SAFETY: no memory is involved; whose descriptor it was, the caller knows.
     match unsafe { libc::dup2(other, descriptor) } {
         -1 => Err(io::Error::last_os_error()),

@@ -8,10 +8,11 @@
 
 mod place;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use place::Place;
+use zarrix_store::process::{ForkHooks, on_fork};
 use zarrix_store::{Durability, LocalStore, MemoryStore, Store};
 
 /// What ends a child that hangs. Nothing is proven by a child being faster: a busy machine with a
@@ -323,4 +324,35 @@ fn a_forked_child_neither_holds_nor_frees_what_its_parent_locked() {
     assert_eq!(waiting.wait(), -libc::SIGALRM);
     drop(inherited);
     all_succeed(vec![Child::fork(|| increment(&store, "a/.zarray", "a/0"))]);
+}
+
+static BEFORE: AtomicUsize = AtomicUsize::new(0);
+static IN_PARENT: AtomicUsize = AtomicUsize::new(0);
+static IN_CHILD: AtomicUsize = AtomicUsize::new(0);
+static HOOKS: ForkHooks = ForkHooks {
+    before: || {
+        BEFORE.fetch_add(1, Ordering::SeqCst);
+    },
+    parent: || {
+        IN_PARENT.fetch_add(1, Ordering::SeqCst);
+    },
+    child: || {
+        IN_CHILD.fetch_add(1, Ordering::SeqCst);
+    },
+};
+
+#[test]
+fn hooks_that_are_registered_twice_run_once_on_each_side_of_a_fork() {
+    // In a child of its own: other tests fork, too.
+    all_succeed(vec![Child::fork(|| {
+        on_fork(&HOOKS).unwrap();
+        on_fork(&HOOKS).unwrap();
+        let counts = || [&BEFORE, &IN_PARENT, &IN_CHILD].map(|count| count.load(Ordering::SeqCst));
+        all_succeed(vec![Child::fork(|| assert_eq!(counts(), [1, 0, 1]))]);
+        assert_eq!(counts(), [1, 1, 0]);
+        // They stay registered in a child.
+        all_succeed(vec![Child::fork(|| {
+            all_succeed(vec![Child::fork(|| assert_eq!(counts(), [3, 1, 2]))]);
+        })]);
+    })]);
 }

@@ -30,7 +30,6 @@ use object_store::{ObjectStoreExt, PutPayload};
 pub use self::cache::CacheCounts;
 use self::client::{Client, Wanted, is_value};
 use self::conditions::{Outcome, change_name, pause};
-pub(crate) use self::hdfs::{after_fork_in_parent, before_fork};
 pub use self::place::{Place, Service};
 pub use self::remote::{concurrent_requests, set_concurrent_requests, set_most_answer_bytes};
 use zarrix_codec::memory::copied;

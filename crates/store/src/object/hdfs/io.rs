@@ -22,13 +22,15 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::Notify;
 
-use crate::process::{self, PerProcess};
+use crate::process::{self, ForkHooks, PerProcess};
 use crate::sys;
 
 /// Longest that a fork waits for a thread that is in the middle of something.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const NONE: i32 = -1;
 
+static HOOKS: ForkHooks =
+    ForkHooks { before: before_fork, parent: after_fork_in_parent, child: || () };
 static IO: PerProcess<io::Result<Io>> = PerProcess::new(Io::new);
 /// The socket by which a child tells those of its parent's crate from all others, and its inode.
 static MARKER: (AtomicI32, AtomicU64) = (AtomicI32::new(NONE), AtomicU64::new(0));
@@ -50,6 +52,7 @@ struct Pause {
 
 impl Io {
     fn new() -> io::Result<Self> {
+        process::on_fork(&HOOKS)?;
         let (marker, inode) = (MARKER.0.load(Ordering::SeqCst), MARKER.1.load(Ordering::SeqCst));
         if marker != NONE {
             bury(marker, inode)?;
@@ -112,7 +115,7 @@ pub(super) fn handle() -> io::Result<Handle> {
 }
 
 /// Runs before this process forks, when no [`Gated`] future is at work.
-pub(crate) fn before_fork() {
+fn before_fork() {
     if let Some(Ok(io)) = IO.peek() {
         MARKER.0.store(io.marker.as_raw_fd(), Ordering::SeqCst);
         MARKER.1.store(io.marker_inode, Ordering::SeqCst);
@@ -121,7 +124,7 @@ pub(crate) fn before_fork() {
 }
 
 /// Runs in the parent after it; the child has no such thread.
-pub(crate) fn after_fork_in_parent() {
+fn after_fork_in_parent() {
     if let Some(Ok(io)) = IO.peek() {
         io.pause.end();
     }

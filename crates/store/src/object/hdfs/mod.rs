@@ -37,7 +37,6 @@ use zarrix_codec::memory::{Grow, with_room};
 
 use self::failure::{Fault, is_absent};
 use self::io::Gated;
-pub(crate) use self::io::{after_fork_in_parent, before_fork};
 pub(super) use self::patience::Patience;
 use super::conditions::change_name;
 use super::pace::Pace;
