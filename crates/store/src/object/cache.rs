@@ -19,8 +19,8 @@ use bytes::Bytes;
 use zarrix_codec::member::crc32;
 use zarrix_codec::memory::{Grow, Refused, with_room};
 
+use super::answer::Got;
 use super::cache_folder::Folder;
-use super::client::Got;
 use crate::Generation;
 
 const MAGIC: &[u8; 8] = b"zarrixc2";
@@ -243,7 +243,7 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     use std::path::PathBuf;
 
-    use super::super::conditions::change_name;
+    use super::super::names::unique_name;
     use super::*;
 
     fn got(bytes: &[u8]) -> Got {
@@ -255,7 +255,7 @@ mod tests {
 
     impl Place {
         fn new() -> Self {
-            let folder = std::env::temp_dir().join(format!("zarrix-cache-{}", change_name()));
+            let folder = std::env::temp_dir().join(format!("zarrix-cache-{}", unique_name()));
             fs::create_dir(&folder).unwrap();
             Self(folder)
         }

@@ -11,7 +11,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::conditions::change_name;
+use super::names::unique_name;
 use crate::directory::{Directory, Kind, c_name};
 use crate::sys;
 
@@ -142,7 +142,7 @@ impl Folder {
     pub(super) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let (inside, name) = names(name)?;
         let within = self.taken()?.make_inside(&inside)?;
-        let aside = format!("{}.{}{UNFINISHED}", name.to_string_lossy(), change_name());
+        let aside = format!("{}.{}{UNFINISHED}", name.to_string_lossy(), unique_name());
         let aside = c_name(aside.as_ref())?;
         let written = within
             .new_private_file(&aside)

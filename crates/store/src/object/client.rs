@@ -1,24 +1,22 @@
 //! A process's client for one place, and the requests that are made with it.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
 
-use bytes::Bytes;
 use futures_util::future::try_join_all;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
+use zarrix_codec::memory::with_room;
 
+use super::answer::{Got, generation};
 use super::cache::{Cache, Question};
-use super::conditions::Conditions;
-use super::failure::{is_missing_bucket, status_of};
+use super::failure::{self, is_absent, status_of};
 use super::hdfs::Hdfs;
+use super::names::is_value;
 use super::pace::Pace;
 use super::place::{Place, Service};
 use super::transport::Most;
-use zarrix_codec::memory::with_room;
-
-use crate::key::PARTIAL;
 use crate::{
     Edge, Fetched, Generation, Listing, Part, READ_ATTEMPTS, Result, StoreError, coalesce_ranges,
 };
@@ -29,19 +27,11 @@ pub(super) struct Client {
     pub store: Arc<dyn ObjectStore>,
     /// The same, where it has directories that are moved and removed as a whole.
     pub hdfs: Option<Arc<Hdfs>>,
-    pub secrets: Vec<String>,
-    pub conditions: Conditions,
+    /// What is known of the server's conditional writes (`conditions.rs`).
+    pub conditions: AtomicU8,
+    secrets: Vec<String>,
     pub cache: Option<Arc<Cache>>,
     pace: Arc<Pace>,
-}
-
-/// Bytes of one version of a value.
-#[derive(Debug)]
-pub(super) struct Got {
-    pub bytes: Bytes,
-    pub generation: Generation,
-    /// Length of the whole value.
-    pub total: u64,
 }
 
 /// A [`Part`] that lives as long as its request.
@@ -71,10 +61,9 @@ impl Client {
     pub(super) fn new(place: &Place) -> Result<Self> {
         let pace = Arc::new(Pace::default());
         let (store, hdfs) = place.connect(&pace)?;
-        let (place, secrets) = (place.clone(), place.secrets());
-        let conditions = Conditions::of(&place);
+        let (conditions, secrets) = (AtomicU8::default(), place.secrets());
         let cache = place.cache()?.map(Arc::new);
-        Ok(Self { place, store, hdfs, secrets, conditions, cache, pace })
+        Ok(Self { place: place.clone(), store, hdfs, conditions, secrets, cache, pace })
     }
 
     pub(super) fn path(&self, name: &str) -> Result<Path> {
@@ -82,6 +71,16 @@ impl Client {
             key: name.to_owned(),
             reason: "object stores allow no control characters in a name",
         })
+    }
+
+    /// The error of an operation on the value `name`.
+    pub(super) fn failed(
+        &self,
+        operation: &'static str,
+        name: &str,
+        error: &object_store::Error,
+    ) -> StoreError {
+        failure::failed(&self.place, &self.secrets, operation, name, error)
     }
 
     async fn ask(&self, path: &Path, mut options: GetOptions) -> object_store::Result<Got> {
@@ -304,38 +303,4 @@ fn ranged(range: GetRange) -> GetOptions {
     let mut options = GetOptions { range: Some(range), ..GetOptions::default() };
     options.extensions.insert(Most(u64::MAX));
     options
-}
-
-/// Whether an error says that nothing is stored, which is an answer.
-pub(super) fn is_absent(error: &object_store::Error) -> bool {
-    match error {
-        object_store::Error::NotFound { .. } => !is_missing_bucket(error),
-        // Gone for good, says a web server.
-        error => status_of(error) == Some(410),
-    }
-}
-
-/// What tells versions apart: the server's tag, or else time and length.
-fn generation(meta: &ObjectMeta) -> Generation {
-    let half = |seed: u8| {
-        let mut hasher = DefaultHasher::new();
-        seed.hash(&mut hasher);
-        match (&meta.e_tag, &meta.version) {
-            (None, None) => (meta.last_modified, meta.size).hash(&mut hasher),
-            // Two versions of one tag have the same bytes, and the cache tells them by nothing else.
-            (Some(tag), _) => tag.hash(&mut hasher),
-            (None, version) => version.hash(&mut hasher),
-        }
-        u128::from(hasher.finish())
-    };
-    let hash = half(0) << 64 | half(1);
-    match &meta.e_tag {
-        Some(tag) if !tag.starts_with("W/") => Generation::exact(hash),
-        _ => Generation::vague(hash),
-    }
-}
-
-/// Whether a name is a value's, and not that of one that was being written.
-pub(super) fn is_value(path: &Path) -> bool {
-    !path.as_ref().ends_with(PARTIAL)
 }

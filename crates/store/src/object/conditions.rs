@@ -9,8 +9,7 @@
 //! Some servers ignore conditions and accept every put. That is found out once, with a value that
 //! is nobody's, before the first change relies on it. The services themselves keep them.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use object_store::{
@@ -18,31 +17,22 @@ use object_store::{
     PutPayload, UpdateVersion,
 };
 
-use super::client::{Client, is_absent};
-use super::failure::{is_passing, status_of};
-use super::place::Place;
+use super::client::Client;
+use super::failure::{is_absent, is_passing, status_of};
+use super::names::unique_name;
 use super::transport::Most;
 use crate::key::PARTIAL;
-use crate::{Result, notice, sys};
+use crate::{Result, notice};
 
 /// Where the names of a value's last changes are kept; a name that every service allows.
 const CHANGES: &str = "zarrixchanges";
 /// How many writers may come between a change and the question whether it was made.
 const KEPT_CHANGES: usize = 16;
 
+/// States of [`Client::conditions`].
 const UNKNOWN: u8 = 0;
 const KEPT: u8 = 1;
 const IGNORED: u8 = 2;
-
-/// Whether a server keeps the conditions of a put.
-#[derive(Debug)]
-pub(super) struct Conditions(AtomicU8);
-
-impl Conditions {
-    pub(super) fn of(place: &Place) -> Self {
-        Self(AtomicU8::new(if place.is_the_services_own() { KEPT } else { UNKNOWN }))
-    }
-}
 
 /// A version of a value, or that there is none.
 #[derive(Debug, Default)]
@@ -130,12 +120,13 @@ impl Client {
 
     /// Whether this server keeps conditions; found out beside `name` when first asked.
     async fn keeps_conditions(&self, name: &str) -> Result<bool> {
-        match self.conditions.0.load(Ordering::Relaxed) {
+        match self.conditions.load(Ordering::Relaxed) {
+            UNKNOWN if self.place.is_the_services_own() => return Ok(true),
             UNKNOWN => {}
             known => return Ok(known == KEPT),
         }
         if self.hdfs.is_some() {
-            if self.conditions.0.swap(IGNORED, Ordering::Relaxed) == UNKNOWN {
+            if self.conditions.swap(IGNORED, Ordering::Relaxed) == UNKNOWN {
                 notice::keep(
                     notice::Kind::LostUpdate,
                     format!(
@@ -150,10 +141,10 @@ impl Client {
         }
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let slash = if folder.is_empty() { "" } else { "/" };
-        let probe = format!("{folder}{slash}.zarrix-{}{PARTIAL}", change_name());
+        let probe = format!("{folder}{slash}.zarrix-{}{PARTIAL}", unique_name());
         let kept = self.try_conditions(&probe).await?;
         let new = if kept { KEPT } else { IGNORED };
-        if self.conditions.0.swap(new, Ordering::Relaxed) == UNKNOWN && !kept {
+        if self.conditions.swap(new, Ordering::Relaxed) == UNKNOWN && !kept {
             notice::keep(
                 notice::Kind::LostUpdate,
                 format!(
@@ -206,22 +197,4 @@ impl Client {
             Err(error) => Err(self.failed("delete", probe, &error)),
         }
     }
-}
-
-/// A name that no other change of any process has.
-pub(super) fn change_name() -> String {
-    format!("{:016x}", random())
-}
-
-/// From the system each time: what a generator remembers, forked children would share.
-fn random() -> u64 {
-    let mut bytes = [0; 8];
-    sys::random(&mut bytes);
-    u64::from_le_bytes(bytes)
-}
-
-/// How long to stay away after having been beaten `times` times: longer each time, and by chance.
-pub(super) fn pause(times: u32) -> Duration {
-    let most_us = 4_000_u64 << times.min(7);
-    Duration::from_micros(random() % most_us)
 }

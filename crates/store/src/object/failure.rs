@@ -3,50 +3,55 @@
 //! Answers of S3 quote what was signed, clients quote the address; what a person needs of either is
 //! the status, the server's own word for it, and the name of the value.
 
+use std::time::Duration;
+
 use object_store::Error;
 use object_store::client::{HttpError, HttpErrorKind};
 use zarrix_codec::memory::Refused;
 
-use super::client::Client;
-use super::transport::{NO_CREDENTIALS, TOO_LONG};
+use super::place::Place;
 use crate::{Refusal, StoreError};
 
 /// Longest piece of a server's words that is repeated.
 const LONGEST: usize = 300;
 
-impl Client {
-    /// The error of an operation on the value `name`.
-    pub(super) fn failed(&self, operation: &'static str, name: &str, error: &Error) -> StoreError {
-        if let Some(refused) = refused_memory(error) {
-            return StoreError::memory(name)(refused);
-        }
-        let text = error.to_string();
-        let refusal = match error {
-            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Refusal::Denied,
-            Error::NotFound { .. } => Refusal::Missing,
-            _ if text.contains(NO_CREDENTIALS) => Refusal::Denied,
-            _ if is_missing_bucket(error) => Refusal::Missing,
-            _ if innermost(error).starts_with(TOO_LONG) => Refusal::TooLong,
-            _ => match transport_kind(error) {
-                Some(HttpErrorKind::Timeout) => Refusal::TimedOut,
-                Some(_) => Refusal::Unreachable,
-                None => Refusal::Failed,
-            },
-        };
-        let mut reason = in_short(&text);
-        if matches!(refusal, Refusal::TimedOut | Refusal::Unreachable) {
-            reason = format!("{reason} to {}: {}", host(&text), innermost(error));
-        }
-        if refusal == Refusal::TooLong {
-            reason = innermost(error);
-        }
-        let reason = self.without_secrets(&reason);
-        StoreError::Remote { operation, path: self.place.url(name), refusal, reason }
+/// The error of an operation on the value `name` of `place`; its reason has none of `secrets`.
+pub(super) fn failed(
+    place: &Place,
+    secrets: &[String],
+    operation: &'static str,
+    name: &str,
+    error: &Error,
+) -> StoreError {
+    if let Some(refused) = refused_memory(error) {
+        return StoreError::memory(name)(refused);
     }
+    let text = error.to_string();
+    let refusal = match error {
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Refusal::Denied,
+        Error::NotFound { .. } => Refusal::Missing,
+        _ if text.contains(NO_CREDENTIALS) => Refusal::Denied,
+        _ if is_missing_bucket(error) => Refusal::Missing,
+        _ if innermost(error).starts_with(TOO_LONG) => Refusal::TooLong,
+        _ => match transport_kind(error) {
+            Some(HttpErrorKind::Timeout) => Refusal::TimedOut,
+            Some(_) => Refusal::Unreachable,
+            None => Refusal::Failed,
+        },
+    };
+    let mut reason = in_short(&text);
+    if matches!(refusal, Refusal::TimedOut | Refusal::Unreachable) {
+        reason = format!("{reason} to {}: {}", host(&text), innermost(error));
+    }
+    if refusal == Refusal::TooLong {
+        reason = innermost(error);
+    }
+    let reason = without_secrets(&reason, secrets);
+    StoreError::Remote { operation, path: place.url(name), refusal, reason }
+}
 
-    fn without_secrets(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
-    }
+fn without_secrets(text: &str, secrets: &[String]) -> String {
+    secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
 }
 
 /// The scheme, host and port that were asked, which may not be those that were meant.
@@ -68,11 +73,20 @@ fn innermost(error: &Error) -> String {
 }
 
 /// Whether the bucket, and not only a value in it, is missing: nothing in it reads as absent then.
-pub(super) fn is_missing_bucket(error: &Error) -> bool {
+fn is_missing_bucket(error: &Error) -> bool {
     let text = error.to_string();
     ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"]
         .iter()
         .any(|words| text.contains(words))
+}
+
+/// Whether an error says that nothing is stored, which is an answer.
+pub(super) fn is_absent(error: &Error) -> bool {
+    match error {
+        Error::NotFound { .. } => !is_missing_bucket(error),
+        // Gone for good, says a web server.
+        error => status_of(error) == Some(410),
+    }
 }
 
 /// The HTTP status that an error is about.
@@ -135,6 +149,44 @@ fn without_query(word: &str) -> &str {
     match (word.find("://"), word.find('@')) {
         (Some(_), Some(at)) => &word[at + 1..],
         _ => word,
+    }
+}
+
+pub(super) fn too_long(most: u64) -> HttpError {
+    let problem = format!("{TOO_LONG} {most} bytes");
+    HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(problem))
+}
+
+const TOO_LONG: &str = "the answer has more than";
+
+pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
+                              any; pass them in storage_options or the environment, or anon=True for public data";
+
+pub fn late(what: &str, waited: Duration) -> HttpError {
+    let problem = format!("{what} for {:.1} s", waited.as_secs_f64());
+    HttpError::new(
+        HttpErrorKind::Timeout,
+        std::io::Error::new(std::io::ErrorKind::TimedOut, problem),
+    )
+}
+
+/// Memory that was refused; [`failed`] finds it in its sources.
+pub(super) fn no_memory(refused: Refused) -> HttpError {
+    HttpError::new(HttpErrorKind::Decode, refused)
+}
+
+pub(super) fn interrupted(problem: String) -> HttpError {
+    let error = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, problem);
+    HttpError::new(HttpErrorKind::Interrupted, error)
+}
+
+/// What is no answer at all is no more final than none: the client would not ask again.
+pub(super) fn perhaps_passing(error: HttpError) -> HttpError {
+    match error.kind() {
+        HttpErrorKind::Unknown | HttpErrorKind::Decode => {
+            HttpError::new(HttpErrorKind::Interrupted, error)
+        }
+        _ => error,
     }
 }
 

@@ -1,17 +1,21 @@
 //! Stores behind HTTP: S3, Google Cloud Storage, Azure, and any web server.
 //!
 //! The `object_store` crate speaks the services' protocols. Around it stand one exchange made
-//! whole ([`transport`]), one runtime and budget for the process ([`remote`]), changes with nobody
+//! whole ([`transport`]), one runtime for the process ([`remote`]) and one budget ([`budget`]), changes with nobody
 //! in between ([`conditions`]), and errors without credentials ([`failure`]). The store itself holds
 //! no connection: it names a [`Place`], and every process that uses it, a forked child too, has its
 //! own client for that place.
 
+mod answer;
+mod backoff;
+mod budget;
 mod cache;
 mod cache_folder;
 mod client;
 mod conditions;
 mod failure;
 mod hdfs;
+mod names;
 mod pace;
 mod place;
 mod redirect;
@@ -27,11 +31,13 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
 
+use self::backoff::pause;
+pub use self::budget::{concurrent_requests, set_concurrent_requests, set_most_answer_bytes};
 pub use self::cache::CacheCounts;
-use self::client::{Client, Wanted, is_value};
-use self::conditions::{Outcome, change_name, pause};
+use self::client::{Client, Wanted};
+use self::conditions::Outcome;
+use self::names::{is_value, unique_name};
 pub use self::place::{Place, Service};
-pub use self::remote::{concurrent_requests, set_concurrent_requests, set_most_answer_bytes};
 use zarrix_codec::memory::copied;
 
 use crate::key::{check_key, check_prefix};
@@ -302,7 +308,7 @@ impl Store for ObjectStore {
                 Change::Delete => return self.delete(key, durability).map(|_| ()),
                 Change::Put => {}
             }
-            let (value, own) = (Bytes::copy_from_slice(new), change_name());
+            let (value, own) = (Bytes::copy_from_slice(new), unique_name());
             tried.push(own.clone());
             let put = self.ask(key, |client, name| async move {
                 client.put_if(&name, value, &version, &own).await

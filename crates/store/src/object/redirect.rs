@@ -14,7 +14,7 @@ use object_store::client::{
 };
 use reqwest::Url;
 
-use super::transport::perhaps_passing;
+use super::failure::perhaps_passing;
 
 /// As many as the client itself follows.
 const MOST_REDIRECTS: usize = 10;

@@ -1,4 +1,4 @@
-//! What a process has one of for all its remote stores: a runtime, connections, a budget.
+//! What a process has one of for all its remote stores: a runtime, and a client for each place.
 //!
 //! A caller hands its request to the runtime and waits for the answer on its own thread, looking up
 //! now and then whether it is to go on. A forked child finds none of this and builds its own: the
@@ -7,14 +7,12 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::client::Client;
 use super::place::Place;
@@ -24,19 +22,14 @@ use crate::{Result, StoreError};
 
 /// How often a waiting caller looks up.
 const POLL: Duration = Duration::from_millis(20);
-/// Requests of this process that are on their way at one time.
-const REQUESTS: usize = 256;
 /// Clients without a store that stay connected, for the next store of the same place.
 const IDLE_CLIENTS: usize = 8;
 
 static REMOTE: PerProcess<Remote> = PerProcess::new(Remote::new);
-static BUDGET: AtomicUsize = AtomicUsize::new(REQUESTS);
-static MOST_ANSWER_BYTES: AtomicU64 = AtomicU64::new(u64::MAX);
 
 struct Remote {
     runtime: std::io::Result<Runtime>,
     clients: Mutex<Clients>,
-    budget: Mutex<(usize, Arc<Semaphore>)>,
 }
 
 /// One client for each place, and places that are shared by all stores there, so that a place which
@@ -64,51 +57,12 @@ impl Remote {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.worker_threads(threads).thread_name("zarrix-io").enable_all().build();
-        let requests = BUDGET.load(Ordering::Relaxed);
-        Self {
-            runtime,
-            clients: Mutex::default(),
-            budget: Mutex::new((requests, Arc::new(Semaphore::new(requests)))),
-        }
+        Self { runtime, clients: Mutex::default() }
     }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Changes how many requests of this process are on their way at one time, from the next one on.
-pub fn set_concurrent_requests(count: usize) {
-    BUDGET.store(count.max(1), Ordering::Relaxed);
-}
-
-/// How many requests of this process are on their way at one time.
-pub fn concurrent_requests() -> usize {
-    BUDGET.load(Ordering::Relaxed)
-}
-
-/// Waits for a place in the budget.
-pub(super) async fn permit() -> Option<OwnedSemaphorePermit> {
-    let budget = {
-        let mut budget = locked(&REMOTE.get().budget);
-        let wanted = concurrent_requests();
-        if budget.0 != wanted {
-            *budget = (wanted, Arc::new(Semaphore::new(wanted)));
-        }
-        Arc::clone(&budget.1)
-    };
-    // Nobody closes it, and without a permit the request would still be made.
-    budget.acquire_owned().await.ok()
-}
-
-/// Sets how many bytes of a value are read where its reader does not say, from the next request on.
-pub fn set_most_answer_bytes(bytes: u64) {
-    MOST_ANSWER_BYTES.store(bytes, Ordering::Relaxed);
-}
-
-/// How many bytes of a value are read where its reader does not say.
-pub(super) fn most_answer_bytes() -> u64 {
-    MOST_ANSWER_BYTES.load(Ordering::Relaxed)
 }
 
 /// `place` as the other stores of the same place have it.

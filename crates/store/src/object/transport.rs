@@ -20,11 +20,12 @@ use object_store::client::{
     HttpResponseBody, HttpService, ReqwestConnector,
 };
 use tokio::time::timeout;
-use zarrix_codec::memory::{Grow, Refused, with_room};
+use zarrix_codec::memory::{Grow, with_room};
 
+use super::budget;
+use super::failure::{NO_CREDENTIALS, interrupted, late, no_memory, perhaps_passing, too_long};
 use super::pace::Pace;
 use super::redirect::{Terms, WithHeaders};
-use super::remote;
 
 /// The slowest line that is not taken for a dead one, on top of the time an answer may take.
 pub(super) const LEAST_BYTES_PER_S: u64 = 64 << 10;
@@ -78,7 +79,7 @@ impl HttpService for Transport {
             return self.ask_metadata_service(request).await;
         }
         let pause = {
-            let _permit = remote::permit().await;
+            let _permit = budget::permit().await;
             let response = self.exchange(request).await?;
             match pause(&response) {
                 None => return Ok(response),
@@ -200,7 +201,7 @@ struct Bound {
 impl Bound {
     /// For an answer to a request for `range`, or for a value of which `most` bytes make sense.
     fn of(status: StatusCode, range: Option<&HeaderValue>, most: Option<u64>) -> Self {
-        let least = |most: u64| most.min(remote::most_answer_bytes());
+        let least = |most: u64| most.min(budget::most_answer_bytes());
         if !status.is_success() {
             // Repeated in part.
             return Self { most: ERROR_BYTES, is_enough: true };
@@ -210,22 +211,12 @@ impl Bound {
             return Self { most: least(part.end - part.start), is_enough: false };
         }
         match most {
-            Some(u64::MAX) => Self { most: remote::most_answer_bytes(), is_enough: false },
+            Some(u64::MAX) => Self { most: budget::most_answer_bytes(), is_enough: false },
             Some(most) => Self { most, is_enough: true },
             None => Self { most: least(LISTING_BYTES), is_enough: false },
         }
     }
 }
-
-fn too_long(most: u64) -> HttpError {
-    let problem = format!("{TOO_LONG} {most} bytes");
-    HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(problem))
-}
-
-pub(super) const TOO_LONG: &str = "the answer has more than";
-
-pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
-                              any; pass them in storage_options or the environment, or anon=True for public data";
 
 /// Whether a request goes to the address that clouds give their machines' metadata service.
 fn is_metadata_service(request: &HttpRequest) -> bool {
@@ -236,34 +227,6 @@ fn is_metadata_service(request: &HttpRequest) -> bool {
             "169.254.169.254" | "metadata" | "metadata.google.internal" | "[fd00:ec2::254]"
         )
     })
-}
-
-pub(super) fn late(what: &str, waited: Duration) -> HttpError {
-    let problem = format!("{what} for {:.1} s", waited.as_secs_f64());
-    HttpError::new(
-        HttpErrorKind::Timeout,
-        std::io::Error::new(std::io::ErrorKind::TimedOut, problem),
-    )
-}
-
-/// Found again by [`Client::failed`](super::client::Client).
-fn no_memory(refused: Refused) -> HttpError {
-    HttpError::new(HttpErrorKind::Decode, refused)
-}
-
-fn interrupted(problem: String) -> HttpError {
-    let error = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, problem);
-    HttpError::new(HttpErrorKind::Interrupted, error)
-}
-
-/// What is no answer at all is no more final than none: the client would not ask again.
-pub(super) fn perhaps_passing(error: HttpError) -> HttpError {
-    match error.kind() {
-        HttpErrorKind::Unknown | HttpErrorKind::Decode => {
-            HttpError::new(HttpErrorKind::Interrupted, error)
-        }
-        _ => error,
-    }
 }
 
 fn declared(headers: &HeaderMap) -> Option<u64> {

@@ -38,7 +38,7 @@ use zarrix_codec::memory::{Grow, with_room};
 use self::failure::{Fault, is_absent};
 use self::io::Gated;
 pub(super) use self::patience::Patience;
-use super::conditions::change_name;
+use super::names::unique_name;
 use super::pace::Pace;
 use super::transport::Most;
 use crate::key::PARTIAL;
@@ -228,7 +228,7 @@ impl Hdfs {
     ) -> Outcome<()> {
         let options =
             WriteOptions { replication: self.terms.replication, ..WriteOptions::default() };
-        let name = format!("{path}.{}{PARTIAL}", change_name());
+        let name = format!("{path}.{}{PARTIAL}", unique_name());
         let mut aside = Aside { client, path: name, is_kept: false };
         let mut file = self.answer(aside.client.create(&aside.path, options)).await?;
         let length = payload.content_length() as u64;

@@ -7,9 +7,10 @@ use tokio::time::timeout;
 
 use super::failure::Fault;
 use super::io::Gated;
-use crate::object::conditions::pause;
-use crate::object::remote;
-use crate::object::transport::{LEAST_BYTES_PER_S, late};
+use crate::object::backoff::pause;
+use crate::object::budget;
+use crate::object::failure::late;
+use crate::object::transport::LEAST_BYTES_PER_S;
 
 /// Between two attempts, so many times as long as between those of writers that meet.
 const LONGER: u32 = 12;
@@ -39,7 +40,7 @@ impl Patience {
         let mut turn = 0;
         loop {
             let answer = {
-                let _permit = remote::permit().await;
+                let _permit = budget::permit().await;
                 Gated::new(call(client())).await
             };
             let fault = match answer {
