@@ -25,10 +25,24 @@ impl FromPyObject<'_, '_> for ServiceArg {
             "gs" => Ok(Self(Service::Gcs)),
             "az" => Ok(Self(Service::Azure)),
             "http" => Ok(Self(Service::Http)),
-            "hdfs" => Ok(Self(Service::Hdfs)),
+            "hdfs" => hdfs().map(Self),
             other => Err(PyValueError::new_err(format!("there is no service {other:?}"))),
         }
     }
+}
+
+#[cfg(feature = "hdfs")]
+fn hdfs() -> PyResult<Service> {
+    Ok(Service::Other(&zarrix_hdfs::HDFS))
+}
+
+#[cfg(not(feature = "hdfs"))]
+fn hdfs() -> PyResult<Service> {
+    Err(pyo3::exceptions::PyNotImplementedError::new_err(
+        "this build of zarrix has no native HDFS (the cargo feature \"hdfs\" of zarrix-py is off); \
+         open the path with fsspec, as zarrix.storage.FSStore(\"hdfs://...\"), which needs \
+         pyarrow and libhdfs, or install zarrix with that feature, which is on by default",
+    ))
 }
 
 #[pymethods]

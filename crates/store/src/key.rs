@@ -11,7 +11,7 @@
 use crate::{Result, StoreError};
 
 /// What the name of a value that is being written ends in.
-pub(crate) const PARTIAL: &str = ".partial";
+pub const PARTIAL: &str = ".partial";
 
 /// Whether `key` may name a value.
 pub fn check_key(key: &str) -> Result<()> {

@@ -1,4 +1,7 @@
-//! Stores: keys to bytes. No codecs, no arrays, no Python.
+//! Stores: keys to bytes. No arrays, no Python.
+//!
+//! The only codecs are those of members of zip archives, and they are those of chunks: the codec
+//! crate's bounded decoders, and its checked growth of memory.
 //!
 //! A key is a relative path of names joined by `/`, checked by one grammar ([`check_key`]) before
 //! any store sees it. A value is replaced as a whole or not at all: a reader sees one complete
@@ -54,3 +57,12 @@ pub use store::{
 pub use wait::warn_after;
 pub use zarrix_codec::member::Method as ZipMethod;
 pub use zip::{ZipNotes, ZipStart, ZipStore};
+
+/// What a crate is built on that speaks the protocol of a further kind of server.
+pub mod protocol {
+    pub use crate::key::PARTIAL;
+    pub use crate::object::{
+        FileSystem, LEAST_BYTES_PER_S, Limits, Most, Pace, Protocol, Terms, late, pause, permit,
+        unique_name,
+    };
+}

@@ -11,11 +11,12 @@ use zarrix_codec::memory::with_room;
 
 use super::answer::{Got, generation};
 use super::cache::{Cache, Question};
+use super::connect;
 use super::failure::{self, is_absent, status_of};
-use super::hdfs::Hdfs;
 use super::names::is_value;
 use super::pace::Pace;
 use super::place::{Place, Service};
+use super::protocol::FileSystem;
 use super::transport::Most;
 use crate::{
     Edge, Fetched, Generation, Listing, Part, READ_ATTEMPTS, Result, StoreError, coalesce_ranges,
@@ -26,7 +27,7 @@ pub(super) struct Client {
     pub place: Place,
     pub store: Arc<dyn ObjectStore>,
     /// The same, where it has directories that are moved and removed as a whole.
-    pub hdfs: Option<Arc<Hdfs>>,
+    pub tree: Option<Arc<dyn FileSystem>>,
     /// What is known of the server's conditional writes (`conditions.rs`).
     pub conditions: AtomicU8,
     secrets: Vec<String>,
@@ -60,10 +61,10 @@ impl std::fmt::Debug for Client {
 impl Client {
     pub(super) fn new(place: &Place) -> Result<Self> {
         let pace = Arc::new(Pace::default());
-        let (store, hdfs) = place.connect(&pace)?;
+        let (store, tree) = connect::connect(place, &pace)?;
         let (conditions, secrets) = (AtomicU8::default(), place.secrets());
-        let cache = place.cache()?.map(Arc::new);
-        Ok(Self { place: place.clone(), store, hdfs, conditions, secrets, cache, pace })
+        let cache = connect::cache(place)?.map(Arc::new);
+        Ok(Self { place: place.clone(), store, tree, conditions, secrets, cache, pace })
     }
 
     pub(super) fn path(&self, name: &str) -> Result<Path> {
@@ -233,24 +234,24 @@ impl Client {
 
     /// Removes what lies below `name`, and the directories above that it leaves empty, up to `top`.
     pub(super) async fn delete_tree(&self, name: &str, top: &str) -> Result<()> {
-        let Some(hdfs) = &self.hdfs else { return Ok(()) };
-        let deleted = hdfs.delete_below(&self.path(name)?).await;
+        let Some(tree) = &self.tree else { return Ok(()) };
+        let deleted = tree.delete_below(&self.path(name)?).await;
         deleted.map_err(|error| self.failed("delete below", name, &error))?;
         self.prune(name, top).await
     }
 
     /// Moves the value or directory `from` to `to`, where nothing is, at once.
     pub(super) async fn move_tree(&self, from: &str, to: &str, top: &str) -> Result<()> {
-        let Some(hdfs) = &self.hdfs else { return Ok(()) };
-        let moved = hdfs.move_tree(&self.path(from)?, &self.path(to)?).await;
+        let Some(tree) = &self.tree else { return Ok(()) };
+        let moved = tree.move_tree(&self.path(from)?, &self.path(to)?).await;
         moved.map_err(|error| self.failed("rename", from, &error))?;
         self.prune(from, top).await
     }
 
     /// Removes directories above `name` that are empty, up to `top`; buckets have none.
     pub(super) async fn prune(&self, name: &str, top: &str) -> Result<()> {
-        let Some(hdfs) = &self.hdfs else { return Ok(()) };
-        let pruned = hdfs.prune(&self.path(name)?, top).await;
+        let Some(tree) = &self.tree else { return Ok(()) };
+        let pruned = tree.prune(&self.path(name)?, top).await;
         pruned.map_err(|error| self.failed("delete", name, &error))
     }
 

@@ -20,6 +20,7 @@ use object_store::{
 use super::client::Client;
 use super::failure::{is_absent, is_passing, status_of};
 use super::names::unique_name;
+use super::place::Service;
 use super::transport::Most;
 use crate::key::PARTIAL;
 use crate::{Result, notice};
@@ -125,14 +126,15 @@ impl Client {
             UNKNOWN => {}
             known => return Ok(known == KEPT),
         }
-        if self.hdfs.is_some() {
+        if let Service::Other(protocol) = self.place.service {
             if self.conditions.swap(IGNORED, Ordering::Relaxed) == UNKNOWN {
                 notice::keep(
                     notice::Kind::LostUpdate,
                     format!(
-                        "HDFS has no conditional writes: of two machines, or users, that change parts of \
+                        "{} has no conditional writes: of two machines, or users, that change parts of \
                      one chunk of {}, or one document, at the same moment, one can lose its change. \
                      Processes of one user on one machine cannot",
+                        protocol.name,
                         self.place.url("")
                     ),
                 );

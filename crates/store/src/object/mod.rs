@@ -13,11 +13,12 @@ mod cache;
 mod cache_folder;
 mod client;
 mod conditions;
+mod connect;
 mod failure;
-mod hdfs;
 mod names;
 mod pace;
 mod place;
+mod protocol;
 mod redirect;
 mod remote;
 mod transport;
@@ -31,13 +32,20 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
 
-use self::backoff::pause;
-pub use self::budget::{concurrent_requests, set_concurrent_requests, set_most_answer_bytes};
+pub use self::backoff::pause;
+pub use self::budget::{
+    concurrent_requests, permit, set_concurrent_requests, set_most_answer_bytes,
+};
 pub use self::cache::CacheCounts;
 use self::client::{Client, Wanted};
 use self::conditions::Outcome;
-use self::names::{is_value, unique_name};
+pub use self::failure::late;
+use self::names::is_value;
+pub use self::names::unique_name;
+pub use self::pace::Pace;
 pub use self::place::{Place, Service};
+pub use self::protocol::{FileSystem, Limits, Protocol, Terms};
+pub use self::transport::{LEAST_BYTES_PER_S, Most};
 use zarrix_codec::memory::copied;
 
 use crate::key::{check_key, check_prefix};
@@ -355,7 +363,7 @@ impl Store for ObjectStore {
             self.writable(self.key(first))?;
         }
         let (client, name, top) = (self.client()?, self.name(prefix), self.prefix.clone());
-        if client.hdfs.is_some() {
+        if client.tree.is_some() {
             remote::wait(async move { client.delete_tree(&name, &top).await })??;
             return Ok(doomed.len() as u64);
         }
@@ -401,7 +409,7 @@ impl Store for ObjectStore {
         let moved = moved_keys(self, source, target, |key| self.place.url(&self.name(key)))?;
         let (from, to) = (self.name(source), self.name(target));
         let client = self.client()?;
-        if client.hdfs.is_some() {
+        if client.tree.is_some() {
             let top = self.prefix.clone();
             return remote::wait(async move { client.move_tree(&from, &to, &top).await })?;
         }

@@ -28,7 +28,7 @@ const LEAST_ANSWERS: u64 = 16;
 
 /// Latency and speed of one server.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub struct Pace {
     latency_us: AtomicU64,
     bytes_per_ms: AtomicU64,
     under_way: AtomicUsize,
@@ -37,7 +37,7 @@ pub(super) struct Pace {
 }
 
 /// A request that is on its way.
-pub(super) struct UnderWay<'a> {
+pub struct UnderWay<'a> {
     pace: &'a Pace,
     in_a_crowd: bool,
 }
@@ -61,7 +61,7 @@ impl Default for Pace {
 
 impl Pace {
     /// A request sets out, and is on its way until what is returned is dropped.
-    pub(super) fn begin(&self) -> UnderWay<'_> {
+    pub fn begin(&self) -> UnderWay<'_> {
         let before = self.under_way.fetch_add(1, Ordering::Relaxed);
         UnderWay { pace: self, in_a_crowd: before >= CROWD }
     }
@@ -69,7 +69,7 @@ impl Pace {
     /// The header of an answer came after `waited`.
     ///
     /// In a crowd an answer only tells how fast the server is at least.
-    pub(super) fn answered(&self, request: &UnderWay<'_>, waited: Duration) {
+    pub fn answered(&self, request: &UnderWay<'_>, waited: Duration) {
         let sample = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX).max(1);
         let known = self.latency_us.load(Ordering::Relaxed);
         let next = match sample < known {
@@ -89,7 +89,7 @@ impl Pace {
     }
 
     /// A body of `bytes` took `taken` after its header.
-    pub(super) fn received(&self, bytes: u64, taken: Duration) {
+    pub fn received(&self, bytes: u64, taken: Duration) {
         let mean = self.body_bytes.load(Ordering::Relaxed);
         self.body_bytes.store(mean - mean / 8 + bytes / 8, Ordering::Relaxed);
         if bytes < TELLING_BYTES {

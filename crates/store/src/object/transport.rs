@@ -28,7 +28,7 @@ use super::pace::Pace;
 use super::redirect::{Terms, WithHeaders};
 
 /// The slowest line that is not taken for a dead one, on top of the time an answer may take.
-pub(super) const LEAST_BYTES_PER_S: u64 = 64 << 10;
+pub const LEAST_BYTES_PER_S: u64 = 64 << 10;
 /// What is read of an answer that says that something went wrong.
 const ERROR_BYTES: u64 = 1 << 20;
 /// Longest page of a listing, and whatever else is not a value; S3 sends about 1 MiB.
@@ -40,7 +40,7 @@ const METADATA_TIME: Duration = Duration::from_secs(2);
 
 /// Carried by a request for a value, of which no more than so many bytes make sense; one more is kept.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Most(pub u64);
+pub struct Most(pub u64);
 
 /// Makes clients whose exchanges are made by this module.
 #[derive(Debug)]

@@ -1,18 +1,14 @@
-//! HDFS, spoken natively: the namenode's calls and the datanodes' blocks.
+//! A file system of HDFS as an object store.
 //!
 //! The `hdfs-native` crate speaks the protocol; it never gives up on a server that is silent, and a
 //! file is there from its first byte on. So a call is made here within a time and again if it failed
-//! in passing ([`patience`]), and a value is written aside under a name that no listing shows and
+//! in passing (`retry.rs`), and a value is written aside under a name that no listing shows and
 //! renamed over its key, which the namenode does at once. `hdfs-native-object-store`, which has
 //! these methods, too, lost: its names of unfinished values are listed, a copy of its shows half a
 //! value, and users, replication and whole trees are out of its reach.
 //!
 //! A version is told by time and length. Between two looks at them the blocks are asked for, which
 //! are of one version, however long they then take to come.
-
-mod failure;
-mod io;
-mod patience;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,38 +30,22 @@ use object_store::{
     PutOptions, PutPayload, PutResult, Result,
 };
 use zarrix_codec::memory::{Grow, with_room};
+use zarrix_store::protocol::{FileSystem, Most, PARTIAL, Pace, Terms, unique_name};
 
-use self::failure::{Fault, is_absent};
-use self::io::Gated;
-pub(super) use self::patience::Patience;
-use super::names::unique_name;
-use super::pace::Pace;
-use super::transport::Most;
-use crate::key::PARTIAL;
+use crate::failure::{Fault, STORE, is_absent};
+use crate::io::{self, Gated};
+use crate::options::Settings;
+use crate::retry;
 
-const STORE: &str = "HDFS";
 /// Files of one call that are deleted at one time.
 const DELETIONS: usize = 16;
 
 type Outcome<T> = std::result::Result<T, Fault>;
 
-/// What opens a file system, and how it is written to.
-#[derive(Clone, Debug)]
-pub(super) struct Terms {
-    /// Of the namenode or the name service; without a host, the one that Hadoop's files name.
-    pub url: String,
-    pub user: Option<String>,
-    /// Copies of each block; what the file system does where it is not said.
-    pub replication: Option<u32>,
-    /// Properties that go before those of Hadoop's files.
-    pub properties: Vec<(String, String)>,
-    pub patience: Patience,
-}
-
 /// One file system, as one user.
 #[derive(Clone, Debug)]
-pub(super) struct Hdfs {
-    terms: Terms,
+struct Hdfs {
+    settings: Settings,
     pace: Arc<Pace>,
     client: Arc<Mutex<Client>>,
 }
@@ -93,11 +73,18 @@ impl Drop for Aside {
     }
 }
 
-fn connect(terms: &Terms) -> hdfs_native::Result<Client> {
-    let builder = ClientBuilder::new().with_url(&terms.url);
-    let builder = builder.with_config(terms.properties.iter().cloned());
+/// What `terms` open; no connection is made yet.
+pub(crate) fn connect(terms: Terms) -> std::result::Result<Arc<dyn FileSystem>, String> {
+    let settings = Settings::new(&terms)?;
+    let client = client(&settings).map_err(|error| error.to_string())?;
+    Ok(Arc::new(Hdfs { settings, pace: terms.pace, client: Arc::new(Mutex::new(client)) }))
+}
+
+fn client(settings: &Settings) -> hdfs_native::Result<Client> {
+    let builder = ClientBuilder::new().with_url(&settings.url);
+    let builder = builder.with_config(settings.properties.iter().cloned());
     let builder = builder.with_io_runtime(io::handle()?);
-    match &terms.user {
+    match &settings.user {
         Some(user) => builder.with_user(user).build(),
         None => builder.build(),
     }
@@ -139,19 +126,13 @@ fn wanted(options: &GetOptions, size: u64) -> Outcome<Range<u64>> {
 }
 
 impl Hdfs {
-    /// No connection is made yet.
-    pub(super) fn new(terms: Terms, pace: &Arc<Pace>) -> std::result::Result<Self, HdfsError> {
-        let client = Arc::new(Mutex::new(connect(&terms)?));
-        Ok(Self { terms, pace: Arc::clone(pace), client })
-    }
-
     fn client(&self) -> Client {
         self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Leaves a connection on which no answer came: one that is dead stays silent.
     fn reconnect(&self) {
-        if let Ok(fresh) = connect(&self.terms) {
+        if let Ok(fresh) = client(&self.settings) {
             *self.client.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
         }
     }
@@ -162,12 +143,14 @@ impl Hdfs {
         F: Future<Output = Outcome<T>> + Send,
     {
         let (client, reconnect) = (|| self.client(), || self.reconnect());
-        self.terms.patience.call(client, reconnect, call).await.map_err(|fault| fault.at(path))
+        retry::repeat(self.settings.limits, client, reconnect, call)
+            .await
+            .map_err(|fault| fault.at(path))
     }
 
     /// What the server answers to one request.
     async fn answer<T>(&self, request: impl Future<Output = hdfs_native::Result<T>>) -> Outcome<T> {
-        Ok(self.terms.patience.soon(0, request).await??)
+        Ok(retry::within(self.settings.limits, 0, request).await??)
     }
 
     /// What is known of the file at `path`; a directory is no value.
@@ -205,12 +188,13 @@ impl Hdfs {
         let received = async {
             let mut bytes = with_room(length)?;
             let mut parts = reader.read_range_stream(range.start as usize, length).boxed();
-            while let Some(part) = self.terms.patience.soon(0, parts.next()).await? {
+            while let Some(part) = retry::within(self.settings.limits, 0, parts.next()).await? {
                 bytes.append_slice(&part?)?;
             }
             Ok::<_, Fault>(Bytes::from(bytes))
         };
-        let received = async { self.terms.patience.soon(length as u64, received).await? };
+        let received =
+            async { retry::within(self.settings.limits, length as u64, received).await? };
         let (bytes, again) = try_join!(received, self.status(client, path))?;
         self.pace.received(bytes.len() as u64, begun.elapsed());
         match tag(&again) == tag(&status) && bytes.len() == length {
@@ -227,7 +211,7 @@ impl Hdfs {
         overwrite: bool,
     ) -> Outcome<()> {
         let options =
-            WriteOptions { replication: self.terms.replication, ..WriteOptions::default() };
+            WriteOptions { replication: self.settings.replication, ..WriteOptions::default() };
         let name = format!("{path}.{}{PARTIAL}", unique_name());
         let mut aside = Aside { client, path: name, is_kept: false };
         let mut file = self.answer(aside.client.create(&aside.path, options)).await?;
@@ -238,7 +222,7 @@ impl Hdfs {
             }
             file.close().await
         };
-        self.terms.patience.soon(length, sent).await??;
+        retry::within(self.settings.limits, length, sent).await??;
         self.answer(aside.client.rename(&aside.path, path, overwrite)).await?;
         aside.is_kept = true;
         Ok(())
@@ -249,7 +233,7 @@ impl Hdfs {
         self.call(path, |client| async move {
             let mut found = Vec::new();
             let listing = client.list_status_iter(path, recursive);
-            while let Some(status) = self.terms.patience.soon(0, listing.next()).await? {
+            while let Some(status) = retry::within(self.settings.limits, 0, listing.next()).await? {
                 match status {
                     // A file, which is not below itself.
                     Ok(status) if status.path == path => {}
@@ -263,9 +247,11 @@ impl Hdfs {
         })
         .await
     }
+}
 
-    /// Removes all that is below `name`, each directory there at once.
-    pub(super) async fn delete_below(&self, name: &Path) -> Result<()> {
+#[async_trait]
+impl FileSystem for Hdfs {
+    async fn delete_below(&self, name: &Path) -> Result<()> {
         let path = absolute(name);
         let doomed = match name.as_ref().is_empty() {
             true => {
@@ -289,8 +275,7 @@ impl Hdfs {
         Ok(())
     }
 
-    /// Removes the directories above `name` that hold nothing any more, up to `top` and not it.
-    pub(super) async fn prune(&self, name: &Path, top: &str) -> Result<()> {
+    async fn prune(&self, name: &Path, top: &str) -> Result<()> {
         let mut name = name.as_ref();
         while let Some((folder, _)) = name.rsplit_once('/')
             && folder.len() > top.len()
@@ -313,8 +298,7 @@ impl Hdfs {
         Ok(())
     }
 
-    /// Moves the file or directory `from` to `to`, where nothing is.
-    pub(super) async fn move_tree(&self, from: &Path, to: &Path) -> Result<()> {
+    async fn move_tree(&self, from: &Path, to: &Path) -> Result<()> {
         let (source, target) = (absolute(from), absolute(to));
         let (source, target) = (source.as_str(), target.as_str());
         let folder = target.rsplit_once('/').map_or("/", |(folder, _)| folder);

@@ -7,8 +7,8 @@ use object_store::Error;
 use object_store::client::{HttpError, HttpErrorKind};
 use zarrix_codec::memory::Refused;
 
-use super::STORE;
-
+/// What errors and messages call the file system.
+pub(crate) const STORE: &str = "HDFS";
 /// Exceptions of the server, by the last part of their class: nothing is at a path.
 const ABSENT: [&str; 2] = ["FileNotFoundException", "ParentNotDirectoryException"];
 const DENIED: [&str; 4] = [
@@ -31,7 +31,7 @@ const NO_DATANODES: &str = "could only be written to";
 
 /// Why a call failed.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     Hdfs(HdfsError),
     /// Already in the words of stores.
     Told(Error),
@@ -69,7 +69,7 @@ fn class(error: &HdfsError) -> Option<&str> {
 }
 
 /// Whether an error says that nothing is there, which is an answer.
-pub(super) fn is_absent(error: &HdfsError) -> bool {
+pub(crate) fn is_absent(error: &HdfsError) -> bool {
     matches!(error, HdfsError::FileNotFound(_))
         || class(error).is_some_and(|class| ABSENT.contains(&class))
 }
@@ -83,13 +83,13 @@ fn is_denied(error: &HdfsError) -> bool {
 
 impl Fault {
     /// A range of a value of `size` that begins behind its end, as HTTP calls it.
-    pub(super) fn beyond_end(size: u64) -> Self {
+    pub(crate) fn beyond_end(size: u64) -> Self {
         let reason = format!("status code: 416 Range Not Satisfiable: the value has {size} bytes");
         Self::Told(Error::Generic { store: STORE, source: reason.into() })
     }
 
     /// Whether the same call may work later.
-    pub(super) fn is_passing(&self) -> bool {
+    pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Changed | Self::Late(_) => true,
             Self::Told(_) => false,
@@ -110,7 +110,7 @@ impl Fault {
     }
 
     /// The error of a call on `path`.
-    pub(super) fn at(self, path: &str) -> Error {
+    pub(crate) fn at(self, path: &str) -> Error {
         let error = match self {
             Self::Told(error) => return error,
             Self::Late(error) => return Error::Generic { store: STORE, source: Box::new(error) },

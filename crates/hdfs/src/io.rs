@@ -21,9 +21,7 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::Notify;
-
-use crate::process::{self, ForkHooks, PerProcess};
-use crate::sys;
+use zarrix_store::process::{self, ForkHooks, PerProcess};
 
 /// Longest that a fork waits for a thread that is in the middle of something.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -109,7 +107,7 @@ impl Pause {
 }
 
 /// What drives the sockets of this process.
-pub(super) fn handle() -> io::Result<Handle> {
+pub(crate) fn handle() -> io::Result<Handle> {
     let io = IO.get().as_ref();
     io.map(|io| io.handle.clone()).map_err(|error| io::Error::new(error.kind(), error.to_string()))
 }
@@ -155,7 +153,7 @@ fn bury(marker: RawFd, inode: u64) -> io::Result<()> {
             let status = std::fs::metadata(descriptor_path(descriptor));
             // What the child has closed and opened anew since is its own.
             if status.is_ok_and(|is| is.file_type().is_socket() && is.ino() == inode) {
-                sys::replace(dead.as_raw_fd(), descriptor)?;
+                process::replace_descriptor(dead.as_raw_fd(), descriptor)?;
             }
         }
     }
@@ -172,13 +170,13 @@ fn waiting(line: &str) -> Option<(RawFd, u64)> {
 }
 
 /// A future of which no step is under way while this process forks.
-pub(super) struct Gated<'a, T> {
+pub(crate) struct Gated<'a, T> {
     /// `None` only while it is dropped.
     inner: Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>,
 }
 
 impl<'a, T> Gated<'a, T> {
-    pub(super) fn new(inner: impl Future<Output = T> + Send + 'a) -> Self {
+    pub(crate) fn new(inner: impl Future<Output = T> + Send + 'a) -> Self {
         Self { inner: Some(Box::pin(inner)) }
     }
 }

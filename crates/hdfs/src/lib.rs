@@ -1,0 +1,22 @@
+//! HDFS, spoken natively: the namenode's calls and the datanodes' blocks.
+//!
+//! A crate of its own, because it brings 32 others; what is built without it has no native HDFS and
+//! nothing else less. Nothing below knows it: [`HDFS`] is a [`Protocol`] of the store crate, which
+//! whoever opens an `hdfs://` address passes to it.
+
+mod failure;
+mod io;
+mod options;
+mod retry;
+mod store;
+
+use zarrix_store::protocol::Protocol;
+
+/// Hadoop's distributed file system.
+pub static HDFS: Protocol = Protocol {
+    scheme: "hdfs://",
+    name: "HDFS",
+    // The user's name, and properties of Hadoop, which are in files that anyone may read.
+    has_secret_options: false,
+    connect: store::connect,
+};

@@ -1,0 +1,53 @@
+//! What the options of a store are to Hadoop.
+
+use zarrix_store::protocol::{Limits, Terms};
+
+/// Options that are ours; all others are properties of Hadoop by their own names.
+const USER_OPTION: &str = "user";
+const REPLICATION_OPTION: &str = "replication";
+/// Namenodes that are asked one after the other before a request counts as failed.
+const FAILOVERS: u32 = 3;
+
+/// What opens a file system, and how it is written to.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Of the namenode or the name service; without a host, the one that Hadoop's files name.
+    pub url: String,
+    pub user: Option<String>,
+    /// Copies of each block; what the file system does where it is not said.
+    pub replication: Option<u32>,
+    /// Properties that go before those of Hadoop's files.
+    pub properties: Vec<(String, String)>,
+    pub limits: Limits,
+}
+
+impl Settings {
+    /// An error is the reason, for a person.
+    pub(crate) fn new(terms: &Terms) -> Result<Self, String> {
+        let silence = terms.limits.attempt.as_millis().to_string();
+        let mut settings = Self {
+            url: terms.url.clone(),
+            user: None,
+            replication: None,
+            // As long as our own limits, so that ours decide what comes then.
+            properties: vec![
+                ("dfs.client.socket-timeout".to_owned(), silence),
+                ("dfs.client.failover.max.attempts".to_owned(), FAILOVERS.to_string()),
+                ("dfs.client.failover.sleep.base.millis".to_owned(), "50".to_owned()),
+            ],
+            limits: terms.limits,
+        };
+        for (name, value) in &terms.options {
+            match name.as_str() {
+                USER_OPTION => settings.user = Some(value.clone()),
+                REPLICATION_OPTION => {
+                    let copies = value.parse().ok().filter(|copies| (1..=512).contains(copies));
+                    settings.replication =
+                        Some(copies.ok_or_else(|| "replication is from 1 to 512".to_owned())?);
+                }
+                property => settings.properties.push((property.to_owned(), value.clone())),
+            }
+        }
+        Ok(settings)
+    }
+}

@@ -1,0 +1,119 @@
+//! Clients for a place, each with our transport below it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::http::HttpBuilder;
+use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
+
+use super::cache::Cache;
+use super::pace::Pace;
+use super::place::{CACHE_BYTES_OPTION, CACHE_OPTION, HEADER_OPTION, PATIENCE, Place, Service};
+use super::protocol::{FileSystem, Limits, Terms};
+use super::redirect;
+use super::transport::Connector;
+use crate::Result;
+
+const ALLOW_HTTP_OPTION: &str = "allow_http";
+/// What a cache may take of the disk, where the options do not say.
+const CACHE_BYTES: u64 = 10 << 30;
+
+/// A client, and the same as a file system where it is one.
+type Connected = (Arc<dyn ObjectStore>, Option<Arc<dyn FileSystem>>);
+
+/// A client for the bucket; no connection is made yet.
+pub(super) fn connect(place: &Place, pace: &Arc<Pace>) -> Result<Connected> {
+    let patience = place.patience()?;
+    let (terms, retry) = (terms(place)?, retry(place)?);
+    let client = ClientOptions::new()
+        .with_user_agent(terms.agent.clone())
+        .with_timeout_disabled()
+        .with_connect_timeout(terms.connect_timeout)
+        .with_pool_idle_timeout(terms.idle_timeout);
+    let connector = Connector { pace: Arc::clone(pace), patience, terms };
+    let options = place.service_options();
+    let unknown = |name: &str| place.invalid(&format!("there is no option {name:?}"));
+    let failed = |error: object_store::Error| place.invalid(&error.to_string());
+    macro_rules! build {
+        ($builder:expr, $key:ty) => {{
+            let mut builder = $builder
+                .with_client_options(client)
+                .with_retry(retry)
+                .with_http_connector(connector);
+            for (name, value) in options {
+                let key: $key = name.parse().map_err(|_| unknown(name))?;
+                builder = builder.with_config(key, value);
+            }
+            Arc::new(builder.build().map_err(failed)?)
+        }};
+    }
+    let store: Arc<dyn ObjectStore> = match place.service {
+        Service::S3 => {
+            build!(AmazonS3Builder::new().with_bucket_name(&place.bucket), AmazonS3ConfigKey)
+        }
+        Service::Gcs => build!(
+            GoogleCloudStorageBuilder::new().with_bucket_name(&place.bucket),
+            GoogleConfigKey
+        ),
+        Service::Azure => {
+            build!(MicrosoftAzureBuilder::new().with_container_name(&place.bucket), AzureConfigKey)
+        }
+        Service::Other(protocol) => {
+            let tree =
+                (protocol.connect)(further(place, pace)?).map_err(|why| place.invalid(&why))?;
+            return Ok((Arc::clone(&tree) as Arc<dyn ObjectStore>, Some(tree)));
+        }
+        Service::Http => build!(HttpBuilder::new().with_url(&place.bucket), ClientConfigKey),
+    };
+    Ok((store, None))
+}
+
+/// The folder of answers that is to be used, if one is.
+pub(super) fn cache(place: &Place) -> Result<Option<Cache>> {
+    let Some(folder) = place.options.get(CACHE_OPTION) else { return Ok(None) };
+    let bytes = place.options.get(CACHE_BYTES_OPTION).map(|text| text.parse());
+    let bytes = bytes.unwrap_or(Ok(CACHE_BYTES));
+    let bytes = bytes.map_err(|_| place.invalid("cache_bytes is a number of bytes"))?;
+    Cache::new(folder, bytes).map(Some).map_err(|reason| place.invalid(&reason))
+}
+
+/// What opens a server whose protocol another crate speaks.
+fn further(place: &Place, pace: &Arc<Pace>) -> Result<Terms> {
+    let limits = Limits {
+        total: place.timeout()?,
+        attempt: place.patience()?,
+        retries: place.max_retries()?,
+    };
+    let options = place.service_options();
+    let options = options.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    Ok(Terms { url: place.url(""), options, limits, pace: Arc::clone(pace) })
+}
+
+fn retry(place: &Place) -> Result<RetryConfig> {
+    let max_retries = place.max_retries()? as usize;
+    let (init_backoff, max_backoff) = (Duration::from_millis(50), Duration::from_secs(5));
+    let backoff = BackoffConfig { init_backoff, max_backoff, base: 2.0 };
+    Ok(RetryConfig { backoff, max_retries, retry_timeout: place.timeout()? })
+}
+
+/// What opens connections for requests with the caller's headers.
+fn terms(place: &Place) -> Result<redirect::Terms> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &place.options {
+        let Some(name) = name.strip_prefix(HEADER_OPTION) else { continue };
+        let name = HeaderName::try_from(name).map_err(|_| place.invalid("a header's name"))?;
+        let value = HeaderValue::try_from(value);
+        headers.insert(name, value.map_err(|_| place.invalid("a header's value"))?);
+    }
+    Ok(redirect::Terms {
+        headers,
+        agent: HeaderValue::from_static(concat!("zarrix/", env!("CARGO_PKG_VERSION"))),
+        connect_timeout: PATIENCE.min(Duration::from_secs(5)).min(place.timeout()?),
+        idle_timeout: Duration::from_secs(30),
+        allow_http: place.options.get(ALLOW_HTTP_OPTION).is_some_and(|value| value == "true"),
+    })
+}
