@@ -20,7 +20,8 @@ import pytest
 import zarrix as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarrix._dtypes.objects import ElementCodec, as_elements
+from zarrix._codecs.objects import ElementCodec
+from zarrix._dtypes.variable import as_elements
 from zarrix.errors import CodecError, CorruptChunkError, MetadataError
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "objects"

@@ -20,9 +20,9 @@ from zarrix._array.like import chunks_of, take_like, take_storage
 from zarrix._array.source import in_memory, safe_source
 from zarrix._array.sparse import fill_from
 from zarrix._array.v3_properties import ArrayConfig
+from zarrix._codecs.object_advice import objects_without_codec
 from zarrix._codecs.python_codecs import compression_config
-from zarrix._dtypes.object_advice import objects_without_codec
-from zarrix._dtypes.objects import object_codec_of
+from zarrix._dtypes.variable import object_codec_of
 from zarrix._errors import (
     ArrayNotFoundError,
     ContainsArrayError,

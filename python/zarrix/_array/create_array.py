@@ -18,9 +18,9 @@ from zarrix._array.source import in_memory, safe_source
 from zarrix._array.sparse import fill_from
 from zarrix._array.v3_properties import ArrayConfig
 from zarrix._codecs.normalize import numcodecs_config
-from zarrix._dtypes.object_advice import objects_without_codec
-from zarrix._dtypes.objects import OBJECT, dtype_in_3, object_codec_of
+from zarrix._codecs.object_advice import objects_without_codec
 from zarrix._dtypes.text_values import as_text
+from zarrix._dtypes.variable import OBJECT, dtype_in_3, object_codec_of
 from zarrix._errors import BadCompressorError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata

@@ -8,7 +8,7 @@ import numpy as np
 
 from zarrix._array.array import Array
 from zarrix._codecs.encodable import for_a_new_array
-from zarrix._dtypes.objects import dtype_in_3
+from zarrix._dtypes.variable import dtype_in_3
 from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.keywords import Format
 from zarrix._nodes import nodes

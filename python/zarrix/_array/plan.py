@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zarrix._display.printable import counted
-from zarrix._dtypes.objects import is_variable
+from zarrix._dtypes.variable import is_variable
 from zarrix._selection.fancy import Indexer
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from weakref import WeakSet
 import numpy as np
 
 from zarrix._array.writer_thread import Block, Storing
-from zarrix._dtypes.objects import as_elements
+from zarrix._dtypes.variable import as_elements
 from zarrix._errors import WriterError
 from zarrix._runtime.config import config
 from zarrix._selection.values import fill_element

@@ -22,7 +22,7 @@ from zarrix._codecs.encoder_options import LOSSY, DecodeOnly, encodable
 from zarrix._codecs.extensions import ELEMENTWISE, EXTENSIONS, Bound, words_of
 from zarrix._codecs.native import link_codec
 from zarrix._codecs.python_codecs import ForeignCodecs, Run, number_slots
-from zarrix._dtypes.objects import SERIALIZERS, data_type_name, is_variable
+from zarrix._dtypes.variable import SERIALIZERS, data_type_name, is_variable
 from zarrix._errors import MetadataError, UnknownCodecError, shorten
 
 __all__ = [

@@ -17,7 +17,7 @@ import numpy as np
 from zarrix._codecs.chain import dtype_after
 from zarrix._codecs.extensions import EXTENSIONS
 from zarrix._codecs.native import BYTES
-from zarrix._dtypes.objects import data_type_name, is_variable
+from zarrix._dtypes.variable import data_type_name, is_variable
 from zarrix._errors import BadCompressorError
 
 __all__ = ["check_domains"]

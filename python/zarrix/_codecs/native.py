@@ -18,7 +18,7 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._codecs.encoder_options import LOSSY, DecodeOnly, encodable, takes
-from zarrix._dtypes.objects import OBJECT_CODECS
+from zarrix._codecs.objects import OBJECT_CODECS
 from zarrix._errors import MetadataError
 
 __all__ = ["BYTES", "NATIVE", "Link", "link_codec", "spelled_pcodec"]

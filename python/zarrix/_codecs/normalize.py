@@ -13,7 +13,7 @@ import numpy as np
 
 from zarrix._codecs.chain import ARRAY_TO_ARRAY, INDEX_CODECS, dtype_after, has_order, split_chain
 from zarrix._codecs.python_codecs import codec_config
-from zarrix._dtypes.objects import SERIALIZERS, data_type_name, is_variable
+from zarrix._dtypes.variable import SERIALIZERS, data_type_name, is_variable
 from zarrix._errors import BadCompressorError
 
 __all__ = [

@@ -23,7 +23,7 @@ import numpy as np
 
 from zarrix._codecs.encodable import encodable_config
 from zarrix._codecs.native import BYTES, NATIVE, link_codec
-from zarrix._dtypes.objects import is_variable
+from zarrix._dtypes.variable import is_variable
 from zarrix._errors import BadCompressorError, UnknownCodecError, suggestion
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Any
 
 from zarrix._display.labels import byte_count, type_name
 from zarrix._display.printable import printable
-from zarrix._dtypes.objects import is_variable
+from zarrix._dtypes.variable import is_variable
 from zarrix._errors import shorten
 from zarrix._metadata.array import ArrayMetadata
 

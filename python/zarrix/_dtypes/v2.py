@@ -16,10 +16,12 @@ import base64
 import binascii
 import math
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from zarrix._dtypes.variable import ragged_dtype
 from zarrix._errors import MetadataError, shorten
 from zarrix._runtime.config import config
 
@@ -27,8 +29,10 @@ __all__ = [
     "check_element",
     "decode_dtype",
     "decode_fill_value",
+    "decode_object_fill",
     "encode_dtype",
     "encode_fill_value",
+    "encode_object_fill",
     "fill_value_bytes",
     "is_zero",
     "normalize_fill_value",
@@ -443,6 +447,28 @@ def _lenient_base64(document: Any) -> Any:
         return base64.standard_b64decode(document)
     except (TypeError, ValueError, binascii.Error):
         return document
+
+
+def encode_object_fill(value: Any, codec_id: str | None) -> Any:
+    """The JSON of a fill value; bytes, which zarr 2.18 cannot write, as in zarr-python 3."""
+    if isinstance(value, bytes) and codec_id == "vlen-bytes":
+        return base64.standard_b64encode(value).decode("ascii")
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value
+
+
+def decode_object_fill(document: Any, config: Mapping[str, Any] | None) -> Any:
+    """The fill value for the JSON in a document of an array with this object codec."""
+    codec_id = None if config is None else config.get("id")
+    if codec_id == "vlen-bytes" and isinstance(document, str):
+        try:
+            return base64.b64decode(document, validate=True)
+        except (ValueError, binascii.Error):
+            return document.encode()
+    if codec_id == "vlen-array" and isinstance(document, list) and config is not None:
+        return np.array(document, ragged_dtype(config["dtype"]))
+    return document
 
 
 def fill_value_bytes(value: Any, dtype: np.dtype[Any]) -> bytes | None:

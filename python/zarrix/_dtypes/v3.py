@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._dtypes.objects import BYTES, STRING, VARIABLE_TYPES, data_type_name, is_variable
 from zarrix._dtypes.v2 import check_element, without_notes
+from zarrix._dtypes.variable import BYTES, STRING, VARIABLE_TYPES, data_type_name, is_variable
 from zarrix._errors import MetadataError, shorten, suggestion
 
 __all__ = [

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from zarrix._dtypes.objects import BYTES, STRING, is_variable, object_codec_of
 from zarrix._dtypes.v2 import decode_dtype, encode_dtype
 from zarrix._dtypes.v3 import (
     as_dtype,
@@ -26,6 +25,7 @@ from zarrix._dtypes.v3 import (
     default_fill,
     encode_fill,
 )
+from zarrix._dtypes.variable import BYTES, STRING, is_variable, object_codec_of
 
 __all__ = [
     "Bool",

@@ -15,7 +15,7 @@ from typing import Any
 from zarrix._array.create import ARRAY_KEYWORDS
 from zarrix._array.sparse import grid_of, sparse_regions
 from zarrix._codecs.encodable import for_a_new_array
-from zarrix._dtypes.objects import dtype_in_3
+from zarrix._dtypes.variable import dtype_in_3
 from zarrix._errors import CopyError, check_keywords
 from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
 from zarrix._hierarchy.h5py_source import attributes_of, fill_value_of, is_h5py, shape_of, stored_as

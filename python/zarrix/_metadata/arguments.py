@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._dtypes.objects import object_codec_of
 from zarrix._dtypes.v2 import require_supported, without_notes
+from zarrix._dtypes.variable import object_codec_of
 from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_chunks
 
 __all__ = [

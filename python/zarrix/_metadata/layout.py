@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarrix import _engine
 from zarrix._codecs.chain import bind_chain
+from zarrix._codecs.objects import ElementCodec
 from zarrix._codecs.python_codecs import ForeignCodecs, bind
-from zarrix._dtypes.objects import SERIALIZERS, ElementCodec, data_type_name, is_variable
 from zarrix._dtypes.v2 import fill_value_bytes
+from zarrix._dtypes.variable import SERIALIZERS, data_type_name, is_variable
 from zarrix._errors import MetadataError
 from zarrix._runtime.config import config
 

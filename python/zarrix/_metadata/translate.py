@@ -16,10 +16,9 @@ from zarrix._codecs.chain import split_chain, stored_order
 from zarrix._codecs.encodable import encodable_config, encodable_document
 from zarrix._codecs.normalize import numcodecs_config
 from zarrix._codecs.python_codecs import codec_config
-from zarrix._dtypes.objects import OBJECT, SERIALIZERS, VARIABLE_TYPES, data_type_name, is_variable
-from zarrix._dtypes.objects import encode_fill as encode_object_fill
-from zarrix._dtypes.v2 import encode_dtype, encode_fill_value
+from zarrix._dtypes.v2 import encode_dtype, encode_fill_value, encode_object_fill
 from zarrix._dtypes.v3 import data_type_of, encode_fill, same_bytes
+from zarrix._dtypes.variable import OBJECT, SERIALIZERS, VARIABLE_TYPES, data_type_name, is_variable
 from zarrix._errors import MetadataError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata

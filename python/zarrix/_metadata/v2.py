@@ -18,15 +18,18 @@ from typing import Any
 import numpy as np
 
 from zarrix._codecs.domains import check_domains
+from zarrix._codecs.objects import OBJECT_CODECS
 from zarrix._codecs.python_codecs import codec_config, normalize_compressor, normalize_filters
-from zarrix._dtypes.objects import OBJECT_CODECS, decode_fill, encode_fill, is_variable
 from zarrix._dtypes.v2 import (
     decode_dtype,
     decode_fill_value,
+    decode_object_fill,
     encode_dtype,
     encode_fill_value,
+    encode_object_fill,
     normalize_fill_value,
 )
+from zarrix._dtypes.variable import is_variable
 from zarrix._errors import MetadataError, human_readable_size, shorten
 from zarrix._metadata.arguments import (
     normalize_chunks,
@@ -191,7 +194,7 @@ def parse_array(
         if not filters or filters[0]["id"] not in OBJECT_CODECS:
             allowed = f"a list that begins with what stores objects: {', '.join(OBJECT_CODECS)}"
             raise _wrong(where, "filters", members["filters"], allowed)
-        fill_value = decode_fill(fill_value, filters[0])
+        fill_value = decode_object_fill(fill_value, filters[0])
     return _assemble(
         shape=shape,
         chunk_shape=chunk_shape,
@@ -215,7 +218,7 @@ def array_document(metadata: ArrayMetadata) -> bytes:
     filters = metadata.filters
     fill_value = encode_fill_value(metadata.fill_value, metadata.dtype)
     if is_variable(metadata.dtype):
-        fill_value = encode_fill(fill_value, filters[0]["id"] if filters else None)
+        fill_value = encode_object_fill(fill_value, filters[0]["id"] if filters else None)
     members: dict[str, Any] = {
         **metadata.extra,
         "zarr_format": 2,

@@ -23,7 +23,6 @@ import numpy as np
 from zarrix._codecs.chain import INDEX_CODECS, check_codecs
 from zarrix._codecs.domains import check_domains
 from zarrix._codecs.normalize import chain_documents, complete_chain, with_listed_orders
-from zarrix._dtypes.objects import is_variable
 from zarrix._dtypes.v2 import is_zero, normalize_fill_value
 from zarrix._dtypes.v3 import (
     as_dtype,
@@ -34,6 +33,7 @@ from zarrix._dtypes.v3 import (
     encode_fill,
     same_bytes,
 )
+from zarrix._dtypes.variable import is_variable
 from zarrix._errors import MetadataError, human_readable_size
 from zarrix._metadata.arguments import normalize_chunks, normalize_order, normalize_shape
 from zarrix._metadata.array import ARRAY_ENCODERS, ArrayMetadata

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarrix._dtypes.objects import as_elements
 from zarrix._dtypes.text_values import as_text
+from zarrix._dtypes.variable import as_elements
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -20,7 +20,7 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._display.printable import counted, lines
-from zarrix._dtypes.objects import is_variable
+from zarrix._dtypes.variable import is_variable
 from zarrix._errors import GroupNotFoundError, MetadataError, ZarrixError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata

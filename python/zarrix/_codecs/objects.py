@@ -1,9 +1,7 @@
-"""Variable-length elements: text, bytes, ragged arrays, Python objects.
+"""Codecs for variable-length elements: text, bytes, ragged arrays, Python objects.
 
-In memory they are an array of objects, or of NumPy strings. In a chunk they are encoded by an
-object codec, which is the first array-to-bytes codec of the chain. The engine moves them like all
-other elements. It asks an `ElementCodec` only whether they are text or bytes; all other elements
-are encoded and decoded chunk by chunk in Python.
+The engine moves these elements like all others. It asks an `ElementCodec` only whether they are
+text or bytes; all other elements are encoded and decoded chunk by chunk in Python.
 
 The codecs here store the same bytes as those of numcodecs. We do not use the latter, because they
 trust the chunk: a wrong count or shape in it makes them allocate that much, and is an error here.
@@ -12,8 +10,6 @@ Unpickling executes code, and needs ``allow_pickle=True`` from the caller.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import math
 import struct
@@ -22,129 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._dtypes.variable import ragged_dtype
 from zarrix._errors import MetadataError, shorten
 
-__all__ = [
-    "BYTES",
-    "OBJECT",
-    "OBJECT_CODECS",
-    "SERIALIZERS",
-    "STRING",
-    "VARIABLE_TYPES",
-    "ElementCodec",
-    "as_elements",
-    "data_type_name",
-    "decode_fill",
-    "dtype_in_3",
-    "encode_fill",
-    "is_variable",
-    "object_codec_of",
-]
+__all__ = ["OBJECT_CODECS", "ElementCodec"]
 
-DType = np.dtype[Any]
 Config = Mapping[str, Any]
-
-OBJECT: DType = np.dtype(object)
-"""Any object that the object codec of the array accepts."""
-
-
-def _named(data_type: str) -> DType:
-    # h5py marks its objects in the same way. NumPy copies the mark, and ignores it when it compares
-    # dtypes.
-    return np.dtype("O", metadata={"data_type": data_type})
-
-
-STRING: DType = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else _named("string")
-"""Variable-length text in v3: NumPy strings, or objects with NumPy older than 2."""
-
-BYTES: DType = _named("variable_length_bytes")
-"""Variable-length bytes in v3."""
-
-VARIABLE_TYPES: dict[str, DType] = {
-    "string": STRING,
-    "variable_length_bytes": BYTES,
-    # Names that earlier versions of zarr-python 3 and other programs wrote.
-    "variable_length_utf8": STRING,
-    "bytes": BYTES,
-}
-"""The variable-length v3 data types, by all of their names."""
-
-SERIALIZERS = {"string": "vlen-utf8", "variable_length_bytes": "vlen-bytes"}
-"""The codecs that encode them to bytes."""
-
-_SHORTHANDS = {
-    "str": "vlen-utf8",
-    "string": "vlen-utf8",
-    "variable_length_utf8": "vlen-utf8",
-    "bytes": "vlen-bytes",
-    "variable_length_bytes": "vlen-bytes",
-}
-
-
-def is_variable(dtype: DType) -> bool:
-    """Whether a dtype is variable-length."""
-    return dtype.kind in "OT"
-
-
-def dtype_in_3(source: Any) -> Any:
-    """The dtype of a v3 copy of an array; in v3, text and bytes are data types."""
-    if source.dtype != OBJECT:
-        return source.dtype
-    first = next(iter(getattr(source, "filters", None) or ()), None)
-    return {"vlen-utf8": STRING, "vlen-bytes": BYTES}.get(
-        getattr(first, "codec_id", ""), source.dtype
-    )
-
-
-def data_type_name(dtype: DType) -> str | None:
-    """The v3 data type of a variable-length dtype; None if there is none."""
-    if dtype.kind == "T":
-        return "string"
-    mark: Config = dtype.metadata or {}
-    return mark.get("data_type") if dtype.kind == "O" else None
-
-
-def object_codec_of(dtype: Any) -> tuple[DType, dict[str, Any] | None] | None:
-    """The v2 dtype and object codec for zarr 2.18's names of variable-length elements.
-
-    Parameters
-    ----------
-    dtype : object
-        What a user passes as ``dtype``: ``str``, ``bytes``, ``"array:f4"``, a NumPy string dtype,
-        or a dtype of objects. The codec of the last is None, and the user has to name one.
-
-    Returns
-    -------
-    tuple, or None for other dtypes
-
-    Examples
-    --------
-    >>> object_codec_of("array:i2")
-    (dtype('O'), {'id': 'vlen-array', 'dtype': '<i2'})
-    """
-    to_native = getattr(dtype, "to_native_dtype", None)
-    if to_native is not None:
-        dtype = to_native()
-    if isinstance(dtype, type) and (dtype is np.object_ or not issubclass(dtype, np.generic)):
-        dtype = dtype.__name__.rstrip("_")
-    if isinstance(dtype, str):
-        name, _, element = dtype.partition(":")
-        if name == "array":
-            return OBJECT, {"id": "vlen-array", "dtype": _ragged(element or "f8").str}
-        if name in _SHORTHANDS:
-            return OBJECT, {"id": _SHORTHANDS[name]}
-        return (OBJECT, None) if name in ("object", "O", "|O") else None
-    if not isinstance(dtype, np.dtype) or not is_variable(dtype):
-        return None
-    codec_id = SERIALIZERS.get(data_type_name(dtype) or "")
-    return OBJECT, None if codec_id is None else {"id": codec_id}
-
-
-def _ragged(name: str) -> DType:
-    dtype = np.dtype(name)
-    if dtype.hasobject or dtype.kind == "T" or not dtype.itemsize:
-        raise ValueError(f"'array:{name}': the elements of ragged arrays need a fixed-size dtype")
-    return dtype
 
 
 class ElementCodec:
@@ -363,7 +242,7 @@ def _unlisted(items: Any, count: int) -> Any:
 
 
 def _ragged_arrays(config: Config) -> tuple[Encode, Decode]:
-    dtype = _ragged(config["dtype"])
+    dtype = ragged_dtype(config["dtype"])
 
     def encode(elements: Any) -> bytes:
         flat = elements.reshape(-1, order="A")
@@ -457,81 +336,3 @@ def _maker(name: str, where: str) -> Callable[[Config], tuple[Encode, Decode]]:
             f"pass object_codec= with one of {', '.join(OBJECT_CODECS)}"
         )
     return found
-
-
-# Fill values in v2 documents.
-
-
-def encode_fill(value: Any, codec_id: str | None) -> Any:
-    """The JSON of a fill value; bytes, which zarr 2.18 cannot write, as in zarr-python 3."""
-    if isinstance(value, bytes) and codec_id == "vlen-bytes":
-        return base64.standard_b64encode(value).decode("ascii")
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value
-
-
-def decode_fill(document: Any, config: Config | None) -> Any:
-    """The fill value for the JSON in a document of an array with this object codec."""
-    codec_id = None if config is None else config.get("id")
-    if codec_id == "vlen-bytes" and isinstance(document, str):
-        try:
-            return base64.b64decode(document, validate=True)
-        except (ValueError, binascii.Error):
-            return document.encode()
-    if codec_id == "vlen-array" and isinstance(document, list) and config is not None:
-        return np.array(document, _ragged(config["dtype"]))
-    return document
-
-
-# Values that users write.
-
-
-def as_elements(value: Any, shape: tuple[int, ...]) -> Any:
-    """``value`` as an array of objects that broadcasts to ``shape``.
-
-    An array, or nested lists of the selection's shape, has one element for each. Everything else is
-    one element: a dict, a text, and, if the selection is a single element, a list or an array.
-
-    Parameters
-    ----------
-    value : object
-    shape : tuple of int
-        Of the selection.
-    """
-    if isinstance(value, np.ndarray) and value.dtype.kind == "O" and shape:
-        return value
-    if not shape:
-        if isinstance(value, np.ndarray) and not value.ndim:
-            value = value[()]
-        return _single(value)
-    if isinstance(value, np.ndarray | np.generic):
-        return np.asarray(value).astype(object)
-    if isinstance(value, list | tuple):
-        return _nested(value, shape)
-    if hasattr(value, "__array__"):
-        return np.asarray(value, object)
-    return _single(value)
-
-
-def _single(value: Any) -> Any:
-    element = np.empty((), object)
-    element.fill(value)
-    return element
-
-
-def _nested(value: Any, shape: tuple[int, ...]) -> Any:
-    """Nested lists, as deep as ``shape`` and no deeper: everything below is an element."""
-    lengths: list[int] = []
-    level: list[Any] = [value]
-    while len(lengths) < len(shape):
-        sizes = {len(one) if isinstance(one, list | tuple | np.ndarray) else -1 for one in level}
-        if len(sizes) != 1 or sizes == {-1} or any(_is_scalar(one) for one in level):
-            break
-        lengths.append(sizes.pop())
-        level = [inner for one in level for inner in one]
-    return np.fromiter(level, object, len(level)).reshape(lengths)
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and not value.ndim

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._dtypes.objects import OBJECT_CODECS
+from zarrix._codecs.objects import OBJECT_CODECS
 from zarrix._errors import MetadataError, shorten
 
 __all__ = ["objects_without_codec"]
