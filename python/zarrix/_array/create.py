@@ -126,7 +126,7 @@ def create(
     synchronizer : mapping of key to lock, optional
         Held during writes in addition to the engine's own locks, which need no setting up.
     overwrite : bool
-        Replace what is at ``path``. What is not Zarr's is never deleted.
+        Replace what is at ``path``. Files that do not belong to Zarr are never deleted.
     path : str, optional
         Where in the store; parent groups are made.
     chunk_store : Store, mapping, str or Path, optional
@@ -136,6 +136,7 @@ def create(
     cache_metadata, cache_attrs : bool
         False reads metadata (attributes) again before every use.
     read_only : bool
+        Refuse changes through the array that is returned.
     object_codec : codec, optional
         What stores the elements of ``dtype=object``: numcodecs' ``VLenUTF8``, ``VLenBytes``,
         ``VLenArray``, ``JSON``, ``MsgPack``, ``Categorize`` or ``Pickle``. ``dtype=str``,
@@ -146,25 +147,26 @@ def create(
         False leaves chunks that hold only the fill value out of the store. By default they are
         stored in v2, and left out in v3.
     zarr_version, zarr_format : {2, 3}, optional
+        The same, by two names.
     meta_array : ndarray, optional
+        Accepted for zarr 2.18; results are NumPy arrays.
     allow_pickle : bool
         Whether the codec ``pickle`` may be used, which runs what it reads.
+    storage_transformers : sequence
+        Accepted for zarr 2.18; only an empty one.
     durability : {'process', 'fsync'}, optional
         What a finished write survives: the end of this process, or also the loss of power. As
         ``zarrix.config.durability`` says when omitted.
     checksum : bool
         True has damage in chunks noticed whatever the codecs are: zstd frames carry a checksum,
         others get crc32c behind them, in v2 a crc32 filter that zarr 2.18 reads.
-    compression, compression_opts, fillvalue
-        h5py's words for ``compressor`` and ``fill_value``.
-    codecs, shards, serializer, dimension_names, chunk_key_encoding, chunk_shape
-        Ask for v3, and mean what they do in `create_array`; ``codecs`` is the whole chain.
-    compressors, attributes, config, storage_options
-        As in `create_array`.
-    data : array-like, optional
-        What it holds; `array` takes shape and dtype from it, too.
-    mode : {'a', 'w', 'w-', 'x'}, optional
-        ``'w'`` is ``overwrite=True``; the others create only.
+    **kwargs
+        ``compression``, ``compression_opts`` and ``fillvalue`` are h5py's names of ``compressor``
+        and ``fill_value``. ``codecs`` (the whole chain), ``shards``, ``serializer``,
+        ``dimension_names``, ``chunk_key_encoding`` and ``chunk_shape`` ask for v3; they,
+        ``compressors``, ``attributes``, ``config`` and ``storage_options`` mean what they do in
+        `create_array`. ``data`` is what the array holds; `array` takes shape and dtype from it,
+        too. ``mode`` is ``'w'`` for ``overwrite=True``; ``'a'``, ``'w-'`` and ``'x'`` create only.
 
     Returns
     -------
@@ -173,7 +175,9 @@ def create(
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        ``path`` is taken and ``overwrite`` false.
+        Something is stored at ``path`` and ``overwrite`` is false.
+    MetadataError, ValueError, TypeError
+        The arguments do not describe an array.
 
     Examples
     --------
@@ -285,25 +289,127 @@ def _from_h5py(compressor: Any, fill_value: Any, kwargs: Mapping[str, Any]) -> t
 
 @takes(CreateKeywords, like=create)
 def empty(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
-    """Create an array whose unwritten elements are left open; keywords as for `create`."""
+    """Create an array whose fill value is undefined: what was never written reads as any value.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    **kwargs
+        As for `create`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path`` and ``overwrite`` is false.
+    MetadataError, ValueError, TypeError
+        The arguments do not describe an array.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.empty((4, 4), chunks=(2, 2), dtype="f4")
+    >>> z.fill_value is None, z.nchunks_initialized
+    (True, 0)
+    """
     return create(shape=shape, fill_value=None, **kwargs)
 
 
 @takes(CreateKeywords, like=create)
 def zeros(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
-    """Create an array that reads as zero where it was never written; keywords as for `create`."""
+    """Create an array that reads as zero where it was never written.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    **kwargs
+        As for `create`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path`` and ``overwrite`` is false.
+    MetadataError, ValueError, TypeError
+        The arguments do not describe an array.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.zeros((10000, 10000), chunks=(1000, 1000), dtype="u1")
+    >>> z[:2, :3]
+    array([[0, 0, 0],
+           [0, 0, 0]], dtype=uint8)
+    """
     return create(shape=shape, fill_value=0, **kwargs)
 
 
 @takes(CreateKeywords, like=create)
 def ones(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
-    """Create an array that reads as one where it was never written; keywords as for `create`."""
+    """Create an array that reads as one where it was never written.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    **kwargs
+        As for `create`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path`` and ``overwrite`` is false.
+    MetadataError, ValueError, TypeError
+        The arguments do not describe an array.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.ones(3)[:]
+    array([1., 1., 1.])
+    """
     return create(shape=shape, fill_value=1, **kwargs)
 
 
 @takes(CreateKeywords, like=create)
 def full(shape: Any, fill_value: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
-    """Create an array that reads as ``fill_value`` where it was never written; else as `create`."""
+    """Create an array that reads as ``fill_value`` where it was never written.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    fill_value : scalar
+        Cast to the dtype.
+    **kwargs
+        As for `create`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path`` and ``overwrite`` is false.
+    MetadataError
+        ``fill_value`` cannot be cast to the dtype (also a ``ValueError``).
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> zarr.full((2, 2), np.nan, dtype="f4")[:]
+    array([[nan, nan],
+           [nan, nan]], dtype=float32)
+    """
     return create(shape=shape, fill_value=fill_value, **kwargs)
 
 
@@ -322,6 +428,15 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     Returns
     -------
     Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path`` and ``overwrite`` is false.
+    TypeError
+        ``data`` are Python objects, and nothing says how they are stored.
+    ValueError
+        ``shape`` differs from that of ``data``, or values cannot be cast to ``dtype``.
 
     Examples
     --------
@@ -393,11 +508,36 @@ def open_array(
     Parameters
     ----------
     store : Store, mapping, str or Path, optional
+        A new one in memory when omitted.
     mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
         ``'r'`` reads, ``'r+'`` reads and writes, and the array must exist; ``'a'`` creates it if it
         does not; ``'w'`` replaces what is there; ``'w-'`` and ``'x'`` fail if something is.
+    shape, chunks, dtype, compressor, fill_value, order : optional
+        As for `create`; used only where an array is created.
+    synchronizer : mapping of key to lock, optional
+        Held during writes in addition to the engine's own locks.
+    filters : list of codecs, optional
+        Used only where an array is created.
+    cache_metadata, cache_attrs : bool
+        False reads metadata (attributes) again before every use.
+    path : str, optional
+        Where in the store.
+    object_codec : codec, optional
+        Used only where an array is created.
+    chunk_store : Store, mapping, str or Path, optional
+        Holds the chunks, if not ``store``.
     storage_options : dict, optional
         For stores named by a URL.
+    partial_decompress : bool, optional
+        Accepted for zarr 2.18; the engine always decodes only what is needed.
+    write_empty_chunks : bool, optional
+        As for `create`.
+    zarr_version, zarr_format : {2, 3}, optional
+        The format to look for, and to create.
+    dimension_separator : {'.', '/'}, optional
+        Used only where an array is created.
+    meta_array : ndarray, optional
+        Accepted for zarr 2.18; results are NumPy arrays.
     allow_pickle : bool
         True loads pickled objects, which may run anything: only for stores that you trust.
     durability : {'process', 'fsync'}, optional
@@ -406,8 +546,8 @@ def open_array(
     checksum : bool
         As for `create`. An array that exists keeps its codecs; only what is written to zstd
         frames of v2 gets a checksum then.
-    shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator, ...
-        As for `create`; they have a meaning only where an array is created.
+    **kwargs
+        More keywords of `create`; used only where an array is created.
 
     Returns
     -------
@@ -419,6 +559,14 @@ def open_array(
         ``'r'`` or ``'r+'`` and no array is there (also a ``FileNotFoundError``).
     ContainsGroupError
         A group is there.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.open_array("data.zarr", mode="w", shape=(4, 6), chunks=(2, 3), dtype="i2")
+    >>> z[0] = 7
+    >>> zarr.open_array("data.zarr", mode="r")[0, :3]
+    array([7, 7, 7], dtype=int16)
     """
     check_mode(mode)
     # Also where they have no meaning: an array that exists keeps its own.
@@ -510,10 +658,31 @@ def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
 
     Parameters
     ----------
-    a : Array or array-like
+    a : Array or ndarray
+        Anything with a shape and a dtype.
     path : Store, mapping, str or Path
+        The store; ``path=`` among the keywords of `open_array` is not taken.
     **kwargs
-        As for `open_array`.
+        As for `open_array`; they come before what ``a`` says.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsGroupError
+        A group is there.
+    ArrayNotFoundError
+        ``mode`` is ``'r'`` or ``'r+'``, and no array is there.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> a = zarr.zeros((100, 100), chunks=(10, 10), dtype="i2")
+    >>> b = zarr.open_like(a, "b.zarr")
+    >>> b.shape, b.chunks, b.dtype
+    ((100, 100), (10, 10), dtype('int16'))
     """
     options = take_like(a, {**kwargs})
     if isinstance(a, Array):
@@ -523,27 +692,125 @@ def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
 
 @takes(LikeKeywords, like=create)
 def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
-    """`empty`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
+    """Create an array like ``a``, with an undefined fill value.
+
+    Parameters
+    ----------
+    a : Array or ndarray
+        Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+    **kwargs
+        As for `create`; they come before what ``a`` says.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path`` and ``overwrite`` is false.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> a = zarr.zeros((4, 6), chunks=(2, 3), dtype="i2")
+    >>> b = zarr.empty_like(a, store="b.zarr")
+    >>> b.shape, b.chunks, b.dtype
+    ((4, 6), (2, 3), dtype('int16'))
+    """
     return empty(**take_like(a, {**kwargs}))
 
 
 @takes(LikeKeywords, like=create)
 def zeros_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
-    """`zeros`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
+    """Create an array like ``a``, that reads as zero where it was never written.
+
+    Parameters
+    ----------
+    a : Array or ndarray
+        Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+    **kwargs
+        As for `create`; they come before what ``a`` says.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path`` and ``overwrite`` is false.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> import numpy as np
+    >>> zarr.zeros_like(np.ones((2, 3), "i4"))[:]
+    array([[0, 0, 0],
+           [0, 0, 0]], dtype=int32)
+    """
     return zeros(**take_like(a, {**kwargs}))
 
 
 @takes(LikeKeywords, like=create)
 def ones_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
-    """`ones`, with shape, chunks, dtype, compressor, order and filters of ``a``."""
+    """Create an array like ``a``, that reads as one where it was never written.
+
+    Parameters
+    ----------
+    a : Array or ndarray
+        Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+    **kwargs
+        As for `create`; they come before what ``a`` says.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path`` and ``overwrite`` is false.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> a = zarr.zeros(4, dtype="i2", compressor=zarr.Zstd(3))
+    >>> zarr.ones_like(a, dtype="f4").compressor
+    Zstd(level=3)
+    """
     return ones(**take_like(a, {**kwargs}))
 
 
 @takes(ArrayKeywords, like=create)
 def full_like(a: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
-    """`full`, with shape, chunks, dtype, compressor, order and filters of ``a``.
+    """Create an array like ``a``, that reads as the fill value where it was never written.
 
-    The fill value is that of ``a`` unless ``fill_value=`` is given.
+    Parameters
+    ----------
+    a : Array or ndarray
+        Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs, order and, where it
+        is an `Array`, the fill value.
+    **kwargs
+        As for `create`; they come before what ``a`` says.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at ``path`` and ``overwrite`` is false.
+    TypeError
+        ``a`` has no fill value, and ``fill_value`` is not given.
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> a = zarr.full(3, 42, dtype="i4")
+    >>> zarr.full_like(a)[:], zarr.full_like(np.zeros(2, "i2"), fill_value=5)[:]
+    (array([42, 42, 42], dtype=int32), array([5, 5], dtype=int16))
     """
     options = {**kwargs}
     if isinstance(a, Array):

@@ -106,7 +106,7 @@ def create_array(
         of several lengths along an axis, as in ``chunks``.
     filters, compressors : codec or iterable of codecs, "auto" or None
         Codecs on arrays, and on bytes, in the order in which they are applied: objects of
-        `zarrix.codecs`, numcodecs objects or dicts. Compressed is with zstd, which notices damage.
+        `zarrix.codecs`, numcodecs objects or dicts. The default compressor is zstd with a checksum.
     serializer : codec or "auto"
         What turns an array into bytes; little-endian elements by default.
     fill_value : scalar, optional
@@ -123,14 +123,26 @@ def create_array(
     storage_options : dict, optional
         For stores named by a URL.
     overwrite : bool
-        Replace what is there. What is not Zarr's is never deleted.
+        Replace what is there. Files that do not belong to Zarr are never deleted.
     config : mapping, optional
         ``{"write_empty_chunks": True}`` stores chunks that hold only the fill value;
         ``{"read_missing_chunks": False}`` makes reading one that is not stored an error.
     write_data : bool
         False takes only shape and dtype from ``data``.
-    compressor, read_only, synchronizer, chunk_store, cache_attrs, durability, checksum
-        As in `zarrix.create`.
+    compressor : codec, optional
+        One compressor, as in `zarrix.create`.
+    read_only : bool
+        Refuse changes through the array that is returned.
+    synchronizer : mapping of key to lock, optional
+        Held during writes in addition to the engine's own locks.
+    chunk_store : Store, mapping, str or Path, optional
+        Holds the chunks, if not ``store``.
+    cache_attrs : bool
+        False reads attributes again before every use.
+    durability : {"process", "fsync"}, optional
+        What a finished write survives, as in `zarrix.create`.
+    checksum : bool
+        Have damage in chunks noticed whatever the codecs are, as in `zarrix.create`.
 
     Returns
     -------
@@ -139,7 +151,9 @@ def create_array(
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        The place is taken and ``overwrite`` false.
+        Something is stored there and ``overwrite`` is false.
+    MetadataError, ValueError, TypeError
+        The arguments do not describe an array.
 
     Examples
     --------
@@ -350,17 +364,47 @@ def from_array(
 
     Parameters
     ----------
+    store : Store, mapping, str or Path, optional
+        A new one in memory when omitted.
     data : Array or array-like
-    chunks, shards, filters, compressors, serializer
+    write_data : bool
+        False takes only shape and dtype from ``data``.
+    name : str, optional
+        Path in the store.
+    chunks, shards, filters, compressors, serializer : optional
         As in `create_array`; "keep" takes those of ``data`` where it is an array of the same
         format.
-    store, write_data, name, fill_value, order, zarr_format, attributes, chunk_key_encoding,
-    dimension_names, storage_options, overwrite, config
-        As in `create_array`; what is omitted is taken from ``data`` where that is an `Array`.
+    fill_value : scalar, optional
+        As in `create_array`, and so are all below; where ``data`` is an `Array`, what is omitted is
+        taken from it.
+    order : {"C", "F"}, optional
+    zarr_format : {3, 2}, optional
+    attributes : mapping, optional
+    chunk_key_encoding : mapping, (name, separator), or object with ``to_dict``; optional
+    dimension_names : iterable of str or None, optional
+    storage_options : dict, optional
+    overwrite : bool
+    config : mapping, optional
 
     Returns
     -------
     Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored there and ``overwrite`` is false.
+    MetadataError, ValueError, TypeError
+        The arguments do not describe an array.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> a = zarr.create_array({}, data=[[1, 2], [3, 4]], chunks=(1, 2), attributes={"unit": "mm"})
+    >>> b = zarr.from_array("b.zarr", data=a, chunks=(2, 2))
+    >>> b[:], b.chunks, b.attrs["unit"]
+    (array([[1, 2],
+           [3, 4]]), (2, 2), 'mm')
     """
     if not (hasattr(data, "shape") and hasattr(data, "dtype")):
         data = np.asanyarray(data)

@@ -67,7 +67,22 @@ def copy(
     Raises
     ------
     CopyError
-        Something is in the way in ``dest`` and ``if_exists`` is ``'raise'``.
+        Something is in the way in ``dest`` and ``if_exists`` is ``'raise'``, or the copy would
+        replace its source.
+    TypeError
+        ``source`` has no name, and none is given.
+    ValueError
+        ``if_exists`` is something else.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> source, dest = zarr.group(), zarr.group()
+    >>> source["a"] = [1, 2, 3]
+    >>> zarr.copy(source["a"], dest, name="b")
+    (1, 0, 24)
+    >>> dest["b"][:]
+    array([1, 2, 3])
     """
     _check_group(dest, create_kws)
     with log_to(log) as logged:
@@ -87,7 +102,49 @@ def copy_all(
     dry_run: bool = False,
     **create_kws: Any,
 ) -> tuple[int, int, int]:
-    """Copy all children of a group into another group; parameters and results as for `copy`."""
+    """Copy all children of a group into another group, and its attributes.
+
+    Parameters
+    ----------
+    source : group of zarrix, zarr-python or h5py
+    dest : group of zarrix, zarr-python or h5py
+    shallow : bool
+        Copy only arrays, and no groups.
+    without_attrs : bool
+        Leave attributes behind.
+    log : function, path or file, optional
+        Gets one line per item.
+    if_exists : {'raise', 'replace', 'skip', 'skip_initialized'}
+        What to do about an array that exists in ``dest``, as for `copy`.
+    dry_run : bool
+        Log what would be done, and change nothing.
+    **create_kws
+        Passed to ``dest.create_dataset``; the rest is taken from ``source``.
+
+    Returns
+    -------
+    n_copied, n_skipped, n_bytes_copied : int
+
+    Raises
+    ------
+    CopyError
+        Something is in the way in ``dest`` and ``if_exists`` is ``'raise'``.
+    ValueError
+        ``if_exists`` is something else.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> source, dest = zarr.group(), zarr.group()
+    >>> source["x/a"] = [1, 2, 3]
+    >>> zarr.copy_all(source, dest, log=print)
+    copy /x
+    copy /x/a (3,) int64
+    all done: 2 copied, 0 skipped, 24 bytes copied
+    (2, 0, 24)
+    >>> list(dest["x"])
+    ['a']
+    """
     _check_group(dest, create_kws)
     counts = Counts(0, 0, 0)
     with log_to(log) as logged:

@@ -98,6 +98,8 @@ class Creating:
         ------
         TypeError
             There is neither a shape nor data, or an array in the place of a shape.
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
 
         Examples
         --------
@@ -128,18 +130,32 @@ class Creating:
         Parameters
         ----------
         name : str
+            Name, or path relative to this group.
         shape : int or tuple of int
-        dtype : dtype
+        dtype : dtype, optional
             Values of it can be cast safely to that of an existing array.
         exact : bool
             It must be the dtype of an existing array.
         **kwargs
             As for `create_dataset`.
 
+        Returns
+        -------
+        Array
+
         Raises
         ------
         TypeError
             An array of another shape or dtype exists.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> first = root.require_dataset("x", shape=3, dtype="i4")
+        >>> first[:] = 5
+        >>> root.require_dataset("x", shape=3, dtype="i4")[:]
+        array([5, 5, 5], dtype=int32)
         """
         path = self._item_path(name)
         node = self._node(path)
@@ -177,9 +193,34 @@ class Creating:
 
     @takes(MemberDataKeywords, like=_create.create, refused=_GIVEN)
     def create(self, name: str, **kwargs: Unpack[MemberDataKeywords]) -> Array:
-        """Create an array; keywords as for `zarrix.create`.
+        """Create an array in this group, empty or from ``data``.
 
-        With ``data=`` shape and dtype are taken from it; ``write_data=False`` takes only those.
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group; parent groups are made.
+        **kwargs
+            As for `zarrix.create`, where ``shape`` is needed. With ``data``, shape and dtype are
+            taken from it; ``write_data=False`` takes only those.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> z = root.create("a", shape=(4, 6), chunks=(2, 3), dtype="i2", fill_value=7)
+        >>> z.name, z.fill_value
+        ('/a', np.int16(7))
         """
         options: dict[str, Any] = {**kwargs}
         data = options.pop("data", None)
@@ -192,45 +233,293 @@ class Creating:
 
     @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
     def empty(self, name: str, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array; keywords as for `zarrix.empty`."""
+        """Create an array in this group whose fill value is undefined.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group; parent groups are made.
+        **kwargs
+            As for `zarrix.empty`, where ``shape`` is needed.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.empty("scratch", shape=(4, 6)).fill_value is None
+        True
+        """
         return self._make(_create.empty, name, **kwargs)
 
     @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
     def zeros(self, name: str, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array; keywords as for `zarrix.zeros`."""
+        """Create an array in this group that reads as zero where it was never written.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group; parent groups are made.
+        **kwargs
+            As for `zarrix.zeros`, where ``shape`` is needed.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.zeros("counts", shape=3, dtype="i4")[:]
+        array([0, 0, 0], dtype=int32)
+        """
         return self._make(_create.zeros, name, **kwargs)
 
     @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
     def ones(self, name: str, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array; keywords as for `zarrix.ones`."""
+        """Create an array in this group that reads as one where it was never written.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group; parent groups are made.
+        **kwargs
+            As for `zarrix.ones`, where ``shape`` is needed.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.ones("weights", shape=3, chunks=2)[:]
+        array([1., 1., 1.])
+        """
         return self._make(_create.ones, name, **kwargs)
 
     @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
     def full(self, name: str, fill_value: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array; keywords as for `zarrix.full`."""
+        """Create an array in this group that reads as ``fill_value`` where it was never written.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group; parent groups are made.
+        fill_value : scalar
+            Cast to the dtype.
+        **kwargs
+            As for `zarrix.full`, where ``shape`` is needed.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.full("depth", -1.0, shape=3)[:]
+        array([-1., -1., -1.])
+        """
         return self._make(_create.full, name, fill_value=fill_value, **kwargs)
 
     @takes(MemberShapeKeywords, like=_create.create, refused=_GIVEN)
     def array(self, name: str, data: Any, **kwargs: Unpack[MemberShapeKeywords]) -> Array:
-        """Create an array that holds ``data``; keywords as for `zarrix.array`."""
+        """Create an array in this group that holds ``data``.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group; parent groups are made.
+        data : array-like
+            Shape and dtype are taken from it.
+        **kwargs
+            As for `zarrix.array`.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.array("a/b", [[1, 2], [3, 4]], chunks=(1, 2))[1]
+        array([3, 4])
+        """
         return self._make(_create.array, name, data, **kwargs)
 
     @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
     def empty_like(self, name: str, data: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array; keywords as for `zarrix.empty_like`."""
+        """Create an array in this group like ``data``, with an undefined fill value.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group; parent groups are made.
+        data : Array or ndarray
+            Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+        **kwargs
+            As for `zarrix.empty_like`.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.empty_like("b", zarr.zeros((4, 6), chunks=(2, 3))).chunks
+        (2, 3)
+        """
         return self._make(_create.empty_like, name, data, **kwargs)
 
     @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
     def zeros_like(self, name: str, data: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array; keywords as for `zarrix.zeros_like`."""
+        """Create an array in this group like ``data``, that reads as zero.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group; parent groups are made.
+        data : Array or ndarray
+            Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+        **kwargs
+            As for `zarrix.zeros_like`.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.zeros_like("b", zarr.ones(3, dtype="i2"))[:]
+        array([0, 0, 0], dtype=int16)
+        """
         return self._make(_create.zeros_like, name, data, **kwargs)
 
     @takes(MemberLikeKeywords, like=_create.create, refused=_GIVEN)
     def ones_like(self, name: str, data: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array; keywords as for `zarrix.ones_like`."""
+        """Create an array in this group like ``data``, that reads as one.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group; parent groups are made.
+        data : Array or ndarray
+            Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+        **kwargs
+            As for `zarrix.ones_like`.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.ones_like("b", zarr.zeros(2))[:]
+        array([1., 1.])
+        """
         return self._make(_create.ones_like, name, data, **kwargs)
 
     @takes(MemberShapeKeywords, like=_create.create, refused=_GIVEN)
     def full_like(self, name: str, data: Any, **kwargs: Unpack[MemberShapeKeywords]) -> Array:
-        """Create an array; keywords as for `zarrix.full_like`."""
+        """Create an array in this group like ``data``, that reads as the fill value.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group; parent groups are made.
+        data : Array or ndarray
+            Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+        **kwargs
+            As for `zarrix.full_like`.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+        TypeError
+            ``data`` has no fill value, and ``fill_value`` is not given.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.full_like("b", zarr.full(2, 5, dtype="u1"))[:]
+        array([5, 5], dtype=uint8)
+        """
         return self._make(_create.full_like, name, data, **kwargs)

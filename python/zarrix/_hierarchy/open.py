@@ -95,7 +95,8 @@ def open(
     Parameters
     ----------
     store : Store, mapping, str or Path, optional
-        A path may lead into a hierarchy: ``open("x.zarr/group/array")``.
+        A path may lead into a hierarchy: ``open("x.zarr/group/array")``. A new store in memory when
+        omitted.
     mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
         ``'r'`` reads, ``'r'`` and ``'r+'`` need something to be there; ``'a'`` creates what is not;
         ``'w'`` replaces what is; ``'w-'`` and ``'x'`` fail if something is.
@@ -103,6 +104,8 @@ def open(
         The format to look for, and to create; what is created has v2 by default.
     path : str, optional
         Where in the store.
+    storage_options : dict, optional
+        For stores named by a URL.
     **kwargs
         As for `open_array` or `open_group`.
 
@@ -215,6 +218,14 @@ def open_group(
         ``'r'`` or ``'r+'`` and no group is there (also a ``FileNotFoundError``).
     ContainsArrayError
         An array is there.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.open_group("data.zarr", mode="w", attributes={"site": "Kiel"})
+    >>> z = root.zeros("temperature/hourly", shape=24, dtype="f4")
+    >>> zarr.open_group("data.zarr", mode="r", path="temperature")
+    <zarrix.hierarchy.Group '/temperature' read-only>
     """
     check_mode(mode)
     asked = _nodes.check_format(zarr_version, zarr_format)
@@ -323,6 +334,15 @@ def open_consolidated(
     ------
     PathNotFoundError
         There is no consolidated metadata (also a ``KeyError`` and a ``ValueError``).
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.open_group("data.zarr", mode="w")
+    >>> z = root.zeros("a/b", shape=3)
+    >>> root = zarr.consolidate_metadata("data.zarr")
+    >>> list(zarr.open_consolidated("data.zarr")["a"].array_keys())
+    ['b']
     """
     if mode not in ("r", "r+"):
         raise ValueError(f"mode is 'r' or 'r+', not {mode!r}: the metadata must be there already")
@@ -422,7 +442,16 @@ def create_hierarchy(
 
     Yields
     ------
-    (str, Array or Group)
+    tuple of (str, Array or Group)
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        Something is stored at one of the paths and ``overwrite`` is false.
+    MetadataError
+        One of ``nodes`` does not describe an array or group.
+    ValueError
+        The nodes have different formats.
 
     Examples
     --------
@@ -484,15 +513,37 @@ def group(
     store : Store, mapping, str or Path, optional
         A new store in memory when omitted.
     overwrite : bool
-        Replace what is there. What is not Zarr's is never deleted.
-    chunk_store, cache_attrs, synchronizer, path, zarr_version, zarr_format, meta_array, attributes
-        As for `open_group`.
-    storage_options, use_consolidated, durability
-        As for `open_group`.
+        Replace what is there. Files that do not belong to Zarr are never deleted.
+    chunk_store : Store, mapping, str or Path, optional
+        As for `open_group`, and so are all below.
+    cache_attrs : bool
+    synchronizer : mapping of key to lock, optional
+    path : str, optional
+    zarr_version, zarr_format : {2, 3}, optional
+    meta_array : ndarray, optional
+    attributes : mapping, optional
+    storage_options : dict, optional
+    use_consolidated : bool or str, optional
+    durability : {'process', 'fsync'}, optional
 
     Returns
     -------
     Group
+
+    Raises
+    ------
+    ContainsArrayError
+        An array is there and ``overwrite`` is false.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> store = zarr.MemoryStore()
+    >>> root = zarr.group(store, attributes={"site": "Kiel"})
+    >>> zarr.group(store).attrs["site"]  # the same group
+    'Kiel'
+    >>> list(zarr.group(store, overwrite=True).attrs)
+    []
     """
     return open_group(
         store,
@@ -512,7 +563,35 @@ def group(
 
 
 def tree(grp: Any, expand: bool | int = False, level: int | None = None) -> TreeViewer:
-    """A hierarchy of zarrix, zarr-python or h5py, drawn as a tree; see `Group.tree`."""
+    """A hierarchy of zarrix, zarr-python or h5py, drawn as a tree.
+
+    Parameters
+    ----------
+    grp : Group, or group of zarr-python or h5py
+    expand : bool or int
+        How many levels are open in the HTML form; True for all.
+    level : int, optional
+        How deep to go; all the way when omitted.
+
+    Returns
+    -------
+    TreeViewer
+        Prints as text; notebooks show it as HTML.
+
+    Raises
+    ------
+    AttributeError
+        On display, if ``grp`` is not a group.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.group()
+    >>> z = root.zeros("a/b", shape=3)
+    >>> zarr.tree(root, level=1)
+    /
+     └── a
+    """
     return TreeViewer(grp, expand=expand, level=level)
 
 

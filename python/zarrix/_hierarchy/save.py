@@ -39,10 +39,17 @@ def save(
     store : Store, mapping, str or Path
     *args : array-like
         Named ``arr_0``, ``arr_1``, ... where they become a group.
+    zarr_version, zarr_format : {2, 3}, optional
+        2 when omitted.
     path : str, optional
         Where in the store.
     **kwargs : array-like
         Named as the keywords.
+
+    Raises
+    ------
+    ValueError
+        Nothing is given to save, or an array cannot be stored; what was there stays.
 
     Examples
     --------
@@ -79,10 +86,24 @@ def save_array(
     ----------
     store : Store, mapping, str or Path
     arr : array-like
+    zarr_version, zarr_format : {2, 3}, optional
+        2 when omitted.
     path : str, optional
         Where in the store.
     **kwargs
         As for `create`: chunks, compressor, ...
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``arr`` cannot be stored; what was there stays.
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> zarr.save_array("data.zip", np.arange(6), chunks=3)
+    >>> zarr.load("data.zip")
+    array([0, 1, 2, 3, 4, 5])
     """
     opened = as_store(store)
     create.array(
@@ -105,7 +126,34 @@ def save_group(
     path: str | None = None,
     **kwargs: Any,
 ) -> None:
-    """Save several arrays as a group; replaces what is there. Parameters as for `save`."""
+    """Save several arrays as a group; replaces what is there.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path
+    *args : array-like
+        Named ``arr_0``, ``arr_1``, ...
+    zarr_version, zarr_format : {2, 3}, optional
+        2 when omitted.
+    path : str, optional
+        Where in the store.
+    **kwargs : array-like
+        Named as the keywords.
+
+    Raises
+    ------
+    ValueError
+        No array is given.
+    TypeError
+        An array cannot be stored; what was there stays.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.save_group("data.zarr", [1, 2, 3], mask=[True, False])
+    >>> sorted(zarr.open("data.zarr", mode="r"))
+    ['arr_0', 'mask']
+    """
     if not args and not kwargs:
         raise ValueError("at least one array must be provided")
     opened = as_store(store)
@@ -133,6 +181,21 @@ class LazyLoader(Mapping[str, Any]):
     Parameters
     ----------
     grp : Group
+
+    Raises
+    ------
+    KeyError
+        On access, if there is no such array.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.save("data.zarr", a=[1, 2], b=[3.0])
+    >>> loaded = zarr.load("data.zarr")
+    >>> loaded
+    <LazyLoader: a, b>
+    >>> loaded["a"]
+    array([1, 2])
     """
 
     __module__ = "zarrix.convenience"
@@ -171,8 +234,12 @@ def load(
     Parameters
     ----------
     store : Store, mapping, str or Path
+    zarr_version : {2, 3}, optional
+        The format to look for; either when omitted.
     path : str, optional
         Where in the store.
+    zarr_format : {2, 3}, optional
+        The same as ``zarr_version``.
 
     Returns
     -------
@@ -182,6 +249,14 @@ def load(
     ------
     PathNotFoundError
         Nothing is there (also a ``FileNotFoundError``).
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.save("data.zarr", [[1, 2], [3, 4]])
+    >>> zarr.load("data.zarr")
+    array([[1, 2],
+           [3, 4]])
     """
     loaded = open(store, "r", path=path, zarr_version=zarr_version, zarr_format=zarr_format)
     return loaded[...] if isinstance(loaded, Array) else LazyLoader(loaded)
