@@ -8,30 +8,20 @@ the door; a keyword that nobody knows is an error that suggests the right one.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
 
+from zarrix._array.arguments import metadata_of_create
 from zarrix._array.array import Array
-from zarrix._array.create_array import V3_ONLY, new_metadata
 from zarrix._array.like import chunks_of, take_like, take_storage
-from zarrix._array.source import in_memory, safe_source
+from zarrix._array.source import safe_source
 from zarrix._array.sparse import fill_from
 from zarrix._array.v3_properties import ArrayConfig
 from zarrix._codecs.object_advice import objects_without_codec
-from zarrix._codecs.python_codecs import compression_config
 from zarrix._dtypes.variable import object_codec_of
-from zarrix._errors import (
-    ArrayNotFoundError,
-    ContainsArrayError,
-    ContainsGroupError,
-)
 from zarrix._metadata.arguments import normalize_order
-from zarrix._metadata.array import ArrayMetadata
-from zarrix._metadata.checksum import with_checksum
-from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.keywords import (
     ArrayKeywords,
     CreateKeywords,
@@ -47,13 +37,12 @@ from zarrix._metadata.keywords import (
     takes,
 )
 from zarrix._nodes import nodes
-from zarrix._nodes.attributes import Attributes, require_json
-from zarrix._nodes.undo import or_nothing
+from zarrix._nodes.attributes import require_json
+from zarrix._nodes.existing import check_mode, existing, require
+from zarrix._nodes.location import Location, in_memory
+from zarrix._nodes.new import new_node
 from zarrix._selection.values import is_lazy
-from zarrix._stores.base import Store
-from zarrix._stores.keys import ZATTRS, key_of
-from zarrix._stores.open import as_store
-from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
+from zarrix._stores.path import normalize_dimension_separator
 
 __all__ = [
     "array",
@@ -69,8 +58,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-
-MODES = ("r", "r+", "a", "w", "w-", "x")
 
 
 @takes(CreateWordKeywords)
@@ -188,16 +175,18 @@ def create(
     if storage_transformers:
         raise ValueError("storage_transformers: there are none that this version knows")
     overwrite = _replaces(kwargs.get("mode"), overwrite)
-    options = kwargs.get("storage_options")
-    opened = in_memory(store, options, durability)
-    opened_chunks = None if chunk_store is None else as_store(chunk_store)
-    where = normalize_storage_path(path)
+    location = Location.of(
+        in_memory(store),
+        path,
+        zarr_version,
+        zarr_format,
+        chunk_store=chunk_store,
+        storage_options=kwargs.get("storage_options"),
+        durability=durability,
+    )
     settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
-    compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
-    metadata = _new_metadata(
-        opened,
-        where,
-        nodes.check_format(zarr_version, zarr_format),
+    metadata = metadata_of_create(
+        location,
         kwargs,
         shape=shape,
         chunks=chunks,
@@ -208,23 +197,23 @@ def create(
         filters=filters,
         object_codec=object_codec,
         dimension_separator=dimension_separator,
+        checksum=checksum,
     )
-    metadata = with_checksum(metadata) if checksum else metadata
-    require_json(kwargs.get("attributes"))
+    location = location.at(location.path, metadata.zarr_format)
+    attributes = kwargs.get("attributes")
+    require_json(attributes)
     data = kwargs.get("data")
     if data is not None and overwrite:
-        data = safe_source(data, opened, where)
-    replaces = nodes.create_array(opened, where, opened_chunks, metadata, overwrite, allow_pickle)
-    with or_nothing(opened, where, opened_chunks, metadata, replaces=replaces):
-        _store_attributes(opened, where, metadata, kwargs)
-        z = Array(
-            opened,
-            path=where,
-            chunk_store=opened_chunks,
+        data = safe_source(data, location)
+    with new_node(
+        location, metadata, overwrite=overwrite, attributes=attributes, allow_pickle=allow_pickle
+    ):
+        z = Array._at(
+            location,
+            require(location, "array"),
             synchronizer=synchronizer,
             cache_metadata=cache_metadata,
             cache_attrs=cache_attrs,
-            zarr_version=metadata.zarr_format,
             meta_array=meta_array,
             checksum=checksum,
             allow_pickle=allow_pickle,
@@ -241,50 +230,6 @@ def _replaces(mode: str | None, overwrite: bool) -> bool:
     if mode not in (None, "a", "w", "w-", "x"):
         raise ValueError(f"mode of create() is 'a', 'w', 'w-' or 'x', not {mode!r}")
     return overwrite or mode == "w"
-
-
-def _new_metadata(
-    store: Store, path: str, asked: Format | None, kwargs: Mapping[str, Any], **arguments: Any
-) -> ArrayMetadata:
-    """The metadata for the arguments of `create`; ``kwargs`` are those of zarr-python 3."""
-    word = next((name for name in V3_ONLY if kwargs.get(name) is not None), None)
-    if word is None and has_lists(arguments.get("chunks")):
-        word = "chunks=[[...], ...]"
-    chosen = nodes.choose_format(store, path, asked, 2, word)
-    names = (*V3_ONLY, "compressors", "attributes")
-    arguments.update({name: kwargs[name] for name in names if kwargs.get(name) is not None})
-    compressor = arguments.pop("compressor")
-    if not (isinstance(compressor, str) and compressor in ("default", "auto")):
-        if "compressors" in arguments:
-            raise ValueError("give compressors= or compressor=, not both")
-        arguments["compressors"] = compressor
-    elif "compressors" not in kwargs:
-        arguments["compressors"] = "auto"
-    if "chunk_shape" in arguments:
-        arguments["chunks"] = arguments.pop("chunk_shape")
-    return new_metadata(store, path, chosen, **arguments)
-
-
-def _store_attributes(
-    store: Store, path: str, metadata: ArrayMetadata, kwargs: Mapping[str, Any]
-) -> None:
-    """In v2 attributes have a document of their own."""
-    if kwargs.get("attributes") and metadata.zarr_format == 2:
-        Attributes(store, key_of(path, ZATTRS)).put(dict(kwargs["attributes"]))
-
-
-def _from_h5py(compressor: Any, fill_value: Any, kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Compressor and fill value, also where they were given in h5py's words."""
-    if isinstance(compressor, str) and compressor == "default":
-        if "compression" in kwargs:
-            compressor = compression_config(kwargs["compression"], kwargs.get("compression_opts"))
-        elif kwargs.get("compression_opts") is not None:
-            raise ValueError("compression_opts= goes with compression=, which is missing")
-    else:
-        for name in ("compression", "compression_opts"):
-            if name in kwargs:
-                warnings.warn(f"{name}= is overridden by compressor=", stacklevel=4)
-    return compressor, kwargs.get("fillvalue", fill_value)
 
 
 @takes(CreateKeywords, like=create)
@@ -572,20 +517,21 @@ def open_array(
     # Also where they have no meaning: an array that exists keeps its own.
     normalize_order(order)
     normalize_dimension_separator(dimension_separator)
-    asked = nodes.check_format(zarr_version, zarr_format)
-    opened = in_memory(store, storage_options, durability)
-    opened_chunks = None
-    if chunk_store is not None:
-        opened_chunks = as_store(chunk_store, storage_options=storage_options)
-    where = normalize_storage_path(path)
+    location = Location.of(
+        in_memory(store),
+        path,
+        zarr_version,
+        zarr_format,
+        chunk_store=chunk_store,
+        storage_options=storage_options,
+        chunk_options=storage_options,
+        durability=durability,
+    )
     settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
-    node = _node or _existing(opened, where, mode, asked)
+    node = existing(location, mode, "array", _node)
     if node is None:
-        compressor, fill_value = _from_h5py(compressor, fill_value, kwargs)
-        metadata = _new_metadata(
-            opened,
-            where,
-            asked,
+        metadata = metadata_of_create(
+            location,
             kwargs,
             shape=shape,
             chunks=chunks,
@@ -596,60 +542,29 @@ def open_array(
             filters=filters,
             object_codec=object_codec,
             dimension_separator=dimension_separator,
+            checksum=checksum,
         )
-        metadata = with_checksum(metadata) if checksum else metadata
-        require_json(kwargs.get("attributes"))
-        replaces = nodes.create_array(
-            opened, where, opened_chunks, metadata, mode == "w", allow_pickle
-        )
-        with or_nothing(opened, where, opened_chunks, metadata, replaces=replaces):
-            _store_attributes(opened, where, metadata, kwargs)
-        asked = metadata.zarr_format
-    return Array(
-        opened,
-        path=where,
+        location = location.at(location.path, metadata.zarr_format)
+        with new_node(
+            location,
+            metadata,
+            overwrite=mode == "w",
+            attributes=kwargs.get("attributes"),
+            allow_pickle=allow_pickle,
+        ):
+            node = require(location, "array")
+    return Array._at(
+        location,
+        node,
         read_only=mode == "r",
-        chunk_store=opened_chunks,
         synchronizer=synchronizer,
         cache_metadata=cache_metadata,
         cache_attrs=cache_attrs,
-        zarr_version=asked,
         meta_array=meta_array,
         checksum=checksum,
         allow_pickle=allow_pickle,
-        _node=node,
         **settings,
     )
-
-
-def check_mode(mode: Any) -> None:
-    """Refuse a mode that is none."""
-    if mode not in MODES:
-        raise ValueError(f"mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
-
-
-def _existing(store: Store, path: str, mode: str, zarr_format: Format | None) -> nodes.Node | None:
-    """The array to open; None if one is to be created."""
-    if mode == "w":
-        return None
-    node = nodes.find(store, path, zarr_format)
-    if node is not None and node.kind == "array":
-        if mode in ("w-", "x"):
-            raise ContainsArrayError(
-                f"{nodes.describe(store, path)} contains an array, and mode {mode!r} creates only"
-            )
-        return node
-    if node is not None:
-        raise ContainsGroupError(
-            f"{nodes.describe(store, path)} contains a group, not an array; "
-            "open it with open_group()"
-        )
-    if mode in ("r", "r+"):
-        raise ArrayNotFoundError(
-            f"no array at {nodes.describe(store, path)}"
-            f"{nodes.in_other_format(store, path, zarr_format)}"
-        )
-    return None
 
 
 @takes(OpenArrayKeywords, like=open_array)

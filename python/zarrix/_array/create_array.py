@@ -1,9 +1,8 @@
 """`create_array` and `from_array`: making arrays in the words of zarr-python 3.
 
 They are the same two steps as in `zarrix._array.create`: arguments become metadata, which is
-checked as a whole, and then the store is touched. They make v3 unless the
-group around says otherwise. `new_metadata` is where the arguments of all creating functions
-become metadata of either format.
+checked as a whole, and then the store is touched. They make v3 unless the group around says
+otherwise.
 """
 
 from __future__ import annotations
@@ -13,41 +12,22 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.arguments import DEFAULT, new_metadata, only_in_v3
 from zarrix._array.array import Array
-from zarrix._array.source import in_memory, safe_source
+from zarrix._array.source import safe_source
 from zarrix._array.sparse import fill_from
 from zarrix._array.v3_properties import ArrayConfig
-from zarrix._codecs.normalize import numcodecs_config
 from zarrix._codecs.object_advice import objects_without_codec
 from zarrix._dtypes.text_values import as_text
 from zarrix._dtypes.variable import OBJECT, dtype_in_3, object_codec_of
-from zarrix._errors import BadCompressorError
-from zarrix._metadata import v2, v3
-from zarrix._metadata.array import ArrayMetadata
-from zarrix._metadata.checksum import with_checksum
-from zarrix._metadata.chunk_keys import key_encoding_document
 from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.keywords import Durability, Format, Order, takes
-from zarrix._nodes import nodes
-from zarrix._nodes.attributes import require_json
-from zarrix._nodes.undo import or_nothing
+from zarrix._nodes.existing import require
+from zarrix._nodes.location import Location, in_memory
+from zarrix._nodes.new import new_node
 from zarrix._selection.values import equal_chunks, is_lazy
-from zarrix._stores.base import Store
-from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
-from zarrix._stores.open import as_store
-from zarrix._stores.path import normalize_storage_path
 
-__all__ = ["create_array", "from_array", "new_metadata"]
-
-DEFAULT = v3.DEFAULT
-V3_ONLY = (
-    "shards",
-    "codecs",
-    "serializer",
-    "dimension_names",
-    "chunk_key_encoding",
-    "chunk_shape",
-)
+__all__ = ["create_array", "from_array"]
 
 
 @takes()
@@ -162,72 +142,70 @@ def create_array(
     >>> z.shards, z.chunks, z.serializer
     ((50, 50), (10, 10), BytesCodec(endian='little'))
     """
-    opened = in_memory(store, storage_options, durability)
-    path = normalize_storage_path(name)
-    given = {
+    arguments: dict[str, Any] = {
+        "shape": shape,
+        "dtype": dtype,
+        "chunks": chunks,
         "shards": shards,
-        "dimension_names": dimension_names,
+        "filters": filters,
+        "compressors": compressors,
+        "compressor": compressor,
         "serializer": None if isinstance(serializer, str) and serializer == "auto" else serializer,
-        "chunks=[[...], ...]": chunks if has_lists(chunks) else None,
+        "fill_value": fill_value,
+        "order": order,
+        "attributes": attributes,
+        "chunk_key_encoding": chunk_key_encoding,
+        "dimension_names": dimension_names,
     }
-    word = next((key for key, value in given.items() if value is not None), None)
-    chosen = nodes.choose_format(opened, path, nodes.check_format(zarr_format), 3, word)
+    location = Location.of(
+        in_memory(store),
+        name,
+        None,
+        zarr_format,
+        chunk_store=chunk_store,
+        storage_options=storage_options,
+        durability=durability,
+    )
+    word = only_in_v3(arguments, ("shards", "dimension_names", "serializer"))
+    location = location.choose_format(3, word)
     if data is not None:
         data = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asanyarray(data)
-        if shape is not None and _as_shape(shape) != tuple(data.shape):
-            raise ValueError(f"shape={shape} differs from the shape of data, {tuple(data.shape)}")
-        shape = data.shape
-        if dtype is None:
-            if _is_plain_object(data) and isinstance(filters, str):
-                raise objects_without_codec(data, data)
-            dtype = dtype_in_3(data) if chosen == 3 else data.dtype
+        _take_from_data(data, arguments, location.zarr_format)
     elif shape is None:
         raise ValueError("give shape=, or data= to take it from")
-    metadata = new_metadata(
-        opened,
-        path,
-        chosen,
-        shape=shape,
-        dtype=dtype,
-        chunks=chunks,
-        shards=shards,
-        filters=filters,
-        compressors=_one_of_both(compressors, compressor),
-        serializer=serializer,
-        fill_value=fill_value,
-        order=order,
-        attributes=attributes,
-        chunk_key_encoding=chunk_key_encoding,
-        dimension_names=dimension_names,
-    )
+    metadata = new_metadata(location, arguments, checksum=checksum)
     settings = ArrayConfig.words(config)
     if data is not None and write_data and not is_lazy(data):
         # Values that cannot be cast must fail while what they replace is still there.
         is_text = metadata.dtype.kind == "T"
         data = as_text(data, metadata.dtype) if is_text else np.asarray(data, metadata.dtype)
     elif data is not None and overwrite:
-        data = safe_source(data, opened, path)
-    chunks_in = None if chunk_store is None else as_store(chunk_store)
-    metadata = with_checksum(metadata) if checksum else metadata
-    require_json(attributes)
-    replaces = nodes.create_array(opened, path, chunks_in, metadata, overwrite)
-    with or_nothing(opened, path, chunks_in, metadata, replaces=replaces):
-        z = Array(
-            opened,
-            path=path,
-            chunk_store=chunks_in,
+        data = safe_source(data, location)
+    with new_node(location, metadata, overwrite=overwrite, attributes=attributes):
+        z = Array._at(
+            location,
+            require(location, "array"),
             synchronizer=synchronizer,
             cache_attrs=cache_attrs,
-            zarr_version=chosen,
             checksum=checksum,
             **settings,
         )
-        if attributes and chosen == 2:
-            z.attrs.put(attributes)
         if data is not None and write_data:
             fill_from(z, data)
     z.read_only = read_only
     return z
+
+
+def _take_from_data(data: Any, arguments: dict[str, Any], zarr_format: Format | None) -> None:
+    """Shape and dtype of ``data``, where the arguments leave them open."""
+    shape, dtype = arguments["shape"], arguments["dtype"]
+    if shape is not None and _as_shape(shape) != tuple(data.shape):
+        raise ValueError(f"shape={shape} differs from the shape of data, {tuple(data.shape)}")
+    if dtype is None:
+        if _is_plain_object(data) and isinstance(arguments["filters"], str):
+            raise objects_without_codec(data, data)
+        dtype = dtype_in_3(data) if zarr_format == 3 else data.dtype
+    arguments.update(shape=data.shape, dtype=dtype)
 
 
 def _is_plain_object(data: Any) -> bool:
@@ -238,102 +216,6 @@ def _is_plain_object(data: Any) -> bool:
 
 def _as_shape(shape: Any) -> tuple[int, ...]:
     return (int(shape),) if isinstance(shape, int | np.integer) else tuple(shape)
-
-
-def _one_of_both(compressors: Any, compressor: Any) -> Any:
-    """``compressors``, or the single ``compressor`` that older code passes."""
-    if isinstance(compressor, str) and compressor in ("auto", "default"):
-        return compressors
-    if not (isinstance(compressors, str) and compressors == "auto"):
-        raise ValueError("give compressors= or compressor=, not both")
-    return None if compressor is None else [compressor]
-
-
-def new_metadata(
-    store: Store,
-    path: str,
-    zarr_format: int,
-    *,
-    dimension_separator: str | None = None,
-    object_codec: Any = None,
-    **arguments: Any,
-) -> ArrayMetadata:
-    """The metadata of a new array, from the arguments of `create_array` or of `create`.
-
-    Arguments that the format has no use for have to be left out, or at their default.
-    """
-    where = nodes.place(store, key_of(path, ARRAY_DOCUMENT[zarr_format]))
-    if zarr_format == 3:
-        if object_codec is not None:
-            raise ValueError("object_codec= belongs to zarr_format 2")
-        if dimension_separator is not None:
-            if arguments.get("chunk_key_encoding") is not None:
-                raise ValueError("give chunk_key_encoding= or dimension_separator=, not both")
-            arguments["chunk_key_encoding"] = ("default", dimension_separator)
-        return v3.new_array(**arguments, where=where)
-    return v2.new_array(
-        **_words_of_v2(store, dimension_separator, arguments),
-        object_codec=object_codec,
-        where=where,
-    )
-
-
-def _words_of_v2(store: Store, separator: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `create_array` as v2 has them."""
-    compressors = arguments.get("compressors")
-    if compressors is None or compressors is False:
-        compressor = None
-    elif isinstance(compressors, str) and compressors == "auto":
-        compressor = "default"
-    elif isinstance(compressors, list | tuple):
-        if len(compressors) > 1:
-            raise BadCompressorError(
-                f"compressors: v2 has one, not {len(compressors)}; pass the others in "
-                "filters=, or use zarr_format=3"
-            )
-        compressor = _numcodec(compressors[0]) if compressors else None
-    else:
-        compressor = _numcodec(compressors)
-    encoding = arguments.get("chunk_key_encoding")
-    if encoding is not None:
-        document = key_encoding_document(encoding)
-        if document["name"] != "v2":
-            raise ValueError(
-                f"chunk_key_encoding={encoding!r} belongs to zarr_format=3; v2 has 'v2'"
-            )
-        separator = document["configuration"]["separator"]
-    filters = arguments.get("filters")
-    if isinstance(filters, list | tuple):
-        filters = [_numcodec(one) for one in filters]
-    fill_value = arguments.get("fill_value", DEFAULT)
-    return {
-        "shape": arguments["shape"],
-        "dtype": arguments.get("dtype"),
-        "chunks": arguments.get("chunks", True),
-        "compressor": compressor,
-        "filters": None if isinstance(filters, str) and filters == "auto" else filters,
-        "fill_value": 0 if fill_value is DEFAULT else fill_value,
-        "order": arguments.get("order") or "C",
-        "dimension_separator": store_separator(store, separator),
-    }
-
-
-def store_separator(store: Store, wanted: str | None) -> str | None:
-    """The separator of chunk keys in v2: ``wanted``, or the store's own."""
-    preferred = getattr(store, "_dimension_separator", None)
-    if wanted is not None and preferred not in (None, wanted):
-        raise ValueError(
-            f"dimension_separator={wanted!r} conflicts with the store's "
-            f"own separator {preferred!r}; leave it out, or open the store without one"
-        )
-    return wanted or preferred
-
-
-def _numcodec(codec: Any) -> Any:
-    """A v3 codec that numcodecs has too, as v2 names it; others as they are."""
-    if hasattr(codec, "get_config") or not hasattr(codec, "to_dict"):
-        return codec
-    return numcodecs_config(codec.to_dict()) or codec
 
 
 @takes()
@@ -408,11 +290,13 @@ def from_array(
     """
     if not (hasattr(data, "shape") and hasattr(data, "dtype")):
         data = np.asanyarray(data)
-    opened = in_memory(store, storage_options)
-    asked = nodes.check_format(zarr_format)
+    location = Location.of(
+        in_memory(store), name, None, zarr_format, storage_options=storage_options
+    )
     source = data if isinstance(data, Array) else None
     default = source.zarr_format if source is not None else 3
-    chosen = nodes.choose_format(opened, normalize_storage_path(name), asked, default)
+    location = location.choose_format(default)
+    chosen = location.zarr_format or default
     wanted = {
         "chunks": chunks,
         "shards": shards,
@@ -433,13 +317,11 @@ def from_array(
             # In v3 the order is among the filters.
             order = source.order
     return create_array(
-        opened,
-        name=name,
+        location,
         data=data,
         write_data=write_data,
         fill_value=fill_value,
         order=order,
-        zarr_format=chosen,
         attributes=attributes,
         chunk_key_encoding=chunk_key_encoding,
         dimension_names=dimension_names,

@@ -12,9 +12,8 @@ from zarrix._dtypes.variable import dtype_in_3
 from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.keywords import Format
 from zarrix._nodes import nodes
+from zarrix._nodes.location import Location
 from zarrix._selection.values import equal_chunks
-from zarrix._stores.open import as_store
-from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["chunks_of", "take_like", "take_storage"]
 
@@ -50,13 +49,12 @@ def take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 def format_like(a: Array, kwargs: dict[str, Any]) -> Format:
     """The format of an array that is made like ``a``: that of its group, or of ``a``."""
-    asked = nodes.check_format(kwargs.pop("zarr_version", None), kwargs.get("zarr_format"))
-    store = kwargs.get("store")
-    if store is None:
-        return asked or a.zarr_format
-    kwargs["store"] = as_store(store)
-    path = normalize_storage_path(kwargs.get("path"))
-    return nodes.choose_format(kwargs["store"], path, asked, a.zarr_format)
+    version, asked = kwargs.pop("zarr_version", None), kwargs.get("zarr_format")
+    if kwargs.get("store") is None:
+        return nodes.check_format(version, asked) or a.zarr_format
+    location = Location.of(kwargs["store"], kwargs.get("path"), version, asked)
+    kwargs["store"] = location.store
+    return location.choose_format(a.zarr_format).zarr_format or a.zarr_format
 
 
 def take_storage(source: Array, kwargs: dict[str, Any]) -> None:

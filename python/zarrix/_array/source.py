@@ -1,38 +1,24 @@
-"""The data that a new array is filled with, and the store that it is in by default."""
+"""The data that a new array is filled with."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from zarrix._array.array import Array
+from zarrix._nodes.location import Location
 from zarrix._stores.base import Store
-from zarrix._stores.mapping import KVStore
-from zarrix._stores.memory import MemoryStore
-from zarrix._stores.open import as_store
-from zarrix._stores.path import normalize_storage_path
 
-__all__ = ["in_memory", "safe_source"]
+__all__ = ["safe_source"]
 
 
-def in_memory(
-    store: Any,
-    storage_options: Mapping[str, Any] | None = None,
-    durability: str | None = None,
-) -> Store:
-    """``store``, or a new one in memory where there is none."""
-    opened = KVStore(MemoryStore()) if store is None else store
-    return as_store(opened, storage_options, durability)
-
-
-def safe_source(data: Any, store: Store, path: str | None) -> Any:
-    """``data`` as an array; in memory, if clearing ``path`` in ``store`` would delete it."""
+def safe_source(data: Any, location: Location) -> Any:
+    """``data`` as an array; in memory, if clearing the location would delete it."""
     if not isinstance(data, Array):
         return data if hasattr(data, "shape") else np.asanyarray(data)
-    target = _identity(store, normalize_storage_path(path))
+    target = _identity(location.store, location.path)
     if any(f"{_identity(s, data.path)}/".startswith(f"{target}/") for s in data._stores()):
         return data[...]
     return data

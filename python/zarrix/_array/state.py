@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -36,12 +36,12 @@ from zarrix._metadata.replaced import judge_of
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.consolidate import keep_true
+from zarrix._nodes.existing import not_found
+from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
-from zarrix._stores.keys import ARRAY_DOCUMENT, ZARR_JSON, ZARRAY, ZATTRS, key_of
-from zarrix._stores.open import as_store
-from zarrix._stores.path import normalize_storage_path
+from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, key_of
 
 __all__ = ["ArrayState"]
 
@@ -147,21 +147,61 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         checksum: bool = False,
         *,
         read_missing_chunks: bool | None = None,
-        _node: nodes.Node | None = None,
-        _is_detached: bool = False,
     ) -> None:
-        zarr_format = nodes.check_format(zarr_version)
-        self._store: Store = as_store(store)
-        self._chunk_store: Store | None = None if chunk_store is None else as_store(chunk_store)
-        self._path: str = normalize_storage_path(path)
-        self._read_only = bool(read_only) or self._store.read_only
+        location = Location.of(store, path, zarr_version, chunk_store=chunk_store)
+        node = location.find()
+        if node is None or node.kind != "array":
+            raise _array_missing(location)
+        self._open(
+            location,
+            node,
+            read_only=read_only,
+            synchronizer=synchronizer,
+            cache_metadata=cache_metadata,
+            cache_attrs=cache_attrs,
+            write_empty_chunks=write_empty_chunks,
+            meta_array=meta_array,
+            allow_pickle=allow_pickle,
+            checksum=checksum,
+            read_missing_chunks=read_missing_chunks,
+        )
+
+    @classmethod
+    def _at(cls, location: Location, node: nodes.Node, **options: Any) -> Self:
+        """The array that ``node`` was found to be; ``options`` are those of the class."""
+        new = cls.__new__(cls)
+        new._open(location, node, **options)
+        return new
+
+    def _open(
+        self,
+        location: Location,
+        node: nodes.Node,
+        *,
+        read_only: bool = False,
+        synchronizer: Any = None,
+        cache_metadata: bool = True,
+        cache_attrs: bool = True,
+        write_empty_chunks: bool | None = None,
+        meta_array: Any = None,
+        allow_pickle: bool = False,
+        checksum: bool = False,
+        read_missing_chunks: bool | None = None,
+        is_detached: bool = False,
+    ) -> None:
+        """Begin as the array that ``node`` describes; nothing is looked up again."""
+        store, path, _, chunk_store = location
+        self._store: Store = store
+        self._chunk_store: Store | None = chunk_store
+        self._path: str = path
+        self._read_only = bool(read_only) or store.read_only
         self._synchronizer = synchronizer
         self._cache_metadata = bool(cache_metadata)
         self._meta_array = meta_array
-        self._durable = None if self._store._durability is None else self._store.syncs
+        self._durable = None if store._durability is None else store.syncs
         self._checksum = bool(checksum)
         self._is_view = False
-        self._is_detached = _is_detached
+        self._is_detached = is_detached
         self._cast_to: np.dtype[Any] | None = None
         self._document = None
         self._adopted = 0
@@ -169,16 +209,17 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         if read_missing_chunks is None:
             read_missing_chunks = config.read_missing_chunks
         self._read_missing = bool(read_missing_chunks)
-        document = self._find(zarr_format, _node)
+        is_v2 = node.zarr_format == 2
+        self._name = ARRAY_DOCUMENT[node.zarr_format]
         # What each generation of zarr stores by default.
-        is_v2 = self._name == ZARRAY
         if write_empty_chunks is None:
             write_empty_chunks = config.write_empty_chunks
         self._write_empty_chunks = is_v2 if write_empty_chunks is None else bool(write_empty_chunks)
-        self._adopt(self._parse(document), document)
-        self._attrs = Attributes(
-            self._store,
-            key=self._key(ZATTRS if is_v2 else ZARR_JSON),
+        self._adopt(self._parse(node.document), node.document)
+        self._attrs = Attributes.of_node(
+            store,
+            path,
+            node.zarr_format,
             read_only=self._read_only,
             cache=cache_attrs,
             synchronizer=synchronizer,
@@ -187,19 +228,11 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
     def _key(self, name: str) -> str:
         return key_of(self._path, name)
 
-    def _find(self, zarr_format: int | None, node: nodes.Node | None) -> bytes:
-        """The stored document, whose name decides the format."""
-        node = node or nodes.find(self._store, self._path, zarr_format)
-        if node is None or node.kind != "array":
-            raise _array_missing(self._store, self._path, zarr_format)
-        self._name = ARRAY_DOCUMENT[node.zarr_format]
-        return node.document
-
     def _load(self) -> ArrayMetadata:
         """The stored metadata, adopted unless it is what this object has."""
         document = self._store.get(self._key(self._name))
         if document is None:
-            raise _array_missing(self._store, self._path)
+            raise _array_missing(Location(self._store, self._path))
         if document != self._document:
             self._adopt(self._parse(document), document)
         return self._metadata
@@ -267,7 +300,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         def rewrite(document: bytes | None) -> bytes:
             nonlocal number
             if document is None:
-                raise _array_missing(self._store, self._path)
+                raise _array_missing(Location(self._store, self._path))
             number = next(_change_numbers)
             changed = nodes.array_document(change(self._parse(document)))
             # Nothing is stored that could not be opened again.
@@ -471,8 +504,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         return array_html(self.info_items(), self.shape, self._metadata.inner_grid)
 
 
-def _array_missing(store: Store, path: str, asked: int | None = None) -> ArrayNotFoundError:
-    where = nodes.describe(store, path)
-    if nodes.has_group(store, path):
-        return ArrayNotFoundError(f"{where} is a group, not an array")
-    return ArrayNotFoundError(f"no array at {where}{nodes.in_other_format(store, path, asked)}")
+def _array_missing(location: Location) -> Exception:
+    if nodes.has_group(location.store, location.path):
+        return ArrayNotFoundError(f"{location.describe()} is a group, not an array")
+    return not_found(location, "array")

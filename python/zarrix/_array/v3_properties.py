@@ -19,6 +19,7 @@ from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._metadata.json import json_dumps
 from zarrix._metadata.keywords import Format, completable
 from zarrix._nodes import nodes
+from zarrix._nodes.location import Location
 from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.path import StorePath
 
@@ -114,6 +115,8 @@ class ArrayTerms:
         # What the class has that this is mixed into.
         def __init__(self, *args: Any, **keywords: Any) -> None: ...
         def __setstate__(self, state: Any) -> None: ...
+        @classmethod
+        def _at(cls, location: Location, node: nodes.Node, **options: Any) -> Self: ...
         @property
         def attrs(self) -> Any: ...
         @property
@@ -159,7 +162,8 @@ class ArrayTerms:
         zarr_format: Format = 2 if data.get("zarr_format") == 2 else 3
         node = nodes.Node(zarr_format, "array", document)
         # Nothing is stored, so that nothing can be found gone.
-        return cls(place.store, place.path, zarr_version=zarr_format, _node=node, _is_detached=True)
+        location = Location.of(place.store, place.path, zarr_format)
+        return cls._at(location, node, is_detached=True)
 
     @classmethod
     def create(cls, store: Any = None, *, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:

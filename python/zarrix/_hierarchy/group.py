@@ -10,15 +10,13 @@ import keyword
 from collections.abc import Mapping, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from zarrix._array.array import Array
 from zarrix._display.info import InfoReporter, group_items
 from zarrix._display.labels import type_name
 from zarrix._display.tree import TreeViewer
 from zarrix._errors import (
-    ContainsArrayError,
-    GroupNotFoundError,
     MemberNotFoundError,
     MetadataError,
     ReadOnlyError,
@@ -33,12 +31,13 @@ from zarrix._metadata.keywords import takes
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes, require_json
 from zarrix._nodes.consolidate import keep_true
+from zarrix._nodes.existing import require
+from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
-from zarrix._nodes.undo import or_nothing
+from zarrix._nodes.new import group_metadata, new_node
 from zarrix._stores.base import Store
-from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZGROUP, key_of
+from zarrix._stores.keys import ZGROUP
 from zarrix._stores.memory import MemoryStore
-from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["Group"]
@@ -104,35 +103,56 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         zarr_version: int | None = None,
         *,
         meta_array: Any = None,
-        _node: nodes.Node | None = None,
     ) -> None:
-        asked = nodes.check_format(zarr_version)
-        self._store: Store = as_store(store)
-        self._chunk_store: Store | None = None if chunk_store is None else as_store(chunk_store)
-        self._path: str = normalize_storage_path(path)
-        self._read_only = bool(read_only) or self._store.read_only
+        location = Location.of(store, path, zarr_version, chunk_store=chunk_store)
+        self._open(
+            location,
+            require(location, "group"),
+            read_only=read_only,
+            cache_attrs=cache_attrs,
+            synchronizer=synchronizer,
+            meta_array=meta_array,
+        )
+
+    @classmethod
+    def _at(cls, location: Location, node: nodes.Node, **options: Any) -> Self:
+        """The group that ``node`` was found to be; ``options`` are those of the class."""
+        new = cls.__new__(cls)
+        new._open(location, node, **options)
+        return new
+
+    def _open(
+        self,
+        location: Location,
+        node: nodes.Node,
+        *,
+        read_only: bool = False,
+        cache_attrs: bool = True,
+        synchronizer: Any = None,
+        meta_array: Any = None,
+    ) -> None:
+        """Begin as the group that ``node`` describes; nothing is looked up again."""
+        store, path, _, chunk_store = location
+        self._store: Store = store
+        self._chunk_store: Store | None = chunk_store
+        self._path: str = path
+        self._read_only = bool(read_only) or store.read_only
         self._synchronizer = synchronizer
         self._meta_array = meta_array
-        node = _node or nodes.find(self._store, self._path, asked)
-        if node is not None and node.kind == "array":
-            raise ContainsArrayError(
-                f"{nodes.describe(self._store, self._path)} contains an array, not a group; "
-                "open it with open_array()"
-            )
-        if node is None:
-            raise GroupNotFoundError(
-                f"no group at {nodes.describe(self._store, self._path)}"
-                f"{nodes.in_other_format(self._store, self._path, asked)}"
-            )
         self._zarr_format = node.zarr_format
         self._parse_metadata(node.document)
-        self._attrs = Attributes(
-            self._store,
-            key=key_of(self._path, ATTRIBUTES_DOCUMENT[node.zarr_format]),
+        self._attrs = Attributes.of_node(
+            store,
+            path,
+            node.zarr_format,
             read_only=self._read_only,
             cache=cache_attrs,
             synchronizer=synchronizer,
         )
+
+    def _location(self, path: str) -> Location:
+        """A member's place in the stores of the group."""
+        return Location(self._store, path, self._zarr_format, self._chunk_store)
 
     # What it is
 
@@ -243,11 +263,18 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
 
     def _open_node(self, path: str, node: nodes.Node, **changes: Any) -> Any:
         """The array or group that ``node`` was found to be."""
-        options = {**self.__getstate__(), "path": path, **changes}
-        return (Array if node.kind == "array" else Group)(**options, _node=node)
+        options = {
+            "read_only": self._read_only,
+            "cache_attrs": self._attrs.cache,
+            "synchronizer": self._synchronizer,
+            **changes,
+        }
+        kind = Array if node.kind == "array" else Group
+        return kind._at(self._location(path), node, **options)
 
     def _open_group(self, path: str) -> Group:
-        return Group(**{**self.__getstate__(), "path": path})
+        found: Group = self._open_node(path, require(self._location(path), "group"))
+        return found
 
     def __getitem__(self, item: str) -> Any:
         """The array or group of that name or path; ``KeyError`` if there is none."""
@@ -425,14 +452,10 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         """
         path = self._item_path(name)
         require_json(attributes)
-        with self._writing():
-            new = self._new_metadata(attributes)
-            replaces = nodes.create_group(self._store, path, self._chunk_store, overwrite, new)
-        with or_nothing(self._store, path, None, new, replaces=replaces):
-            made = self._open_group(path)
-            if attributes and self._zarr_format == 2:
-                made.attrs.put(attributes)
-        return made
+        new = group_metadata(self._zarr_format, attributes)
+        location = self._location(path)
+        with self._writing(), new_node(location, new, overwrite=overwrite, attributes=attributes):
+            return self._open_group(path)
 
     @takes()
     def create_groups(
@@ -487,7 +510,7 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
                 raise ValueError(f"{old!r} cannot be moved below itself, to {new!r}")
             parent = new.rpartition("/")[0]
             if parent and self._kind(parent) != "group":
-                metadata = self._new_metadata()
+                metadata = group_metadata(self._zarr_format)
                 nodes.create_group(self._store, parent, self._chunk_store, False, metadata)
             for store in self._stores():
                 store.rename(old, new)

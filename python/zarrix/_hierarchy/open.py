@@ -11,19 +11,13 @@ from typing import Any, Literal, Unpack, overload
 
 from zarrix._array import create
 from zarrix._array.array import Array
-from zarrix._array.create import check_mode, open_array
-from zarrix._array.source import in_memory
+from zarrix._array.create import open_array
 from zarrix._display.tree import TreeViewer
 from zarrix._errors import (
-    ContainsArrayError,
-    ContainsGroupError,
-    GroupNotFoundError,
     PathNotFoundError,
 )
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.v3_methods import create_nodes
-from zarrix._metadata import v3
-from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.keywords import (
     Durability,
     Format,
@@ -34,13 +28,13 @@ from zarrix._metadata.keywords import (
     takes,
 )
 from zarrix._nodes import nodes as _nodes
-from zarrix._nodes.attributes import Attributes, require_json
+from zarrix._nodes.attributes import require_json
 from zarrix._nodes.consolidate import consolidate, open_store
-from zarrix._nodes.undo import or_nothing
-from zarrix._stores.base import Store
-from zarrix._stores.keys import ZATTRS, ZMETADATA, key_of
+from zarrix._nodes.existing import check_mode, existing, require
+from zarrix._nodes.location import Location, in_memory
+from zarrix._nodes.new import group_metadata, new_node
+from zarrix._stores.keys import ZMETADATA
 from zarrix._stores.open import as_store
-from zarrix._stores.path import normalize_storage_path
 
 __all__ = [
     "consolidate_metadata",
@@ -130,34 +124,37 @@ def open(
     <zarrix.core.Array (100,) int32 read-only>
     """
     check_mode(mode)
-    kwargs.update(zarr_version=zarr_version, zarr_format=zarr_format, path=path)
-    opened = in_memory(store, storage_options)
-    where = normalize_storage_path(path)
-    if kwargs.get("shape") is not None and mode not in ("r", "r+"):
-        return open_array(opened, mode, **kwargs)
-    if mode in ("w", "w-", "x"):
-        return _open_group(opened, mode, kwargs)
-    asked = _nodes.check_format(zarr_version, zarr_format)
-    node = _nodes.find(opened, where, asked)
-    if node is not None and node.kind == "array":
-        return open_array(opened, mode, **kwargs, _node=node)
-    if mode == "a" or node is not None:
-        return _open_group(opened, mode, kwargs, node)
-    raise PathNotFoundError(
-        f"neither an array nor a group at {_nodes.describe(opened, where)}"
-        f"{_nodes.in_other_format(opened, where, asked)}"
+    location = Location.of(
+        in_memory(store),
+        path,
+        zarr_version,
+        zarr_format,
+        chunk_store=kwargs.get("chunk_store"),
+        storage_options=storage_options,
+        durability=kwargs.get("durability"),
     )
+    if kwargs.get("shape") is not None and mode not in ("r", "r+"):
+        return open_array(location, mode, **kwargs)
+    if mode in ("w", "w-", "x"):
+        return _open_group(location, mode, kwargs)
+    node = location.find()
+    if node is not None and node.kind == "array":
+        return open_array(location, mode, **kwargs, _node=node)
+    if mode == "a" or node is not None:
+        return _open_group(location, mode, kwargs, node)
+    other = _nodes.in_other_format(location.store, location.path, location.zarr_format)
+    raise PathNotFoundError(f"neither an array nor a group at {location.describe()}{other}")
 
 
 def _open_group(
-    store: Store, mode: Mode, kwargs: dict[str, Any], node: _nodes.Node | None = None
+    location: Location, mode: Mode, kwargs: dict[str, Any], node: _nodes.Node | None = None
 ) -> Group:
     for name in kwargs:
         if name in create.OPEN_KEYWORDS and name not in _GROUP_KEYWORDS:
             raise TypeError(
                 f"open() opens a group here, which takes no {name}=; pass shape= for an array"
             )
-    return open_group(store, mode, **kwargs, _node=node)
+    return open_group(location, mode, **kwargs, _node=node)
 
 
 @takes()
@@ -228,29 +225,32 @@ def open_group(
     <zarrix.hierarchy.Group '/temperature' read-only>
     """
     check_mode(mode)
-    asked = _nodes.check_format(zarr_version, zarr_format)
-    opened = as_store(store, storage_options, durability)
-    chunks = None
-    if chunk_store is not None:
-        chunks = as_store(chunk_store, storage_options=storage_options)
-    where = normalize_storage_path(path)
-    node = _node or _existing(opened, where, mode, asked)
+    location = Location.of(
+        store,
+        path,
+        zarr_version,
+        zarr_format,
+        chunk_store=chunk_store,
+        storage_options=storage_options,
+        chunk_options=storage_options,
+        durability=durability,
+    )
+    node = existing(location, mode, "group", _node)
     if node is None:
-        asked = _nodes.choose_format(opened, where, asked, 2)
-        _create_group(opened, where, chunks, mode == "w", asked, attributes)
+        location = location.choose_format(2)
+        _create_group(location, mode == "w", attributes)
+        node = require(location, "group")
     elif use_consolidated:
         key = use_consolidated if isinstance(use_consolidated, str) else ZMETADATA
-        opened = open_store(opened, where, asked, key)
-    return Group(
-        opened,
-        path=where,
+        through = open_store(location.store, location.path, location.zarr_format, key)
+        location = location._replace(store=through)
+    return Group._at(
+        location,
+        node,
         read_only=mode == "r",
-        chunk_store=chunks,
         cache_attrs=cache_attrs,
         synchronizer=synchronizer,
-        zarr_version=asked,
         meta_array=meta_array,
-        _node=node,
     )
 
 
@@ -295,13 +295,14 @@ def consolidate_metadata(
     >>> root["a/b"].attrs["unit"], ".zmetadata" in store
     ('mm', True)
     """
-    opened = as_store(store)
-    where = normalize_storage_path(path)
+    location = Location.of(store, path, None, zarr_format)
+    node = require(location, "group")
+    # Its metadata is checked before it is changed.
+    Group._at(location, node)
     key = metadata_key or ZMETADATA
-    found = Group(opened, path=where, zarr_version=_nodes.check_format(zarr_format))
-    consolidate(opened, where, found.zarr_format, key)
-    through = open_store(opened, where, found.zarr_format, key)
-    return Group(through, path=where, zarr_version=found.zarr_format)
+    consolidate(location.store, location.path, node.zarr_format, key)
+    through = open_store(location.store, location.path, node.zarr_format, key)
+    return Group(through, location.path, zarr_version=node.zarr_format)
 
 
 @takes(OpenGroupKeywords, like=open_group)
@@ -351,27 +352,22 @@ def open_consolidated(
             f"use_consolidated is True here, not {use_consolidated!r}; open_group() takes False"
         )
     options: dict[str, Any] = {**kwargs}
-    opened = as_store(store, storage_options=options.pop("storage_options", None))
-    asked = _nodes.check_format(kwargs.get("zarr_version"), kwargs.get("zarr_format"))
-    where = normalize_storage_path(kwargs.get("path"))
-    through = open_store(opened, where, asked, metadata_key)
+    store_options = options.pop("storage_options", None)
+    names = ("path", "zarr_version", "zarr_format")
+    location = Location.of(
+        store, *(options.get(name) for name in names), storage_options=store_options
+    )
+    through = open_store(location.store, location.path, location.zarr_format, metadata_key)
     return open_group(through, mode, **options)
 
 
 def _create_group(
-    store: Store,
-    path: str,
-    chunk_store: Store | None,
-    overwrite: bool,
-    zarr_format: int,
-    attributes: Mapping[str, Any] | None,
+    location: Location, overwrite: bool, attributes: Mapping[str, Any] | None
 ) -> None:
     require_json(attributes)
-    new = GroupMetadata(zarr_format=2) if zarr_format == 2 else v3.new_group(attributes)
-    replaces = _nodes.create_group(store, path, chunk_store, overwrite, new)
-    if attributes and zarr_format == 2:
-        with or_nothing(store, path, None, new, replaces=replaces):
-            Attributes(store, key_of(path, ZATTRS)).put(attributes)
+    new = group_metadata(location.zarr_format, attributes)
+    with new_node(location, new, overwrite=overwrite, attributes=attributes):
+        pass
 
 
 @takes()
@@ -418,11 +414,11 @@ def create_group(
     >>> root.zarr_format, root.attrs["unit"]
     (3, 'mm')
     """
-    opened = as_store(store, storage_options, durability)
-    where = normalize_storage_path(path)
-    chosen = _nodes.choose_format(opened, where, _nodes.check_format(zarr_format), 3)
-    _create_group(opened, where, None, overwrite, chosen, attributes)
-    return Group(opened, path=where, zarr_version=chosen)
+    location = Location.of(
+        store, path, None, zarr_format, storage_options=storage_options, durability=durability
+    ).choose_format(3)
+    _create_group(location, overwrite, attributes)
+    return Group._at(location, require(location, "group"))
 
 
 @takes()
@@ -463,30 +459,6 @@ def create_hierarchy(
     opened = as_store(store)
     chosen = create_nodes(opened, nodes, None, overwrite)
     return iter([(path, open(opened, "r+", path=path, zarr_format=chosen)) for path in nodes])
-
-
-def _existing(store: Store, path: str, mode: str, zarr_format: int | None) -> _nodes.Node | None:
-    """The group to open; None if one is to be created."""
-    if mode == "w":
-        return None
-    node = _nodes.find(store, path, zarr_format)
-    if node is not None and node.kind == "array":
-        raise ContainsArrayError(
-            f"{_nodes.describe(store, path)} contains an array, not a group; "
-            "open it with open_array()"
-        )
-    if node is not None:
-        if mode in ("w-", "x"):
-            raise ContainsGroupError(
-                f"{_nodes.describe(store, path)} contains a group, and mode {mode!r} creates only"
-            )
-        return node
-    if mode in ("r", "r+"):
-        raise GroupNotFoundError(
-            f"no group at {_nodes.describe(store, path)}"
-            f"{_nodes.in_other_format(store, path, zarr_format)}"
-        )
-    return None
 
 
 @takes()

@@ -15,6 +15,7 @@ from zarrix._display.printable import printable
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import group, open  # noqa: A004
 from zarrix._metadata.keywords import Format
+from zarrix._nodes.location import Location
 from zarrix._stores.base import Store
 from zarrix._stores.open import as_store
 
@@ -157,9 +158,10 @@ def save_group(
     if not args and not kwargs:
         raise ValueError("at least one array must be provided")
     opened = as_store(store)
+    location = Location.of(opened, path)
     arrays = {**{f"arr_{i}": data for i, data in enumerate(args)}, **kwargs}
     # All data become arrays before the place is cleared: what cannot be saved replaces nothing.
-    sources = {name: safe_source(data, opened, path) for name, data in arrays.items()}
+    sources = {name: safe_source(data, location) for name, data in arrays.items()}
     for data in sources.values():
         create.empty(data.shape, dtype=data.dtype)
     made = group(

@@ -22,10 +22,12 @@ from zarrix._metadata.keywords import Format, V3RequireKeywords, V3ShapeKeywords
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.consolidate import view
+from zarrix._nodes.existing import require
+from zarrix._nodes.location import Location
+from zarrix._nodes.new import group_metadata, new_node
 from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.base import Store
-from zarrix._stores.keys import ZATTRS, key_of
-from zarrix._stores.open import as_store
+from zarrix._stores.keys import key_of
 from zarrix._stores.path import StorePath, normalize_storage_path
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class GroupTerms:
     if TYPE_CHECKING:
         # What the class has that this is mixed into.
         def __init__(self, *args: Any, **keywords: Any) -> None: ...
+        @classmethod
+        def _at(cls, location: Location, node: Any, **options: Any) -> Self: ...
         def __getitem__(self, item: str) -> Any: ...
         def _item_path(self, item: str) -> str: ...
         def _direct(self) -> Any: ...
@@ -83,13 +87,10 @@ class GroupTerms:
         overwrite : bool
             Replace what is there.
         """
-        opened = as_store(store)
-        new = GroupMetadata(zarr_format=2) if zarr_format == 2 else v3.new_group(attributes)
-        _nodes.create_group(opened, "", None, overwrite, new)
-        group = cls(opened, zarr_version=zarr_format)
-        if attributes and zarr_format == 2:
-            group.attrs.put(dict(attributes))
-        return group
+        location = Location.of(store, "", None, zarr_format)
+        new = group_metadata(zarr_format, attributes)
+        with new_node(location, new, overwrite=overwrite, attributes=attributes):
+            return cls._at(location, require(location, "group"))
 
     @classmethod
     def open(cls, store: Any, zarr_format: Format | None = None) -> Self:
@@ -126,12 +127,6 @@ class GroupTerms:
             raise GroupNotFoundError(f"no group at {_nodes.describe(self._store, self._path)}")
         parse = v2.parse_group if self._zarr_format == 2 else v3.parse_group
         return parse(document, _nodes.place(self._store, key))
-
-    def _new_metadata(self, attributes: Mapping[str, Any] | None = None) -> GroupMetadata:
-        """Metadata of a new group of the same format."""
-        if self._zarr_format == 2:
-            return GroupMetadata(zarr_format=2)
-        return v3.new_group(attributes)
 
     @property
     def store_path(self) -> StorePath:
@@ -333,12 +328,10 @@ def create_nodes(
             _nodes.require_free(store, path)
     for path in sorted(parsed):
         metadata = parsed[path]
-        if isinstance(metadata, ArrayMetadata):
-            _nodes.create_array(store, path, None, metadata, overwrite)
-        else:
-            _nodes.create_group(store, path, None, overwrite, metadata)
-        if metadata.zarr_format == 2 and metadata.attributes:
-            Attributes(store, key_of(path, ZATTRS)).put(dict(metadata.attributes))
+        location = Location(store, path, metadata.zarr_format)
+        attributes = metadata.attributes
+        with new_node(location, metadata, overwrite=overwrite, attributes=attributes):
+            pass
     return formats.pop() if formats else 3
 
 

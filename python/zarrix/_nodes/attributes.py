@@ -8,7 +8,6 @@ before it is remembered: an attribute reads the same before and after reopening 
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Callable, Iterator, KeysView, Mapping, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
@@ -18,8 +17,9 @@ import numpy as np
 from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._nodes.consolidate import keep_true
+from zarrix._runtime.caller import warn_caller
 from zarrix._stores.base import Store, place
-from zarrix._stores.keys import ZARR_JSON, ZATTRS
+from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZARR_JSON, ZATTRS, key_of
 from zarrix._stores.open import as_store
 
 __all__ = ["Attributes", "require_json"]
@@ -83,7 +83,7 @@ class Attributes(MutableMapping[str, Any]):
         synchronizer: Any = None,
         cached_dict: dict[str, Any] | None = None,
     ) -> None:
-        self.store: Store = as_store(store)
+        self.store: Store = store if isinstance(store, Store) else as_store(store)
         self.key = key
         # In v3 they are a member of the node's document, which is kept around them.
         self._inside = key == ZARR_JSON or key.endswith(f"/{ZARR_JSON}")
@@ -91,6 +91,24 @@ class Attributes(MutableMapping[str, Any]):
         self.cache = cache
         self.synchronizer = synchronizer
         self._cached: dict[str, Any] | None = cached_dict if cache else None
+
+    @classmethod
+    def of_node(
+        cls,
+        store: Store,
+        path: str,
+        zarr_format: int,
+        *,
+        read_only: bool = False,
+        cache: bool = True,
+        synchronizer: Any = None,
+    ) -> Attributes:
+        """The attributes of the node at ``path``: v2 has a document for them, v3 has one for all.
+
+        The other parameters are those of the class.
+        """
+        key = key_of(path, ATTRIBUTES_DOCUMENT[zarr_format])
+        return cls(store, key, read_only, cache, synchronizer)
 
     def asdict(self) -> dict[str, Any]:
         """All attributes, as a new dictionary.
@@ -325,10 +343,8 @@ class Attributes(MutableMapping[str, Any]):
 def _name(key: Any) -> str:
     if isinstance(key, str):
         return key
-    warnings.warn(
-        f"attribute names are strings: {key!r} is stored as {str(key)!r}",
-        DeprecationWarning,
-        stacklevel=5,
+    warn_caller(
+        f"attribute names are strings: {key!r} is stored as {str(key)!r}", DeprecationWarning
     )
     return str(key)
 

@@ -6,11 +6,8 @@ go on with the other members and warn of it by name; trees show it; to ask for i
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
-
 from zarrix._errors import BrokenMemberWarning, ZarrixError
+from zarrix._runtime.caller import warn_caller
 
 __all__ = ["CANNOT_OPEN", "BrokenMember", "warn_of"]
 
@@ -18,7 +15,6 @@ CANNOT_OPEN = (ZarrixError, PermissionError, IsADirectoryError, ImportError)
 """What opening one member raises for reasons of its own: no error of a server is among them."""
 
 _MOST_CHARACTERS = 160
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
 
 class BrokenMember:
@@ -47,13 +43,6 @@ class BrokenMember:
 
 def warn_of(name: str, reason: Exception) -> None:
     """Warn, at the line that lists, of a member that is left out."""
-    level = 1
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
-        level += 1
-    warnings.warn(
-        f"the member {name!r} cannot be opened and is left out: {reason}",
-        BrokenMemberWarning,
-        stacklevel=level + 1,
+    warn_caller(
+        f"the member {name!r} cannot be opened and is left out: {reason}", BrokenMemberWarning
     )

@@ -12,7 +12,6 @@ created under its lock, so of two processes that create the same node one gets i
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -30,6 +29,7 @@ from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.keywords import Format
 from zarrix._nodes.consolidate import keep_true
 from zarrix._nodes.orphans import chunk_left, forget_attributes
+from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store, place
 from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, key_of
@@ -364,11 +364,9 @@ def _check_name(name: str, path: str) -> None:
             "as 'zarr.json', are not allowed for arrays and groups"
         )
     if name.startswith("__"):
-        warnings.warn(
+        warn_caller(
             f"path {path!r} has the segment {name!r}; names that begin with '__' are reserved by "
             "the specification of v3, and other programs may refuse them",
-            UserWarning,
-            stacklevel=5,
         )
 
 

@@ -19,6 +19,7 @@ from zarrix._metadata import v2, v3
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.json import json_loads
 from zarrix._nodes import nodes
+from zarrix._nodes.location import Location
 from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, ZMETADATA, key_of
 from zarrix.operate._place import Place
 
@@ -190,7 +191,8 @@ def _open_array(found: Survey, key: str, node: nodes.Node, parse: Callable[..., 
     path = _parts(key)[0]
     store, _, chunk_store = found.place
     try:
-        opened = Array(store, path=path, read_only=True, chunk_store=chunk_store, _node=node)
+        location = Location(store, path, node.zarr_format, chunk_store)
+        opened = Array._at(location, node, read_only=True)
     except (ZarrixError, ValueError, TypeError, ImportError) as error:
         # What parses is sound, also where it cannot be opened here, as pickles and other codecs.
         parse(node.document, _where(found, key))

@@ -1,0 +1,61 @@
+"""Storing a new node: its metadata and attributes, and after a failure neither."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from zarrix._metadata import v3
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.group import GroupMetadata
+from zarrix._nodes import nodes
+from zarrix._nodes.attributes import Attributes, require_json
+from zarrix._nodes.location import Location
+from zarrix._nodes.undo import or_nothing
+
+__all__ = ["group_metadata", "new_node"]
+
+
+def group_metadata(
+    zarr_format: int | None, attributes: Mapping[str, Any] | None = None
+) -> GroupMetadata:
+    """The metadata of a new group; attributes are part of it in v3."""
+    return GroupMetadata(zarr_format=2) if zarr_format == 2 else v3.new_group(attributes)
+
+
+@contextlib.contextmanager
+def new_node(
+    location: Location,
+    metadata: ArrayMetadata | GroupMetadata,
+    *,
+    overwrite: bool,
+    attributes: Mapping[str, Any] | None = None,
+    allow_pickle: bool = False,
+) -> Iterator[None]:
+    """Store a new node, and delete it again if the block fails.
+
+    Parameters
+    ----------
+    location : Location
+    metadata : ArrayMetadata or GroupMetadata
+        Valid already, and of the format that the location is to have.
+    overwrite : bool
+        Replace what is there.
+    attributes : mapping, optional
+        In v3 they are part of ``metadata`` too.
+    allow_pickle : bool
+        Of an array: whether it may have the codec ``pickle``.
+    """
+    require_json(attributes)
+    store, path, _, chunk_store = location
+    if isinstance(metadata, ArrayMetadata):
+        replaces = nodes.create_array(store, path, chunk_store, metadata, overwrite, allow_pickle)
+    else:
+        replaces = nodes.create_group(store, path, chunk_store, overwrite, metadata)
+        # A group has no chunks to delete.
+        chunk_store = None
+    with or_nothing(store, path, chunk_store, metadata, replaces=replaces):
+        if attributes and metadata.zarr_format == 2:
+            Attributes.of_node(store, path, 2).put(attributes)
+        yield
