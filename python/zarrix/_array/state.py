@@ -35,7 +35,7 @@ from zarrix._metadata.keywords import Order, completable
 from zarrix._metadata.replaced import judge_of
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes
-from zarrix._nodes.consolidate import keep_true
+from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.existing import not_found
 from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
@@ -308,7 +308,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
             return changed
 
         stored = self._store.update_value(self._key(self._name), rewrite)
-        keep_true(self._store, self._path, 2 if self._name == ZARRAY else 3)
+        update_consolidated(self._store, self._path, 2 if self._name == ZARRAY else 3)
         metadata = self._parse(stored)
         with _adopting:
             if number > self._adopted:

@@ -30,7 +30,7 @@ from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.keywords import takes
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes, require_json
-from zarrix._nodes.consolidate import keep_true
+from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.existing import require
 from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
@@ -318,7 +318,7 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
                 raise self._no_member(item)
             for store in self._stores():
                 store.rmdir(path)
-            keep_true(self._store, path, self._zarr_format, deep=True)
+            update_consolidated(self._store, path, self._zarr_format, deep=True)
 
     def __contains__(self, item: object) -> bool:
         try:
@@ -515,4 +515,4 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
             for store in self._stores():
                 store.rename(old, new)
             for moved in (old, new):
-                keep_true(self._store, moved, self._zarr_format, deep=True)
+                update_consolidated(self._store, moved, self._zarr_format, deep=True)

@@ -264,7 +264,7 @@ def consolidate_metadata(
 ) -> Group:
     """Write the metadata of all arrays and groups of a hierarchy into one document.
 
-    From then on it is kept true by every change that is made through zarrix.
+    From then on every change that is made through zarrix updates it.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ import numpy as np
 
 from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
-from zarrix._nodes.consolidate import keep_true
+from zarrix._nodes.consolidate import update_consolidated
 from zarrix._runtime.caller import warn_caller
 from zarrix._stores.base import Store, place
 from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZARR_JSON, ZATTRS, key_of
@@ -330,7 +330,7 @@ class Attributes(MutableMapping[str, Any]):
 
         with self._lock():
             stored = self.store.update_value(self.key, rewrite)
-        keep_true(self.store, self.key.rpartition("/")[0], 3 if self._inside else 2)
+        update_consolidated(self.store, self.key.rpartition("/")[0], 3 if self._inside else 2)
         if self.cache:
             self._cached = self._parse(stored)
 

@@ -1,7 +1,7 @@
-"""Consolidated metadata in stores: making it, opening by it, and keeping it true.
+"""Consolidated metadata in stores: making it, opening by it, and updating it.
 
-Every change of metadata that is made through zarrix ends in `keep_true`, which brings the
-consolidated documents of the groups above up to date under their locks; so it is true unless
+Every change of metadata that is made through zarrix ends in `update_consolidated`, which brings the
+consolidated documents of the groups above up to date under their locks; so it is correct unless
 another program changed something. `ConsolidatedStore` serves metadata from it. Where the store is
 local that is checked: what differs from what is stored is warned of, once, and the stored document
 is served. Elsewhere a check would cost what consolidated metadata saves.
@@ -40,7 +40,7 @@ __all__ = [
     "ConsolidatedMetadata",
     "ConsolidatedStore",
     "consolidate",
-    "keep_true",
+    "update_consolidated",
     "open_store",
     "view",
 ]
@@ -113,7 +113,7 @@ def _parse(document: Any, zarr_format: int, where: str) -> Documents | None:
     return parse(document, where)
 
 
-def keep_true(store: Store, path: str, zarr_format: int, *, deep: bool = False) -> None:
+def update_consolidated(store: Store, path: str, zarr_format: int, *, deep: bool = False) -> None:
     """Bring consolidated metadata above ``path`` up to date after a change of that node.
 
     Parameters

@@ -27,7 +27,7 @@ from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.keywords import Format
-from zarrix._nodes.consolidate import keep_true
+from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.orphans import chunk_left, forget_attributes
 from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.config import config
@@ -339,7 +339,7 @@ def _create(
     zarr_format = 3 if name == ZARR_JSON else 2
     if overwrite:
         store[key] = document
-        keep_true(store, path, zarr_format, deep=True)
+        update_consolidated(store, path, zarr_format, deep=True)
         return replaces
 
     if zarr_format == 2:
@@ -352,7 +352,7 @@ def _create(
         return document
 
     store.update_value(key, create)
-    keep_true(store, path, zarr_format)
+    update_consolidated(store, path, zarr_format)
     return False
 
 
@@ -419,7 +419,7 @@ def _require_parents(
             if node is None and zarr_format == 2:
                 forget_attributes(store, key_of(parent, ZATTRS))
             store.update_value(key_of(parent, new.document_name), _keep_or(document))
-            keep_true(store, parent, zarr_format)
+            update_consolidated(store, parent, zarr_format)
 
 
 def _above(store: Store, path: str, zarr_format: Format) -> dict[str, Node | None]:

@@ -16,7 +16,7 @@ from zarrix._errors import ZarrixError
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
 from zarrix._nodes import nodes
-from zarrix._nodes.consolidate import keep_true
+from zarrix._nodes.consolidate import update_consolidated
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ZARR_JSON, ZATTRS, key_of
 
@@ -59,4 +59,4 @@ def _discard(
     for name in documents:
         with contextlib.suppress(KeyError):
             del store[key_of(path, name)]
-    keep_true(store, path, metadata.zarr_format)
+    update_consolidated(store, path, metadata.zarr_format)
