@@ -177,7 +177,20 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         return InfoReporter(self)
 
     def info_items(self) -> list[tuple[str, Any]]:
-        """The rows of `info`."""
+        """The rows of `info`.
+
+        Returns
+        -------
+        list of tuple of (str, object)
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> z = root.zeros("a", shape=3)
+        >>> dict(root.info_items())["No. arrays"]
+        1
+        """
         return group_items(self)
 
     def tree(
@@ -205,6 +218,26 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         -------
         TreeViewer
             Prints as text; notebooks show it as HTML.
+
+        Raises
+        ------
+        TypeError
+            On display, if ``level`` or ``max_nodes`` is not an int.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> z = root.zeros("raw/2024", shape=3, dtype="i2")
+        >>> z = root.zeros("raw/2025", shape=5, dtype="i2")
+        >>> root.tree()
+        /
+         └── raw
+             ├── 2024 (3,) int16
+             └── 2025 (5,) int16
+        >>> root.tree(level=1)
+        /
+         └── raw
         """
         return TreeViewer(self, expand=expand, level=level, max_nodes=max_nodes)
 
@@ -338,7 +371,22 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         return sum(1 for _ in self)
 
     def clear(self) -> None:
-        """Delete all members; attributes stay."""
+        """Delete all members; attributes stay.
+
+        Raises
+        ------
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group(attributes={"site": "Kiel"})
+        >>> root["a"] = [1, 2]
+        >>> root.clear()
+        >>> list(root), dict(root.attrs)
+        ([], {'site': 'Kiel'})
+        """
         for name in list(self):
             del self[name]
 
@@ -354,6 +402,23 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         Returns
         -------
         Array or Group
+
+        Raises
+        ------
+        KeyError
+            There is no such member, and no default.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"] = [1, 2]
+        >>> root.pop("a")[:], "a" in root
+        (array([1, 2]), False)
+        >>> root.pop("a", None) is None
+        True
         """
         # Imported when called: few programs copy.
         from zarrix._hierarchy.copy import copy
@@ -367,7 +432,28 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         return kept[key]
 
     def popitem(self) -> tuple[str, Any]:
-        """`pop` for the first member; ``KeyError`` if there is none."""
+        """Delete the first member, and return its name and what it was, as a copy in memory.
+
+        Returns
+        -------
+        tuple of (str, Array or Group)
+
+        Raises
+        ------
+        KeyError
+            The group is empty.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"] = [1, 2]
+        >>> name, z = root.popitem()
+        >>> name, z[:], len(root)
+        ('a', array([1, 2]), 0)
+        """
         for name in self:
             return name, self.pop(name)
         raise KeyError("the group is empty")
@@ -435,7 +521,7 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
     def create_group(
         self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> Group:
-        """Make a group, and those above it.
+        """Create a group, and those above it.
 
         Parameters
         ----------
@@ -444,11 +530,28 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         overwrite : bool
             Replace what is there.
         attributes : mapping, optional
+            Of the new group.
+
+        Returns
+        -------
+        Group
 
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is there and ``overwrite`` is false.
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+        TypeError
+            JSON cannot express an attribute; nothing is stored.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> site = root.create_group("sites/kiel", attributes={"elevation": 5})
+        >>> site, site.attrs["elevation"]
+        (<zarrix.hierarchy.Group '/sites/kiel'>, 5)
         """
         path = self._item_path(name)
         require_json(attributes)
@@ -461,21 +564,69 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
     def create_groups(
         self, *names: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> tuple[Group, ...]:
-        """`create_group` for several names."""
+        """Create several groups, as `create_group` does.
+
+        Parameters
+        ----------
+        *names : str
+            Names, or paths relative to this group.
+        overwrite : bool
+            Replace what is there.
+        attributes : mapping, optional
+            Of each new group.
+
+        Returns
+        -------
+        tuple of Group
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false; the groups before it are created.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.create_groups("raw", "clean")
+        (<zarrix.hierarchy.Group '/raw'>, <zarrix.hierarchy.Group '/clean'>)
+        """
         return tuple(self.create_group(name, overwrite, attributes) for name in names)
 
     def require_group(
         self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> Group:
-        """The group of that name, made if it does not exist.
+        """The group of that name, created if it does not exist.
 
         Parameters
         ----------
         name : str
+            Name, or path relative to this group.
         overwrite : bool
             Replace an array of that name.
         attributes : mapping, optional
-            Of the group, if it is made.
+            Of the group, if it is created.
+
+        Returns
+        -------
+        Group
+
+        Raises
+        ------
+        ContainsArrayError
+            An array is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.require_group("raw").attrs["unit"] = "K"
+        >>> root.require_group("raw").attrs["unit"]
+        'K'
         """
         path = self._item_path(name)
         if self._kind(path) != "group":
@@ -484,7 +635,32 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
             return self._open_group(path)
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
-        """`require_group` for several names."""
+        """The groups of these names, each created if it does not exist.
+
+        Parameters
+        ----------
+        *names : str
+            Names, or paths relative to this group.
+
+        Returns
+        -------
+        tuple of Group
+
+        Raises
+        ------
+        ContainsArrayError
+            An array has one of the names; the groups before it exist.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> raw, clean = root.require_groups("raw", "clean")
+        >>> sorted(root)
+        ['clean', 'raw']
+        """
         return tuple(self.require_group(name) for name in names)
 
     def move(self, source: str, dest: str) -> None:
@@ -498,7 +674,18 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         Raises
         ------
         ValueError
-            ``source`` does not exist, or ``dest`` does.
+            ``source`` does not exist, ``dest`` does, or it lies below ``source``.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"] = [1, 2]
+        >>> root.move("a", "old/a")
+        >>> root["old/a"][:], "a" in root
+        (array([1, 2]), False)
         """
         old, new = self._item_path(source), self._item_path(dest)
         with self._writing():

@@ -436,9 +436,10 @@ def create_hierarchy(
     overwrite : bool
         Replace what is there.
 
-    Yields
-    ------
-    tuple of (str, Array or Group)
+    Returns
+    -------
+    iterator of (str, Array or Group)
+        The path as in ``nodes``, and the object; all exist when the call returns.
 
     Raises
     ------

@@ -86,6 +86,22 @@ class GroupTerms:
         zarr_format : {3, 2}
         overwrite : bool
             Replace what is there.
+
+        Returns
+        -------
+        Group
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> group = zarr.Group.from_store("data.zarr", attributes={"site": "Kiel"})
+        >>> group.zarr_format, group.attrs["site"]
+        (3, 'Kiel')
         """
         location = Location.of(store, "", None, zarr_format)
         new = group_metadata(zarr_format, attributes)
@@ -94,7 +110,32 @@ class GroupTerms:
 
     @classmethod
     def open(cls, store: Any, zarr_format: Format | None = None) -> Self:
-        """Open the group at the root of a store; `GroupNotFoundError` if there is none."""
+        """Open the group at the root of a store.
+
+        Parameters
+        ----------
+        store : Store, mapping, str or Path
+        zarr_format : {2, 3}, optional
+            Either when omitted.
+
+        Returns
+        -------
+        Group
+
+        Raises
+        ------
+        GroupNotFoundError
+            No group is stored there.
+        ContainsArrayError
+            An array is.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.open_group("data.zarr", mode="w")
+        >>> zarr.Group.open("data.zarr") == root
+        True
+        """
         return cls(store, zarr_version=zarr_format)
 
     @property
@@ -134,29 +175,143 @@ class GroupTerms:
         return StorePath(self._store, self._path)
 
     def info_complete(self) -> Any:
-        """The same as `info`, which counts all members already."""
+        """The same as `info`, which counts all members already.
+
+        Returns
+        -------
+        InfoReporter
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> print(zarr.create_group().info_complete())
+        Name        : /
+        Type        : zarrix.hierarchy.Group
+        Zarr format : 3
+        Read-only   : False
+        Store type  : zarrix.storage.MemoryStore
+        No. members : 0
+        No. arrays  : 0
+        No. groups  : 0
+        """
         return self.info
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
-        """Set several attributes in one step; the others stay. Returns the group."""
+        """Set several attributes in one step; the others stay.
+
+        Parameters
+        ----------
+        new_attributes : mapping of str to JSON value
+
+        Returns
+        -------
+        Group
+            This one.
+
+        Raises
+        ------
+        ReadOnlyError
+            The group is read-only.
+        TypeError
+            JSON cannot express a value; nothing is changed.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> group = zarr.create_group(attributes={"a": 1})
+        >>> dict(group.update_attributes({"b": 2}).attrs)
+        {'a': 1, 'b': 2}
+        """
         self._attrs.update(new_attributes)
         return self
 
     async def update_attributes_async(self, new_attributes: Mapping[str, Any]) -> Self:
-        """`update_attributes`, for code that awaits it."""
+        """`update_attributes`, for code that awaits it.
+
+        Parameters
+        ----------
+        new_attributes : mapping of str to JSON value
+
+        Returns
+        -------
+        Group
+            This one.
+
+        Raises
+        ------
+        ReadOnlyError
+            The group is read-only.
+        TypeError
+            JSON cannot express a value; nothing is changed.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> group = asyncio.run(zarr.create_group().update_attributes_async({"b": 2}))
+        >>> group.attrs["b"]
+        2
+        """
         return self.update_attributes(new_attributes)
 
     # Members
 
     def get_array(self, path: str) -> Array:
-        """The array of that name or path; `ArrayNotFoundError` if none is there."""
+        """The array of that name or path.
+
+        Parameters
+        ----------
+        path : str
+            Relative to this group.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ArrayNotFoundError
+            No array is stored there (also a ``KeyError``).
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["x/a"] = [1, 2]
+        >>> root.get_array("x/a")
+        <zarrix.core.Array '/x/a' (2,) int64>
+        """
         found = self._get(path)
         if not isinstance(found, Array):
             raise ArrayNotFoundError(f"no array {path!r} in the group {self.name!r}")
         return found
 
     def get_group(self, path: str) -> Group:
-        """The group of that name or path; `GroupNotFoundError` if none is there."""
+        """The group of that name or path.
+
+        Parameters
+        ----------
+        path : str
+            Relative to this group.
+
+        Returns
+        -------
+        Group
+
+        Raises
+        ------
+        GroupNotFoundError
+            Nothing is stored there (also a ``KeyError``).
+        ContainsArrayError
+            An array is.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["x/a"] = [1, 2]
+        >>> root.get_group("x")
+        <zarrix.hierarchy.Group '/x'>
+        """
         found = self._get(path)
         if isinstance(found, Array):
             raise ContainsArrayError(f"{path!r} in the group {self.name!r} is an array")
@@ -186,6 +341,26 @@ class GroupTerms:
         Returns
         -------
         tuple of (str, Array or Group)
+
+        Raises
+        ------
+        ValueError
+            ``max_depth`` is negative.
+
+        Warns
+        -----
+        BrokenMemberWarning
+            A member cannot be opened; it is left out.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"], root["x/b"] = [1], [2]
+        >>> [path for path, member in root.members()]
+        ['a', 'x']
+        >>> [path for path, member in root.members(max_depth=None)]
+        ['a', 'x', 'x/b']
         """
         if max_depth is not None and max_depth < 0:
             raise ValueError(f"max_depth is None or at least 0, not {max_depth}")
@@ -201,16 +376,65 @@ class GroupTerms:
                 yield from member._walk(f"{prefix}{name}/", below)
 
     def nmembers(self, max_depth: int | None = 0) -> int:
-        """How many arrays and groups `members` gives."""
+        """Number of arrays and groups that `members` gives.
+
+        Parameters
+        ----------
+        max_depth : int or None
+            0 for direct members, 1 for theirs too, and so on; None for all.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            ``max_depth`` is negative.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"], root["x/b"] = [1], [2]
+        >>> root.nmembers(), root.nmembers(max_depth=None)
+        (2, 3)
+        """
         return len(self.members(max_depth))
 
     def array_values(self) -> Iterator[Array]:
-        """The arrays directly below."""
+        """The arrays directly below.
+
+        Yields
+        ------
+        Array
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"], root["b"] = [1, 2], [3.0]
+        >>> [z.dtype for z in root.array_values()]
+        [dtype('int64'), dtype('float64')]
+        """
         for _, array in self.arrays():
             yield array
 
     def group_values(self) -> Iterator[Group]:
-        """The groups directly below."""
+        """The groups directly below.
+
+        Yields
+        ------
+        Group
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> made = root.create_groups("x", "y")
+        >>> [group.name for group in root.group_values()]
+        ['/x', '/y']
+        """
         for _, group in self.groups():
             yield group
 
@@ -230,6 +454,23 @@ class GroupTerms:
         Returns
         -------
         Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+        MetadataError, ValueError, TypeError
+            The arguments do not describe an array.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> z = root.create_array("a", shape=(100, 100), chunks=(10, 10), shards=(50, 50))
+        >>> z.name, z.zarr_format, z.shards
+        ('/a', 3, (50, 50))
         """
         options: dict[str, Any] = {
             "synchronizer": self._synchronizer,
@@ -256,6 +497,7 @@ class GroupTerms:
         Parameters
         ----------
         name : str
+            Name, or path relative to this group.
         shape : int or tuple of int
         dtype : dtype, optional
             Values of it can be cast safely to that of an existing array.
@@ -264,12 +506,24 @@ class GroupTerms:
         **kwargs
             As for `create_array`.
 
+        Returns
+        -------
+        Array
+
         Raises
         ------
         TypeError
             An array of another shape or dtype exists.
         ContainsGroupError
             A group of that name exists.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> root.require_array("a", shape=3, dtype="i4")[:] = 5
+        >>> root.require_array("a", shape=3, dtype="i2")[:]
+        array([5, 5, 5], dtype=int32)
         """
         existing = self._get(name)
         if not isinstance(existing, Array):
@@ -285,7 +539,7 @@ class GroupTerms:
     def create_hierarchy(
         self, nodes: Mapping[str, Any], *, overwrite: bool = False
     ) -> Iterator[tuple[str, Any]]:
-        """Create arrays and groups from their metadata.
+        """Create arrays and groups from their metadata, all of which is checked first.
 
         Parameters
         ----------
@@ -294,10 +548,27 @@ class GroupTerms:
         overwrite : bool
             Replace what is there.
 
-        Yields
+        Returns
+        -------
+        iterator of (str, Array or Group)
+            The path as in ``nodes``, and the object; all exist when the call returns.
+
+        Raises
         ------
-        (str, Array or Group)
-            The path as in ``nodes``, and the object.
+        ContainsArrayError, ContainsGroupError
+            Something is stored at one of the paths and ``overwrite`` is false.
+        MetadataError
+            One of ``nodes`` does not describe an array or group.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> like = root.create_array("a", shape=3, dtype="i4").metadata
+        >>> [node.name for path, node in root.create_hierarchy({"x/b": like, "x/c": like})]
+        ['/x/b', '/x/c']
         """
         below = {self._item_path(path): one for path, one in nodes.items()}
         with self._writing():

@@ -77,21 +77,73 @@ class Visiting:
                 yield member
 
     def items(self) -> ItemsView[str, Any]:
-        """Names and objects of the members, opened as they are iterated over."""
+        """Names and objects of the members, opened as they are iterated over.
+
+        Returns
+        -------
+        ItemsView of (str, Array or Group)
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"], root["b"] = [1], [1, 2]
+        >>> {name: member.shape for name, member in root.items()}
+        {'a': (1,), 'b': (2,)}
+        """
         return _Items(self)
 
     def values(self) -> ValuesView[Any]:
-        """The members, opened as they are iterated over."""
+        """The members, opened as they are iterated over.
+
+        Returns
+        -------
+        ValuesView of Array or Group
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"], root["b"] = [1], [1, 2]
+        >>> sum(member.size for member in root.values())
+        3
+        """
         return _Values(self)
 
     def group_keys(self) -> Iterator[str]:
-        """Names of the groups directly below."""
+        """Names of the groups directly below.
+
+        Yields
+        ------
+        str
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> made = root.create_groups("x", "y/z")
+        >>> list(root.group_keys())
+        ['x', 'y']
+        """
         for name, node in self._members():
             if node.kind == "group":
                 yield name
 
     def groups(self) -> Iterator[tuple[str, Group]]:
-        """Names and objects of the groups directly below."""
+        """Names and objects of the groups directly below.
+
+        Yields
+        ------
+        tuple of (str, Group)
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> made = root.create_group("x", attributes={"unit": "K"})
+        >>> [(name, group.attrs["unit"]) for name, group in root.groups()]
+        [('x', 'K')]
+        """
         below = ((path, node) for path, node in self._direct() if node.kind != "array")
         for path, member in self._opened(below):
             if not isinstance(member, Array):
@@ -101,6 +153,29 @@ class Visiting:
         """Names of the arrays directly below; with ``recurse`` of all below.
 
         As in zarr 2.18 these are last parts of names, not paths.
+
+        Parameters
+        ----------
+        recurse : bool
+            All arrays below, and not only the direct members.
+
+        Yields
+        ------
+        str
+            The last part of the name, as in zarr 2.18; `members` gives paths.
+
+        Raises
+        ------
+        OSError
+            The store cannot be listed.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"], root["x/b"] = [1], [2]
+        >>> list(root.array_keys()), list(root.array_keys(recurse=True))
+        (['a'], ['a', 'b'])
         """
         below = _nodes.arrays_below(self._store, self._path, self._zarr_format, recurse)
         for path, node in below:
@@ -108,16 +183,71 @@ class Visiting:
                 yield path.rpartition("/")[2]
 
     def arrays(self, recurse: bool = False) -> Iterator[tuple[str, Array]]:
-        """Names and objects of the arrays directly below; with ``recurse`` of all below."""
+        """Names and objects of the arrays directly below, or of all arrays below.
+
+        Parameters
+        ----------
+        recurse : bool
+            All arrays below, and not only the direct members.
+
+        Yields
+        ------
+        tuple of (str, Array)
+
+        Raises
+        ------
+        OSError
+            The store cannot be listed.
+
+        Warns
+        -----
+        BrokenMemberWarning
+            An array cannot be opened; it is left out.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"], root["x/b"] = [1], [2, 3]
+        >>> [(name, z.path) for name, z in root.arrays(recurse=True)]
+        [('a', 'a'), ('b', 'x/b')]
+        """
         below = _nodes.arrays_below(self._store, self._path, self._zarr_format, recurse)
         for path, member in self._opened(below):
             if isinstance(member, Array):
                 yield path.rpartition("/")[2], member
 
     def visitvalues(self, func: Callable[[Any], Any]) -> Any:
-        """Call ``func(object)`` on everything below, parents first.
+        """Call ``func(object)`` on everything below, parents first, until one call returns a value.
 
-        Stops at the first call that returns something else than None, and returns that.
+        Parameters
+        ----------
+        func : callable
+            Takes an `Array` or a `Group`; None to go on.
+
+        Returns
+        -------
+        object
+            The first that is not None; otherwise None.
+
+        Raises
+        ------
+        Exception
+            That of ``func``, which ends the visit.
+
+        Warns
+        -----
+        BrokenMemberWarning
+            A member cannot be opened; it is left out.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["x/a"] = [1, 2]
+        >>> root.visitvalues(print)
+        <zarrix.hierarchy.Group '/x'>
+        <zarrix.core.Array '/x/a' (2,) int64>
         """
         for _, member in self._opened(self._direct()):
             result = func(member)
@@ -128,16 +258,92 @@ class Visiting:
         return None
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
-        """As `visitvalues`, calling ``func(path relative to this group, object)``."""
+        """Call ``func(path, object)`` on everything below, as `visitvalues` does.
+
+        Parameters
+        ----------
+        func : callable
+            Takes a path relative to this group, and an `Array` or a `Group`; None to go on.
+
+        Returns
+        -------
+        object
+            The first that is not None; otherwise None.
+
+        Raises
+        ------
+        Exception
+            That of ``func``, which ends the visit.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["x/a"], root["x/b"] = [1], [1, 2]
+        >>> root.visititems(lambda path, node: path if getattr(node, "size", 0) == 2 else None)
+        'x/b'
+        """
         start = len(self._path) + 1 if self._path else 0
         return self.visitvalues(lambda member: func(member.path[start:], member))
 
     def visit(self, func: Callable[[str], Any]) -> Any:
-        """As `visitvalues`, calling ``func(path relative to this group)``."""
+        """Call ``func(path)`` on everything below, as `visitvalues` does.
+
+        Parameters
+        ----------
+        func : callable
+            Takes a path relative to this group; None to go on.
+
+        Returns
+        -------
+        object
+            The first that is not None; otherwise None.
+
+        Raises
+        ------
+        Exception
+            That of ``func``, which ends the visit.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["x/a"], root["b"] = [1], [2]
+        >>> root.visit(print)
+        b
+        x
+        x/a
+        """
         return self.visititems(lambda path, _: func(path))
 
     def visitkeys(self, func: Callable[[str], Any]) -> Any:
-        """The same as `visit`."""
+        """Call ``func(path)`` on everything below; another name of `visit`.
+
+        Parameters
+        ----------
+        func : callable
+            Takes a path relative to this group; None to go on.
+
+        Returns
+        -------
+        object
+            The first that is not None; otherwise None.
+
+        Raises
+        ------
+        Exception
+            That of ``func``, which ends the visit.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"] = [1]
+        >>> paths = []
+        >>> root.visitkeys(paths.append)
+        >>> paths
+        ['a']
+        """
         return self.visit(func)
 
 
