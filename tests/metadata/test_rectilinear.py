@@ -136,7 +136,7 @@ def test_shards_are_as_long_as_whole_inner_chunks() -> None:
     np.testing.assert_array_equal(z[...], np.arange(7))
     with pytest.raises(MetadataError, match=r"chunk_shapes\[0\]'.*inner chunks of 3, which 2"):
         zarr.create_array(shape=(8,), dtype="i4", chunks=(3,), shards=[[6, 2]])
-    with pytest.raises(ValueError, match="list those of the shards"):
+    with pytest.raises(ValueError, match="list the lengths of the shards"):
         zarr.create_array(shape=(8,), dtype="i4", chunks=[[4, 4]], shards=(8,))
     with pytest.raises(ValueError, match="give chunks= as lengths"):
         zarr.create_array(shape=(8,), dtype="i4", shards=[[4, 4]])

@@ -1,4 +1,4 @@
-"""Arguments that describe an array, in the one form that metadata has them."""
+"""Arguments that describe an array, in the form of the metadata."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AXIS_LIMIT = 2**63 - 1
 
 
 def normalize_shape(shape: int | Iterable[int] | None) -> tuple[int, ...]:
-    """``shape`` as a tuple of ints; a single int means one axis.
+    """Return ``shape`` as a tuple of ints; a single int means one axis.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def normalize_shape(shape: int | Iterable[int] | None) -> tuple[int, ...]:
     Raises
     ------
     TypeError
-        It is None, or holds something that is not a whole number.
+        It is None, or contains a value that is not an integer.
     ValueError
-        It holds a negative number, or one over 2**63 - 1.
+        It contains a negative number, or one over 2**63 - 1.
 
     Examples
     --------
@@ -60,17 +60,17 @@ def normalize_shape(shape: int | Iterable[int] | None) -> tuple[int, ...]:
 
 
 def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
-    """``chunks`` as one length per axis of ``shape``, which is normalised already.
+    """Return ``chunks`` as one length per axis of ``shape``, which is already normalised.
 
     Parameters
     ----------
     chunks : bool, None, "auto", int, iterable of int, or str such as "1 MiB"
-        True, None and "auto" guess; False makes one chunk; an int goes for every axis; a size is
-        the most bytes of a chunk. Of a tuple, axes that are missing at the end, None and -1 take
-        the whole axis.
+        True, None and "auto" guess; False makes one chunk; an int applies to every axis; a size is
+        the maximum number of bytes of a chunk. In a tuple, missing axes at the end, None and -1
+        stand for the whole axis.
     shape : tuple of int
     typesize : int
-        Bytes of one element, for the guess.
+        Item size, for the guess.
 
     Returns
     -------
@@ -115,17 +115,18 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
     for length, size in zip(lengths, shape, strict=True):
         if length < 1 and not (length == 0 and size == 0):
             raise ValueError(
-                f"chunks {lengths} has a length of {length}; allowed are 1 and more, or -1 or "
+                f"chunks {lengths} has a length of {length}; allowed are 1 or more, or -1 or "
                 "None for the whole axis"
             )
     return lengths
 
 
 def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any], Any]:
-    """``dtype`` as a NumPy dtype that v2 arrays can have, and the object codec it needs.
+    """Return ``dtype`` as a NumPy dtype that v2 arrays can have, and the object codec that it
+    needs.
 
     ``str``, ``bytes`` and ``"array:f4"`` are objects with the codec of that name, unless another
-    one is given.
+    codec is passed.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any]
     Raises
     ------
     MetadataError
-        Its elements have no size, or a time has no unit (also a ``ValueError``).
+        Its item size is zero, or a time has no unit (also a ``ValueError``).
     TypeError
         NumPy does not know it.
 
@@ -225,7 +226,7 @@ def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, 
 
 
 def _whole(value: Any, name: str) -> int:
-    # Lengths that were computed by division are floats; 2.5 is no length.
+    # Lengths that were computed by division are floats; 2.5 is not a length.
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return int(value)
     try:

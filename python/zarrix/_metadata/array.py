@@ -1,10 +1,9 @@
 """What is known about an array before its data is read.
 
-Both formats are described by the same `ArrayMetadata`: its codecs are a chain in the form of
-v3, where order "F" of v2 is a transposition, and filters and compressor are members.
-The terms of v2 (``order``, ``filters``, ``compressor``, ``dimension_separator``) are views of
-that one description, so that there is one path into the engine, `ArrayMetadata.layout`.
-`zarrix._metadata.v2` and `zarrix._metadata.v3` read and write the documents.
+`ArrayMetadata` describes arrays of both formats. Its codecs are a v3 codec chain: order "F" of v2
+is a transposition, and filters and compressor are members. The v2 terms (``order``, ``filters``,
+``compressor``, ``dimension_separator``) are views of this description, so that there is one path
+into the engine. `zarrix._metadata.v2` and `zarrix._metadata.v3` read and write the documents.
 """
 
 from __future__ import annotations
@@ -28,41 +27,40 @@ from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY
 
 __all__ = ["ARRAY_ENCODERS", "ArrayMetadata", "OpenedDocument"]
 
-# As `_engine.ArrayIO` takes it.
+# The form that `_engine.ArrayIO` takes.
 OpenedDocument = tuple[bytes, str | None, Callable[[bytes], None]]
 
 
 @dataclass(frozen=True)
 class ArrayMetadata:
-    """An array, without its data. Immutable; `with_shape` makes a changed one.
+    """An array without its data. It is immutable; `with_shape` returns a changed copy.
 
     Attributes
     ----------
     zarr_format : int
     shape, chunk_shape : tuple of int
-        Where chunks have several lengths along an axis, the chunk shape has the longest.
+        If chunks differ in length along an axis, the chunk shape has the longest.
     dtype : dtype
     fill_value : scalar or None
-        An element of ``dtype``; None if chunks that are not stored have no defined content.
+        An element of ``dtype``; None if missing chunks have no defined content.
     codecs : tuple of dict
         ``{"name", "configuration"}`` in encoding order, as in v3.
     key_encoding : tuple of str and (str or None)
-        Name and separator of chunk keys; None where the document does not name a separator.
+        Name and separator of chunk keys; None if the document does not name a separator.
     has_compressor : bool
-        Whether the last codec is what v2 calls the compressor, and not a filter.
+        Whether the last codec is the v2 compressor, and not a filter.
     extra : Mapping
-        Members of the document that this version does not know; they are written back. In v3
-        the whole document, which is written back but for what changed.
+        Members of the document that this version does not know; they are written back. In v3 the
+        complete document, which is written back with the changes.
     where : str
-        Where the document is, for messages.
+        Label of the document, for messages.
     zattrs : Mapping
-        User attributes in v2, where they have a document of their own: filled in only in what
-        users get from ``Array.metadata``.
+        User attributes in v2, which have a separate document; set only in the object from
+        ``Array.metadata``.
     rectilinear : tuple of AxisGrid or None
-        The chunks along each axis where the document gives them axis by axis; None in a regular
-        grid.
+        The chunks along each axis of a rectilinear grid; None for a regular grid.
     key_suffix : str
-        What every chunk key ends with.
+        The suffix of every chunk key.
 
     Examples
     --------
@@ -90,17 +88,18 @@ class ArrayMetadata:
     )
 
     def __post_init__(self) -> None:
-        # Cached properties give an instance a dict, and CPython remembers where an entry of it lies
-        # only where its keys are not shared between instances: every read looks up two of them.
+        # Cached properties give an instance a dict. CPython caches the position of an entry only if
+        # the instances do not share its keys, and every read looks up two entries.
         object.__setattr__(self, "__dict__", dict(vars(self)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_layouts": {}}
 
     def at(self, where: str) -> ArrayMetadata:
-        """The same array where another document says the same, with what the engine bound for it.
+        """The same array for another document with the same content, with the engine's bound
+        layout.
 
-        Codecs that are Python's are made anew: they may have been registered anew.
+        Python codecs are created again, because they may have been registered again.
 
         Parameters
         ----------
@@ -158,17 +157,17 @@ class ArrayMetadata:
 
     @property
     def dimension_separator(self) -> str:
-        """What stands between the numbers of a chunk key: "." or "/"."""
+        """The separator of chunk keys: "." or "/"."""
         return self.key_encoding[1] or ("/" if self.key_encoding[0] == "default" else ".")
 
     @cached_property
     def shard_codec(self) -> Mapping[str, Any] | None:
-        """Configuration of the shards that chunks are; None where chunks are read as a whole."""
+        """Configuration of the shards; None if chunks are not shards."""
         return shard_of(self.codecs)
 
     @cached_property
     def inner_chunk_shape(self) -> tuple[int, ...]:
-        """Shape of what is read as one: an inner chunk of a shard, or a chunk."""
+        """Shape of the smallest unit that is read: an inner chunk of a shard, or a chunk."""
         shard = self.shard_codec
         if shard is None:
             return self.chunk_shape
@@ -185,19 +184,19 @@ class ArrayMetadata:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The user attributes, a copy."""
+        """A copy of the user attributes."""
         stored = self.zattrs if self.zarr_format == 2 else self.extra.get("attributes", {})
         return copy.deepcopy(dict(stored))
 
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None:
-        """Names of the axes, None for one without; None where the document names none."""
+        """Names of the axes, None for an axis without a name; None if the document has no names."""
         names = self.extra.get("dimension_names")
         return None if self.zarr_format == 2 or names is None else tuple(names)
 
     @property
     def node_type(self) -> str:
-        """What this describes: ``"array"``."""
+        """The kind of node: ``"array"``."""
         return "array"
 
     @property
@@ -210,14 +209,14 @@ class ArrayMetadata:
 
     @property
     def chunk_grid(self) -> ChunkGrid:
-        """The chunks: of an array with shards, the shards."""
+        """The chunk grid; for an array with shards, the grid of shards."""
         if self.rectilinear is None:
             return ChunkGrid("regular", self.chunk_shape)
         return ChunkGrid("rectilinear", self.chunk_shape)
 
     @property
     def chunk_key_encoding(self) -> ChunkKeyEncoding:
-        """How the keys of chunks are made."""
+        """The chunk key encoding."""
         return ChunkKeyEncoding(self.key_encoding[0], self.dimension_separator)
 
     def to_dict(self) -> dict[str, Any]:
@@ -239,21 +238,21 @@ class ArrayMetadata:
 
     @cached_property
     def grid(self) -> tuple[AxisGrid, ...]:
-        """The chunks along each axis; of an array with shards, the shards."""
+        """The chunks (or shards) along each axis."""
         if self.rectilinear is not None:
             return self.rectilinear
         return tuple(AxisGrid(even=max(length, 1)) for length in self.chunk_shape)
 
     @property
     def inner_grid(self) -> tuple[AxisGrid, ...]:
-        """What is read as one along each axis: chunks, or the inner chunks of shards."""
+        """The chunks, or the inner chunks of shards, along each axis."""
         if self.shard_codec is None:
             return self.grid
         return tuple(AxisGrid(even=length) for length in self.inner_chunk_shape)
 
     @property
     def partition(self) -> tuple[Any, Any]:
-        """``chunks=`` and ``shards=`` of an array that is cut like this one."""
+        """``chunks=`` and ``shards=`` of an array with the same grid."""
         outer = self.chunk_shape if self.rectilinear is None else self.rectilinear
         return (outer, None) if self.shard_codec is None else (self.inner_chunk_shape, outer)
 
@@ -263,7 +262,7 @@ class ArrayMetadata:
         return tuple(axis.count(size) for axis, size in zip(self.grid, self.shape, strict=True))
 
     def chunk_region(self, coords: Sequence[int]) -> tuple[slice, ...]:
-        """Where the chunk (of an array with shards, the shard) at ``coords`` lies.
+        """The region of the chunk (or shard) at ``coords``.
 
         Parameters
         ----------
@@ -291,7 +290,7 @@ class ArrayMetadata:
 
     @property
     def foreign_codecs(self) -> tuple[str, ...]:
-        """Names of the codecs that the engine does not have and calls back in Python."""
+        """Names of the codecs that are not native, which the engine calls in Python."""
         return tuple(name for slot in self.layout(allow_pickle=True).foreign for name in slot.names)
 
     def layout(
@@ -302,9 +301,9 @@ class ArrayMetadata:
         read_missing_chunks: bool = True,
         new: bool = False,
     ) -> EngineLayout:
-        """This array as the engine has it.
+        """The layout of this array for the engine.
 
-        Of a ``new`` array the options that only an encoder uses are judged, too.
+        For a ``new`` array, options that only an encoder uses are checked, too.
 
         Parameters
         ----------
@@ -320,8 +319,8 @@ class ArrayMetadata:
         Raises
         ------
         UnknownCodecError, MetadataError
-            A codec is not available, its configuration cannot be right, or the engine refuses it;
-            the message names the document.
+            A codec is not available, its configuration is invalid, or the engine rejects it; the
+            message names the document.
 
         Examples
         --------
@@ -347,11 +346,11 @@ class ArrayMetadata:
         document: OpenedDocument | None = None,
         place: str = "",
     ) -> _engine.ArrayIO:
-        """What reads and writes this array at ``path`` of ``store``.
+        """The engine's handle of this array at ``path`` of ``store``.
 
-        With the ``document`` that the array was opened by, nothing is written once that is gone or
-        describes other chunks, and nothing is read as missing. Messages about chunks begin with
-        ``place``, which says which array of which store it is.
+        If the ``document`` with which the array was opened is gone or describes other chunks,
+        writes are an error, and missing chunks do not read as the fill value. Messages about chunks
+        begin with ``place``, which names the array and its store.
 
         Parameters
         ----------
@@ -390,10 +389,10 @@ class ArrayMetadata:
     def with_shape(
         self, shape: tuple[int, ...], chunks_of: tuple[int, ...] | None = None
     ) -> ArrayMetadata:
-        """The same array with other lengths; chunks stay as they are.
+        """The same array with another shape; chunks do not change.
 
-        Where chunks are listed and do not reach that far, more are put behind them: along each
-        axis one, as zarr-python does, or as many of the length in ``chunks_of`` as it takes.
+        If the chunks of a rectilinear grid do not reach the new shape, more are appended: one along
+        each axis, as in zarr-python, or as many of the length in ``chunks_of`` as needed.
 
         Parameters
         ----------
@@ -408,8 +407,8 @@ class ArrayMetadata:
         Raises
         ------
         MetadataError
-            The number of axes differs, a length is negative, or an axis whose chunks have no
-            length would become longer than zero.
+            The number of axes differs, a length is negative, or an axis with chunks of length zero
+            would become longer than zero.
 
         Examples
         --------
@@ -434,7 +433,7 @@ class ArrayMetadata:
 
     @property
     def chunk_units(self) -> tuple[int, ...]:
-        """What the length of every chunk is a multiple of: inner chunks where there are shards."""
+        """The divisor of every chunk length: the inner chunks of shards, or 1."""
         return (1,) * len(self.shape) if self.shard_codec is None else self.inner_chunk_shape
 
     def _with_chunks_up_to(
@@ -456,14 +455,14 @@ class ArrayMetadata:
 
 
 class ChunkGrid(NamedTuple):
-    """What `ArrayMetadata.chunk_grid` says: of a rectilinear grid, the lengths of its longest."""
+    """The result of `ArrayMetadata.chunk_grid`; a rectilinear grid has the longest lengths."""
 
     name: str
     chunk_shape: tuple[int, ...]
 
 
 class ChunkKeyEncoding(NamedTuple):
-    """What `ArrayMetadata.chunk_key_encoding` says: its name, and what is between the numbers."""
+    """The result of `ArrayMetadata.chunk_key_encoding`: its name and its separator."""
 
     name: str
     separator: str

@@ -1,4 +1,4 @@
-"""What the readers of documents share: the refusal that names the key, the value and the limit."""
+"""Checks that the readers of documents share: errors that name the key, the value and the limit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MAX_LENGTH = 2**63 - 1
 
 
 def wrong(where: str, key: str, value: Any, allowed: str) -> MetadataError:
-    """The error for a member of a document that cannot be right."""
+    """The error for an invalid member of a document."""
     return MetadataError(f"{where}: key {key!r} is {shorten(value)}; allowed: {allowed}")
 
 
 def members_of(document: Any, where: str) -> Mapping[str, Any]:
-    """What a document holds, parsed or not yet; a document is a JSON object."""
+    """The JSON object of a document, which may be parsed already."""
     members = document if isinstance(document, Mapping) else json_loads(document, where)
     if not isinstance(members, Mapping):
         raise MetadataError(f"{where}: is {shorten(members)}; expected a JSON object")
@@ -27,7 +27,7 @@ def members_of(document: Any, where: str) -> Mapping[str, Any]:
 
 
 def lengths(value: Any, key: str, least: int, where: str) -> tuple[int, ...]:
-    """``value``, if it is a list of whole numbers of at least ``least``."""
+    """Return ``value`` if it is a list of integers of at least ``least``."""
     expected = f"a list of whole numbers from {least} to 2**63-1, one per axis"
     if not isinstance(value, (list, tuple)):
         raise wrong(where, key, value, expected)
@@ -38,7 +38,7 @@ def lengths(value: Any, key: str, least: int, where: str) -> tuple[int, ...]:
 
 
 def extension(value: Any, key: str, where: str) -> tuple[str, Mapping[str, Any]]:
-    """Name and configuration of an extension point, given as an object or as a bare name."""
+    """Name and configuration of an extension point, from an object or a bare name."""
     if isinstance(value, str):
         return value, {}
     if isinstance(value, Mapping) and isinstance(value.get("name"), str):

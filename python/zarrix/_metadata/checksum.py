@@ -1,10 +1,10 @@
-"""``checksum=True``: damage in a chunk is noticed, and others can still read the array.
+"""``checksum=True``: damage in a chunk is detected, and other programs can still read the array.
 
-In v3 that is the checksum of a zstd frame, or crc32c behind the other codecs. v2 has no
-codec for it that every reader knows, so it is what zarr 2.18 reads without losing ratio: a crc32
-filter, and where Blosc would shuffle, a shuffle filter before it, since Blosc does not know the
-elements any more. A zstd frame carries its checksum itself; the document does not say so, because
-TensorStore refuses the member. A handle has to be told again: `with_frame_checksum` is for those.
+In v3 this is the checksum of a zstd frame, or crc32c after the other codecs. v2 has no checksum
+codec that every reader knows. There we use codecs that zarr 2.18 reads, without a loss of
+compression ratio: a crc32 filter, and before it, if Blosc would shuffle, a shuffle filter, because
+Blosc no longer knows the elements. A zstd frame has its own checksum. The v2 document does not say
+so, because TensorStore rejects that member; therefore a later handle needs `with_frame_checksum`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Document = dict[str, Any]
 
 
 def is_checked(codecs: Iterable[Any]) -> bool:
-    """Whether damage in what these codecs wrote cannot go unnoticed.
+    """Whether these codecs detect damage.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def with_checksum(metadata: ArrayMetadata) -> ArrayMetadata:
 
 
 def with_frame_checksum(metadata: ArrayMetadata) -> ArrayMetadata:
-    """The same array of v2, whose zstd frames carry a checksum from now on."""
+    """The same v2 array, whose new zstd frames have a checksum."""
     if metadata.zarr_format == 3 or not metadata.has_compressor:
         return metadata
     *codecs, last = metadata.codecs
@@ -75,7 +75,7 @@ def with_frame_checksum(metadata: ArrayMetadata) -> ArrayMetadata:
 
 
 def _without_member(metadata: ArrayMetadata) -> ArrayMetadata:
-    """The same without what numcodecs writes of a checksum that there is not: any is refused."""
+    """The same without ``"checksum": false``, which numcodecs writes and TensorStore rejects."""
     *codecs, last = metadata.codecs
     said = last["configuration"].items()
     configuration = {key: value for key, value in said if key != "checksum"}
@@ -110,13 +110,13 @@ def _check_v2(document: Document, dtype: np.dtype[Any]) -> None:
         shuffle = compressor.get("shuffle", 1)
         if shuffle:
             filters.append({"id": "shuffle", "elementsize": size})
-            # Bits of bytes that are shuffled already are what bitshuffle makes of elements.
+            # The bit shuffle of byte-shuffled elements equals the bit shuffle of the elements.
             document["compressor"] = {**compressor, "shuffle": 2 if shuffle == 2 else 0}
     document["filters"] = [*filters, {"id": "crc32"}]
 
 
 def _element_bytes(filters: list[Document], dtype: np.dtype[Any]) -> int:
-    """Length of the elements that the filters give; 1 where that is not known."""
+    """Item size of the output of the filters; 1 if it is not known."""
     for codec in reversed(filters):
         told = codec.get("astype") or codec.get("encode_dtype") or codec.get("dtype")
         return np.dtype(told).itemsize if isinstance(told, str) else 1

@@ -1,7 +1,8 @@
-"""Where the chunks of an array lie along each of its axes.
+"""The chunks of an array along each of its axes.
 
-An axis has chunks of one length, as many as it takes (all axes of a regular grid), or runs of equal
-chunks (a rectilinear grid). Everything here costs what the runs cost, never what the chunks do.
+An axis has chunks of one length, as many as needed (all axes of a regular grid), or runs of equal
+chunks (a rectilinear grid). The cost of everything here depends on the number of runs, and not on
+the number of chunks.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _MAX_LENGTH = 2**63 - 1
 
 
 class Extent(NamedTuple):
-    """A chunk along an axis: its number, where it begins and where the next one does."""
+    """A chunk along an axis: its number, its begin, and its end."""
 
     chunk: int
     begin: int
@@ -34,10 +35,10 @@ class AxisGrid:
     Attributes
     ----------
     runs : tuple of (int, int)
-        Lengths, and how many chunks of that length follow each other; empty where all chunks have
-        the length ``even``.
+        Lengths, and the number of consecutive chunks of that length; empty if all chunks have the
+        length ``even``.
     even : int
-        0 where there are runs.
+        0 if there are runs.
 
     Examples
     --------
@@ -51,7 +52,9 @@ class AxisGrid:
 
     @cached_property
     def _firsts(self) -> tuple[list[int], list[int]]:
-        """Where each run begins, and the number of its first chunk; and what follows the last."""
+        """The begin of each run and the number of its first chunk, with one entry after the
+        last run.
+        """
         begins, numbers = [0], [0]
         for length, count in self.runs:
             begins.append(begins[-1] + length * count)
@@ -60,16 +63,16 @@ class AxisGrid:
 
     @property
     def end(self) -> int | None:
-        """Where the last chunk ends; None where there are as many as it takes."""
+        """The end of the last chunk; None if there are as many chunks as needed."""
         return None if self.even else self._firsts[0][-1]
 
     @property
     def lengths(self) -> set[int]:
-        """The lengths that chunks have."""
+        """The different chunk lengths."""
         return {self.even} if self.even else {length for length, _ in self.runs}
 
     def find(self, position: int) -> Extent:
-        """The chunk that holds an element."""
+        """The chunk that contains an element."""
         if self.even:
             return self.chunk(position // self.even)
         begins, numbers = self._firsts
@@ -77,7 +80,7 @@ class AxisGrid:
         return self.chunk(numbers[run] + (position - begins[run]) // self.runs[run][0])
 
     def chunk(self, number: int) -> Extent:
-        """Chunk number ``number``, which may lie behind the last: it is empty then."""
+        """Chunk number ``number``; a chunk after the last one is empty."""
         if self.even:
             return Extent(number, number * self.even, (number + 1) * self.even)
         begins, numbers = self._firsts
@@ -89,11 +92,11 @@ class AxisGrid:
         return Extent(number, begin, begin + length)
 
     def count(self, size: int) -> int:
-        """How many chunks an axis of ``size`` elements has."""
+        """The number of chunks of an axis of ``size`` elements."""
         return self.find(size - 1).chunk + 1 if size else 0
 
     def chunk_end(self, size: int) -> int:
-        """Where the last chunk of an axis of ``size`` elements ends."""
+        """The end of the last chunk of an axis of ``size`` elements."""
         return self.find(size - 1).end if size else 0
 
     def sizes(self, size: int) -> Iterator[int]:
@@ -130,14 +133,14 @@ class AxisGrid:
             begin = end
 
     def grown(self, size: int, unit: int = 1, *, chunks_of: int | None = None) -> AxisGrid:
-        """The same axis with chunks up to ``size``: one more that is as long as what is missing.
+        """The same axis with chunks up to ``size``: one more chunk of the missing length.
 
         Parameters
         ----------
         unit : int
-            A chunk has a multiple of it, as a shard has of inner chunks.
+            Divisor of the chunk lengths: the length of inner chunks for shards.
         chunks_of : int, optional
-            Instead of one, as many of this length as it takes.
+            Append as many chunks of this length as needed, instead of one.
         """
         end = self.end
         if end is None or size <= end:
@@ -147,7 +150,7 @@ class AxisGrid:
         return AxisGrid(_joined((*self.runs, added)))
 
     def document(self) -> int | list[int | list[int]]:
-        """The axis as documents have it: runs as ``[length, count]``."""
+        """The axis in documents: runs as ``[length, count]``."""
         if self.even:
             return self.even
         return [length if count == 1 else [length, count] for length, count in self.runs]
@@ -158,7 +161,7 @@ AxisGrid.__module__ = "zarrix.core.metadata"
 
 
 def _joined(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The same chunks, neighbours of one length as one run."""
+    """The same chunks, with neighbours of equal length merged into one run."""
     joined: list[tuple[int, int]] = []
     for length, count in runs:
         if joined and joined[-1][0] == length:
@@ -171,7 +174,7 @@ def _joined(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 def chunks_over(
     grid: Sequence[AxisGrid], region: Sequence[slice], shape: Sequence[int]
 ) -> Iterator[tuple[int, ...]]:
-    """The chunks of an array of ``shape`` that have elements of a region, by their coordinates."""
+    """The coordinates of the chunks of an array of ``shape`` that overlap a region."""
     axes = zip(grid, region, shape, strict=True)
     return itertools.product(
         *(
@@ -182,7 +185,7 @@ def chunks_over(
 
 
 def axis_of(value: Any) -> AxisGrid | None:
-    """The axis that a document or a user describes; None where that makes no sense.
+    """The axis that a document or a user describes; None if the description is invalid.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Chunk key encodings in the v3 documents, and in the words of users.
+"""Chunk key encodings, from v3 documents and from users.
 
-``default`` and ``v2`` are those of the specification; ``suffix``, from the registry of extensions,
-puts something behind the keys of another one, such as ``.tiff``. What a suffix may be is decided
-here once: every key that it gives must be one that a store takes.
+``default`` and ``v2`` are those of the specification. ``suffix``, from the registry of extensions,
+appends a suffix such as ``.tiff`` to the keys of another encoding. A suffix is valid only if a
+store accepts every resulting key; this is checked here once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _MOST_NESTED = 8
 
 
 class KeyEncoding(NamedTuple):
-    """How the key of a chunk is made of its coordinates.
+    """The function from chunk coordinates to keys.
 
     Attributes
     ----------
     name : {"default", "v2"}
     separator : {"/", "."}
     suffix : str
-        What every key ends with.
+        The suffix of every key.
     """
 
     name: str
@@ -37,12 +37,12 @@ class KeyEncoding(NamedTuple):
 
 
 def parse_key_encoding(encoding: Any, where: str) -> KeyEncoding:
-    """The encoding that a document names.
+    """The encoding in a document.
 
     Raises
     ------
     MetadataError
-        It is not known, or its keys could not be stored.
+        It is unknown, or its keys could not be stored.
     """
     suffix = ""
     for _ in range(_MOST_NESTED):
@@ -51,7 +51,7 @@ def parse_key_encoding(encoding: Any, where: str) -> KeyEncoding:
             added = configuration.get("suffix")
             _check_suffix(added, where)
             suffix = f"{added}{suffix}"
-            # The specification's own example has the second spelling.
+            # The example in the specification has the second spelling.
             base = next((key for key in _BASES if key in configuration), _BASES[0])
             encoding = configuration.get(base)
             continue
@@ -68,16 +68,16 @@ def _check_suffix(suffix: Any, where: str) -> None:
     key = f"{_KEY}.configuration.suffix"
     if not isinstance(suffix, str):
         raise wrong(where, key, suffix, "a string")
-    # Behind the digits of a key: what matters is the parts that the suffix begins and ends with.
+    # The suffix follows the digits of a key, so that only its first and last parts matter.
     parts = f"0{suffix}".split("/")
     if "\0" in suffix or any(part in ("", ".", "..") for part in parts):
-        raise wrong(where, key, suffix, "what can end a key: no empty part, '.', '..' or NUL")
+        raise wrong(where, key, suffix, "an end of a key without empty parts, '.', '..' or NUL")
     if any(part.endswith(".partial") for part in parts):
-        raise wrong(where, key, suffix, "no '.partial', with which unfinished files end")
+        raise wrong(where, key, suffix, "an end other than '.partial', the end of partial files")
 
 
 def key_encoding_document(encoding: Any) -> dict[str, Any]:
-    """A chunk key encoding in any form that users pass, as a document.
+    """The document of a chunk key encoding in any form that users pass.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Consolidated metadata: the documents of a whole hierarchy in one, of its root.
+"""Consolidated metadata: the documents of a hierarchy in one document of its root.
 
-In v2 that is ``.zmetadata`` beside the root's ``.zgroup``; in v3 a member of the root's
-``zarr.json``, as zarr-python 3 writes it. Both become the same thing here: documents by key,
-relative to the root.
+In v2 this is ``.zmetadata`` next to the root's ``.zgroup``; in v3 it is a member of the root's
+``zarr.json``, as in zarr-python 3. Both become a mapping of keys, relative to the root, to
+documents.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def parse_v2(document: Any, where: str) -> Documents:
     Raises
     ------
     MetadataError
-        It is of another format, or not a mapping of keys to documents.
+        It has another format, or is not a mapping of keys to documents.
     """
     members = json_loads(document, where)
     found = members.get("metadata") if isinstance(members, Mapping) else None
@@ -43,12 +43,12 @@ def parse_v2(document: Any, where: str) -> Documents:
 
 
 def encode_v2(documents: Documents) -> bytes:
-    """The ``.zmetadata`` that holds some documents, as zarr 2.18 writes it."""
+    """The ``.zmetadata`` with the given documents, as zarr 2.18 writes it."""
     return json_dumps({"metadata": documents, "zarr_consolidated_format": 1})
 
 
 def parse_v3(document: Any, where: str) -> Documents | None:
-    """The documents inside the ``zarr.json`` of a group, its own included; None if it has none."""
+    """The documents in the ``zarr.json`` of a group, including its own; None if there are none."""
     members = json_loads(document, where)
     inline = members.get("consolidated_metadata") if isinstance(members, Mapping) else None
     if inline is None:
@@ -64,12 +64,12 @@ def parse_v3(document: Any, where: str) -> Documents | None:
 
 
 def encode_v3(root: Any, documents: Documents, where: str) -> bytes:
-    """The group's ``zarr.json`` with other documents inside.
+    """The group's ``zarr.json`` with other documents in it.
 
     Raises
     ------
     MetadataError
-        ``root`` is no JSON object; the message starts with ``where``.
+        ``root`` is not a JSON object; the message starts with ``where``.
     """
     paths = sorted(
         (key.removesuffix(f"/{ZARR_JSON}") for key in documents if key != ZARR_JSON),
@@ -81,14 +81,14 @@ def encode_v3(root: Any, documents: Documents, where: str) -> bytes:
     if "consolidated_metadata" in members or "node_type" not in members:
         members["consolidated_metadata"] = inline
     else:
-        # Where zarr-python has it: before the kind of the node.
+        # In zarr-python's position: before the kind of the node.
         kind = members.pop("node_type")
         members.update(consolidated_metadata=inline, node_type=kind)
     return json_dumps(members, indent=2, sort_keys=False)
 
 
 def _with_own(document: Any) -> Any:
-    """As zarr-python marks the groups inside, whose members are beside them."""
+    """zarr-python marks the groups inside like this; their members are next to them."""
     if document.get("node_type") != "group":
         return document
     members = {key: one for key, one in document.items() if key != "node_type"}

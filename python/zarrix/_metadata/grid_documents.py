@@ -1,8 +1,9 @@
-"""Chunk grids in the v3 documents, and in the words of users.
+"""Chunk grids, from v3 documents and from users.
 
-A regular grid has chunks of one shape. A rectilinear one lists the lengths of the chunks along each
-axis, equal neighbours as ``[length, count]``, or gives one length for as many chunks as it takes.
-The lists may reach beyond the array's shape: it was longer once, or is to become so.
+A regular grid has chunks of one shape. A rectilinear grid lists the lengths of the chunks along
+each axis, with equal neighbours as ``[length, count]``, or has one length for as many chunks as
+needed. The lists may reach beyond the array's shape, because the array was longer once, or may
+grow.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ _SHAPES = "chunk_grid.configuration.chunk_shapes"
 
 
 def parse_grid(grid: Any, shape: Shape, where: str) -> tuple[Shape, tuple[AxisGrid, ...] | None]:
-    """The chunk shape, and of a rectilinear grid its axes; the chunk shape has the longest then."""
+    """The chunk shape, and the axes of a rectilinear grid, whose chunk shape has the longest
+    lengths.
+    """
     name, configuration = extension(grid, "chunk_grid", where)
     if name == "regular":
         return _chunk_shape(configuration.get("chunk_shape"), shape, where), None
@@ -54,7 +57,7 @@ def parse_grid(grid: Any, shape: Shape, where: str) -> tuple[Shape, tuple[AxisGr
 
 
 def check_units(axes: tuple[AxisGrid, ...], shape: Shape, where: str) -> None:
-    """Refuse shards of several shapes that inner chunks of ``shape`` do not divide."""
+    """Raise an error if inner chunks of ``shape`` do not divide all shards."""
     for number, (axis, unit) in enumerate(zip(axes, shape, strict=True)):
         uneven = [length for length in sorted(axis.lengths) if length % unit]
         if uneven:
@@ -71,7 +74,9 @@ def _chunk_shape(given: Any, shape: Shape, where: str) -> Shape:
 
 
 def grid_document(axes: Iterable[AxisGrid], stored: Mapping[str, Any]) -> dict[str, Any]:
-    """A rectilinear grid as a document, in the spelling of ``stored`` where that says the same."""
+    """The document of a rectilinear grid, in the spelling of ``stored`` if that is the same
+    grid.
+    """
     configuration = stored["configuration"]
     shapes = [
         spec if axis_of(spec) == axis else axis.document()
@@ -93,16 +98,17 @@ def has_lists(chunks: Any) -> bool:
 
 
 def lists_of(chunks: Any, shape: Shape, inner: Shape | None, argument: str) -> list[Any]:
-    """``chunk_shapes`` of a document from what users pass: lengths, and lists of them.
+    """``chunk_shapes`` of a document from lengths, and lists of lengths, that users pass.
 
-    Axes that are missing at the end, None and -1 are one chunk. Lists may have
-    ``(length, count)`` pairs for runs of equal chunks; they add up to the length of the axis, of
-    shards to as many inner chunks as that needs.
+    Missing axes at the end, None and -1 are one chunk. Lists may have ``(length, count)`` pairs for
+    runs of equal chunks. Their sum is the length of the axis, or for shards the length of all inner
+    chunks that cover it.
 
     Raises
     ------
     ValueError
-        There are more axes than the array has, or the chunks of one do not add up to its length.
+        There are more axes than in the array, or the sum of chunks differs from the length of an
+        axis.
 
     Examples
     --------
@@ -124,7 +130,7 @@ def lists_of(chunks: Any, shape: Shape, inner: Shape | None, argument: str) -> l
 
 def _axis_document(value: Any, size: int, unit: int, argument: str) -> Any:
     if isinstance(value, AxisGrid):
-        # Of an array that exists: its chunks may reach beyond its shape.
+        # The chunks of an existing array may reach beyond its shape.
         return value.document()
     value = _plain(value)
     if value is None or value == -1:
@@ -143,7 +149,9 @@ def _axis_document(value: Any, size: int, unit: int, argument: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Lengths as ints, in lists; anything else as it is, to be refused."""
+    """Convert lengths to ints in lists; return any other value as it is, which is an error
+    later.
+    """
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) == 1:
         return [_plain(one) for one in value]
     if isinstance(value, bool) or not hasattr(value, "__index__"):

@@ -1,4 +1,4 @@
-"""What is known about a group without its members.
+"""The metadata of groups.
 
 `zarrix._metadata.v2` and `zarrix._metadata.v3` read and write the documents.
 """
@@ -18,19 +18,19 @@ __all__ = ["GROUP_ENCODERS", "GroupMetadata"]
 
 @dataclass(frozen=True)
 class GroupMetadata:
-    """A group, without its members.
+    """The metadata of a group, without its members.
 
     Attributes
     ----------
     attributes : Mapping
-        In v2, where they have a document of their own, filled in only in what users get from
+        In v2, which has a separate document for them, set only in the object from
         ``Group.metadata``.
     zarr_format : int
     extra : Mapping
-        In v2 members of the document that this version does not know, in v3 the whole
-        document; they are written back.
+        In v2, members of the document that this version does not know; in v3, the complete
+        document. They are written back.
     consolidated_metadata : ConsolidatedMetadata or None
-        What is stored about the members together with the group.
+        The metadata of the members that is stored in the group.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class GroupMetadata:
 
     @property
     def node_type(self) -> str:
-        """What this describes: ``"group"``."""
+        """The kind of node: ``"group"``."""
         return "group"
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,4 +76,4 @@ class GroupMetadata:
 GroupMetadata.__module__ = "zarrix.core.metadata"
 
 GROUP_ENCODERS: dict[int, Callable[[GroupMetadata], bytes]] = {}
-"""What writes the document of a group, by version of the format; v2 and v3 register theirs."""
+"""The writers of group documents by format; v2 and v3 register theirs."""

@@ -1,7 +1,7 @@
-"""Shapes of chunks and shards where the user names none, or a size in bytes.
+"""Shapes of chunks and shards if the user names none, or a size in bytes.
 
-The guess of chunk shapes gives exactly the shapes of zarr 2.18, since stored data and printed
-listings depend on them.
+The guessed chunk shapes are exactly those of zarr 2.18, because stored data and printed listings
+depend on them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKMGT]i?[bB]|[bB])")
 
 
 def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
-    """The chunk shape that zarr 2.18 picks where none is given.
+    """The chunk shape that zarr 2.18 guesses.
 
-    Axes are halved in turn, the first one first, until a chunk is near a size that grows slowly
-    with the array: 256 KiB for 1 MiB, doubled for each factor of ten, within 128 KiB and 64 MiB.
+    Axes are halved in turn, beginning with the first, until a chunk is close to a target size. The
+    target grows slowly with the array: 256 KiB for 1 MiB, doubled for each factor of ten, within
+    128 KiB and 64 MiB.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
     (125, 125, 13)
     """
     lengths = np.maximum(np.array(shape, dtype="f8"), 1)
-    # NumPy's float arithmetic on purpose: at the edges the result depends on its rounding.
+    # NumPy's float arithmetic is used on purpose, because the result can depend on its rounding.
     array_bytes = np.prod(lengths) * typesize
     target = _CHUNK_BASE_BYTES * 2 ** np.log10(array_bytes / 2**20)
     target = min(max(target, _CHUNK_LEAST_BYTES), _CHUNK_MOST_BYTES)
@@ -65,7 +66,7 @@ def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
 
 
 def bytes_of(size: Any) -> int | None:
-    """The number of bytes that a text such as ``"1 MiB"`` means.
+    """Parse a text such as ``"1 MiB"`` to a number of bytes.
 
     Parameters
     ----------
@@ -152,7 +153,8 @@ def guess_shards(
 ) -> tuple[int, ...]:
     """Shards of whole chunks, of at most ``target`` bytes before compression (64 MiB).
 
-    Grown along the axis with the most chunks left, so that a shard has the shape of the array.
+    A shard grows along the axis with the most chunks left, so that it has the proportions of the
+    array.
 
     Parameters
     ----------

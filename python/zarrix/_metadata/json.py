@@ -100,7 +100,8 @@ def json_loads(text: Any, where: str = "JSON document") -> Any:
     if len(data) > config.max_document_bytes:
         raise MetadataError(
             f"{where}: more than {config.max_document_bytes} bytes, which is "
-            "config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); raise it if this is no mistake"
+            "config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); raise the limit if this is "
+            "intended"
         )
     try:
         return json.loads(data)

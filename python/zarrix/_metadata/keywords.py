@@ -1,8 +1,8 @@
-"""The keyword arguments of functions that create and open: their types, and which there are.
+"""The keyword arguments of functions that create and open, with their types.
 
-Functions that pass keywords on name them by a `TypedDict`, so that checkers of types see a mistake.
-`takes` has the same mistake refused when the program runs, before anything is looked at, and gives
-the function a signature that shows every keyword, for ``help()`` and for completion.
+Functions that pass keywords on declare them by a `TypedDict`, so that type checkers see a mistake.
+`takes` raises an error for the same mistake at run time, before anything else, and gives the
+function a signature with every keyword, for ``help()`` and for completion.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ IfExists = Literal["raise", "replace", "skip", "skip_initialized"]
 
 
 class WordKeywords(TypedDict, total=False):
-    """What `create` takes in the words of h5py and of zarr-python 3."""
+    """Keywords of `create` from h5py and zarr-python 3."""
 
     compression: Any
     compression_opts: Any
@@ -71,7 +71,7 @@ class WordKeywords(TypedDict, total=False):
 
 
 class CreateWordKeywords(WordKeywords, total=False):
-    """The same, with what only `create` takes."""
+    """The same, with keywords that only `create` has."""
 
     storage_options: Mapping[str, Any] | None
     data: Any
@@ -79,7 +79,7 @@ class CreateWordKeywords(WordKeywords, total=False):
 
 
 class RestKeywords(WordKeywords, total=False):
-    """Of a new array in a group, but for its shape, dtype and fill value."""
+    """Keywords of a new array in a group, except its shape, dtype and fill value."""
 
     chunks: Any
     storage_options: Mapping[str, Any] | None
@@ -104,31 +104,31 @@ class RestKeywords(WordKeywords, total=False):
 
 
 class DatasetKeywords(RestKeywords, total=False):
-    """Of `Group.create_dataset`, but for what it names itself."""
+    """Keywords of `Group.create_dataset`, except those in its own signature."""
 
     fill_value: Any
 
 
 class RequireKeywords(DatasetKeywords, total=False):
-    """Of `Group.require_dataset`, but for what it names itself."""
+    """Keywords of `Group.require_dataset`, except those in its own signature."""
 
     data: Any
 
 
 class MemberKeywords(RestKeywords, total=False):
-    """Of a new array in a group, but for its shape and fill value."""
+    """Keywords of a new array in a group, except its shape and fill value."""
 
     dtype: Any
 
 
 class MemberLikeKeywords(MemberKeywords, total=False):
-    """Of a new array in a group that is made like another, but for its fill value."""
+    """Keywords of a new array in a group that is like another, except its fill value."""
 
     shape: Any
 
 
 class MemberShapeKeywords(MemberLikeKeywords, total=False):
-    """Of a new array in a group whose shape may be that of its data."""
+    """Keywords of a new array in a group whose shape may be that of its data."""
 
     fill_value: Any
 
@@ -141,7 +141,7 @@ class MemberDataKeywords(MemberShapeKeywords, total=False):
 
 
 class CreateKeywords(MemberKeywords, total=False):
-    """Of a new array, but for its shape and fill value."""
+    """Keywords of a new array, except its shape and fill value."""
 
     store: Any
     path: str | None
@@ -149,19 +149,19 @@ class CreateKeywords(MemberKeywords, total=False):
 
 
 class LikeKeywords(CreateKeywords, total=False):
-    """Of a new array that is made like another, but for its fill value."""
+    """Keywords of a new array that is like another, except its fill value."""
 
     shape: Any
 
 
 class ArrayKeywords(LikeKeywords, total=False):
-    """Of a new array."""
+    """Keywords of a new array."""
 
     fill_value: Any
 
 
 class OpenGroupKeywords(TypedDict, total=False):
-    """Of `open_consolidated`, but for what it names itself."""
+    """Keywords of `open_consolidated`, except those in its own signature."""
 
     path: str | None
     zarr_version: Format | None
@@ -176,7 +176,7 @@ class OpenGroupKeywords(TypedDict, total=False):
 
 
 class V3RequireKeywords(TypedDict, total=False):
-    """Of `Group.require_array`, but for what it names itself."""
+    """Keywords of `Group.require_array`, except those in its own signature."""
 
     data: Any
     chunks: Any
@@ -203,14 +203,14 @@ class V3RequireKeywords(TypedDict, total=False):
 
 
 class V3ShapeKeywords(V3RequireKeywords, total=False):
-    """Of `Group.create_array`."""
+    """Keywords of `Group.create_array`."""
 
     shape: Any
     dtype: Any
 
 
 class OpenLikeKeywords(WordKeywords, total=False):
-    """Of `open_array` but for the store, its format and its path."""
+    """Keywords of `open_array`, except the store, its format and its path."""
 
     chunks: Any
     dtype: Any
@@ -233,14 +233,14 @@ class OpenLikeKeywords(WordKeywords, total=False):
 
 
 class OpenKeywords(OpenLikeKeywords, total=False):
-    """Of `open`, but for what it names itself."""
+    """Keywords of `open`, except those in its own signature."""
 
     shape: Any
     use_consolidated: bool | str | None
 
 
 class OpenArrayKeywords(OpenLikeKeywords, total=False):
-    """Of `open_like`, but for what it names itself."""
+    """Keywords of `open_like`, except those in its own signature."""
 
     shape: Any
     mode: Mode
@@ -253,10 +253,10 @@ _PLAIN = {"Format": "int", "Order": "str"}
 
 
 def completable(cls: type[T]) -> type[T]:
-    """A class whose properties are typed for checkers, and can be completed in IPython.
+    """A class whose properties are typed for type checkers, and can be completed in IPython.
 
-    Its completer evaluates what properties are annotated with, and fails at a Literal (jedi 0.19
-    and 0.20), with all completions of the object.
+    IPython's completer evaluates the annotations of properties, and fails on a Literal (jedi 0.19
+    and 0.20), so that the object has no completions.
     """
     for value in vars(cls).values():
         if isinstance(value, property) and value.fget is not None:
@@ -273,18 +273,18 @@ def takes(
     like: Callable[..., Any] | None = None,
     refused: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
-    """Refuse unknown keywords before anything else happens, and show all known ones.
+    """Raise an error for unknown keywords before anything else happens, and show all known ones.
 
-    What begins with an underscore is passed by this package only, and is not shown.
+    Keywords that begin with an underscore are private to this package, and are not shown.
 
     Parameters
     ----------
     more : TypedDict, optional
-        The keywords that the function passes on, beyond those that it names.
+        The keywords that the function passes on, in addition to its own.
     like : function, optional
-        Where the defaults of those are.
+        The function that has their defaults.
     refused : mapping of str to str, optional
-        Keywords of other functions of this kind, and what is said of them.
+        Keywords of similar functions, and the message about each.
     """
 
     def decorate(function: F) -> F:
@@ -312,7 +312,7 @@ def takes(
 def _whole_signature(
     function: Callable[..., Any], more: Any, like: Callable[..., Any] | None
 ) -> inspect.Signature:
-    """The signature of a function with each keyword of ``more`` in place of ``**kwargs``."""
+    """The signature of a function with each keyword of ``more`` instead of ``**kwargs``."""
     own = inspect.signature(function)
     named = [
         one

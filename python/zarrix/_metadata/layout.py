@@ -1,7 +1,7 @@
-"""An array as the engine has it: its metadata with codecs and elements bound to chunks.
+"""The layout of an array for the engine: its metadata with codecs and elements bound to chunks.
 
-The layout is v3's JSON for arrays of both versions, with dtype and fill value as bytes. It is
-independent of where the array is stored.
+The layout is v3 JSON for arrays of both formats, with dtype and fill value as bytes. It does not
+depend on the store.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ChainOf = Callable[[tuple[int, ...]], tuple[str, list[ForeignCodecs]]]
 
 
 class EngineLayout(NamedTuple):
-    """An array as the engine has bound it.
+    """The layout of an array, as bound by the engine.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class EngineLayout(NamedTuple):
         What its codecs named ``zarrix.foreign`` call, and last the `ElementCodec` of
         variable-length elements.
     bound : _engine.Layout
-        What the engine made of both.
+        The engine's object for both.
     """
 
     document: str
@@ -60,7 +60,7 @@ def make_layout(
     Raises
     ------
     UnknownCodecError, MetadataError
-        A codec is not available, its configuration cannot be right, or the engine refuses it.
+        A codec is not available, its configuration is invalid, or the engine rejects it.
     """
     chunk_shape = tuple(max(length, 1) for length in metadata.chunk_shape)
     codecs, foreign = _chain_of(metadata, chunk_shape, new)
@@ -107,7 +107,7 @@ def _chain_of(
 def _chain_by_shape(
     metadata: ArrayMetadata, codecs: list[dict[str, Any]], foreign: list[ForeignCodecs]
 ) -> ChainOf | None:
-    """What binds codecs to the shapes of chunks; None where ``codecs`` serve all of them."""
+    """A function that binds codecs to a chunk shape; None if ``codecs`` serve all shapes."""
     if metadata.rectilinear is None:
         return None
     shortest = tuple(min(axis.lengths) for axis in metadata.rectilinear)
@@ -123,7 +123,7 @@ def _chain_by_shape(
 
 
 def _element_codec(metadata: ArrayMetadata, allow_pickle: bool) -> ElementCodec:
-    """What encodes and decodes the variable-length elements of this array."""
+    """The element codec of this array of variable-length elements."""
     if metadata.zarr_format == 3:
         name = SERIALIZERS[data_type_name(metadata.dtype) or ""]
         return ElementCodec({"id": name}, metadata.fill_value, where=metadata.where)

@@ -1,9 +1,9 @@
-"""Whether the array at a place is still the one that was opened there.
+"""Whether the array at a path is still the one that was opened there.
 
-Attributes and the shape of an array may change while it is open, and so may the spelling of its
-metadata. Another dtype, chunk grid, codec, fill value or chunk key encoding means other chunks:
-what an open array would write there, nothing could read. The engine asks when it finds other
-metadata under the lock of a chunk, or while it looks for the reason why a chunk does not decode.
+Attributes, the shape, and the spelling of the metadata may change while an array is open. Another
+dtype, chunk grid, codec, fill value or chunk key encoding means other chunks, and no reader could
+decode the chunks of the open handle. The engine asks when it finds other metadata under the lock of
+a chunk, or when a chunk does not decode.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ __all__ = ["judge_of"]
 
 
 def judge_of(opened: bytes, where: str, separator: str | None) -> Callable[[bytes], None]:
-    """What raises `ArrayReplacedError` for metadata with other chunks than ``opened`` describes.
+    """A function that raises `ArrayReplacedError` for metadata with other chunks than in
+    ``opened``.
 
     Parameters
     ----------
     opened : bytes
         The metadata by which the array was opened.
     where : str
-        Where it is stored, for messages; its name decides the format.
+        Label of the metadata document, for messages; its name determines the format.
     separator : str or None
-        What the store puts between the numbers of a chunk key by default.
+        The default separator of chunk keys in the store.
     """
     return partial(_judge, opened, where, separator)
 
@@ -41,7 +42,7 @@ def _judge(opened: bytes, where: str, separator: str | None, stored: bytes) -> N
     try:
         new = _parse(stored, where, separator)
     except MetadataError:
-        # Half-written by a program that does not replace files atomically: it says nothing yet.
+        # Written partly by a program that does not replace files atomically; ignored for now.
         return
     old = _parse(opened, where, separator)
     for what, read in _SAME.items():
@@ -60,7 +61,7 @@ def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
 
 
 def _grid(metadata: ArrayMetadata, other: ArrayMetadata) -> Any:
-    """The chunks, of a rectilinear grid as far as both reach: such a grid grows with its array."""
+    """The chunks; in a rectilinear grid, which grows with its array, as far as both grids reach."""
     if metadata.rectilinear is None or other.rectilinear is None:
         return metadata.rectilinear or metadata.chunk_shape
     pairs = zip(metadata.rectilinear, other.rectilinear, strict=True)
@@ -80,8 +81,8 @@ def _runs(axis: AxisGrid, end: int) -> Any:
 
 
 def _spelled_out(codec: Mapping[str, Any]) -> dict[str, Any]:
-    """The codec with its defaults: another library may have written them out, or left them out."""
-    # Imported here: an array is opened by every program, and hardly ever replaced.
+    """The codec with its defaults, which another library may have written or left out."""
+    # Imported here, because every program opens arrays, and few replace them.
     from zarrix._codecs.classes import codec_from_dict
 
     document = codec_from_dict(codec).to_dict()
@@ -94,7 +95,7 @@ def _spelled_out(codec: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": document["name"], **options}
 
 
-# What makes chunks what they are. Each is read of one array with a look at the other.
+# The values that determine chunks. Each is taken from one array, with respect to the other.
 _SAME: dict[str, Callable[[ArrayMetadata, ArrayMetadata], Any]] = {
     "the number of axes": lambda array, _: array.ndim,
     "the dtype": lambda array, _: array.dtype,

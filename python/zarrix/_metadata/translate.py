@@ -1,8 +1,8 @@
-"""The metadata of one array in the other format, over the same chunks.
+"""The metadata of an array in the other format, for the same chunks.
 
-What has no words in the other format is a `MetadataError` that says so; nothing is approximated but
-the fill value of text and bytes: 2.18 puts a 0 there, which no text is, and which nothing in a
-stored chunk reads as.
+Metadata that the other format cannot represent is a `MetadataError`. Only the fill value of text
+and bytes is approximated: 2.18 writes a 0 there, which is not a text, and which no element of a
+stored chunk equals.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ __all__ = ["parsed", "same_fill", "to_2", "to_3", "zattrs"]
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
 _TYPES = ("dtype", "astype", "encode_dtype", "decode_dtype")
-"""What filters call the data types of elements that they take and give."""
+"""Keys of filters for their input and output data types."""
 
 _EMPTY = {"vlen-utf8": "", "vlen-bytes": b""}
 
 
 def same_fill(old: Any, new: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether the fill values of both descriptions are the same to the bit."""
+    """Whether both fill values are equal to the bit."""
     if is_variable(dtype):
         return bool(old == new) or (old in (0, None) and not isinstance(old, str | bytes))
     if old is None:
@@ -45,14 +45,14 @@ def same_fill(old: Any, new: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def parsed(documents: Mapping[str, bytes], to: int) -> ArrayMetadata:
-    """What the documents of an array describe."""
+    """The array that the documents describe."""
     if to == 3:
         return v3.parse_array(documents[ZARR_JSON], f"the new {ZARR_JSON}")
     return v2.parse_array(documents[ZARRAY], f"the new {ZARRAY}")
 
 
 def zattrs(attributes: Mapping[str, Any]) -> dict[str, bytes]:
-    """The document of attributes in v2, where there are any."""
+    """The v2 document of the attributes, if there are any."""
     return {ZATTRS: v2.attributes_document(attributes)} if attributes else {}
 
 
@@ -71,7 +71,7 @@ def to_3(array: ArrayMetadata) -> dict[str, bytes]:
     filters = list(array.filters or ())
     objects = _object_codec(array) if is_variable(array.dtype) else None
     if objects:
-        # What compressors are given is but bytes.
+        # The input of compressors is bytes.
         dtype = np.dtype("u1")
     for config in filters[1:] if objects else filters:
         codec, dtype = _filter_of_3(config, dtype)
@@ -83,7 +83,7 @@ def to_3(array: ArrayMetadata) -> dict[str, bytes]:
         raise MetadataError("a filter on elements follows one on bytes, which v3 forbids")
     data_type, fill, serializer = _variable_of_3(array, objects) if objects else _sized_of_3(array)
     if objects is None:
-        # Of v2 a compressor of elements, such as pcodec, is both in one.
+        # In v2, a compressor of elements, such as pcodec, is both in one.
         serializer = middle[0] if middle else _bytes_codec(dtype)
     document: dict[str, Any] = {
         "shape": list(array.shape),
@@ -101,7 +101,7 @@ def to_3(array: ArrayMetadata) -> dict[str, bytes]:
         "attributes": attributes,
     }
     if named:
-        # What xarray keeps in an attribute in v2, the document has a place for.
+        # v3 has a member for what xarray stores in an attribute in v2.
         del attributes[_DIMENSIONS]
         document["dimension_names"] = names
     document.update(zarr_format=3, node_type="array", storage_transformers=[])
@@ -109,7 +109,7 @@ def to_3(array: ArrayMetadata) -> dict[str, bytes]:
 
 
 def _sized_of_3(array: ArrayMetadata) -> tuple[Any, Any, dict[str, Any]]:
-    """Data type and fill value of elements that have a size."""
+    """Data type and fill value of fixed-size elements."""
     native = array.dtype.newbyteorder("=")
     fill: Any = np.zeros((), array.dtype)
     if array.fill_value is not None:
@@ -118,7 +118,7 @@ def _sized_of_3(array: ArrayMetadata) -> tuple[Any, Any, dict[str, Any]]:
 
 
 def _object_codec(array: ArrayMetadata) -> str:
-    """The codec of objects that v3 has a data type for."""
+    """The object codec of objects for which v3 has a data type."""
     codec_id = str((array.filters or ({"id": None},))[0]["id"])
     if codec_id not in _EMPTY:
         raise MetadataError(f"v3 has no data type for objects of the codec {codec_id!r}")
@@ -159,7 +159,7 @@ def _orders(dtype: np.dtype[Any]) -> Iterator[str]:
 def _filter_of_3(
     config: Mapping[str, Any], dtype: np.dtype[Any]
 ) -> tuple[dict[str, Any], np.dtype[Any]]:
-    """A filter of v2 as a v3 codec, and the dtype that it gives."""
+    """A v2 filter as a v3 codec, and its output dtype."""
     given = {key: value for key, value in config.items() if key != "id"}
     after = dtype
     for key in _TYPES:
@@ -196,8 +196,8 @@ def _renamed_packer(
 def to_2(array: ArrayMetadata) -> dict[str, bytes]:
     """The documents of a v3 array in v2.
 
-    That of its chunks: what chunk keys they need is not looked at, and of shards it describes the
-    inner chunks, which somebody has to take out of them.
+    It ignores the chunk keys. For an array with shards it describes the inner chunks, which the
+    caller has to extract from the shards.
     """
     if any(not axis.even for axis in array.grid):
         raise MetadataError(
@@ -205,7 +205,9 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
             "from_array(zarr_format=2, chunks=...)"
         )
     if array.key_suffix:
-        raise MetadataError(f"its chunk keys end with {array.key_suffix!r}, and in v2 do not")
+        raise MetadataError(
+            f"its chunk keys end with {array.key_suffix!r}, which v2 does not support"
+        )
     known = {"shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs"}
     known |= {"attributes", "zarr_format", "node_type", "storage_transformers", "dimension_names"}
     unknown = sorted(set(array.extra) - known)
@@ -259,7 +261,7 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
 
 
 def _before_shard(array: ArrayMetadata) -> Iterator[Mapping[str, Any]]:
-    """The codecs on arrays that a shard comes after; those behind it end with the shard."""
+    """The array-to-array codecs before a shard; those after it end with the shard."""
     for codec in array.codecs:
         if codec["name"] == "sharding_indexed":
             return
@@ -267,7 +269,7 @@ def _before_shard(array: ArrayMetadata) -> Iterator[Mapping[str, Any]]:
 
 
 def _config_of_2(codec: Mapping[str, Any], big: bool) -> dict[str, Any]:
-    """A v3 codec as a filter of v2, where elements say in which order they lie."""
+    """A v3 codec as a v2 filter; in v2 the dtype has the byte order."""
     config = numcodecs_config(codec)
     if config is None:
         raise MetadataError(f"v2 has no codec {codec['name']!r}")

@@ -1,11 +1,11 @@
 """The v2 documents: ``.zarray``, ``.zgroup`` and ``.zattrs``.
 
-What is written is byte for byte what zarr 2.18 writes for the same array, but for two members that
-TensorStore refuses, and that all others read the same without: ``"checksum": false`` of zstd is
-left out, and fill values of bytes have their full length. What is read may be anything that 2.18
-reads, old documents included; one that contradicts itself is refused here, once, with its key, the
-value and what is allowed, so that nothing behind this point has to ask.
-Members that this version does not know are kept and written back.
+We write the same bytes as zarr 2.18 for the same array, with two exceptions for TensorStore, which
+make no difference to other readers: ``"checksum": false`` of zstd is left out, and fill values of
+bytes have their full length. We read everything that 2.18 reads, including old documents. A
+document that contradicts itself is an error that names the key, the value and the allowed values;
+it is raised here, so that later code need not check. Members that this version does not know are
+kept and written back.
 """
 
 from __future__ import annotations
@@ -84,24 +84,25 @@ def new_array(
 ) -> ArrayMetadata:
     """The metadata that zarr 2.18's ``init_array`` would store for these arguments.
 
-    The axes of a dtype with a shape join ``shape``; an array without axes is not compressed.
+    The axes of a dtype with a shape are appended to ``shape``. An array without axes is not
+    compressed.
 
     Parameters
     ----------
     shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator
-        As in ``zarrix.create``; ``compressor`` and ``filters`` as
-        `zarrix._codecs.python_codecs` takes them.
+        As in ``zarrix.create``; ``compressor`` and ``filters`` as in
+        `zarrix._codecs.python_codecs`.
     object_codec : codec, optional
-        What stores elements that have no size of their own; the first of the filters.
+        The codec of variable-length elements; the first of the filters.
     where : str
-        Where the document will be, for messages.
+        Label of the new document, for messages.
 
     Raises
     ------
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
     UnknownCodecError, BadCompressorError
-        A codec is not one, not available, or cannot keep the elements.
+        A codec is not a codec, is not available, or does not preserve the elements.
     """
     full_dtype, object_codec = normalize_dtype(dtype, object_codec)
     element = full_dtype.base
@@ -121,7 +122,7 @@ def new_array(
     )
     encode_dtype(element)
     check_domains(metadata.codecs, element)
-    # A pickle is harmless to name; whether it may be used, the array asks that is opened.
+    # Naming the codec pickle is harmless; the array checks later whether it may be used.
     metadata.layout(allow_pickle=True, new=True)
     return metadata
 
@@ -129,19 +130,19 @@ def new_array(
 def _with_object_codec(
     dtype: np.dtype[Any], object_codec: Any, filters: tuple[dict[str, Any], ...] | None
 ) -> tuple[dict[str, Any], ...] | None:
-    """The filters, the first of which stores the elements where these have no size."""
+    """The filters; the first of them encodes variable-length elements."""
     if not is_variable(dtype):
         if object_codec is not None:
             warnings.warn("an object_codec is only needed for object arrays", stacklevel=2)
         return filters
     if filters and filters[0]["id"] in OBJECT_CODECS:
-        # Those of another array, which begin with its object codec.
+        # Filters of another array begin with its object codec.
         first = filters[0]["id"]
         given = None if object_codec is None else codec_config(object_codec, "object_codec")["id"]
         if given not in (None, first) and (given, first) != ("vlen-utf8", "categorize"):
             raise MetadataError(
-                f"filters begin with {first!r}, but this dtype is stored by {given!r}; "
-                "leave one of them out"
+                f"filters begin with {first!r}, but the object codec of this dtype is "
+                f"{given!r}; leave one of them out"
             )
         return filters
     if object_codec is None:
@@ -160,11 +161,11 @@ def parse_array(
     Parameters
     ----------
     document : bytes, str or Mapping
-        A mapping is JSON that was parsed already, as in consolidated metadata.
+        A mapping is parsed JSON, as in consolidated metadata.
     where : str
-        Path of the document, with which messages begin.
+        Label of the document, with which messages begin.
     default_separator : "/", "." or None
-        Separator of chunk keys where the document names none, which 2.18 takes from the store.
+        Separator of chunk keys if the document names none; 2.18 takes it from the store.
 
     Raises
     ------
@@ -192,7 +193,7 @@ def parse_array(
     fill_value = decode_fill_value(members["fill_value"], dtype, f"{where}: key 'fill_value'")
     if is_variable(dtype):
         if not filters or filters[0]["id"] not in OBJECT_CODECS:
-            allowed = f"a list that begins with what stores objects: {', '.join(OBJECT_CODECS)}"
+            allowed = f"a list that begins with an object codec: {', '.join(OBJECT_CODECS)}"
             raise _wrong(where, "filters", members["filters"], allowed)
         fill_value = decode_object_fill(fill_value, filters[0])
     return _assemble(
@@ -242,7 +243,7 @@ def _spelled(codec: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def parse_group(document: Any, where: str = ZGROUP) -> GroupMetadata:
-    """The group that a ``.zgroup`` document describes; `MetadataError` if it does not."""
+    """The group that a ``.zgroup`` document describes; `MetadataError` if it is invalid."""
     members = members_of(document, where)
     if "zarr_format" not in members:
         raise MetadataError(f"{where}: lacks the key 'zarr_format'; a v2 group has it")
@@ -262,14 +263,14 @@ def parse_attributes(document: Any, where: str = ZATTRS) -> dict[str, Any]:
 
 
 def attributes_document(attributes: Mapping[Any, Any], where: str = ZATTRS) -> bytes:
-    """The ``.zattrs`` document of some attributes, as zarr 2.18 writes it.
+    """The ``.zattrs`` document of attributes, as zarr 2.18 writes it.
 
     Keys that are not strings become strings, with a ``DeprecationWarning`` as in 2.18.
 
     Raises
     ------
     TypeError
-        A value is nothing that JSON has; the message names its key.
+        JSON cannot represent a value; the message names its key.
     """
     if not all(isinstance(key, str) for key in attributes):
         warnings.warn(

@@ -1,13 +1,13 @@
 """The v3 documents: ``zarr.json`` of arrays and groups.
 
-A new array's document is made in the order and spelling of zarr-python 3.4, and then read like any
-other, so that there is one place that decides what a document may say. A document that contradicts
-itself is refused there with its key, the value and what is allowed. What is written back after a
-change is the document that was read, but for what changed: members that this version does not know,
-and other spellings of the same data type or codec, survive.
+The document of a new array has the order and spelling of zarr-python 3.4. It is then parsed like
+any other, so that one function checks all documents. A document that contradicts itself is an error
+that names the key, the value and the allowed values. After a change, the document that was read is
+written back with that change: members that this version does not know, and other spellings of the
+same data type or codec, are preserved.
 
-An extension that is not known is refused, unless the document itself says with
-``"must_understand": false`` that it may be ignored.
+An unknown extension is an error, unless the document says with ``"must_understand": false`` that it
+may be ignored.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ __all__ = [
 
 
 class _Default:
-    """Where an argument has no value that could not be meant."""
+    """The default of arguments for which every other value has a meaning."""
 
     def __repr__(self) -> str:
         return "DEFAULT"
@@ -112,7 +112,7 @@ def new_array(
     dimension_names: Any = None,
     where: str = ZARR_JSON,
 ) -> ArrayMetadata:
-    """The metadata of a new array of v3.
+    """The metadata of a new v3 array.
 
     Parameters
     ----------
@@ -122,16 +122,16 @@ def new_array(
     codecs : iterable of codecs, optional
         The whole chain, instead of filters, serializer, compressors and shards.
     order : "C" or "F"
-        F stores the axes of a chunk reversed, by a transpose codec.
+        "F" stores the axes of a chunk in reverse order, by a transpose codec.
     where : str
-        Where the document will be, for messages.
+        Label of the new document, for messages.
 
     Raises
     ------
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
     UnknownCodecError, BadCompressorError
-        A codec is not one, not available, or cannot keep the elements.
+        A codec is not a codec, is not available, or does not preserve the elements.
     """
     full = as_dtype(dtype)
     element = full if is_variable(full) else full.base.newbyteorder("=")
@@ -179,7 +179,7 @@ def new_array(
     if dimension_names is not None:
         document["dimension_names"] = list(dimension_names)
     document.update(zarr_format=3, node_type="array", storage_transformers=[])
-    # Through JSON and back: tuples and NumPy numbers become what a reader will see.
+    # Through JSON and back, so that tuples and NumPy numbers become what a reader will see.
     metadata = parse_array(_dumps(document, where), where)
     check_domains(metadata.codecs, metadata.dtype)
     metadata.layout(new=True)
@@ -190,9 +190,10 @@ def _new_fill(value: Any, dtype: np.dtype[Any]) -> Any:
     if value is DEFAULT or value is None:
         return default_fill(dtype)
     if dtype.isbuiltin == 2 or (dtype.kind in "fc" and not isinstance(value, str)):
-        # By NumPy's cast alone: the sign of a zero is kept.
+        # Only by NumPy's cast, which keeps the sign of a zero.
         cast = np.asarray(value).astype(dtype)[()]
-        # A type that has no zero casts it to NaN; its smallest stands for it, as in documents.
+        # A type without a zero casts it to NaN; its smallest value is used instead, as in
+        # documents.
         return default_fill(dtype) if cast != cast and is_zero(value) else cast
     if dtype.names is not None and isinstance(value, Mapping):
         return decode_fill(dict(value), dtype, "fill_value")
@@ -202,9 +203,9 @@ def _new_fill(value: Any, dtype: np.dtype[Any]) -> Any:
 def _partition(
     chunks: Any, shards: Any, shape: tuple[int, ...], itemsize: int
 ) -> tuple[Any, Any, str]:
-    """Chunk shape, shard shape if there are shards, and where their index is.
+    """Chunk shape, shard shape if there are shards, and the location of the shard index.
 
-    Chunks or shards of several lengths along an axis are a list of what each axis has.
+    Chunks or shards of different lengths along an axis are a list of lengths.
     """
     location: Any = "end"
     if isinstance(shards, Mapping):
@@ -214,8 +215,8 @@ def _partition(
     if has_lists(chunks):
         if shards is not None and shards is not False:
             raise ValueError(
-                "chunks= lists lengths, which inner chunks of shards cannot have; list those of "
-                "the shards: chunks=(10, 10), shards=[[20, 30], 50]"
+                "chunks= lists lengths, but inner chunks of shards have one shape; list the "
+                "lengths of the shards: chunks=(10, 10), shards=[[20, 30], 50]"
             )
         return lists_of(chunks, shape, None, "chunks"), None, location
     if has_lists(shards):
@@ -243,26 +244,26 @@ def _partition(
 
 
 def _at_least_one(lengths: tuple[int, ...]) -> tuple[int, ...]:
-    # v3 has no chunks of length zero, also where an axis is empty.
+    # v3 has no chunks of length zero, even if an axis is empty.
     return tuple(max(length, 1) for length in lengths)
 
 
 def new_group(attributes: Mapping[str, Any] | None = None) -> GroupMetadata:
-    """The metadata of a new group of v3."""
-    # Through JSON: tuples become what a reader will see.
+    """The metadata of a new v3 group."""
+    # Through JSON, so that tuples become what a reader will see.
     return parse_group(group_document(GroupMetadata(attributes=dict(attributes or {}))))
 
 
 # Documents that are stored
 
 
-# A document that is opened again and again is not parsed for this every time.
+# Cached, because the same document may be opened many times.
 _MOST_CACHED_BYTES = 2**14
 
 
 @lru_cache(maxsize=256)
 def _node_type_cached(document: bytes) -> str | None:
-    """What a valid document describes; None for any other."""
+    """The node that a valid document describes; None for any other document."""
     try:
         members = json.loads(document)
     except (ValueError, RecursionError):
@@ -272,7 +273,7 @@ def _node_type_cached(document: bytes) -> str | None:
 
 
 def node_type(document: Any, where: str) -> str:
-    """What a ``zarr.json`` describes: ``"array"`` or ``"group"``."""
+    """The kind of node of a ``zarr.json``: ``"array"`` or ``"group"``."""
     if isinstance(document, bytes) and len(document) <= _MOST_CACHED_BYTES:
         known = _node_type_cached(document)
         if known is not None:
@@ -290,14 +291,14 @@ def parse_array(document: Any, where: str = ZARR_JSON) -> ArrayMetadata:
     Parameters
     ----------
     document : bytes, str or Mapping
-        A mapping is JSON that was parsed already, as in consolidated metadata.
+        A mapping is parsed JSON, as in consolidated metadata.
     where : str
-        Path of the document, with which messages begin.
+        Label of the document, with which messages begin.
 
     Raises
     ------
     MetadataError
-        It is not JSON, lacks a key, contradicts itself, or needs an extension that is not known.
+        It is not JSON, lacks a key, contradicts itself, or needs an unknown extension.
     UnknownCodecError
         A codec is not known.
     """
@@ -312,7 +313,12 @@ def parse_array(document: Any, where: str = ZARR_JSON) -> ArrayMetadata:
     transformers = members.get("storage_transformers") or []
     if transformers:
         names = [one.get("name") if isinstance(one, Mapping) else one for one in transformers]
-        raise _wrong(where, "storage_transformers", names, "none: no storage transformer is known")
+        raise _wrong(
+            where,
+            "storage_transformers",
+            names,
+            "an empty list, because zarrix supports no storage transformers",
+        )
     shape = _lengths(members["shape"], "shape", 0, where)
     dtype = decode_data_type(members["data_type"], f"{where}: key 'data_type'")
     codecs = tuple(check_codecs(members["codecs"], f"{where}: key 'codecs' is"))
@@ -348,7 +354,7 @@ def _check_names(names: Any, shape: tuple[int, ...], where: str) -> None:
 
 
 def _check_size(metadata: ArrayMetadata, where: str) -> None:
-    """Nothing that is decoded or indexed as one may be larger than memory allows."""
+    """The unit of decoding and indexing must fit into memory."""
     item, whole = metadata.dtype.itemsize, math.prod(metadata.chunk_shape)
     inner = math.prod(metadata.inner_chunk_shape)
     needed = max(inner * item, 16 * (whole // inner) if whole != inner else 0)
@@ -378,7 +384,7 @@ def array_document(metadata: ArrayMetadata) -> bytes:
 
 
 def parse_group(document: Any, where: str = ZARR_JSON) -> GroupMetadata:
-    """The group that a ``zarr.json`` document describes; `MetadataError` if it does not."""
+    """The group that a ``zarr.json`` document describes; `MetadataError` if it is invalid."""
     members = members_of(document, where)
     for key in ("zarr_format", "node_type"):
         if key not in members:
@@ -395,7 +401,7 @@ def group_document(metadata: GroupMetadata) -> bytes:
 
 
 def parse_attributes(document: Any, where: str = ZARR_JSON) -> dict[str, Any]:
-    """The attributes inside a ``zarr.json``."""
+    """The attributes in a ``zarr.json``."""
     attributes = members_of(document, where).get("attributes", {})
     if not isinstance(attributes, Mapping):
         raise _wrong(where, "attributes", attributes, "an object")
@@ -403,10 +409,10 @@ def parse_attributes(document: Any, where: str = ZARR_JSON) -> dict[str, Any]:
 
 
 def attributes_document(document: Any, attributes: Mapping[str, Any], where: str) -> bytes:
-    """The document with other attributes; everything else in it stays as it is."""
+    """The document with other attributes, and otherwise unchanged."""
     members = dict(members_of(document, where))
     if "attributes" not in members:
-        # Where zarr-python has them: before the members that every node has.
+        # In zarr-python's position: before the members that every node has.
         members = {"attributes": {}, **members}
     return _dumps({**members, "attributes": dict(attributes)}, where)
 
