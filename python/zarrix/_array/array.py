@@ -49,6 +49,7 @@ class Array(Selecting):
     path : str, optional
         Where in the store the array is; its root when omitted.
     read_only : bool
+        Refuse changes.
     chunk_store : Store, mapping, str or Path, optional
         Where the chunks are, if not in ``store``.
     synchronizer : mapping of key to lock, optional
@@ -59,15 +60,18 @@ class Array(Selecting):
         Accepted for zarr 2.18; the engine always decodes only what is needed.
     write_empty_chunks : bool
         False leaves chunks that hold only the fill value out of the store.
-    zarr_version : {None, 2}
+    zarr_version : {2, 3}, optional
+        The format to look for; either when omitted.
     meta_array : ndarray, optional
         Accepted for zarr 2.18; results are NumPy arrays.
     allow_pickle : bool
         Whether the object codec ``pickle`` may be used, which runs what it reads.
+    checksum : bool
+        Add a checksum to zstd frames of v2 that are written.
     read_missing_chunks : bool
-        False makes reading a chunk that is not stored a `ChunkNotFoundError`; what is missing
-        inside a stored shard is the fill value still. As ``zarrix.config.read_missing_chunks`` says
-        when omitted.
+        False makes reading a chunk that is not stored a `ChunkNotFoundError`; inner chunks that are
+        missing in a stored shard still read as the fill value. As
+        ``zarrix.config.read_missing_chunks`` says when omitted.
 
     Raises
     ------
@@ -136,6 +140,16 @@ class Array(Selecting):
         References
         ----------
         Zarr v2 specification, "Chunks" and "Missing chunks".
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.array(np.arange(12).reshape(3, 4), chunks=(2, 2))
+        >>> z.read((slice(None, None, -1), 1))
+        array([9, 5, 1])
+        >>> out = np.empty((3, 4), z.dtype)
+        >>> z.read(out=out) is out
+        True
         """
         if not self._plain_read:
             return self._read(selection, out)
@@ -159,7 +173,7 @@ class Array(Selecting):
         *,
         prototype: Any = None,
     ) -> Any:
-        """Read a region, as `read` does, with the fields of a structured dtype apart.
+        """Read a region, as `read` does; the fields of a structured dtype are an argument.
 
         Parameters
         ----------
@@ -172,6 +186,20 @@ class Array(Selecting):
         Returns
         -------
         ndarray or NumPy scalar
+
+        Raises
+        ------
+        BoundsCheckError
+            An index lies outside ``self.shape`` (also an ``IndexError``).
+        IndexError
+            The dtype has no such field.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(3, dtype=[("x", "f4"), ("n", "i2")])
+        >>> z.get_basic_selection(slice(2), fields="n")
+        array([0, 0], dtype=int16)
         """
         return self._read(selection, out, fields) if fields else self.read(selection, out=out)
 
@@ -198,9 +226,23 @@ class Array(Selecting):
         start, end : int, optional
             Not negative; the whole axis when omitted.
 
-        Yields
+        Returns
+        -------
+        iterator of ndarray, shape ``self.shape[1:]``, or of NumPy scalars
+
+        Raises
         ------
-        ndarray of shape ``self.shape[1:]``, or NumPy scalar
+        ValueError
+            ``start`` or ``end`` is negative, or not an integer.
+        TypeError
+            The array has no axes.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array([[1, 2], [3, 4], [5, 6]], chunks=(2, 2))
+        >>> [row.sum() for row in z.islice(1)]
+        [np.int64(7), np.int64(11)]
         """
         shape = self.shape
         if not shape:
@@ -257,13 +299,25 @@ class Array(Selecting):
             Broadcasts to the selection.
         fields : str, optional
             The field to write; the others of these elements keep their values.
+        prototype : optional
+            Accepted for zarr-python 3.
 
         Raises
         ------
+        BoundsCheckError
+            An index lies outside ``self.shape`` (also an ``IndexError``).
         ValueError
             ``value`` does not broadcast to the selection; nothing was written.
         ReadOnlyError
             The array was opened for reading.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(2, dtype=[("x", "f4"), ("n", "i2")])
+        >>> z.set_basic_selection(slice(None), 7, fields="n")
+        >>> z[:]
+        array([(0., 7), (0., 7)], dtype=[('x', '<f4'), ('n', '<i2')])
         """
         if fields:
             self._write_selection(selection, value, fields)
@@ -284,6 +338,24 @@ class Array(Selecting):
             The same, as zarr-python 3 names it.
         axis : int, optional
             The only axis that changes, as in h5py; its new length is the only argument then.
+
+        Raises
+        ------
+        ValueError
+            There are more or fewer lengths than axes, or one is negative.
+        ReadOnlyError
+            The array was opened for reading.
+        WriterError
+            A `Writer` has the array open.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array([1, 2, 3, 4], chunks=2)
+        >>> z.resize(2)
+        >>> z.resize(3)
+        >>> z[:]
+        array([1, 2, 0])
         """
         if new_shape is not None:
             if args:
@@ -309,6 +381,24 @@ class Array(Selecting):
         -------
         tuple of int
             The new shape.
+
+        Raises
+        ------
+        ValueError
+            ``data`` is not as long as the array along another axis; nothing changed.
+        ReadOnlyError
+            The array was opened for reading.
+        WriterError
+            A `Writer` has the array open.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros((0, 2), chunks=(10, 2), dtype="i4")
+        >>> z.append([[1, 2], [3, 4]])
+        (2, 2)
+        >>> z[-1]
+        array([3, 4], dtype=int32)
         """
         with self._writing():
             return _resize.append(self, data, axis)
@@ -332,6 +422,15 @@ class Array(Selecting):
         -------
         Writer
             With ``append(frames)``, ``flush()`` and ``close()``; a context manager.
+
+        Raises
+        ------
+        ValueError
+            ``axis`` is out of range, or ``buffer_bytes`` is not positive.
+        ReadOnlyError
+            The array was opened for reading.
+        WriterError
+            Another `Writer` has the array open.
 
         Examples
         --------
@@ -364,8 +463,14 @@ class Array(Selecting):
 
         Parameters
         ----------
-        shape, chunks, dtype, fill_value, filters
-            Replace those of the array. The bytes of a chunk must fit them.
+        shape : int or tuple of int, optional
+            Replaces that of the array, and so do the four below. The bytes of a chunk must fit
+            them.
+        chunks : int or tuple of int, optional
+        dtype : dtype, optional
+        fill_value : scalar, optional
+        filters : list of codecs, optional
+            In v2 only.
         read_only : bool, optional
         synchronizer : mapping of key to lock, optional
 
@@ -373,6 +478,20 @@ class Array(Selecting):
         -------
         Array
             With ``is_view`` true; it cannot be resized.
+
+        Raises
+        ------
+        MetadataError, ValueError, TypeError
+            They do not describe an array.
+        CorruptChunkError
+            On reading, if a chunk does not decode to the bytes that the view expects.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array([1, 2, 3], dtype="i4")
+        >>> z.view(dtype="u1", shape=12, chunks=12)[:]
+        array([1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0], dtype=uint8)
         """
         if isinstance(shape, str | np.dtype | type):
             raise TypeError(f"view() takes a shape first; write view(dtype={shape!r})")
@@ -442,6 +561,18 @@ class Array(Selecting):
         Returns
         -------
         Array
+
+        Raises
+        ------
+        TypeError
+            NumPy does not know ``dtype``.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array([1, 2, 3], dtype="i4")
+        >>> z.astype("f8")[1:], z.dtype
+        (array([2., 3.]), dtype('int32'))
         """
         new = self._clone()
         new._is_view = True
@@ -491,6 +622,17 @@ class Array(Selecting):
         Returns
         -------
         bytes
+
+        Raises
+        ------
+        ValueError
+            ``hashlib`` does not have the hash.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> len(zarr.zeros(10).digest("sha256"))
+        32
         """
         self._refresh()
         import hashlib
@@ -502,7 +644,28 @@ class Array(Selecting):
         return digest.digest()
 
     def hexdigest(self, hashname: str = "sha1") -> str:
-        """`digest` as hexadecimal text."""
+        """`digest` as hexadecimal text.
+
+        Parameters
+        ----------
+        hashname : str
+            A name that ``hashlib.new`` takes.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            ``hashlib`` does not have the hash.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.zeros(10).hexdigest() == zarr.zeros(10).hexdigest()
+        True
+        """
         return self.digest(hashname).hex()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -54,11 +54,37 @@ class DatasetTerms:
         return (None,) * len(self._metadata.shape)
 
     def len(self) -> int:
-        """Length of the first axis."""
+        """Length of the first axis.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        TypeError
+            The array has no axes.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.zeros((4, 6)).len()
+        4
+        """
         return len(self)
 
     def flush(self) -> None:
-        """Write what the store still holds; other stores than zip archives hold nothing."""
+        """Write what the store still holds; only a zip archive holds anything.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(3, store=zarr.ZipStore("data.zip", mode="w"))
+        >>> z[:] = 1
+        >>> z.flush()
+        >>> zarr.open("data.zip", mode="r")[:]
+        array([1., 1., 1.])
+        """
         flush(self._stores())
 
     def iter_chunks(self, sel: Any = None) -> Iterator[tuple[slice, ...]]:
@@ -73,6 +99,13 @@ class DatasetTerms:
         ------
         tuple of slice
             For ``array[region]``.
+
+        Raises
+        ------
+        TypeError
+            The array has no axes, or ``sel`` holds something that is not a slice.
+        ValueError
+            A slice has another step than one.
 
         Examples
         --------

@@ -116,9 +116,39 @@ class Selecting(ArrayState):
     def set_orthogonal_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
     ) -> None:
-        """Write a selection that is made along each axis on its own; ``value`` broadcasts to it.
+        """Write a selection that is made along each axis on its own.
 
         Where an index is repeated, the last of its values stays.
+
+        Parameters
+        ----------
+        selection : int, slice, integer or boolean array, Ellipsis, or a tuple of these
+            Arrays have one axis; integers may be in any order, repeated and negative.
+        value : array-like
+            Broadcasts to the selection.
+        fields : str, optional
+            The field to write; the others of these elements keep their values.
+        prototype : optional
+            Accepted for zarr-python 3.
+
+        Raises
+        ------
+        BoundsCheckError
+            An index lies outside its axis (also an ``IndexError``).
+        ValueError
+            ``value`` does not broadcast to the selection; nothing was written.
+        ReadOnlyError
+            The array was opened for reading.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros((3, 4), dtype="i4")
+        >>> z.set_orthogonal_selection(([0, 2], [1, 3]), [[1, 2], [3, 4]])
+        >>> z[:]
+        array([[0, 1, 0, 2],
+               [0, 0, 0, 0],
+               [0, 3, 0, 4]], dtype=int32)
         """
         self._write_selection(selection, value, fields, resolve_orthogonal)
 
@@ -135,7 +165,11 @@ class Selecting(ArrayState):
         selection : tuple of int and integer arrays, one per axis
             They broadcast together; the result has the shape that they broadcast to.
         out : ndarray or writable buffer, optional
+            Of the shape of the selection; filled and returned.
         fields : str or list of str, optional
+            Of a structured dtype, the fields to read.
+        prototype : optional
+            Accepted for zarr-python 3; results are NumPy arrays, or ``out``.
 
         Returns
         -------
@@ -160,7 +194,37 @@ class Selecting(ArrayState):
     def set_coordinate_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
     ) -> None:
-        """Write elements by their coordinates; where two are one element, the last value stays."""
+        """Write elements by their coordinates; where two are one element, the last value stays.
+
+        Parameters
+        ----------
+        selection : tuple of int and integer arrays, one per axis
+            They broadcast together.
+        value : array-like
+            Broadcasts to the shape of the coordinates.
+        fields : str, optional
+            The field to write; the others of these elements keep their values.
+        prototype : optional
+            Accepted for zarr-python 3.
+
+        Raises
+        ------
+        BoundsCheckError
+            A coordinate lies outside its axis (also an ``IndexError``).
+        VindexInvalidSelectionError
+            There is not one array of integers per axis (also an ``IndexError``).
+        ReadOnlyError
+            The array was opened for reading.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros((2, 3), dtype="i4")
+        >>> z.set_coordinate_selection(([0, 1, 1], [0, 1, 2]), [7, 8, 9])
+        >>> z[:]
+        array([[7, 0, 0],
+               [0, 8, 9]], dtype=int32)
+        """
         self._write_selection(selection, value, fields, _strict_points)
 
     def get_mask_selection(
@@ -176,13 +240,31 @@ class Selecting(ArrayState):
 
         Parameters
         ----------
-        selection, or ``mask`` as zarr-python 3 names it : array of bool, shape of the array
+        selection : array of bool, shape of the array
         out : ndarray or writable buffer, optional
+            With one element for each true one; filled and returned.
         fields : str or list of str, optional
+            Of a structured dtype, the fields to read.
+        mask : array of bool, shape of the array
+            The name of ``selection`` in zarr-python 3.
+        prototype : optional
+            Accepted for zarr-python 3; results are NumPy arrays, or ``out``.
 
         Returns
         -------
-        ndarray, with one axis
+        ndarray with one axis
+
+        Raises
+        ------
+        VindexInvalidSelectionError
+            The mask is not boolean, or has another shape (also an ``IndexError``).
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> z = zarr.array(np.arange(6).reshape(2, 3))
+        >>> z.get_mask_selection(z[:] % 2 == 0)
+        array([0, 2, 4])
         """
         return self._read(_either(selection, mask), out, fields, resolve_mask)
 
@@ -195,7 +277,35 @@ class Selecting(ArrayState):
         mask: Any = None,
         prototype: Any = None,
     ) -> None:
-        """Write the elements where a boolean array of the array's shape is true."""
+        """Write the elements where a boolean array of the array's shape is true.
+
+        Parameters
+        ----------
+        selection : array of bool, shape of the array
+        value : array-like
+            A scalar, or one value for each true element, in C order.
+        fields : str, optional
+            The field to write; the others of these elements keep their values.
+        mask : array of bool, shape of the array
+            The name of ``selection`` in zarr-python 3.
+        prototype : optional
+            Accepted for zarr-python 3.
+
+        Raises
+        ------
+        VindexInvalidSelectionError
+            The mask is not boolean, or has another shape (also an ``IndexError``).
+        ReadOnlyError
+            The array was opened for reading.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array([1, -2, 3, -4])
+        >>> z.set_mask_selection(z[:] < 0, 0)
+        >>> z[:]
+        array([1, 0, 3, 0])
+        """
         if value is _UNSET:
             raise TypeError("set_mask_selection() needs a value")
         self._write_selection(_either(selection, mask), value, fields, resolve_mask)
@@ -210,11 +320,20 @@ class Selecting(ArrayState):
         selection : int, slice with a step of 1, Ellipsis, or a tuple of these
             An integer keeps its axis: what it selects is as long as a chunk.
         out : ndarray or writable buffer, optional
+            Of the shape of the selection; filled and returned.
         fields : str or list of str, optional
+            Of a structured dtype, the fields to read.
+        prototype : optional
+            Accepted for zarr-python 3; results are NumPy arrays, or ``out``.
 
         Returns
         -------
         ndarray
+
+        Raises
+        ------
+        BoundsCheckError
+            A block lies outside the grid (also an ``IndexError``).
 
         Examples
         --------
@@ -228,7 +347,34 @@ class Selecting(ArrayState):
     def set_block_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
     ) -> None:
-        """Write whole chunks by their position in the grid."""
+        """Write whole chunks by their position in the grid; of sharded arrays, whole shards.
+
+        Parameters
+        ----------
+        selection : int, slice with a step of 1, Ellipsis, or a tuple of these
+            An integer keeps its axis: what it selects is as long as a chunk.
+        value : array-like
+            Broadcasts to the selection.
+        fields : str, optional
+            The field to write; the others of these elements keep their values.
+        prototype : optional
+            Accepted for zarr-python 3.
+
+        Raises
+        ------
+        BoundsCheckError
+            A block lies outside the grid (also an ``IndexError``).
+        ReadOnlyError
+            The array was opened for reading.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros(10, chunks=4, dtype="i4")
+        >>> z.set_block_selection(1, [1, 2, 3, 4])
+        >>> z[:]
+        array([0, 0, 0, 0, 1, 2, 3, 4, 0, 0], dtype=int32)
+        """
         self._write_selection(selection, value, fields, self._resolve_blocks)
 
     def read_windows(
@@ -324,6 +470,11 @@ class Selecting(ArrayState):
         -------
         ReadPlan
             With counts of chunks, shards, requests and bytes; `print` shows it as a sentence.
+
+        Raises
+        ------
+        BoundsCheckError
+            An index lies outside ``self.shape`` (also an ``IndexError``).
 
         Examples
         --------
@@ -534,7 +685,29 @@ class _Index(ABC):
         self.array._write_selection(selection, value, None, self._rule)
 
     def plan(self, selection: Any) -> ReadPlan:
-        """What reading the selection would touch and fetch; see `Array.plan`."""
+        """What reading the selection would touch and fetch, as from `Array.plan`.
+
+        Parameters
+        ----------
+        selection : as for ``z.oindex[selection]``, or that of the index that this is
+            Nothing is read but the lengths of chunks and the indices of shards.
+
+        Returns
+        -------
+        ReadPlan
+
+        Raises
+        ------
+        BoundsCheckError
+            An index lies outside its axis (also an ``IndexError``).
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array(range(100), chunks=10)
+        >>> z.oindex.plan([3, 17, 18]).chunks
+        2
+        """
         return self.array._plan(selection, self._rule)
 
     def __repr__(self) -> str:
@@ -542,7 +715,28 @@ class _Index(ABC):
 
 
 class OIndex(_Index):
-    """``z.oindex``: what is selected along an axis does not depend on the other axes."""
+    """Orthogonal selections, as ``z.oindex[key]``: each axis is taken on its own.
+
+    Parameters
+    ----------
+    array : Array
+
+    Raises
+    ------
+    BoundsCheckError
+        On use, if an index lies outside its axis (also an ``IndexError``).
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> z = zarr.array(np.arange(12).reshape(3, 4))
+    >>> z.oindex[[2, 0], [True, False, False, True]]
+    array([[ 8, 11],
+           [ 0,  3]])
+    >>> z.oindex[:, [1]] = -1
+    >>> z[:, 1]
+    array([-1, -1, -1])
+    """
 
     __module__ = "zarrix.indexing"
     __slots__ = ()
@@ -552,7 +746,29 @@ class OIndex(_Index):
 
 
 class VIndex(_Index):
-    """``z.vindex``: arrays of coordinates broadcast together, and each element is a point."""
+    """Selections of points or by a mask, as ``z.vindex[key]``; index arrays broadcast together.
+
+    Parameters
+    ----------
+    array : Array
+
+    Raises
+    ------
+    BoundsCheckError
+        On use, if an index lies outside its axis (also an ``IndexError``).
+    VindexInvalidSelectionError
+        On use, if the key has no index arrays or no mask (also an ``IndexError``).
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> z = zarr.array(np.arange(12).reshape(3, 4))
+    >>> z.vindex[[2, 0], [0, 3]]
+    array([8, 3])
+    >>> z.vindex[z[:] > 9] = 0
+    >>> z[2]
+    array([8, 9, 0, 0])
+    """
 
     __module__ = "zarrix.indexing"
     __slots__ = ()
@@ -562,7 +778,24 @@ class VIndex(_Index):
 
 
 class BlockIndex(_Index):
-    """``z.blocks``: whole chunks by their position in the grid."""
+    """Selections of whole chunks, as ``z.blocks[key]``; of sharded arrays, of whole shards.
+
+    Parameters
+    ----------
+    array : Array
+
+    Raises
+    ------
+    BoundsCheckError
+        On use, if a block lies outside the grid (also an ``IndexError``).
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> z = zarr.array(np.arange(10), chunks=4)
+    >>> z.blocks[1], z.blocks[1:]
+    (array([4, 5, 6, 7]), array([4, 5, 6, 7, 8, 9]))
+    """
 
     __module__ = "zarrix.indexing"
     __slots__ = ()

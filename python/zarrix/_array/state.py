@@ -490,7 +490,18 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         return InfoReporter(self)
 
     def info_items(self) -> list[tuple[str, Any]]:
-        """The rows of `info`."""
+        """The rows of `info`.
+
+        Returns
+        -------
+        list of tuple of (str, object)
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> dict(zarr.zeros((4, 6), chunks=(2, 3)).info_items())["Chunk shape"]
+        '(2, 3)'
+        """
         self._refresh()
         return array_items(self)
 

@@ -128,7 +128,7 @@ class ArrayTerms:
 
     @classmethod
     def open(cls, store: Any, *, zarr_format: Format | None = None, config: Any = None) -> Self:
-        """Open the array at a place; `ArrayNotFoundError` if there is none.
+        """Open the array at a place.
 
         Parameters
         ----------
@@ -137,6 +137,22 @@ class ArrayTerms:
             The format to look for; either when omitted.
         config : mapping, optional
             As in `zarrix.create_array`.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ArrayNotFoundError
+            No array is stored there.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array([1, 2, 3], store="data.zarr")
+        >>> zarr.Array.open("data.zarr")[1:]
+        array([2, 3])
         """
         place = StorePath.of(store)
         return cls(place.store, place.path, zarr_version=zarr_format, **ArrayConfig.words(config))
@@ -152,10 +168,21 @@ class ArrayTerms:
         data : mapping
             The document: a ``zarr.json``, or a ``.zarray``.
 
+        Returns
+        -------
+        Array
+
         Raises
         ------
         MetadataError
             The document does not describe an array.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> document = zarr.create_array({}, shape=3, dtype="i4", fill_value=7).metadata.to_dict()
+        >>> zarr.Array.from_dict(zarr.MemoryStore(), document)[:]
+        array([7, 7, 7], dtype=int32)
         """
         place = StorePath.of(store_path)
         document = json_dumps(dict(data))
@@ -176,6 +203,23 @@ class ArrayTerms:
         dtype : dtype, optional
         **kwargs
             As for `zarrix.create`.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        MetadataError, ValueError, TypeError
+            The arguments do not describe an array.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.Array.create(shape=(4, 6), chunks=(2, 3), dtype="f4").metadata.zarr_format
+        3
         """
         place = StorePath.of(store)
         kwargs.setdefault("zarr_format", 3)
@@ -244,6 +288,23 @@ class ArrayTerms:
         ----------
         config : mapping or ArrayConfig
             Settings that are not named stay as they are.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        TypeError
+            ``config`` has a setting that does not exist.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.create_array(shape=4, chunks=2, dtype="i4")
+        >>> z.with_config({"write_empty_chunks": True})[:] = 0
+        >>> z.nchunks_initialized
+        2
         """
         new = self.__class__.__new__(self.__class__)
         state = self.__getstate__()
@@ -272,12 +333,46 @@ class ArrayTerms:
         return _sizes(self._metadata.shape, self._metadata.grid)
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
-        """Set several attributes in one step; the others stay. Returns the array."""
+        """Set several attributes in one step; the others stay.
+
+        Parameters
+        ----------
+        new_attributes : mapping of str to JSON value
+
+        Returns
+        -------
+        Array
+            This one.
+
+        Raises
+        ------
+        ReadOnlyError
+            The array was opened for reading.
+        TypeError
+            JSON cannot express a value; nothing is changed.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> dict(zarr.zeros(3).update_attributes({"unit": "K"}).attrs)
+        {'unit': 'K'}
+        """
         self.attrs.update(new_attributes)
         return self
 
     def info_complete(self) -> Any:
-        """The same as `info`, which counts what is stored already."""
+        """The same as `info`, which counts what is stored already.
+
+        Returns
+        -------
+        InfoReporter
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> str(zarr.zeros(3).info_complete()) == str(zarr.zeros(3).info)
+        True
+        """
         return self.info
 
 

@@ -106,6 +106,32 @@ class Attributes(MutableMapping[str, Any]):
         """The attributes of the node at ``path``: v2 has a document for them, v3 has one for all.
 
         The other parameters are those of the class.
+
+        Parameters
+        ----------
+        store : Store
+        path : str
+            Of the node; empty for the root.
+        zarr_format : {2, 3}
+        read_only, cache : bool
+            As of the class.
+        synchronizer : mapping of key to lock, optional
+
+        Returns
+        -------
+        Attributes
+
+        Raises
+        ------
+        KeyError
+            ``zarr_format`` is something else.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array([1], attributes={"unit": "K"})
+        >>> zarr.Attributes.of_node(z.store, "", 2)["unit"]
+        'K'
         """
         key = key_of(path, ATTRIBUTES_DOCUMENT[zarr_format])
         return cls(store, key, read_only, cache, synchronizer)

@@ -91,11 +91,11 @@ class Config:
 
     Examples
     --------
-    >>> config = Config()
-    >>> with config(durability="fsync"):
-    ...     config.durability
+    >>> import zarrix as zarr
+    >>> with zarr.config(durability="fsync"):
+    ...     zarr.config.durability
     'fsync'
-    >>> config.durability
+    >>> zarr.config.durability
     'process'
     """
 
@@ -139,6 +139,7 @@ class Config:
 
     @property
     def threads(self) -> int:
+        """Number of threads that encode and decode chunks."""
         return _engine.threads()
 
     @threads.setter
@@ -147,6 +148,7 @@ class Config:
 
     @property
     def concurrent_requests(self) -> int:
+        """Most requests to remote stores that are in flight at once."""
         return _engine.concurrent_requests()
 
     @concurrent_requests.setter
@@ -155,6 +157,7 @@ class Config:
 
     @property
     def chunk_cache_bytes(self) -> int:
+        """Size in bytes of the cache of decoded chunks; 0 if there is none."""
         return _engine.chunk_cache_bytes()
 
     @chunk_cache_bytes.setter
@@ -163,12 +166,14 @@ class Config:
 
     @property
     def chunk_cache_counts(self) -> dict[str, int]:
+        """Hits, misses and evictions of the cache of decoded chunks, and its current size."""
         return _engine.chunk_cache_counts()
 
     # Only setters have literal types, because IPython's completer fails on a property that returns
     # one.
     @property
     def default_zarr_format(self) -> int | None:
+        """Format of new arrays and groups if the call names none; None if each function chooses."""
         return self._default_zarr_format
 
     @default_zarr_format.setter
@@ -179,6 +184,7 @@ class Config:
 
     @property
     def durability(self) -> str:
+        """What a finished write survives: ``"process"`` or ``"fsync"``."""
         return self._durability
 
     @durability.setter
@@ -188,6 +194,7 @@ class Config:
 
     @property
     def write_empty_chunks(self) -> bool | None:
+        """Whether chunks that hold only the fill value are stored; None for v2 only."""
         return self._write_empty_chunks
 
     @write_empty_chunks.setter
@@ -198,6 +205,7 @@ class Config:
 
     @property
     def read_missing_chunks(self) -> bool:
+        """Whether a missing chunk reads as the fill value."""
         return self._read_missing_chunks
 
     @read_missing_chunks.setter
@@ -206,6 +214,7 @@ class Config:
 
     @property
     def allow_pickle(self) -> bool:
+        """Whether objects may be read by the codec ``pickle``."""
         return self._allow_pickle
 
     @allow_pickle.setter
@@ -214,6 +223,7 @@ class Config:
 
     @property
     def max_chunk_bytes(self) -> int:
+        """Largest decoded chunk in bytes that a metadata document may declare."""
         return self._max_chunk_bytes
 
     @max_chunk_bytes.setter
@@ -223,6 +233,7 @@ class Config:
 
     @property
     def max_variable_chunk_bytes(self) -> int:
+        """Largest decoded chunk in bytes of variable-length elements."""
         return self._max_variable_chunk_bytes
 
     @max_variable_chunk_bytes.setter
@@ -231,6 +242,7 @@ class Config:
 
     @property
     def max_document_bytes(self) -> int:
+        """Longest metadata document in bytes that is read."""
         return self._max_document_bytes
 
     @max_document_bytes.setter
@@ -268,6 +280,10 @@ class Config:
         default : object, optional
             The result for a name that neither library has, or that was never set.
 
+        Returns
+        -------
+        object
+
         Raises
         ------
         KeyError
@@ -275,7 +291,8 @@ class Config:
 
         Examples
         --------
-        >>> Config().get("array.order"), Config().get("json_indent")
+        >>> import zarrix as zarr
+        >>> zarr.config.get("array.order"), zarr.config.get("json_indent")
         ('C', 2)
         """
         name = _ZARR_NAMES.get(key, key)
@@ -317,9 +334,9 @@ class Config:
 
         Examples
         --------
-        >>> config = Config()
-        >>> with config.set({"default_zarr_format": 3}):
-        ...     config.default_zarr_format
+        >>> import zarrix as zarr
+        >>> with zarr.config.set({"default_zarr_format": 3}):
+        ...     zarr.zeros(3).metadata.zarr_format
         3
         """
         named = {key.replace("__", "."): value for key, value in more.items()}
@@ -341,7 +358,16 @@ class Config:
         return restore
 
     def reset(self) -> None:
-        """Restore every setting to its value when the package was imported."""
+        """Restore every setting to its value when the package was imported.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.config.write_empty_chunks = True
+        >>> zarr.config.reset()
+        >>> zarr.config.write_empty_chunks is None
+        True
+        """
         _engine.set_threads(0)
         _engine.set_concurrent_requests(_CONCURRENT_REQUESTS)
         _engine.set_chunk_cache_bytes(0)
@@ -352,7 +378,18 @@ class Config:
         self._ignored = {}
 
     def to_dict(self) -> dict[str, Any]:
-        """All settings by name: ours, and those of zarr-python that were set and have no effect."""
+        """All settings by name: ours, and those of zarr-python that were set and have no effect.
+
+        Returns
+        -------
+        dict of str to object
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.config.to_dict()["durability"]
+        'process'
+        """
         return {**{name: getattr(self, name) for name in _VARIABLES}, **self._ignored}
 
     def __repr__(self) -> str:
