@@ -89,6 +89,25 @@ def test_a_chunk_that_should_be_there_and_is_not_is_an_error(kind: str, inline: 
         assert z[3, 3] == 0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_missing_chunk_is_no_error_to_what_changes_the_length(kind: str) -> None:
+    options = {"dtype": "i4", **KINDS[kind]}
+    config = {"read_missing_chunks": False}
+    z = zarr.create_array({}, shape=(6, 8), config=config, **options)
+    value: Any = "x" if kind == "text" else 7
+    rows: Any = np.full((3, 8), value, z.dtype)
+    assert z.append(rows) == (9, 8)
+    assert np.all(z[8:9] == value)
+    z.resize(7, 5)
+    with z.writer() as writer:
+        writer.append(rows[:, :5])
+    assert z.shape == (10, 5)
+    assert np.all(z[7:] == value)
+    z.resize(10, 20)
+    with pytest.raises(ChunkNotFoundError):
+        z[:, 16:]
+
+
 def test_the_setting_for_missing_chunks_holds_for_what_is_opened_under_it() -> None:
     store: dict[str, bytes] = {}
     zarr.create_array(store, shape=4)

@@ -19,8 +19,9 @@ from zarrix._metadata.chunk_keys import key_encoding_document
 from zarrix._metadata.grid_documents import has_lists
 from zarrix._nodes.location import Location
 from zarrix._runtime.caller import warn_caller
-from zarrix._stores.base import Store, place
+from zarrix._stores.base import Store
 from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
+from zarrix._stores.labels import place
 
 __all__ = ["DEFAULT", "metadata_of_create", "new_metadata", "only_in_v3", "store_separator"]
 

@@ -21,7 +21,6 @@ from zarrix import _engine
 from zarrix._array.length_lock import LengthLock
 from zarrix._metadata.arguments import normalize_resize_args
 from zarrix._metadata.array import ArrayMetadata
-from zarrix._nodes import nodes
 from zarrix._selection.basic import AxisSelection
 from zarrix._selection.fancy import Indexer
 from zarrix._selection.values import as_value, fill_element
@@ -143,7 +142,8 @@ def io_to_chunk_end(array: ArrayState, metadata: ArrayMetadata, axis: int) -> _e
     """
     shape = list(metadata.shape)
     shape[axis] = metadata.grid[axis].chunk_end(shape[axis])
-    return _engine_array(array, metadata.with_shape(tuple(shape)), array.write_empty_chunks)
+    longer = metadata.with_shape(tuple(shape))
+    return array._engine_array(longer, array._document, array.write_empty_chunks)
 
 
 def erase_beyond(array: ArrayState, metadata: ArrayMetadata, axis: int) -> None:
@@ -152,20 +152,6 @@ def erase_beyond(array: ArrayState, metadata: ArrayMetadata, axis: int) -> None:
     shape[axis] = 2**62
     endless = metadata.with_shape(tuple(shape), metadata.chunk_units)
     _clear_outside(array, endless, metadata.shape)
-
-
-def _engine_array(
-    array: ArrayState, metadata: ArrayMetadata, write_empty_chunks: bool
-) -> _engine.ArrayIO:
-    store = array.chunk_store
-    return metadata.engine_array(
-        store._engine,
-        store.engine_path(array.path),
-        write_empty_chunks=write_empty_chunks,
-        allow_pickle=array._allow_pickle,
-        document=array._opened(),
-        place=nodes.describe(store, array.path),
-    )
 
 
 def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> None:
@@ -184,6 +170,6 @@ def _clear_outside(array: ArrayState, metadata: ArrayMetadata, new: tuple[int, .
         return
     # Chunks that end up empty are removed, and absent ones stay absent, whatever the array's own
     # setting: clearing must not store chunks of fill.
-    io = _engine_array(array, metadata, write_empty_chunks=False)
+    io = array._engine_array(metadata, array._document, write_empty_chunks=False)
     fill: Any = fill_element(metadata.dtype, metadata.fill_value)
     io.clear_outside(kept, fill, array._fsync)

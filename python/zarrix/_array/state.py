@@ -29,13 +29,14 @@ from zarrix._display.info import InfoReporter, array_items
 from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
-from zarrix._metadata.array import ArrayMetadata, OpenedDocument
+from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.checksum import with_frame_checksum
 from zarrix._metadata.keywords import Order, completable
 from zarrix._metadata.replaced import judge_of
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.consolidate import update_consolidated
+from zarrix._nodes.engine_array import OpenedDocument, engine_array
 from zarrix._nodes.existing import not_found
 from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
@@ -242,26 +243,29 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         metadata = _parse(bytes(document), where, self._store._dimension_separator)
         return with_frame_checksum(metadata) if self._checksum else metadata
 
-    def _adopt(self, metadata: ArrayMetadata, document: bytes | None = None) -> None:
-        chunks = self._store if self._chunk_store is None else self._chunk_store
-        path = chunks.engine_path(self._path)
+    def _adopt(self, metadata: ArrayMetadata, document: bytes | None) -> None:
         # The engine's array first: a thread that reads meanwhile may see it with the old shape.
-        self._io = metadata.engine_array(
-            chunks._engine,
-            path,
-            write_empty_chunks=self._write_empty_chunks,
-            allow_pickle=self._allow_pickle,
-            read_missing_chunks=self._read_missing,
-            document=self._opened(document),
-            place=nodes.describe(chunks, self._path),
-        )
+        self._io = self._engine_array(metadata, document, self._write_empty_chunks)
         self._metadata = metadata
         self._document = document
         self._set_paths()
 
-    def _opened(self, document: bytes | None = None) -> OpenedDocument | None:
+    def _engine_array(
+        self, metadata: ArrayMetadata, document: bytes | None, write_empty_chunks: bool
+    ) -> _engine.ArrayIO:
+        """What moves the elements of this array, seen with ``metadata``."""
+        return engine_array(
+            self.chunk_store,
+            self._path,
+            metadata,
+            write_empty_chunks=write_empty_chunks,
+            allow_pickle=self._allow_pickle,
+            read_missing_chunks=self._read_missing,
+            document=self._opened(document),
+        )
+
+    def _opened(self, document: bytes | None) -> OpenedDocument | None:
         """What the engine compares stored metadata with; None where it is not in the same store."""
-        document = self._document if document is None else document
         if document is None or self._chunk_store is not None or self._is_detached:
             return None
         key = self._key(self._name)

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zarrix import _engine
 from zarrix._codecs.chain import inner_shape, shard_of, stored_order
 from zarrix._errors import MetadataError
 from zarrix._metadata.chunk_grid import AxisGrid
@@ -25,10 +24,7 @@ from zarrix._metadata.layout import EngineLayout, make_layout
 from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY
 
-__all__ = ["ARRAY_ENCODERS", "ArrayMetadata", "OpenedDocument"]
-
-# The form that `_engine.ArrayIO` takes.
-OpenedDocument = tuple[bytes, str | None, Callable[[bytes], None]]
+__all__ = ["ARRAY_ENCODERS", "ArrayMetadata"]
 
 
 @dataclass(frozen=True)
@@ -334,57 +330,6 @@ class ArrayMetadata:
         if found is None:
             found = self._layouts[options] = make_layout(self, *options, new=new)
         return found
-
-    def engine_array(
-        self,
-        store: _engine.Store,
-        path: str,
-        *,
-        write_empty_chunks: bool = True,
-        allow_pickle: bool = False,
-        read_missing_chunks: bool = True,
-        document: OpenedDocument | None = None,
-        place: str = "",
-    ) -> _engine.ArrayIO:
-        """The engine's handle of this array at ``path`` of ``store``.
-
-        If the ``document`` with which the array was opened is gone or describes other chunks,
-        writes are an error, and missing chunks do not read as the fill value. Messages about chunks
-        begin with ``place``, which names the array and its store.
-
-        Parameters
-        ----------
-        store : engine store
-        path : str
-            Of the array; empty for the root.
-        write_empty_chunks, allow_pickle, read_missing_chunks : bool
-            As of `Array`.
-        document : engine's opened document, optional
-        place : str
-            Which array of which store it is, for messages.
-
-        Returns
-        -------
-        engine array
-
-        Raises
-        ------
-        UnknownCodecError, MetadataError
-            As from `layout`.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> z = zarr.zeros(4)
-        >>> type(z.metadata.engine_array(z.store._engine, "")).__name__
-        'ArrayIO'
-        """
-        layout = self.layout(
-            write_empty_chunks=write_empty_chunks,
-            allow_pickle=allow_pickle,
-            read_missing_chunks=read_missing_chunks,
-        )
-        return _engine.ArrayIO(store, path, layout.bound, document=document, place=place)
 
     def with_shape(
         self, shape: tuple[int, ...], chunks_of: tuple[int, ...] | None = None

@@ -18,8 +18,9 @@ from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._runtime.caller import warn_caller
-from zarrix._stores.base import Store, place
+from zarrix._stores.base import Store
 from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZARR_JSON, ZATTRS, key_of
+from zarrix._stores.labels import place
 from zarrix._stores.open import as_store
 
 __all__ = ["Attributes", "require_json"]

@@ -23,7 +23,6 @@ from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.json import json_dumps, json_loads
 from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.base import Store
-from zarrix._stores.base import place as place_of
 from zarrix._stores.keys import (
     CONSOLIDATED_DOCUMENT,
     DOCUMENTS,
@@ -35,6 +34,7 @@ from zarrix._stores.keys import (
     ZMETADATA,
     key_of,
 )
+from zarrix._stores.labels import place as place_of
 
 __all__ = [
     "ConsolidatedMetadata",

@@ -28,11 +28,13 @@ from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.keywords import Format
 from zarrix._nodes.consolidate import update_consolidated
+from zarrix._nodes.engine_array import engine_array
 from zarrix._nodes.orphans import chunk_left, forget_attributes
 from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.config import config
-from zarrix._stores.base import Store, place
+from zarrix._stores.base import Store
 from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, key_of
+from zarrix._stores.labels import describe, place
 
 __all__ = [
     "Node",
@@ -190,13 +192,6 @@ def has_group(store: Store, path: str, zarr_format: int | None = None) -> bool:
     return node is not None and node.kind == "group"
 
 
-def describe(store: Store, path: str) -> str:
-    """Where a node is, for messages: its path on disk, or its name and kind of store."""
-    if isinstance(getattr(store, "path", None), str):
-        return repr(place(store, path).rstrip("/"))
-    return f"{'/' + path!r} of the {type(store).__name__}"
-
-
 def in_other_format(store: Store, path: str, asked: int | None) -> str:
     """The end of a message that nothing is there in one format: what is there in the other."""
     node = None if asked is None else find(store, path)
@@ -296,7 +291,7 @@ def create_array(
     parse = v2.parse_array if metadata.zarr_format == 2 else v3.parse_array
     parse(document, place(store, key_of(path, metadata.document_name)))
     chunks = store if chunk_store is None else chunk_store
-    metadata.engine_array(chunks._engine, chunks.engine_path(path), allow_pickle=allow_pickle)
+    engine_array(chunks, path, metadata, allow_pickle=allow_pickle)
     name = metadata.document_name
     return _create(store, path, chunk_store, name, document, overwrite, is_array=True)
 

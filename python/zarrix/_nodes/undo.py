@@ -17,6 +17,7 @@ from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import update_consolidated
+from zarrix._nodes.engine_array import engine_array
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ZARR_JSON, ZATTRS, key_of
 
@@ -52,7 +53,7 @@ def _discard(
 ) -> None:
     if isinstance(metadata, ArrayMetadata):
         chunks = store if chunk_store is None else chunk_store
-        io = metadata.engine_array(chunks._engine, chunks.engine_path(path), allow_pickle=True)
+        io = engine_array(chunks, path, metadata, allow_pickle=True)
         for key, _ in io.stored_chunks():
             chunks._engine.delete(key)
     documents = (ZATTRS, metadata.document_name) if metadata.zarr_format == 2 else (ZARR_JSON,)

@@ -22,7 +22,6 @@ from zarrix._runtime.config import check_durability, config
 from zarrix._stores.keys import NODE_DOCUMENTS, is_document, key_of
 from zarrix._stores.listed_once import listed_once, names_below
 from zarrix._stores.path import normalize_storage_path
-from zarrix._stores.redaction import public_url
 
 __all__ = [
     "EngineStore",
@@ -36,12 +35,6 @@ __all__ = [
 def _most_bytes(key: str) -> int:
     """How much of a value is read: a document that is longer is refused, and costs no memory."""
     return config.max_document_bytes if is_document(key) else 2**64 - 1
-
-
-def place(store: Any, key: str) -> str:
-    """Where the value of ``key`` is, for messages: its file, or its key."""
-    root = getattr(store, "path", None)
-    return f"{public_url(root.rstrip('/'))}/{key}" if isinstance(root, str) else key
 
 
 class Store(MutableMapping[str, Any]):

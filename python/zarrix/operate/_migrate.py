@@ -29,6 +29,7 @@ from zarrix._metadata.json import json_loads
 from zarrix._metadata.translate import parsed, same_fill, to_2, to_3, zattrs
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.consolidate import consolidate
+from zarrix._nodes.engine_array import engine_array
 from zarrix._stores.base import Store
 from zarrix._stores.keys import (
     DOCUMENTS_OF_A_NODE,
@@ -273,12 +274,7 @@ def _why_rewritten(array: ArrayMetadata) -> str | None:
 
 
 def _io(store: Store, path: str, metadata: ArrayMetadata) -> _engine.ArrayIO:
-    return metadata.engine_array(
-        store._engine,
-        store.engine_path(path),
-        write_empty_chunks=False,
-        place=_nodes.describe(store, path),
-    )
+    return engine_array(store, path, metadata, write_empty_chunks=False)
 
 
 def _check_equal(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata) -> None:
