@@ -281,6 +281,7 @@ def suggestion(name: str, allowed: Iterable[str], *, least: float = 0.6) -> str:
 
     ``least`` is the required similarity, from 0 to 1.
     """
+    # Import time: only a mistake needs it.
     import difflib
 
     close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=least)

@@ -103,6 +103,7 @@ def get_codec_class(key: str, reload_config: bool = False) -> type[Any]:
     >>> get_codec_class("zstd").__name__, get_codec_class("numcodecs.delta").__name__
     ('ZstdCodec', 'Delta')
     """
+    # Import time: programs that register codecs of numcodecs do not need the classes.
     from zarrix._codecs.classes import CODEC_CLASSES
     from zarrix.codecs import numcodecs as classes
 

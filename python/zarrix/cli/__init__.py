@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     with Interrupts() as interrupts, lenient():
         try:
+            # Import time: while the package is imported, Ctrl-C is already handled.
             from zarrix.cli._commands import run
 
             return run(argv, interrupts)
@@ -39,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if interrupts.pressed:
                 notes = "; ".join(getattr(error, "__notes__", []))
                 return complain(f"interrupted; {notes}" if notes else "interrupted", 130)
+            # Import time: only a failure needs it.
             from zarrix.cli._failures import sentence_of
 
             sentence = sentence_of(error)

@@ -183,6 +183,7 @@ def _open(arguments: argparse.Namespace) -> Any:
 def _info(arguments: argparse.Namespace, _: Interrupts) -> int:
     node = _open(arguments)
     if arguments.json:
+        # Import time: only --json needs it.
         from zarrix.cli._described import described
 
         say(json.dumps(described(node), indent=2))
@@ -194,6 +195,7 @@ def _info(arguments: argparse.Namespace, _: Interrupts) -> int:
 def _tree(arguments: argparse.Namespace, _: Interrupts) -> int:
     viewer = zarr.tree(_open(arguments))
     if arguments.json:
+        # Import time: only --json needs it.
         from zarrix.cli._described import nested
 
         say(json.dumps(nested(viewer), indent=2))
@@ -247,6 +249,7 @@ def _replace(file: Path, text: str) -> None:
 
 
 def _repair(arguments: argparse.Namespace, _: Interrupts) -> int:
+    # Import time: other verbs do not need them.
     from zarrix._display.printable import counted
     from zarrix.operate._place import place_of
     from zarrix.operate._repair import Repair, repair_into
@@ -277,6 +280,7 @@ def _diff(arguments: argparse.Namespace, _: Interrupts) -> int:
 
 def _demo(arguments: argparse.Namespace, interrupts: Interrupts) -> int:
     try:
+        # Optional packages: those of the extra [demo].
         from zarrix.cli import demo
     except ImportError as error:
         missing = _EXTRAS.get((error.name or "").partition(".")[0])

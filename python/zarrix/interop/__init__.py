@@ -26,6 +26,7 @@ def __getattr__(name: str) -> Any:
             "zarrix.interop.ZarrStore is a store of zarr-python 3, which is not installed: "
             "pip install 'zarr>=3'"
         ) from None
+    # Optional package: zarr-python.
     from zarrix.interop._zarr_python import ZarrStore
 
     return ZarrStore
