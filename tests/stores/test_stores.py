@@ -332,11 +332,11 @@ def test_other_things_that_mean_a_store():
 @pytest.mark.parametrize(
     ("argument", "options", "words"),
     [
-        (5, None, "5 (int) is no store"),
-        (b"x", None, "(bytes) is no store"),
+        (5, None, "5 (int) is not a store"),
+        (b"x", None, "(bytes) is not a store"),
         ("x.n5", None, "N5 is not supported yet"),
-        ("x.zarr", {"anon": True}, "storage_options go with a URL only"),
-        ({}, {"anon": True}, "storage_options go with a URL only"),
+        ("x.zarr", {"anon": True}, "storage_options need a URL"),
+        ({}, {"anon": True}, "storage_options need a URL"),
     ],
 )
 def test_what_is_no_store_gets_one_clear_sentence(argument, options, words):

@@ -68,7 +68,7 @@ def lengthens_at_once(folder):
     return kind.stdout.strip() in ("ext2/ext3", "xfs")
 
 
-@pytest.mark.filterwarnings("ignore:.*was not finished:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.*unfinished write:RuntimeWarning")
 @pytest.mark.parametrize("names", [20, 10_000])
 @pytest.mark.parametrize("mode", ["a", "w"])
 def test_a_writer_killed_at_any_moment_leaves_what_was_there(tmp_path, mode, names):
@@ -126,9 +126,9 @@ def test_an_archive_cut_where_any_page_of_its_longer_directory_begins_is_found_b
     assert end - begin > PAGE
     for cut in range(end - PAGE, begin - 2 * PAGE, -PAGE):
         os.truncate(middle, cut)
-        with pytest.warns(RuntimeWarning, match="not finished"):
+        with pytest.warns(RuntimeWarning, match="unfinished"):
             assert our_members(middle) == old
-    with pytest.warns(RuntimeWarning, match="not finished"):
+    with pytest.warns(RuntimeWarning, match="unfinished"):
         store = ZipStore(middle)
     with store:
         store["added"] = b"1"

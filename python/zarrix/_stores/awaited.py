@@ -1,6 +1,6 @@
 """Stores that are called by coroutines: many values at once, on the event loop of this package.
 
-They are asked for parts of values, too, and each tells by a number which version its parts are of.
+They can also read parts of values. With each part they return a number that identifies its version.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ __all__ = ["Answer", "AwaitedStore", "Part", "gather"]
 
 T = TypeVar("T")
 
-# What is asked of one key: all, the first or (negative) the last bytes, or ranges.
+# A request for one key: the whole value, the first or (negative) the last bytes, or ranges.
 Part = int | Sequence[tuple[int, int]] | None
-# The bytes of each part, a number that tells versions apart, and the length of the whole value;
-# None where nothing is stored.
+# The bytes of each part, a number that identifies the version, and the length of the whole value;
+# None if nothing is stored.
 Answer = tuple[Sequence[Any], int, int] | None
 
 
@@ -33,7 +33,7 @@ class AwaitedStore(PythonStore):
 
     @abstractmethod
     async def _ask(self, key: str, part: Part) -> Answer:
-        """What is wanted of ``key``."""
+        """The requested parts of ``key``."""
 
     @abstractmethod
     async def _length(self, key: str) -> int | None:
@@ -41,14 +41,14 @@ class AwaitedStore(PythonStore):
 
     @abstractmethod
     async def _set(self, key: str, value: bytes) -> None:
-        """Replace the value of ``key`` as a whole."""
+        """Replace the value of ``key`` atomically."""
 
     @abstractmethod
     async def _remove(self, key: str) -> bool:
-        """Remove ``key``; whether it was there."""
+        """Remove ``key``; return whether it was stored."""
 
     def _fetch_parts(self, wanted: Sequence[tuple[str, Part]]) -> list[Answer | Exception]:
-        """What is wanted of each key, or what went wrong."""
+        """The requested parts of each key, or the error."""
         return event_loop.run(gather([self._caught(*one) for one in wanted]))
 
     async def _caught(self, key: str, part: Part) -> Answer | Exception:
@@ -58,11 +58,11 @@ class AwaitedStore(PythonStore):
             return public_error(error, self._secret_options())
 
     def _secret_options(self) -> Mapping[str, Any]:
-        """What errors of the store inside must not tell, besides what addresses hide."""
+        """Secrets that errors of the store must not contain, besides those in URLs."""
         return {}
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of ``work``; its error tells no secret."""
+        """The result of ``work``; its errors contain no secrets."""
         with hiding(self._secret_options):
             return event_loop.run(work)
 

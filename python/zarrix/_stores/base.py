@@ -1,9 +1,9 @@
-"""What every store is to Python: a mapping of keys to bytes, with an engine store behind it.
+"""The base of all stores: a mapping of keys to bytes, with an engine store.
 
-A `Store` has the methods of zarr 2.18's stores. Its engine store is made on first use: stores that
-the engine has itself are `EngineStore`, everything else is called back through
-`_engine.MappingStore`. Arrays hand the engine store to the engine and never come here for a chunk.
-Pickles hold how to open a store, not the open one.
+A `Store` has the methods of zarr 2.18's stores. Its engine store is created on first use. Native
+stores are `EngineStore`; the engine calls all others through `_engine.MappingStore`. Arrays pass
+the engine store to the engine, and never read a chunk through this class. A pickle describes how to
+open a store, and does not contain the open store.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ __all__ = [
 
 
 def _most_bytes(key: str) -> int:
-    """How much of a value is read: a document that is longer is refused, and costs no memory."""
+    """The maximum length that is read; a longer document is an error, and costs no memory."""
     return config.max_document_bytes if is_document(key) else 2**64 - 1
 
 
 class Store(MutableMapping[str, Any]):
-    """Keys to bytes: the mapping that arrays and groups are kept in.
+    """A mapping of keys to bytes, which contains arrays and groups.
 
     A subclass needs only the five methods of a ``MutableMapping``; listing, renaming, locking and
     the engine's access are derived from them. Any number of threads may use one store.
@@ -59,7 +59,7 @@ class Store(MutableMapping[str, Any]):
     _store_version = 2
     _dimension_separator: str | None = None
     _durability: str | None = None
-    # Whether values are far away: what is wanted of them is asked for at once.
+    # Whether the store is remote, so that many values should be requested at once.
     is_remote = False
 
     def _open(self) -> _engine.Store:
@@ -126,7 +126,7 @@ class Store(MutableMapping[str, Any]):
         Returns
         -------
         bool
-            False for web servers, which do not tell what lies below an address.
+            False for web servers, which do not list the names below a URL.
 
         Examples
         --------
@@ -153,17 +153,17 @@ class Store(MutableMapping[str, Any]):
 
     @property
     def syncs(self) -> bool:
-        """Whether a finished write survives the loss of power, too."""
+        """Whether a finished write survives a loss of power, too."""
         return config.syncs if self._durability is None else self._durability == "fsync"
 
     def with_durability(self, durability: str | None) -> Self:
-        """Return this store with a durability of its own, through the same open store.
+        """Return this store with its own durability, through the same open store.
 
         Parameters
         ----------
         durability : {"process", "fsync"} or None
-            What a finished write survives: the end of the process, or the loss of power too. None
-            gives this store itself, which follows ``zarrix.config``.
+            What a finished write survives: the end of the process, or also a loss of power. None
+            returns this store itself, which follows ``zarrix.config``.
 
         Returns
         -------
@@ -185,7 +185,7 @@ class Store(MutableMapping[str, Any]):
         """
         if durability is None:
             return self
-        # The same place through the same open store: not what `copy` makes of one in memory.
+        # The same values through the same open store; `copy` would copy those of a store in memory.
         opened, twin = self._engine, object.__new__(type(self))
         twin.__dict__.update(self.__dict__, _engine=opened)
         twin._durability = check_durability(durability)
@@ -193,13 +193,13 @@ class Store(MutableMapping[str, Any]):
 
     @property
     def read_only(self) -> bool:
-        """Whether changes are refused, in the store and in all that is opened from it."""
+        """Whether the store, and everything opened from it, is read-only."""
         return not self._writeable
 
     def vouching_for(self, key: str) -> str | None:
-        """Key of consolidated metadata that vouches for a node whose own document is not stored.
+        """Key of consolidated metadata that describes a node whose own document is not stored.
 
-        Only a store of references to a hierarchy with consolidated metadata has one.
+        Only a store of references to a hierarchy with consolidated metadata has such a key.
 
         Parameters
         ----------
@@ -224,9 +224,9 @@ class Store(MutableMapping[str, Any]):
             raise ReadOnlyError(f"the store {self!r} is read-only; open it without read_only=True")
 
     def close(self) -> None:
-        """Release what the store holds: open files, connections; a store in memory holds nothing.
+        """Release open files and connections; a store in memory has none.
 
-        A store is its own context manager, and closes at the end of ``with``.
+        A store is its own context manager, and is closed at the end of ``with``.
 
         Examples
         --------
@@ -293,13 +293,13 @@ class Store(MutableMapping[str, Any]):
         ----------
         key : str
         change : callable
-            Called with the stored bytes, or None where nothing is stored; returns the new bytes, or
+            Called with the stored bytes, or None if nothing is stored; returns the new bytes, or
             None to delete.
 
         Returns
         -------
         bytes or None
-            What is stored afterwards.
+            The value that is stored afterwards.
 
         Raises
         ------
@@ -358,7 +358,7 @@ class Store(MutableMapping[str, Any]):
         Returns
         -------
         list of str
-            What may be groups and arrays.
+            Names that may be groups and arrays.
 
         Raises
         ------
@@ -375,10 +375,10 @@ class Store(MutableMapping[str, Any]):
         return sorted(names_below(self._engine, self.engine_path(path)))
 
     def listed_once(self) -> AbstractContextManager[None]:
-        """List all keys once, and answer `child_names` from that while the context is open.
+        """List all keys once, and use that listing for `child_names` while the context is open.
 
-        It saves a store whose every listing goes over all keys, such as a mapping. Changes made
-        meanwhile are not seen.
+        This saves time in a store that visits all keys for every listing, such as a mapping.
+        Changes made meanwhile are not seen.
 
         Returns
         -------
@@ -426,8 +426,8 @@ class Store(MutableMapping[str, Any]):
     def rmdir(self, path: str | None = None) -> None:
         """Delete every key below ``path``; all keys, for the root.
 
-        Writers of chunks of the node there finish first. If the process is killed in between, no
-        node is left that lacks some of its chunks.
+        The call waits for writers of chunks of the node. If the process is killed, a node is either
+        complete or gone.
 
         Parameters
         ----------
@@ -456,7 +456,7 @@ class Store(MutableMapping[str, Any]):
     def rename(self, src_path: str, dst_path: str) -> None:
         """Move everything at and below ``src_path`` to ``dst_path``, which must not exist.
 
-        Writers of chunks of the node there finish first.
+        The call waits for writers of chunks of the node.
 
         Parameters
         ----------
@@ -487,7 +487,7 @@ class Store(MutableMapping[str, Any]):
         self._engine.move_node(source, target, NODE_DOCUMENTS, fsync=self.syncs)
 
     def getsize(self, path: str | None = None) -> int:
-        """Bytes of the value at ``path``, or of the values directly below it; 0 if none are.
+        """Bytes of the value at ``path``, or of the values directly below it; 0 if there are none.
 
         Parameters
         ----------
@@ -529,7 +529,7 @@ class Store(MutableMapping[str, Any]):
 
 
 class EngineStore(Store):
-    """The mapping methods of a store that the engine has itself."""
+    """The mapping methods of a native store."""
 
     def __getitem__(self, key: str) -> bytes:
         value = self._engine.get(self.engine_path(_key(key)), most=_most_bytes(key))
@@ -552,8 +552,7 @@ class EngineStore(Store):
         Raises
         ------
         OSError
-            The value is stored and cannot be read: a permission, or a request that the server
-            refuses.
+            The value is stored but cannot be read: a permission, or an error of the server.
 
         Examples
         --------
@@ -607,7 +606,7 @@ class EngineStore(Store):
     def __delitem__(self, key: str) -> None:
         self._forbid_changes()
         name = self.engine_path(_key(key))
-        # As in 2.18, deleting what others continue deletes those.
+        # As in 2.18, deleting a key also deletes the keys below it.
         if not self._engine.delete(name, fsync=self.syncs) and not self._engine.delete_prefix(
             name, fsync=self.syncs
         ):
@@ -657,7 +656,7 @@ def as_buffer(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return value
     if isinstance(value, np.ndarray):
-        # NumPy refuses buffers of times; as bytes it hands out everything.
+        # NumPy does not export buffers of times, but exports all data as bytes.
         return np.ascontiguousarray(value).reshape(-1).view("u1")
     try:
         view = memoryview(value)

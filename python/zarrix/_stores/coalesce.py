@@ -1,4 +1,4 @@
-"""Byte ranges of one value that are close together are requested as one."""
+"""Close byte ranges of one value are coalesced to one request."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 __all__ = ["GAP_BYTES", "coalesce_ranges", "slice_ranges"]
 
-# Bytes between two ranges that are read and thrown away rather than requested around.
+# The maximum gap between two ranges that is read, too, to save a request.
 GAP_BYTES = 1 << 18
 
 
 def coalesce_ranges(ranges: Sequence[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
-    """Ascending ranges that cover ``ranges``; at most ``gap`` bytes apart, two become one.
+    """Ascending ranges that cover ``ranges``; two ranges at most ``gap`` bytes apart are merged.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def slice_ranges(
 ) -> list[Any]:
     """Each of ``ranges``, sliced from the bytes of the coalesced range that covers it.
 
-    ``parts`` has the bytes of ``runs``. A slice is shorter where its part is.
+    ``parts`` has the bytes of ``runs``. A slice is short if its part is.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def slice_ranges(
     """
     found = []
     for start, end in ranges:
-        # The last that begins there or before: a run begins where the first of its ranges does.
+        # The last run that begins there or before; a run begins with its first range.
         run = bisect_right(runs, start, key=itemgetter(0)) - 1
         begin = runs[run][0]
         found.append(parts[run][start - begin : end - begin])

@@ -1,9 +1,9 @@
 """File systems of fsspec as stores, under the constructors of zarr 2.18 and of zarr-python 3.
 
-The local file system is handed to the engine, which has one that locks and replaces whole files,
-and so are those of servers that the engine knows; every other one is called through fsspec's
-mapping, for many values at once. What tells that a value
-is absent are the exceptions of a missing file; anything else that a file system raises is an error.
+The engine serves the local file system, with locks and atomic replacement, and file systems of
+servers that it supports. All others are called through fsspec's mapping, for many values at once. A
+value is missing if the file system raises the exception of a missing file; every other exception is
+an error.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class _FileSystemStore(EngineStore):
     def _set_place(self, fs: Any, path: str, missing: Iterable[type[Exception]]) -> None:
         if not hasattr(fs, "_strip_protocol"):
             raise TypeError(
-                f"fs is a file system of fsspec, not {fs!r}; of a URL, FSStore(url) and "
-                "FsspecStore.from_url(url) make one"
+                f"fs is a file system of fsspec, not {fs!r}; for a URL, use FSStore(url) or "
+                "FsspecStore.from_url(url)"
             )
         self.fs = _synchronous(fs)
         self.path = str(self.fs._strip_protocol(path)) if path not in ("", "/") else ""
@@ -92,7 +92,7 @@ class _FileSystemStore(EngineStore):
         names = [
             (entry["name"].rstrip("/").rpartition("/")[2], entry["type"] == "directory")
             for entry in listed
-            # Of a file, some list the file itself.
+            # Some file systems list a file as its own entry.
             if entry["name"].strip("/") != place.strip("/")
         ]
         return [(name, is_directory) for name, is_directory in names if name]
@@ -122,8 +122,8 @@ class _FileSystemStore(EngineStore):
                     continue
                 self.fs.rmdir(folder)
             except (OSError, NotImplementedError):
-                # Somebody put something there, it may not be removed, or this file system has no
-                # `rmdir`: nothing is lost.
+                # The directory is not empty, may not be removed, or the file system has no `rmdir`:
+                # nothing is lost.
                 continue
 
     def setitems(self, values: Mapping[str, Any]) -> None:
@@ -138,7 +138,7 @@ class _FileSystemStore(EngineStore):
         ReadOnlyError
             The store is read-only.
         InvalidKeyError
-            A key is not one that stores accept; those before it are stored.
+            A key is not valid; those before it are stored.
 
         Examples
         --------
@@ -180,7 +180,7 @@ class _FileSystemStore(EngineStore):
         fs = kept(self.fs)
         path = public_url(self.path)
         if path != self.path:
-            # A password before the host, or the signature of a signed address.
+            # A password before the host, or the signature of a signed URL.
             fs = replace(fs, secret_names=(*fs.secret_names, "what the address hides"))
         return {**state, "fs": fs, "path": path}
 
@@ -200,12 +200,12 @@ class _FileSystemStore(EngineStore):
 
 
 class FSStore(_FileSystemStore):
-    """Keys as files of any file system of fsspec, as zarr 2.18 has it.
+    """Keys as files of any file system of fsspec, as in zarr 2.18.
 
-    A file that is missing is a missing value; every other error is raised. Values on a local file
-    system, and on servers where a `RemoteStore` understands the options, appear whole or not at
-    all, and any number of threads and processes may write; on others that is up to the file system,
-    and two processes that write parts of one chunk can lose updates.
+    A file that is missing is a missing value; every other error is raised. On a local file system,
+    and on servers whose options a `RemoteStore` supports, values are replaced atomically, and any
+    number of threads and processes may write. On others this depends on the file system, and two
+    processes that write parts of one chunk can lose updates.
 
     Parameters
     ----------
@@ -213,21 +213,21 @@ class FSStore(_FileSystemStore):
         Any URL of fsspec, such as ``"memory://x"`` or ``"simplecache::s3://bucket/x"``; the path
         in it with ``fs``.
     normalize_keys : bool
-        Spell all keys in lower case.
+        Convert all keys to lower case.
     key_separator : {".", "/"}, optional
         The older name of ``dimension_separator``.
     mode : {"w", "r"}
-        ``"r"`` refuses changes.
+        ``"r"`` is read-only.
     exceptions : tuple of exception classes
         More of what a file system raises for a missing value.
     dimension_separator : {".", "/"}, optional
-        Separator in the chunk keys of arrays created here, where they name none.
+        Default separator in the chunk keys of arrays created here.
     fs : fsspec.AbstractFileSystem, optional
-        Instead of one that is made for the URL.
+        Used instead of a new one for the URL.
     check, create : bool
-        Look whether the path can be written to, or make it, at once.
+        Check at once that the path can be written to, or create it.
     missing_exceptions : tuple of exception classes, optional
-        What the file system raises for a missing file, if not the usual.
+        Exceptions of the file system for a missing file, if not the usual ones.
     **storage_options
         For the file system of the URL.
 
@@ -310,20 +310,20 @@ class FSStore(_FileSystemStore):
 
 
 class FsspecStore(_FileSystemStore):
-    """Keys as files of any file system of fsspec, as zarr-python 3 has it.
+    """Keys as files of any file system of fsspec, as in zarr-python 3.
 
-    What `FSStore` promises holds here too.
+    It has the same guarantees as `FSStore`.
 
     Parameters
     ----------
     fs : fsspec.AbstractFileSystem
         Asynchronous or not.
     read_only : bool
-        Refuse changes, in the store and in all that is opened from it.
+        Make the store, and everything opened from it, read-only.
     path : str
         The directory of the file system.
     allowed_exceptions : tuple of exception classes
-        What the file system raises for a missing file.
+        Exceptions of the file system for a missing file.
 
     Raises
     ------
@@ -368,9 +368,9 @@ class FsspecStore(_FileSystemStore):
         storage_options : mapping, optional
             For the file system of the URL.
         read_only : bool
-            Refuse changes.
+            Make the store read-only.
         allowed_exceptions : tuple of exception classes
-            What the file system raises for a missing file.
+            Exceptions of the file system for a missing file.
 
         Returns
         -------
@@ -381,7 +381,7 @@ class FsspecStore(_FileSystemStore):
         ImportError
             fsspec, or the package of the URL's file system, is not installed.
         ValueError
-            fsspec does not know the scheme, or credentials stand before the name of a bucket.
+            fsspec does not know the scheme, or the URL has credentials before the bucket.
 
         Examples
         --------
@@ -406,9 +406,9 @@ class FsspecStore(_FileSystemStore):
         ----------
         fs_map : fsspec.FSMap
         read_only : bool
-            Refuse changes.
+            Make the store read-only.
         allowed_exceptions : tuple of exception classes
-            What the file system raises for a missing file.
+            Exceptions of the file system for a missing file.
 
         Returns
         -------
@@ -443,9 +443,9 @@ class FsspecStore(_FileSystemStore):
         upath : upath.UPath
             Or anything with its ``fs`` and ``path``.
         read_only : bool
-            Refuse changes.
+            Make the store read-only.
         allowed_exceptions : tuple of exception classes
-            What the file system raises for a missing file.
+            Exceptions of the file system for a missing file.
 
         Returns
         -------
@@ -474,9 +474,9 @@ def _opened(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
     with hiding(lambda: options):
         fs, path = core.url_to_fs(url, **options)
     if url.startswith(_BUCKETS) and public_url(url) != url:
-        # Taken for a part of the name, it would be told to the service and by its errors.
+        # As a part of the name, it would be sent to the service, and appear in its errors.
         raise ValueError(
-            f"{public_url(url)!r}: credentials are given in storage options, not before the bucket"
+            f"{public_url(url)!r}: pass credentials in storage options, not before the bucket"
         )
     return fs, path
 
@@ -493,7 +493,9 @@ def _fsspec() -> ModuleType:
 
 
 def _synchronous(fs: Any) -> Any:
-    """``fs`` for calls that wait; zarr-python 3 has asynchronous ones made, and wraps others."""
+    """Return ``fs`` for synchronous calls; zarr-python 3 expects asynchronous ones, and wraps
+    others.
+    """
     inner = getattr(fs, "sync_fs", None)
     if inner is not None:
         return inner
@@ -503,7 +505,7 @@ def _synchronous(fs: Any) -> Any:
 
 
 def of_map(files: Any, storage_options: object = None) -> Store:
-    """The store of an ``fsspec.FSMap``: the engine's own where it understands its options."""
+    """The store of an ``fsspec.FSMap``; a native store if the engine supports its options."""
     native = of_filesystem(files.fs, files.root)
     if native is not None:
         return native

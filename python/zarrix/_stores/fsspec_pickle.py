@@ -78,7 +78,7 @@ class KeptFileSystem:
 
 
 def _finds(fs: Any) -> bool:
-    """Whether a service that the engine knows has credentials without options."""
+    """Whether a service that the engine supports has credentials without options."""
     remote = of_filesystem(fs, "bucket/path")
     try:
         return remote is not None and remote.address.has_credentials
@@ -87,7 +87,7 @@ def _finds(fs: Any) -> bool:
 
 
 def kept(fs: Any) -> KeptFileSystem:
-    """What makes ``fs`` again, its secrets in this process alone."""
+    """The arguments that create ``fs`` again; its secrets stay in this process."""
     given = _arguments(fs)
     inner = {
         name: kept(one) if hasattr(one, "storage_options") else one for name, one in given.items()
@@ -100,17 +100,17 @@ def kept(fs: Any) -> KeptFileSystem:
 
 
 def _arguments(fs: Any) -> dict[str, Any]:
-    """All that ``fs`` was made with, by name."""
+    """All arguments of ``fs``, by name."""
     names = [*inspect.signature(type(fs).__init__).parameters][1:]
-    # What has no name might be anything.
+    # Positional arguments have no name, and could be secrets.
     names += [f"secret argument {number}" for number in range(len(names), len(fs.storage_args))]
     return {**dict(zip(names, fs.storage_args, strict=False)), **fs.storage_options}
 
 
 def place_of(fs: Any) -> str:
-    """Equal for file systems with the same files, as far as their public options tell.
+    """Equal for file systems with the same files, as far as public options show.
 
-    fsspec makes an instance for each thread, and compares these by identity.
+    fsspec creates an instance for each thread, and compares instances by identity.
     """
     return f"files {hashlib.blake2b(_place(fs).encode(), digest_size=16).hexdigest()}"
 
@@ -122,7 +122,7 @@ def _place(value: Any) -> str:
         return f"{type(value).__module__}.{type(value).__qualname__}({_place(told)})"
     if isinstance(value, Mapping):
         return repr({name: _place(value[name]) for name in sorted(value, key=str)})
-    # Of an object nothing is known but which one it is.
+    # Objects can be compared only by identity.
     is_plain = value is None or isinstance(value, str | bytes | int | float | list | tuple)
     return repr(value) if is_plain else f"{id(value):#x}"
 
@@ -135,13 +135,13 @@ def secrets_of(fs: Any) -> dict[str, Any]:
 
 
 def has_secrets(fs: Any, path: str) -> bool:
-    """Whether an error of ``fs`` about ``path`` could tell a secret."""
+    """Whether an error of ``fs`` about ``path`` could contain a secret."""
     hidden = secrets_of(fs)
     return public_url(path) != path or hidden != {"inner": []}
 
 
 class HidingMap(MutableMapping[str, Any]):
-    """A mapping of fsspec whose errors do not tell the secrets of its file system."""
+    """A mapping of fsspec whose errors do not contain the secrets of its file system."""
 
     def __init__(self, inner: Any) -> None:
         self._inner, self.fs = inner, inner.fs

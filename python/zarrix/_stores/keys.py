@@ -32,19 +32,19 @@ ZATTRS = ".zattrs"
 ZMETADATA = ".zmetadata"
 ZARR_JSON = "zarr.json"
 
-# By version of the format: where the metadata of an array, of a group, their attributes and
-# consolidated metadata are.
+# Names of the documents by format: metadata of an array, of a group, attributes, and consolidated
+# metadata.
 ARRAY_DOCUMENT = {2: ZARRAY, 3: ZARR_JSON}
 GROUP_DOCUMENT = {2: ZGROUP, 3: ZARR_JSON}
 ATTRIBUTES_DOCUMENT = {2: ZATTRS, 3: ZARR_JSON}
 CONSOLIDATED_DOCUMENT = {2: ZMETADATA, 3: ZARR_JSON}
-# All documents that one node can have, but consolidated metadata.
+# All documents that one node can have, except consolidated metadata.
 DOCUMENTS_OF_A_NODE = {2: (ZGROUP, ZARRAY, ZATTRS), 3: (ZARR_JSON,)}
 
-# A node exists where one of these is stored.
+# A node exists if one of these is stored.
 NODE_DOCUMENTS = (ZARRAY, ZGROUP, ZARR_JSON)
 DOCUMENTS = frozenset((ZARRAY, ZGROUP, ZATTRS, ZMETADATA, ZARR_JSON))
-# The same, as an alternative of a regular expression.
+# The same, as alternatives of a regular expression.
 DOCUMENT_PATTERN = "|".join(map(re.escape, sorted(DOCUMENTS)))
 
 

@@ -1,9 +1,9 @@
-"""One listing for a walk over a whole tree, where each listing goes over all keys.
+"""One listing for a walk over a tree, in stores where each listing visits all keys.
 
-A plain mapping cannot list what lies below a path. A walk that asks for the names in each group
-would go over all keys for each: the square of what is stored. For the duration of a walk the names
-are taken from one listing instead. What is created meanwhile may be missed, as in any iteration;
-what is stored under the names is read when it is looked at.
+A plain mapping cannot list the keys below a path. A walk that asks for the names in each group
+would visit all keys for each group, which is quadratic. During a walk, the names are taken from one
+listing instead. Keys created meanwhile may be missed, as in any iteration; values are read when
+they are used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["listed_once", "names_below"]
 
 
 class _Listed(threading.local):
-    """Of each thread: names by folder, by the identity of the engine store."""
+    """For each thread: names by folder, by the identity of the engine store."""
 
     def __init__(self) -> None:
         self.folders: dict[int, dict[str, list[str]]] = {}
@@ -29,7 +29,7 @@ _listed = _Listed()
 
 @contextlib.contextmanager
 def listed_once(engine: _engine.Store) -> Iterator[None]:
-    """Meanwhile `names_below` answers from one listing, in this thread."""
+    """During the context, `names_below` in this thread uses one listing."""
     if not isinstance(engine, _engine.MappingStore) or id(engine) in _listed.folders:
         yield
         return

@@ -22,17 +22,17 @@ __all__ = ["DirectoryStore", "LocalStore", "NestedDirectoryStore", "TempStore", 
 class DirectoryStore(EngineStore):
     """Keys as files below a directory of a local file system.
 
-    A value appears whole or not at all, whatever is killed when; any number of threads and
-    processes may read and write.
+    Values are replaced atomically, even if a writer is killed at any point. Any number of threads
+    and processes may read and write.
 
     Parameters
     ----------
     path : str or Path
-        The directory; it is made when something is first written.
+        The directory; it is created by the first write.
     normalize_keys : bool
-        Spell all keys in lower case, for file systems that do not tell cases apart.
+        Convert all keys to lower case, for case-insensitive file systems.
     dimension_separator : {".", "/"}, optional
-        Separator in the chunk keys of arrays created here, where they name none.
+        Default separator in the chunk keys of arrays created here.
 
     Raises
     ------
@@ -140,14 +140,14 @@ class DirectoryStore(EngineStore):
 
 
 class LocalStore(DirectoryStore):
-    """A `DirectoryStore` as zarr-python 3 makes it.
+    """A `DirectoryStore` under the constructor of zarr-python 3.
 
     Parameters
     ----------
     root : str or Path
-        The directory; it is made when something is first written.
+        The directory; it is created by the first write.
     read_only : bool
-        Refuse changes, in the store and in all that is opened from it.
+        Make the store, and everything opened from it, read-only.
 
     Raises
     ------
@@ -175,14 +175,14 @@ class LocalStore(DirectoryStore):
 
 
 class NestedDirectoryStore(DirectoryStore):
-    """A `DirectoryStore` whose arrays keep their chunks in nested directories, ``0/0`` for ``0.0``.
+    """A `DirectoryStore` whose arrays have their chunks in nested directories, ``0/0`` for ``0.0``.
 
     Parameters
     ----------
     path : str or Path
-        The directory; it is made when something is first written.
+        The directory; it is created by the first write.
     normalize_keys : bool
-        Spell all keys in lower case.
+        Convert all keys to lower case.
     dimension_separator : "/"
         Nothing else is allowed.
 
@@ -191,7 +191,7 @@ class NestedDirectoryStore(DirectoryStore):
     FSPathExistNotDir
         ``path`` exists and is a file.
     ValueError
-        ``dimension_separator`` is another one.
+        ``dimension_separator`` is something else.
 
     Examples
     --------
@@ -221,13 +221,13 @@ class TempStore(DirectoryStore):
     Parameters
     ----------
     suffix, prefix : str
-        Of the name of the directory, as in ``tempfile.mkdtemp``.
+        Parts of the name of the directory, as in ``tempfile.mkdtemp``.
     dir : str, optional
         Where the directory is made; the system's temporary directory when omitted.
     normalize_keys : bool
-        Spell all keys in lower case.
+        Convert all keys to lower case.
     dimension_separator : {".", "/"}, optional
-        Separator in the chunk keys of arrays created here, where they name none.
+        Default separator in the chunk keys of arrays created here.
 
     Raises
     ------
@@ -258,7 +258,8 @@ class TempStore(DirectoryStore):
 
 
 def _remove_own_tree(path: str, owner: int) -> None:
-    # A forked child runs this too, if it ends normally; the directory is still its parent's.
+    # A forked child runs this, too, if it exits normally; the directory still belongs to its
+    # parent.
     if os.getpid() == owner:
         import shutil
 
@@ -266,7 +267,7 @@ def _remove_own_tree(path: str, owner: int) -> None:
 
 
 def of_url(url: str, storage_options: Mapping[str, Any] | None) -> DirectoryStore | None:
-    """The store of a ``file://`` URL; None with storage options, which fsspec understands."""
+    """The store of a ``file://`` URL; None with storage options, which fsspec supports."""
     return None if storage_options else DirectoryStore(url.partition("://")[2])
 
 

@@ -1,8 +1,8 @@
-"""A bounded cache of values around a store that is far away.
+"""A bounded cache of values around a remote store.
 
-Whatever changes a key through the cache drops its value first and after, so that no reader puts an
-old one back. Parts of values are changed by the store inside, from what is stored there, and
-whoever locks a key reads it anew: what others wrote is never lost to an old copy.
+Every change of a key through the cache drops its cached value before and after, so that no reader
+puts a stale value back. Partial writes are made by the wrapped store, from the stored value, and a
+locked key is read again. Therefore a stale copy never causes a lost update.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from zarrix._stores.wrapper import WrapperStore
 
 __all__ = ["LRUStoreCache"]
 
-# By identity, since stores are compared by what they hold.
+# By identity, because stores are compared by content.
 _caches: weakref.WeakValueDictionary[int, LRUStoreCache] = weakref.WeakValueDictionary()
 
 
 class LRUStoreCache(WrapperStore):
-    """A store whose values are kept in memory once they were read, up to a number of bytes.
+    """A store that caches values in memory after they were read, up to a number of bytes.
 
-    The values that were used longest ago give way. Changes made through the cache are seen at once;
-    of what others change in the store, reads see what is cached until `invalidate`, but a write
-    of a part of a chunk always starts from what is stored. Any number of threads may use it.
+    The least recently used values are evicted first. Changes through the cache are visible at once;
+    changes by others are visible after `invalidate`. A partial write of a chunk always starts from
+    the stored value. Any number of threads may use the cache.
 
     Parameters
     ----------
     store : Store, mapping, str or Path
-        What is cached.
+        The store to cache.
     max_size : int or None
-        Most bytes of values that are kept; None for no limit.
+        Maximum size of the cached values in bytes; None for no limit.
 
     Attributes
     ----------
     hits, misses : int
-        How many values were in the cache, and how many had to be read.
+        The number of values that were cached, and that had to be read.
 
     Raises
     ------
@@ -68,11 +68,11 @@ class LRUStoreCache(WrapperStore):
         self._values: OrderedDict[str, bytes] = OrderedDict()
         self._current_size = 0
         self._keys: list[str] | None = None
-        # Counts changes, so that what was read before one is not kept after it.
+        # Counts changes, so that a value read before a change is not cached after it.
         self._changes = 0
 
     def invalidate(self) -> None:
-        """Forget the cached values and the list of keys.
+        """Drop the cached values and the list of keys.
 
         Examples
         --------
@@ -93,7 +93,7 @@ class LRUStoreCache(WrapperStore):
             self.invalidate_keys()
 
     def invalidate_values(self) -> None:
-        """Forget all cached values; the list of keys stays.
+        """Drop all cached values; the list of keys stays.
 
         Examples
         --------
@@ -111,7 +111,7 @@ class LRUStoreCache(WrapperStore):
             self._current_size = 0
 
     def invalidate_keys(self) -> None:
-        """Forget which keys there are; the cached values stay.
+        """Drop the cached list of keys; the cached values stay.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class LRUStoreCache(WrapperStore):
             self._keys = None
 
     def _forget(self, anchor: str, key: str) -> None:
-        """Have ``key``, which is locked now, read anew; with an anchor, all that it stands for."""
+        """Read ``key``, which is now locked, again; with an anchor, all keys that it locks."""
         with self._mutex:
             self._changes += 1
             if anchor != key:
@@ -161,7 +161,7 @@ class LRUStoreCache(WrapperStore):
             return found
 
     def _keep(self, key: str, value: bytes, changes: int) -> None:
-        """Keep what was read when there had been ``changes`` changes, unless there were more."""
+        """Cache a value that was read after ``changes`` changes, unless there were more since."""
         with self._mutex:
             too_long = self._max_size is not None and len(value) > self._max_size
             if too_long or changes != self._changes or key in self._values:
@@ -240,7 +240,7 @@ class LRUStoreCache(WrapperStore):
 
 
 def _empty_all() -> None:
-    """In a forked child: a thread that is not here may have been in the middle of a change."""
+    """In a forked child, because another thread of the parent may have been making a change."""
     for cache in list(_caches.values()):
         cache._start_empty()
 

@@ -14,12 +14,12 @@ __all__ = ["KVStore"]
 class KVStore(EngineStore):
     """Any mutable mapping of str to bytes as a store: a dict, an fsspec mapping, another store.
 
-    Keys that no store accepts, such as ``../a``, are refused before the mapping sees them.
+    A key that no store accepts, such as ``../a``, is an error before the mapping sees it.
 
     Parameters
     ----------
     mutablemapping : MutableMapping
-        Kept, not copied. The engine uses its ``getitems`` where it has one.
+        It is referenced, not copied. The engine uses its ``getitems`` if it has one.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Stores of values in the memory of this process.
 
-Only pickles of these carry the content of a store.
+Only pickles of these stores contain the values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["DictStore", "MemoryStore", "of_url"]
 class MemoryStore(EngineStore):
     """Values in the memory of this process.
 
-    Pickles carry the content. Two are equal if their contents are.
+    Pickles contain the values. Two stores are equal if their contents are equal.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ class MemoryStore(EngineStore):
     cls : type
         Of the nested mappings that `root` returns.
     dimension_separator : {".", "/"}, optional
-        Separator in the chunk keys of arrays created here, where they name none.
+        Default separator in the chunk keys of arrays created here.
     store_dict : mapping, optional
-        Initial content, as zarr-python 3 names it; copied too.
+        Initial content, under the name of zarr-python 3; it is copied, too.
     read_only : bool
-        Refuse changes, in the store and in all that is opened from it.
+        Make the store, and everything opened from it, read-only.
 
     Raises
     ------
@@ -145,7 +145,7 @@ _by_name: dict[str, MemoryStore] = {}
 
 
 def of_url(url: str, storage_options: Mapping[str, Any] | None) -> MemoryStore | None:
-    """The store of a ``memory://`` URL; None with storage options, which fsspec understands."""
+    """The store of a ``memory://`` URL; None with storage options, which fsspec supports."""
     if storage_options:
         return None
     return _by_name.setdefault(url.partition("://")[2], MemoryStore())

@@ -1,8 +1,8 @@
-"""Object stores of obstore, under the constructor of zarr-python 3.
+"""obstore stores, under the constructor of zarr-python 3.
 
-Where the configuration of an instance says all that opens it, the engine serves it: buckets on S3,
-Google Cloud Storage and Azure, web servers, local directories. All others are called, such as those
-in memory and those with a function for credentials; their ETags tell versions apart.
+If the configuration of an instance is complete, the engine serves it: buckets on S3, Google Cloud
+Storage and Azure, web servers, local directories. All others are called through obstore, such as
+those in memory and those with a credentials function; their ETags identify versions.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from zarrix._stores.secrets import split_secrets
 __all__ = ["ObjectStore", "is_obstore", "of_obstore"]
 
 
-# By class of obstore: the scheme, what names the bucket, and what its configuration calls options
-# that fsspec, and with it we, call otherwise. Whatever else it has is called rather than guessed.
+# By class of obstore: the scheme, the key of the bucket, and the configuration keys of options that
+# have other names in fsspec and here. An instance with other keys is called through obstore,
+# because a guess could be wrong.
 _SERVICES: dict[str, tuple[str, str, dict[str, str]]] = {
     "S3Store": (
         "s3",
@@ -67,12 +68,12 @@ def is_obstore(store: Any) -> bool:
 
 
 def _native(store: Any, read_only: bool) -> Store | None:
-    """The engine's store for the same place, if its configuration says all."""
+    """The engine's store for the same values, if the configuration is complete."""
     kind = type(store).__name__
     if kind == "LocalStore" and store.prefix is not None:
         return LocalStore(store.prefix, read_only=read_only)
     client = dict(getattr(store, "client_options", None) or {})
-    # An address that begins with http:// says so.
+    # A URL that begins with http:// implies this option.
     client.pop("allow_http", None)
     ours = (kind in _SERVICES or kind == "HTTPStore") and not client
     if not ours or getattr(store, "retry_config", None):
@@ -88,26 +89,26 @@ def _native(store: Any, read_only: bool) -> Store | None:
     try:
         return RemoteStore(place, options, read_only=read_only)
     except (NeedsFsspec, ValueError, PermissionError):
-        # It works with obstore, or says there what is wrong.
+        # obstore serves it, or raises the error.
         return None
 
 
 class ObjectStore(AwaitedStore):
-    """An object store of obstore, as zarr-python 3 has it.
+    """An obstore store, under the constructor of zarr-python 3.
 
-    Where its configuration says all that opens it, this is a `RemoteStore` or `LocalStore` of the
-    engine, with what those promise. One that has to be called (in memory, with a function for
-    credentials, with options that the engine does not have) is read by ranges of one version; its
-    writers are kept apart among the threads of this process, and of several processes that write
-    parts of one chunk the last one wins.
+    If its configuration is complete, this is a `RemoteStore` or `LocalStore` of the engine, with
+    their guarantees. An instance in memory, with a credentials function, or with options that the
+    engine does not support is called through obstore. It is read by ranges of one version. Its
+    writers are serialised among the threads of this process; if several processes write parts of
+    one chunk, the last one wins.
 
     Parameters
     ----------
     store : obstore.store.ObjectStore
-        Stays referenced where the engine cannot open it itself. Credentials in it are never shown
-        or pickled.
+        The instance, which is referenced if the engine cannot open it itself. Its credentials are
+        never shown or pickled.
     read_only : bool
-        Refuse changes, in the store and in all that is opened from it.
+        Make the store, and everything opened from it, read-only.
 
     Raises
     ------
@@ -153,7 +154,7 @@ class ObjectStore(AwaitedStore):
         return self._inner
 
     async def _get(self, key: str, part: Any = None) -> tuple[Any, int, int] | None:
-        """The bytes, a number that tells the version, and the length of the whole value."""
+        """The bytes, a number that identifies the version, and the length of the whole value."""
         try:
             options = None if part is None else {"range": part}
             found = await self._here.get_async(key, options=options)
@@ -165,7 +166,7 @@ class ObjectStore(AwaitedStore):
             return None
 
     async def _ask(self, key: str, part: Part) -> Answer:
-        # Whether it is gone, shorter or refused, the whole value tells.
+        # Reading the whole value shows whether it is gone, shorter or not permitted.
         with contextlib.suppress(Exception):
             if isinstance(part, int):
                 edge = await self._get(key, (0, part) if part >= 0 else {"suffix": -part})
@@ -213,7 +214,7 @@ class ObjectStore(AwaitedStore):
 
     async def _names(self, prefix: str) -> list[str]:
         batches = [batch async for batch in self._here.list_async(prefix or None)]
-        # A prefix is matched by whole parts of a path, and may be a key itself.
+        # A prefix matches complete names of a path, and may be a key itself.
         start = f"{prefix}/" if prefix else ""
         paths = (entry["path"] for batch in batches for entry in batch)
         return [path for path in paths if path.startswith(start)]
@@ -231,8 +232,8 @@ class ObjectStore(AwaitedStore):
         state = super().__getstate__()
         if self._inner is not None and self._secret_options():
             raise pickle.PicklingError(
-                f"{self!r} has credentials, which are never pickled, and options that only obstore "
-                "has: make it anew in the other process"
+                f"{self!r} has credentials, which are never pickled, and options that only "
+                "obstore has: create it again in the other process"
             )
         return state
 

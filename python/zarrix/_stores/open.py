@@ -1,8 +1,8 @@
-"""What a user passes as a store becomes one that the engine reads and writes.
+"""Open what a user passes as a store.
 
-The table of `zarrix._stores.registry` says which module opens what. The engine itself has files,
-zip archives, memory and servers; it calls everything else, such as a dict, an fsspec mapping or a
-user's subclass of `Store`.
+The table of `zarrix._stores.registry` says which module opens what. Files, zip archives, memory and
+servers are native. The engine calls all other stores, such as a dict, an fsspec mapping or a user's
+subclass of `Store`.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ def as_store(
     storage_options: Mapping[str, Any] | None = None,
     durability: str | None = None,
 ) -> Store:
-    """The store that ``store`` means, wherever an argument of that name is taken.
+    """The store of any argument named ``store``.
 
     Parameters
     ----------
     store : Store, MutableMapping, zarr.abc.store.Store, str, Path or None
-        A path is a `DirectoryStore`, or a `ZipStore` where it ends in ``.zip`` or ``.ozx``, or the
-        `ReferenceStore` of a file that ends in ``.json`` or a folder of references in ``.parq``; a
-        mapping is a `KVStore`, None a new `MemoryStore`. A URL of S3, Google Cloud Storage, Azure
-        or a web server is a `RemoteStore`, and so is an fsspec mapping of one of them where the
-        engine understands its configuration; ``file://`` is a directory, ``memory://name`` the
-        `MemoryStore` of that name in this process, and fsspec opens all others. Stores of
-        zarr-python 3, sessions of Icechunk and object stores of obstore are taken as they are.
+        A path is a `DirectoryStore`, or a `ZipStore` if it ends in ``.zip`` or ``.ozx``, or a
+        `ReferenceStore` for a file that ends in ``.json`` or a folder of references that ends in
+        ``.parq``. A mapping is a `KVStore`, and None a new `MemoryStore`. A URL of S3, Google Cloud
+        Storage, Azure or a web server is a `RemoteStore`, and so is an fsspec mapping of one of
+        them if the engine supports its configuration. ``file://`` is a directory, ``memory://name``
+        is the `MemoryStore` of that name in this process, and fsspec opens all other URLs. Stores
+        of zarr-python 3, Icechunk sessions and obstore stores are accepted as they are.
     storage_options : mapping, optional
-        With a URL only, by the names that fsspec gives them.
+        Only with a URL; fsspec's names of the options.
     durability : {"process", "fsync"}, optional
-        What writes through the store that is returned survive; as ``config`` says when omitted.
+        What writes through the returned store survive; by default the value in ``config``.
 
     Raises
     ------
     ValueError
-        It is none of these, or of a kind that this version does not have.
+        It is none of these, or not supported.
     ImportError
         A URL needs fsspec, or one of its file systems, which is not installed.
     """
@@ -58,7 +58,7 @@ def as_store(
         is_url = "://" in path or "::" in path
         return _of_url(path, storage_options) if is_url else _of_path(path, storage_options)
     if storage_options:
-        raise ValueError("storage_options go with a URL only, such as 's3://bucket/data.zarr'")
+        raise ValueError("storage_options need a URL, such as 's3://bucket/data.zarr'")
     return MemoryStore() if store is None else _of_object(store)
 
 
@@ -69,13 +69,13 @@ def _of_url(url: str, storage_options: Mapping[str, Any] | None) -> Store:
         store = None if opens is None else opens(url, storage_options)
         if store is not None:
             return store
-    raise AssertionError("the last row opens every URL, or raises why it cannot")
+    raise AssertionError("the last row opens every URL, or raises the reason why it cannot")
 
 
 def _of_path(path: str, storage_options: Mapping[str, Any] | None) -> Store:
     if storage_options:
         raise ValueError(
-            f"storage_options go with a URL only, such as 's3://bucket/data.zarr'; got {path!r}"
+            f"storage_options need a URL, such as 's3://bucket/data.zarr'; got {path!r}"
         )
     opens = opener(f".{path.rpartition('.')[2]}")
     store = None if opens is None else opens(path, None)
@@ -100,6 +100,6 @@ def _of_object(store: Any) -> Store:
     if hasattr(store, "_strip_protocol"):
         raise ValueError(f"{store!r} is a file system; pass FsspecStore(it, path=...) or a mapping")
     raise ValueError(
-        f"{store!r} ({kind.__name__}) is no store; pass a path, a URL, a store of zarrix "
-        "or of zarr-python 3, or a mutable mapping of str to bytes"
+        f"{store!r} ({kind.__name__}) is not a store; pass a path, a URL, a store of zarrix or "
+        "of zarr-python 3, or a mutable mapping of str to bytes"
     )

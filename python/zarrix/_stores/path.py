@@ -11,12 +11,13 @@ __all__ = ["StorePath", "normalize_dimension_separator", "normalize_storage_path
 
 
 def normalize_storage_path(path: Any) -> str:
-    """A path inside a store: names joined by single slashes, none at the ends; '' for the root.
+    """Normalise a path inside a store: names joined by single slashes, without slashes at the ends;
+    '' for the root.
 
     Parameters
     ----------
     path : str, bytes, Path or None
-        Backslashes are taken for slashes.
+        Backslashes are treated as slashes.
 
     Returns
     -------
@@ -25,8 +26,8 @@ def normalize_storage_path(path: Any) -> str:
     Raises
     ------
     InvalidKeyError
-        A name is ``.`` or ``..``, holds a NUL, or ends in ``.partial``, which is the name of a
-        value that is being written (also a ``ValueError``).
+        A name is ``.`` or ``..``, contains NUL, or ends in ``.partial``, which is reserved for
+        partial files (also a ``ValueError``).
 
     Examples
     --------
@@ -45,14 +46,14 @@ def normalize_storage_path(path: Any) -> str:
             )
         if name.endswith(".partial"):
             raise InvalidKeyError(
-                f"path {text!r} has the segment {name!r}; names that end in '.partial' are those "
-                "of values being written"
+                f"path {text!r} has the segment {name!r}; names that end in '.partial' are "
+                "reserved for partial files"
             )
     return "/".join(names)
 
 
 def normalize_dimension_separator(separator: str | None) -> str | None:
-    """Return ``separator`` unchanged if it is one.
+    """Return ``separator`` unchanged if it is valid.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def normalize_dimension_separator(separator: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class StorePath:
-    """A store and a path in it, as zarr-python 3 has it.
+    """A store and a path in it, as in zarr-python 3.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ class StorePath:
 
     @property
     def read_only(self) -> bool:
-        """Whether changes are refused."""
+        """Whether the store is read-only."""
         return bool(getattr(self.store, "read_only", False))
 
     def __truediv__(self, other: str) -> StorePath:

@@ -1,9 +1,9 @@
-"""Stores whose values Python has: file systems, databases, other stores with something around them.
+"""Stores in Python: file systems, databases, wrappers of other stores.
 
-The engine calls a plain mapping for one value after the other. A `PythonStore` is asked for many
-values at once, lists what lies below a prefix, and says by what its keys are locked; the methods
-that users call come from `EngineStore`, with its grammar of keys. What a subclass has to define is
-here with its contract, and what can be derived is derived.
+The engine calls a plain mapping for one value after the other. It asks a `PythonStore` for many
+values at once, for the keys below a prefix, and for the locks of its keys. The methods that users
+call come from `EngineStore`, with its rules for keys. This class states the contract of the methods
+that a subclass has to define, and derives the others.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ __all__ = ["PythonStore"]
 class PythonStore(EngineStore):
     """The engine's view of a store in Python; keys have been checked before anything is called."""
 
-    # Held by a twin with a durability of its own, whose engine store calls this one.
+    # Referenced by the copy with another durability, whose engine store calls this one.
     _origin: PythonStore | None = None
 
     def _open(self) -> _engine.Store:
-        # By a weak reference: nothing would collect a cycle through the engine.
+        # A weak reference, because a cycle through the engine would never be collected.
         return _engine.CalledStore(weakref.proxy(self), self._locks(), self._identity())
 
     def with_durability(self, durability: str | None) -> Self:
@@ -40,31 +40,31 @@ class PythonStore(EngineStore):
         return {name: value for name, value in state.items() if name != "_origin"}
 
     def _locks(self) -> _engine.Store | str | None:
-        """By what other processes are locked out, as `_engine.CalledStore` takes it."""
+        """The locks between processes, in the form of `_engine.CalledStore`."""
         return None
 
     def _identity(self) -> str | None:
-        """Equal for two stores of the same values, whose threads lock each other out."""
+        """Equal for two stores of the same values, so that their threads share locks."""
         return None
 
     @abstractmethod
     def _read(self, key: str) -> bytes | None:
-        """The value of ``key``; None if it is not stored, and an error for everything else."""
+        """The value of ``key``; None if it is not stored. Every other failure is an error."""
 
     @abstractmethod
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
-        """Replace the value of ``key`` as a whole."""
+        """Replace the value of ``key`` atomically."""
 
     @abstractmethod
     def _drop(self, key: str, fsync: bool) -> bool:
-        """Remove ``key``; whether it was there."""
+        """Remove ``key``; return whether it was stored."""
 
     @abstractmethod
     def _list(self, prefix: str) -> list[str]:
-        """Every key below ``prefix``, whole; all keys where it is empty."""
+        """Every complete key below ``prefix``; all keys if it is empty."""
 
     def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
-        """The value of each key, None where there is none, or what went wrong."""
+        """The value of each key, None if it is not stored, or the error."""
         return [self._answer(key) for key in keys]
 
     def _answer(self, key: str) -> bytes | Exception | None:
@@ -79,7 +79,9 @@ class PythonStore(EngineStore):
         return None if value is None else len(value)
 
     def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        """The names directly below ``prefix``: with a value, and with others below them."""
+        """The names directly below ``prefix``: those with a value, and those with keys below
+        them.
+        """
         start = len(prefix) + 1 if prefix else 0
         rests = [key[start:].partition("/") for key in self._list(prefix)]
         return [name for name, deeper, _ in rests if not deeper], sorted(
@@ -87,11 +89,11 @@ class PythonStore(EngineStore):
         )
 
     def _drop_below(self, prefix: str, fsync: bool) -> int:
-        """Remove every key below ``prefix``; how many."""
+        """Remove every key below ``prefix``; return their number."""
         return sum(self._drop(key, fsync) for key in self._list(prefix))
 
     def _rename(self, source: str, target: str, fsync: bool) -> None:
-        """Move the value at ``source`` and all below it, removing nothing before all is there."""
+        """Move the value at ``source`` and all below it; keys are removed after all are copied."""
         moved = [key for key in [source, *self._list(source)] if self._copy(key, source, target)]
         for key in moved:
             self._drop(key, fsync)
@@ -106,5 +108,5 @@ class PythonStore(EngineStore):
         return f"<zarrix.storage.{type(self).__name__} {self._place()}>"
 
     def _place(self) -> Any:
-        """What a user knows the store by."""
+        """The store in messages."""
         return f"at {id(self):#x}"

@@ -1,7 +1,7 @@
-"""Addresses and errors without the credentials in them.
+"""Remove credentials from URLs and errors.
 
-Whatever a store shows or raises goes through here: URLs lose what stands before their host and
-their query, and errors of other libraries are replaced where they or their causes tell a secret.
+Everything that a store shows or raises passes through here. User information and queries are
+removed from URLs. An error of another library is replaced if it or its causes contain a secret.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 __all__ = ["hiding", "public_error", "public_text", "public_url"]
 
-# Schemes in whose addresses a container or a user, and no secret, stands before the host.
+# Schemes whose URLs have a container or a user before the host, which is not a secret.
 _NAMED_BEFORE_HOST = ("abfs", "abfss", "az", "hdfs")
-# What a replaced error stays to those who catch it.
+# The builtin classes that a replaced error keeps.
 _KINDS: tuple[type[Exception], ...] = (
     KeyError,
     PermissionError,
@@ -28,15 +28,15 @@ _KINDS: tuple[type[Exception], ...] = (
     ValueError,
     TypeError,
 )
-# A shorter secret would be found in any text.
+# A shorter secret would occur in many texts by chance.
 _LEAST_SECRET = 4
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*://[^\s'\"<>]+")
 
 
 def public_url(place: str) -> str:
-    """An address for a message: without what stands before its host, and without its query.
+    """A URL for a message: without user information and without its query.
 
-    Each address of a chain (``a::b``) is treated so. A path stays as it is.
+    This applies to each URL of a chain (``a::b``). A path stays as it is.
 
     Examples
     --------
@@ -59,14 +59,14 @@ def _public_link(place: str) -> str:
     if at and not named:
         host = host.rpartition("@")[2]
     elif not at and "@" in below and not host.partition(":")[2].isdecimal() and ":" in host:
-        # Secrets of S3 have slashes: all up to the last "@" is one of these.
+        # S3 secrets may contain slashes, so that everything up to the last "@" is removed.
         host, slash, below = below.rpartition("@")[2].partition("/")
     query = "?***" if len(path) > 1 else ""
     return f"{scheme}://{host}{slash}{below}{query}"
 
 
 def public_text(text: str) -> str:
-    """A sentence of another library, with each address in it as `public_url` has it.
+    """A message of another library, with `public_url` applied to each URL in it.
 
     Examples
     --------
@@ -77,14 +77,14 @@ def public_text(text: str) -> str:
 
 
 def public_error(error: Exception, options: Mapping[str, Any]) -> Exception:
-    """``error``, or one in its place where it or its causes tell a secret.
+    """Return ``error``, or a replacement if it or its causes contain a secret.
 
     Parameters
     ----------
     error : Exception
-        Of another library.
+        The error of another library.
     options : mapping
-        Secret options, whose values it must not tell.
+        Secret options, whose values it must not contain.
     """
     values = _texts(options)
     if not _tells(error, values):
@@ -94,7 +94,7 @@ def public_error(error: Exception, options: Mapping[str, Any]) -> Exception:
         text = text.replace(value, "***")
     for kind in (type(error), *_KINDS):
         if isinstance(error, kind):
-            # A class of another library may want other arguments.
+            # A class of another library may need other arguments.
             with suppress(Exception):
                 made = kind(text)
                 if not _tells(made, values):
@@ -113,7 +113,7 @@ def _tells(error: BaseException, values: Sequence[str]) -> bool:
 
 @contextmanager
 def hiding(options: Callable[[], Mapping[str, Any]] = dict) -> Iterator[None]:
-    """Raises errors of what is inside as `public_error` has them; ``options`` is called then."""
+    """Replaces errors of the body by `public_error`; ``options`` is called only then."""
     try:
         yield
     except Exception as error:

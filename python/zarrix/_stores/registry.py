@@ -1,7 +1,7 @@
-"""Which store opens what: one row for each scheme, suffix and kind of object.
+"""The table of openers: one row for each scheme, suffix and kind of object.
 
-Modules are imported when a row is used. What a row names takes what is opened and the storage
-options, and gives a store, or None to leave it to the next row that fits.
+Modules are imported when a row is used. The function of a row takes the argument and the storage
+options. It returns a store, or None to leave the argument to the next row that fits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["OPENERS", "SERVER_SCHEMES", "opener"]
 
 Opener = Callable[[Any, Mapping[str, Any] | None], "Store | None"]
 
-# Schemes that the engine serves by itself; as "zip::<scheme>" for archives there.
+# Schemes that the engine serves; "zip::<scheme>" for archives there.
 SERVER_SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "hdfs")
 
 OPENERS: dict[str, str] = {
@@ -29,7 +29,7 @@ OPENERS: dict[str, str] = {
     **{f"{scheme}://": "zarrix._stores.remote.store:of_url" for scheme in SERVER_SCHEMES},
     **{f"zip::{scheme}://": "zarrix._stores.remote.store:of_url" for scheme in SERVER_SCHEMES},
     "://": "zarrix._stores.fsspec:of_url",
-    # Paths of this machine, by suffix; all others are directories.
+    # Local paths by suffix; all others are directories.
     ".zip": "zarrix._stores.zip:of_path",
     ".ozx": "zarrix._stores.zip:of_path",
     ".json": "zarrix._stores.reference.store:of_path",
@@ -45,7 +45,7 @@ OPENERS: dict[str, str] = {
 
 
 def opener(row: str) -> Opener | None:
-    """What opens the things of a row; None where the table has no such row."""
+    """The opener of a row; None if the table has no such row."""
     return _imported(OPENERS[row]) if row in OPENERS else None
 
 

@@ -1,9 +1,9 @@
-"""Credentials that a call was given: which options they are, and the one table that has them.
+"""Credentials in options: which options are secret, and the one table that holds them.
 
-Secret options are held by the stores that use them and by nothing else, so that rotated tokens go
-when their stores go. A pickle holds only the names of the options and a random number. Unpickling
-finds the options in the same process, or in a child that was forked from it, as long as a store
-holds them or they were pickled recently.
+Only the stores that use secret options hold them, so that rotated tokens are dropped with their
+stores. A pickle contains only the names of the options and a random number. Unpickling finds the
+options in the same process or in a forked child, as long as a store holds them or they were pickled
+recently.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 
 __all__ = ["Secrets", "merge_secrets", "split_secrets"]
 
-# Secrets that were pickled live on without their store, since the pickle may outlive it.
+# Secrets that were pickled are kept without their store, because the pickle may outlive it.
 _MOST_PICKLED = 256
 
 _held: weakref.WeakValueDictionary[str, Secrets] = weakref.WeakValueDictionary()
 _pickled: OrderedDict[str, Secrets] = OrderedDict()
 
-# An option whose name has one of these words is a secret, unless it is one of those values.
+# An option whose name contains one of these words is secret, unless it has one of those values.
 _SECRET = ("key", "secret", "token", "password", "username", "credential", "sas", "auth")
 _SECRET_WHOLE = ("connection_string", "cookies", "headers")
 _NO_SECRETS = ("anon", "google_default", "cloud")
@@ -34,7 +34,7 @@ class Secrets:
     Parameters
     ----------
     options : mapping
-        The options; empty where there are none.
+        The options; empty if there are none.
     """
 
     __slots__ = ("__weakref__", "_token", "names", "options")
@@ -48,7 +48,7 @@ class Secrets:
 
     @property
     def are_elsewhere(self) -> bool:
-        """Whether options were given where this was pickled, and are not in this process."""
+        """Whether the pickled object had options that this process does not have."""
         return bool(self.names) and not self.options
 
     def __bool__(self) -> bool:

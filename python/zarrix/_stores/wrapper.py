@@ -1,8 +1,8 @@
-"""Stores around another store: as they are, or with a line of a log for each call.
+"""Wrappers of another store: without a change, or with a log line for each call.
 
-They share the locks of what they are around, and parts of values are changed there by its own
-means: a handle with a wrapper and one without never lose each other's updates. What a wrapper adds
-is in the methods of `WrapperStore` that it overrides.
+They share the locks of the wrapped store, and partial writes are made by the wrapped store.
+Therefore a handle with a wrapper and one without lose no update of each other. A wrapper adds
+behaviour by overriding methods of `WrapperStore`.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ __all__ = ["LoggingStore", "WrapperStore"]
 
 
 class WrapperStore(PythonStore):
-    """A store around another one, as it is: the base of those that add something.
+    """A wrapper of another store without a change; the base of wrappers that add something.
 
-    Arrays and groups in it lock the keys of the store inside: writers with a wrapper and without
-    keep each other's updates.
+    Arrays and groups in it lock the keys of the wrapped store: writers with and without a wrapper
+    lose no update of each other.
 
     Parameters
     ----------
     store : Store, mapping, str or Path
-        Anything that is taken as a store.
+        The store to wrap, or anything that zarrix accepts as a store.
 
     Raises
     ------
     ValueError
-        ``store`` cannot be taken as one.
+        ``store`` is not a store.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class WrapperStore(PythonStore):
         return self._store.engine_path(path)
 
     def close(self) -> None:
-        """Release what the store inside holds.
+        """Release open files and connections of the wrapped store.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class WrapperStore(PythonStore):
         return [*self._store._engine.get_many(keys)]
 
     def _updated(self, key: str) -> None:
-        """The value of ``key`` was changed in the store inside, by its own means."""
+        """Called after the wrapped store has changed the value of ``key``."""
 
     def _size(self, key: str) -> int | None:
         return self._store._engine.size(key)
@@ -118,14 +118,14 @@ class WrapperStore(PythonStore):
 
 
 class LoggingStore(WrapperStore):
-    """A store that logs every call of the store inside, and counts them.
+    """A store that logs and counts every call of the wrapped store.
 
     Parameters
     ----------
     store : Store, mapping, str or Path
-        Anything that is taken as a store.
+        The store to wrap, or anything that zarrix accepts as a store.
     log_level : str
-        Of the logger ``"LoggingStore(<store>)"``: ``"DEBUG"``, ``"INFO"``, ...
+        Level of the logger ``"LoggingStore(<store>)"``: ``"DEBUG"``, ``"INFO"``, ...
     log_handler : logging.Handler, optional
         Writes to standard output when omitted.
 
@@ -160,7 +160,7 @@ class LoggingStore(WrapperStore):
         self._configure()
 
     def _configure(self) -> None:
-        """A logger of its own: two stores may have two handlers, and the program others."""
+        """A separate logger, because two stores may have two handlers, and the program others."""
         self.logger = logging.Logger(f"LoggingStore({self._store!r})", self.log_level)
         handler = self.log_handler or logging.StreamHandler(stream=sys.stdout)
         if self.log_handler is None:
@@ -216,7 +216,8 @@ class LoggingStore(WrapperStore):
             super()._rename(source, target, fsync)
 
     def __getstate__(self) -> Any:
-        # Handlers have locks and files: whoever unpickles it logs to standard output.
+        # Handlers have locks and files, and are not pickled; the unpickled store logs to standard
+        # output.
         left_out = ("logger", "log_handler")
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name not in left_out}

@@ -1,11 +1,11 @@
 """Stores whose methods are coroutines, as zarr-python 3 defines them: ``zarr.abc.store.Store``.
 
-They are told by that class or by their methods, and nothing of zarr-python is imported that is not
-imported already. Its own stores of local files and of file systems of fsspec become ours, which the
-engine serves; all others are called, many values at once.
+They are recognised by that class or by their methods; zarr-python is not imported for this. Its
+stores of local files and of fsspec become ours, which the engine serves. All others are called, for
+many values at once.
 
-Their values have no versions. A shard is known by its index: parts are read first and the index
-behind them again, and what came is used only if the index is still what it was.
+Their values have no versions. A shard is identified by its index: the parts are read first and then
+the index again, and the parts are used only if the index has not changed.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from zarrix._stores.wrapper import WrapperStore
 
 __all__ = ["AsyncStore", "of_zarr_python"]
 
-# More names than that in one place are told apart by one listing of all that is below.
+# For more names than this, one listing of all keys below shows which names have keys below them.
 _FEW_NAMES = 256
-# How many indexes of shards are remembered, by what is known of them.
+# The number of shard indexes that are cached.
 _REMEMBERED = 4096
-# As long as a value can be whose length nobody has told.
+# The maximum length of a value whose length is not known.
 _UNKNOWN_LENGTH = 2**63
 
 
 class Bytes:
-    """A value, for a store with zarr-python's methods that is none of its classes."""
+    """A value, for a store that has zarr-python's methods, but is not a subclass."""
 
     def __init__(self, value: bytes) -> None:
         self._value = value
@@ -62,7 +62,7 @@ class Bytes:
 
 
 class Prototype(NamedTuple):
-    """Of what class buffers are."""
+    """The class of buffers."""
 
     buffer: Any = Bytes
 
@@ -83,9 +83,9 @@ class SuffixByteRequest:
 
 
 def of_zarr_python(store: Any, options: object = None) -> Store | None:
-    """The store of this package for one of zarr-python 3, or one with its methods; else None."""
+    """Our store for a store of zarr-python 3, or one with its methods; otherwise None."""
     if type(store).__module__.partition(".")[0] == "icechunk" and hasattr(store, "store"):
-        # A session, which has the store.
+        # An Icechunk session, which has the store.
         store = store.store
     if not _is_async(type(store)):
         return None
@@ -131,17 +131,17 @@ def _native(store: Any) -> Store | None:
 
 
 class AsyncStore(AwaitedStore):
-    """A store of zarr-python 3 as a store here: Icechunk's, VirtualiZarr's, or a user's own.
+    """Our store over a store of zarr-python 3: of Icechunk, of VirtualiZarr, or a user's own.
 
-    Threads of this process that write parts of one chunk keep each other's elements; of several
-    processes the last one wins, unless the store has transactions. A shard is read in parts, and
-    read again if its index changed meanwhile.
+    Threads of this process that write parts of one chunk lose no update; among several processes
+    the last one wins, unless the store has transactions. A shard is read in parts, and read again
+    if its index changed meanwhile.
 
     Parameters
     ----------
     store : zarr.abc.store.Store
         Or any object with the same coroutines. It is referenced, not copied, and called from one
-        thread of this package. If it is read-only, changes are refused here too.
+        thread of this package. If it is read-only, so is this store.
 
     Raises
     ------
@@ -164,19 +164,19 @@ class AsyncStore(AwaitedStore):
             self._buffers: Any = Prototype()
             self._requests: Any = importlib.import_module(__name__)
         else:
-            # Loaded, since the store's class is one of it.
+            # Already imported, because the store's class is a subclass.
             self._buffers = importlib.import_module("zarr.core.buffer.cpu").buffer_prototype
             self._requests = importlib.import_module("zarr.abc.store")
         its_own = getattr(type(store), "getsize", None)
         self._tells_sizes = its_own not in (None, getattr(_base(type(store)), "getsize", None))
-        # By key: where a shard's index is, as it was asked for last.
+        # By key: the location of the shard index in the last request.
         self._edges: OrderedDict[str, int] = OrderedDict()
         self._mutex = threading.Lock()
         if hasattr(store, "_ensure_open"):
             event_loop.run(store._ensure_open())
 
     def _identity(self) -> str:
-        # Two handles on one object are one place, with one set of locks.
+        # Two handles on one object share one set of locks.
         return f"{id(self._store):#x}"
 
     def __getstate__(self) -> Any:
@@ -207,7 +207,7 @@ class AsyncStore(AwaitedStore):
         return await self._ranges(key, part)
 
     async def _edge(self, key: str, length: int) -> Answer:
-        """The first bytes of a value, or for a negative ``length`` the last."""
+        """The first bytes of a value, or the last for a negative ``length``."""
         with self._mutex:
             self._edges[key] = length
             self._edges.move_to_end(key)
@@ -227,7 +227,7 @@ class AsyncStore(AwaitedStore):
     async def _ranges(self, key: str, ranges: Sequence[tuple[int, int]]) -> Answer:
         with self._mutex:
             length = self._edges.get(key)
-        # Whether it is gone, shorter or refused, the whole value tells.
+        # Reading the whole value shows whether it is gone, shorter or not permitted.
         with contextlib.suppress(Exception):
             if length is not None:
                 found = await self._coalesced(key, ranges, GAP_BYTES)
@@ -235,7 +235,7 @@ class AsyncStore(AwaitedStore):
                 if found is not None and index is not None:
                     return found, *index[1:]
             elif self._tells_sizes:
-                # Nothing tells versions apart: all comes of one request.
+                # Versions cannot be identified, so that one request must return everything.
                 work = self._coalesced(key, ranges, _UNKNOWN_LENGTH), self._length(key)
                 found, total = await asyncio.gather(*work)
                 if found is not None and total is not None:
@@ -292,14 +292,15 @@ class AsyncStore(AwaitedStore):
         )
 
     async def _kind(self, prefix: str, name: str) -> tuple[bool, bool]:
-        """Whether a name that is listed has a value, and whether others continue it."""
+        """Whether a listed name has a value, and whether there are keys below it."""
         if is_document(name):
             return True, False
         path = key_of(prefix, name)
         if not await self._is_continued(path):
             return True, False
         has_value = False
-        # To some, what others continue exists, too, and some refuse such a key.
+        # In some stores, a prefix of other keys also exists, and some raise an error for such a
+        # key.
         with contextlib.suppress(Exception):
             has_value = await self._store.exists(path) and await self._get(path) is not None
         return has_value, True
@@ -310,7 +311,7 @@ class AsyncStore(AwaitedStore):
                 async for _ in method(prefix):
                     return True
             except NotImplementedError:
-                # VirtualiZarr's words for a list of what is below an array, which it has not.
+                # VirtualiZarr's error for a listing below an array, which it does not support.
                 continue
             return False
         return True
@@ -326,12 +327,12 @@ class AsyncStore(AwaitedStore):
         return bool(self._store == other._store)
 
     def _place(self) -> str:
-        # What it shows of itself is up to it, and might be a password.
+        # Its repr is not ours, and might contain a password.
         return f"of {type(self._store).__name__} at {id(self._store):#x}"
 
 
 async def _all(method: Callable[..., AsyncIterator[str]], *arguments: str) -> list[str]:
-    # Called here: some begin to ask before anybody iterates.
+    # Called here, because some stores send requests before the first iteration.
     return [name async for name in method(*arguments)]
 
 

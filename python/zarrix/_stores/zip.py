@@ -1,6 +1,7 @@
 """Values in a zip archive, under the constructors of zarr 2.18 and of zarr-python 3.
 
-The engine has the archive; here is what a user passes, and what a user is told.
+The engine reads and writes the archive. This module has the constructors, the warnings and the
+messages.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from zarrix._stores.path import normalize_dimension_separator
 
 __all__ = ["ZipStore", "of_path"]
 
-# What is still open when the interpreter ends; what is collected before is written then.
+# Archives that are open when the interpreter exits; others are written when they are collected.
 _open_stores: weakref.WeakValueDictionary[int, ZipStore] = weakref.WeakValueDictionary()
 
 _STARTS = {"r": "extend", "a": "extend", "w": "replace", "x": "create"}
@@ -30,43 +31,43 @@ class ZipStore(EngineStore):
     """Keys as members of a zip archive.
 
     Any number of threads and processes may read it at once, forked ones too. One process at a time
-    writes, with any number of threads; what it wrote is seen by its own handles at once, and by
-    others after `flush` or `close`, or when the last handle is gone. Whatever is killed when, the
-    archive is what it was at the last of these. Every value that is read whole is checked against
-    its CRC-32; of members that are not compressed, parts are read in place.
+    writes, with any number of threads. Its own handles see the changes at once; others see them
+    after `flush` or `close`, or when the last handle is gone. If the process is killed, the archive
+    has its state at the last of these points. Every value that is read completely is checked
+    against its CRC-32. Parts of members that are not compressed are read in place.
 
-    A value that is written again is added, and the space of the old one is lost until `pack`: write
-    whole chunks, once.
+    A value that is written again is appended, and the space of the old value is lost until `pack`.
+    Therefore write complete chunks, once.
 
     Parameters
     ----------
     path : str or Path
         The archive.
     compression : int
-        Of what is written: ``zipfile.ZIP_STORED``, ``ZIP_DEFLATED``, ``ZIP_BZIP2``, ``ZIP_LZMA``.
-        Chunks are compressed already.
+        Method for new members: ``zipfile.ZIP_STORED``, ``ZIP_DEFLATED``, ``ZIP_BZIP2``,
+        ``ZIP_LZMA``. Chunks are already compressed by their codecs.
     allowZip64 : bool
         Whether the archive may need the extensions for more than 4 GiB or 65,534 members.
     mode : {"a", "r", "w", "x"}
-        ``"r"`` reads, ``"a"`` reads and writes and needs no file to be there, ``"w"`` replaces what
-        is there once the new archive is complete, ``"x"`` fails if something is there.
+        ``"r"`` reads, ``"a"`` reads and writes and creates a missing file, ``"w"`` replaces an
+        existing archive when the new one is complete, ``"x"`` raises an error if the file exists.
     dimension_separator : {".", "/"}, optional
-        Separator in the chunk keys of arrays created here, where they name none.
+        Default separator in the chunk keys of arrays created here.
     read_only : bool, optional
-        Refuse changes; as ``mode`` says when omitted.
+        Make the store read-only; depends on ``mode`` when omitted.
     ozx : bool, optional
-        Follow the recommendations for OME-Zarr in one file (RFC-9) on closing: documents first,
-        from the root down, a comment with the version, ZIP64. As the suffix ``.ozx`` of ``path``
-        says when omitted.
+        Follow the recommendations for OME-Zarr in one file (RFC-9) on closing: metadata documents
+        first, from the root down, a comment with the version, ZIP64. When omitted, the suffix
+        ``.ozx`` of ``path`` turns it on.
 
     Raises
     ------
     FileNotFoundError
-        Mode ``"r"``, and there is no such file.
+        The mode is ``"r"``, and the file does not exist.
     FileExistsError
-        Mode ``"x"``, and there is one.
+        The mode is ``"x"``, and the file exists.
     CorruptStoreError
-        The file is no zip archive, or its directory is damaged.
+        The file is not a zip archive, or its directory is damaged.
     StoreBusyError
         Another process is writing to it: in modes ``"w"`` and ``"x"``, or at the first change.
 
@@ -114,11 +115,10 @@ class ZipStore(EngineStore):
         return Archive(self.path, start, method=self.compression, allows_zip64=self.allowZip64)
 
     def _tell(self) -> None:
-        """Warn of what is out of the ordinary."""
+        """Warn of unusual conditions."""
         if self._engine.recovered:
             warnings.warn(
-                f"{self.path!r} ends in a write that was not finished; what was there before it "
-                "is used",
+                f"{self.path!r} ends in an unfinished write; the content before that write is used",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -126,15 +126,16 @@ class ZipStore(EngineStore):
         if count:
             listed = ", ".join(map(repr, names)) + (", ..." if count > len(names) else "")
             warnings.warn(
-                f"{self.path!r}: {count} members are left out, whose names are no keys: {listed}",
+                f"{self.path!r}: {count} members are left out, because their names are not "
+                f"valid keys: {listed}",
                 RuntimeWarning,
                 stacklevel=3,
             )
 
     def flush(self) -> None:
-        """Make what was written readable by others; this store goes on writing.
+        """Make changes visible to other handles; this store can still write.
 
-        With ``durability="fsync"`` it then survives the loss of power.
+        With ``durability="fsync"`` they then survive a loss of power.
 
         Examples
         --------
@@ -169,7 +170,7 @@ class ZipStore(EngineStore):
         _open_stores.pop(id(self), None)
 
     def _comment(self) -> bytes:
-        """What RFC-9 has an archive say of itself."""
+        """The comment of an archive according to RFC-9."""
         attributes = self._root_members().get("attributes")
         ome = attributes.get("ome", {}) if isinstance(attributes, dict) else {}
         version = ome.get("version", "0.5") if isinstance(ome, dict) else "0.5"
@@ -177,7 +178,7 @@ class ZipStore(EngineStore):
         return json.dumps({"ome": told}).encode()
 
     def _root_members(self) -> dict[str, Any]:
-        """The metadata of the root in v3; empty where there is none."""
+        """The v3 metadata of the root; empty if there is none."""
         try:
             members = json.loads(self.get(ZARR_JSON, b"{}"))
         except RecursionError:
@@ -189,15 +190,15 @@ class ZipStore(EngineStore):
         return members
 
     def pack(self) -> int:
-        """Rewrite the archive without the space of values that were replaced or deleted.
+        """Rewrite the archive without the space of replaced and deleted values.
 
-        The new archive replaces the old one when it is complete. It has the metadata first, so that
-        a remote reader finds them in one request.
+        The new archive replaces the old one when it is complete. The metadata comes first, so that
+        a remote reader gets it by one request.
 
         Returns
         -------
         int
-            How many bytes shorter the archive is.
+            The number of bytes saved.
 
         Raises
         ------
@@ -218,7 +219,7 @@ class ZipStore(EngineStore):
         return self._engine.pack(fsync=self.syncs)
 
     def __getstate__(self) -> Any:
-        # Whoever opens it there finds what was written here.
+        # Flushed, so that the process that unpickles it sees the changes.
         self.flush()
         state = super().__getstate__()
         return {**state, "mode": "r" if self.mode == "r" else "a"}
@@ -233,7 +234,7 @@ class ZipStore(EngineStore):
 
 
 def of_path(path: str, storage_options: object = None) -> ZipStore | None:
-    """The store of an archive on this machine; None where ``path`` is a directory."""
+    """The store of a local archive; None if ``path`` is a directory."""
     return None if os.path.isdir(path) else ZipStore(path)
 
 

@@ -1,8 +1,8 @@
-"""What stores in a database of this machine share: one open handle per process, and lock files.
+"""Base of stores in a local database: one open handle per process, and lock files.
 
-A handle is used by one thread at a time, and never by a forked child, which opens its own. Whoever
-forks waits for the calls that are under way, so that no child inherits half of one. Writers of one
-chunk in several processes meet in lock files beside the database (``lock_files.rs`` of the engine).
+One thread at a time uses a handle. A forked child never uses it, and opens its own. A fork waits
+for running calls, so that no child inherits an unfinished one. Writers of one chunk in several
+processes coordinate through lock files next to the database (``lock_files.rs`` of the engine).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zarrix._stores.python import PythonStore
 
 __all__ = ["DatabaseStore"]
 
-# By identity, since stores are compared by what they hold.
+# By identity, because stores are compared by content.
 _stores: weakref.WeakValueDictionary[int, DatabaseStore] = weakref.WeakValueDictionary()
 _stopped: list[DatabaseStore] = []
 
@@ -39,7 +39,7 @@ class DatabaseStore(PythonStore):
         self._mutex = threading.RLock()
         self._handle: Any = None
         self._owner = os.getpid()
-        # What a parent opened: closing it here would end the parent's transactions.
+        # Handles of a parent process: closing one here would end the parent's transactions.
         self._inherited: list[Any] = []
         _stores[id(self)] = self
 
@@ -52,7 +52,7 @@ class DatabaseStore(PythonStore):
         """Close a handle of this process."""
 
     def _locks(self) -> str | None:
-        # All names of one file have the same locks.
+        # All names of one file share the same locks.
         return f"{os.path.realpath(self.path)}.locks"
 
     @contextmanager
@@ -67,7 +67,7 @@ class DatabaseStore(PythonStore):
             yield self._handle
 
     def flush(self) -> None:
-        """Nothing is left to write: what a call has stored is in the database when it returns.
+        """There is nothing to flush: a value is in the database when the call returns.
 
         Examples
         --------
@@ -102,7 +102,7 @@ class DatabaseStore(PythonStore):
     def with_durability(self, durability: str | None) -> Self:
         twin = super().with_durability(durability)
         if twin is not self:
-            # The handle stays with this store, which the twin's calls come to.
+            # The handle stays with this store, which the copy calls.
             twin._handle = None
         return twin
 

@@ -1,7 +1,7 @@
 """Values in a database of the standard library's ``dbm`` family.
 
-None of these formats is made for several writers, and some not for a reader beside one: so each
-call opens the database, under a lock that all processes share, and closes it again.
+None of these formats supports several writers, and some do not support a reader next to a writer.
+Therefore each call opens the database, under a lock that all processes share, and closes it again.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ __all__ = ["DBMStore"]
 
 
 class DBMStore(DatabaseStore):
-    """Keys in a database of ``dbm``: GNU dbm, ndbm, or the simple one that is always there.
+    """Keys in a database of ``dbm``: GNU dbm, ndbm, or the simple one that is always available.
 
-    Any number of threads and processes may read and write through such stores; one at a time does.
-    What a killed writer leaves is up to the kind of database. Each call opens the database, so this
-    is for few keys, or for what has such a database already.
+    Any number of threads and processes may read and write through such stores, one at a time. The
+    state after a killed writer depends on the kind of database. Each call opens the database, so
+    that this store is for few keys, or for existing databases.
 
     Parameters
     ----------
     path : str or Path
-        The database, as the function that opens it takes it.
+        The database, as an argument of ``open``.
     flag : {"c", "r", "w", "n"}
-        ``"r"`` reads, ``"w"`` needs a database to be there, ``"c"`` makes one, ``"n"`` a new one.
+        ``"r"`` reads, ``"w"`` opens an existing database, ``"c"`` creates a missing one, ``"n"``
+        always creates a new one.
     mode : int
         Permissions of a new file.
     open : function, optional
@@ -47,7 +48,7 @@ class DBMStore(DatabaseStore):
     ValueError
         ``flag`` is something else.
     dbm.error
-        There is no such database, or it is of a kind that this Python cannot open.
+        The database does not exist, or this Python cannot open its kind.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class DBMStore(DatabaseStore):
 
     @contextmanager
     def _database(self) -> Iterator[Any]:
-        """The open database, for this thread of this process alone."""
+        """The open database, for this thread only."""
         with self._opened() as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)
             try:

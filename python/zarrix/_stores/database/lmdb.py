@@ -1,6 +1,6 @@
 """Values in an LMDB environment, as zarr 2.18 stores them.
 
-An environment must be open once in a process: stores of one path share it.
+An environment must be opened only once in a process: stores of one path share it.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from zarrix._stores.database.base import DatabaseStore
 
 __all__ = ["LMDBStore"]
 
-# Of this process, by path: the environment, and how many stores have it.
+# By path, in this process: the environment, and the number of stores that use it.
 _open: dict[tuple[int, str], list[Any]] = {}
 _open_lock = threading.Lock()
 
 
 class LMDBStore(DatabaseStore):
-    """Keys in an environment of LMDB, a database that is mapped into memory.
+    """Keys in an LMDB environment, a memory-mapped database.
 
-    A value is stored as a whole or not at all. Any number of threads and processes may read and
-    write; writers of parts of one chunk keep each other's elements.
+    Values are replaced atomically. Any number of threads and processes may read and write, and
+    writers of parts of one chunk lose no update.
 
     Parameters
     ----------
     path : str or Path
         The directory of the environment; the file, with ``subdir=False``.
     buffers : bool
-        Has no effect: the engine gets the bytes of a transaction that is over.
+        Has no effect: the engine gets bytes after the end of the transaction.
     dimension_separator : {".", "/"}, optional
         Separator in the chunk keys of arrays created here, where they name none.
     **kwargs
-        For ``lmdb.open``; ``map_size`` is the most that it may ever hold, 1 TiB when omitted.
+        For ``lmdb.open``; ``map_size`` is its maximum size, 1 TiB when omitted.
 
     Raises
     ------
@@ -79,7 +79,7 @@ class LMDBStore(DatabaseStore):
         place = (os.getpid(), os.path.realpath(self.path))
         with _open_lock:
             for inherited in [one for one in _open if one[0] != place[0]]:
-                # lmdb knows that the process is another, and leaves the parent's alone.
+                # lmdb detects the new process, and does not touch the parent's environment.
                 _open.pop(inherited)[0].close()
             shared = _open.get(place)
             if shared is None:
@@ -97,7 +97,7 @@ class LMDBStore(DatabaseStore):
                 handle.close()
 
     def flush(self) -> None:
-        """Have what was stored on disk, where ``sync=False`` left it to the system.
+        """Sync the values to disk, which ``sync=False`` leaves to the system.
 
         Examples
         --------
@@ -140,7 +140,7 @@ class LMDBStore(DatabaseStore):
 
     def _rename(self, source: str, target: str, fsync: bool) -> None:
         keys = [source, *self._list(source)]
-        # One transaction: all is moved, or nothing.
+        # One transaction, so that the move is atomic.
         with self._opened() as environment, environment.begin(write=True) as transaction:
             for key in keys:
                 value = transaction.pop(key.encode())

@@ -1,4 +1,4 @@
-"""Values in MongoDB, in the documents that zarr 2.18 makes: either reads the other's."""
+"""Values in MongoDB, in the documents of zarr 2.18: each library reads the values of the other."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from zarrix._stores.database.server import DatabaseServerStore
 
 __all__ = ["MongoDBStore"]
 
-# 16 MiB are the whole document, with its key.
+# The limit of 16 MiB is for the document with its key.
 _MOST_BYTES = (16 << 20) - (16 << 10)
 
 
 class MongoDBStore(DatabaseServerStore):
     """Keys as documents of a collection of MongoDB.
 
-    A value is replaced as a whole, and has at most 16 MB, which is what a document can have.
-    Processes of one user on one machine that write parts of one chunk keep each other's elements;
-    of several machines the last writer wins.
+    A value is replaced atomically, and has at most 16 MB, the limit of a MongoDB document.
+    Processes of one user on one machine that write parts of one chunk lose no update; among several
+    machines the last writer wins.
 
     Parameters
     ----------
     database, collection : str
-        Both are made when something is first written.
+        Both are created by the first write.
     dimension_separator : {".", "/"}, optional
         Separator in the chunk keys of arrays created here, where they name none.
     **kwargs
@@ -34,7 +34,7 @@ class MongoDBStore(DatabaseServerStore):
     ImportError
         pymongo is not installed.
     pymongo.errors.PyMongoError
-        On access, if the server does not answer or refuses.
+        On access, if the server does not answer or returns an error.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Values in Redis, under the keys that zarr 2.18 gives them: either reads the other's."""
+"""Values in Redis, under the keys of zarr 2.18: each library reads the values of the other."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from zarrix._stores.database.server import DatabaseServerStore
 
 __all__ = ["RedisStore"]
 
-# Keys that one command names.
+# The number of keys in one command.
 _TOGETHER = 1000
 
 
 class RedisStore(DatabaseServerStore):
     """Keys of a Redis server below a prefix.
 
-    A value is replaced as a whole. Processes of one user on one machine that write parts of one
-    chunk keep each other's elements; of several machines the last writer wins. What a finished
-    write survives is up to the server's configuration.
+    Values are replaced atomically. Processes of one user on one machine that write parts of one
+    chunk lose no update; among several machines the last writer wins. The configuration of the
+    server determines what a finished write survives.
 
     Parameters
     ----------

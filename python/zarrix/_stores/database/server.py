@@ -1,7 +1,8 @@
-"""What stores in a database server share: one client per process, and no secrets in pickles.
+"""Base of stores in a database server: one client per process, and no secrets in pickles.
 
-Processes of one user that write parts of one chunk meet in lock files in the user's cache folder,
-since these servers have no locks that end with their holder. Of several machines the last one wins.
+Processes of one user that write parts of one chunk coordinate through lock files in the user's
+cache folder, because these servers have no locks that end with their holder. Among several machines
+the last writer wins.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = ["DatabaseServerStore"]
 class DatabaseServerStore(DatabaseStore):
     """Keys in a database on a server."""
 
-    # What its client is in and is called, and the extra of this package that installs it.
+    # The module and the name of its client, and the extra of this package that installs it.
     _package: str
     _client: str
     _extra: str
@@ -49,7 +50,7 @@ class DatabaseServerStore(DatabaseStore):
 
     @property
     def _options(self) -> dict[str, Any]:
-        """All that the client is made with; in another process the secrets of its environment."""
+        """All arguments of the client; in another process, with secrets from its environment."""
         hidden = self._credentials.options
         if self._credentials.are_elsewhere:
             start = f"ZARRIX_{type(self).__name__.removesuffix('Store').upper()}_"
@@ -57,15 +58,16 @@ class DatabaseServerStore(DatabaseStore):
             lacking = [variable for variable in names.values() if variable not in os.environ]
             if lacking:
                 raise PermissionError(
-                    f"{', '.join(self._hidden)} of {self!r} were given where it was made, and are "
-                    f"never pickled: set {', '.join(lacking)} in this process's environment"
+                    f"{', '.join(self._hidden)} of {self!r} are secrets of the process that "
+                    f"created it, and are never pickled: set {', '.join(lacking)} in this "
+                    "process's environment"
                 )
             hidden = {name: os.environ[variable] for name, variable in names.items()}
         return merge_secrets(self._public, hidden)
 
     def _locks(self) -> str:
         place = hashlib.blake2b(repr((self.path, self._public)).encode(), digest_size=12)
-        # Not a folder that other users can write to: whoever has the locks decides who waits.
+        # Not a folder that other users can write to, because they could then block this user.
         cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         return os.path.join(cache, "zarrix", f"{place.hexdigest()}.locks")
 

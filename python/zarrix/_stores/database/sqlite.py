@@ -1,4 +1,6 @@
-"""Values in a SQLite database, in the table that zarr 2.18 makes: either reads the other's."""
+"""Values in a SQLite database, in the table of zarr 2.18: each library reads the values of the
+other.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ __all__ = ["SQLiteStore"]
 class SQLiteStore(DatabaseStore):
     """Keys as rows of a SQLite database.
 
-    A value is stored as a whole or not at all, also if the power fails. Any number of threads and
-    processes may read and write; writers of parts of one chunk keep each other's elements.
+    Values are replaced atomically, even if the power fails. Any number of threads and processes may
+    read and write, and writers of parts of one chunk lose no update.
 
     Parameters
     ----------
@@ -25,8 +27,8 @@ class SQLiteStore(DatabaseStore):
     dimension_separator : {".", "/"}, optional
         Separator in the chunk keys of arrays created here, where they name none.
     **kwargs
-        For ``sqlite3.connect``; ``timeout`` is how many seconds another process is waited for, 60
-        when omitted.
+        For ``sqlite3.connect``; ``timeout`` is for how many seconds a call waits for another
+        process, 60 when omitted.
 
     Raises
     ------
@@ -63,12 +65,12 @@ class SQLiteStore(DatabaseStore):
     def _connect(self) -> sqlite3.Connection:
         if self.path == ":memory:" and self._inherited:
             raise RuntimeError("a database in memory stays with the process that made it")
-        # Every statement is a transaction of its own; our lock is for the threads.
+        # Every statement is one transaction; our lock is for the threads.
         options = {"isolation_level": None, "check_same_thread": False, **self.kwargs}
         try:
             connection: sqlite3.Connection = sqlite3.connect(self.path, **options)
         except sqlite3.OperationalError as error:
-            # Which file, and whether its folder is there, it does not say.
+            # SQLite's error does not say which file, and whether its folder exists.
             os.stat(os.path.dirname(self.path))
             raise OSError(f"{self.path!r}: {error}") from error
         try:
@@ -118,7 +120,7 @@ class SQLiteStore(DatabaseStore):
         return self._count(f"DELETE FROM zarr WHERE {_BELOW}", *_below(prefix))
 
     def _rename(self, source: str, target: str, fsync: bool) -> None:
-        # All at once: SQLite undoes a statement that does not come to its end.
+        # Atomic, because SQLite undoes an unfinished statement.
         self._count(
             f"UPDATE OR REPLACE zarr SET k = ? || substr(k, ?) WHERE k = ? OR ({_BELOW})",
             target,
@@ -128,7 +130,7 @@ class SQLiteStore(DatabaseStore):
         )
 
 
-# By the index of the keys: "0" is the character after "/".
+# A range of the key index: "0" is the character after "/".
 _BELOW = "k >= ? AND k < ?"
 
 
