@@ -122,11 +122,7 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
 
 
 def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any], Any]:
-    """Return ``dtype`` as a NumPy dtype that v2 arrays can have, and the object codec that it
-    needs.
-
-    ``str``, ``bytes`` and ``"array:f4"`` are objects with the codec of that name, unless another
-    codec is passed.
+    """Return ``dtype`` as a NumPy dtype that v2 arrays can have, and the object codec for it.
 
     Parameters
     ----------
@@ -165,11 +161,12 @@ def normalize_order(order: str) -> str:
 
     Parameters
     ----------
-    order : {"C", "F", "c", "f"}
+    order : str
+        "C" or "F", in either case.
 
     Returns
     -------
-    {"C", "F"}
+    str
 
     Raises
     ------

@@ -92,10 +92,7 @@ class ArrayMetadata:
         return {**vars(self), "_layouts": {}}
 
     def at(self, where: str) -> ArrayMetadata:
-        """The same array for another document with the same content, with the engine's bound
-        layout.
-
-        Python codecs are created again, because they may have been registered again.
+        """The same array for another document with the same content, with the layout already bound.
 
         Parameters
         ----------

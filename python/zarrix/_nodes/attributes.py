@@ -113,10 +113,12 @@ class Attributes(MutableMapping[str, Any]):
         store : Store
         path : str
             Of the node; empty for the root.
-        zarr_format : {2, 3}
+        zarr_format : int
+            2 or 3.
         read_only, cache : bool
             As of the class.
         synchronizer : mapping of key to lock, optional
+            As of the class.
 
         Returns
         -------

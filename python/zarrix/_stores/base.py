@@ -161,9 +161,9 @@ class Store(MutableMapping[str, Any]):
 
         Parameters
         ----------
-        durability : {"process", "fsync"} or None
-            What a finished write survives: the end of the process, or also a loss of power. None
-            returns this store itself, which follows ``zarrix.config``.
+        durability : str or None
+            What a finished write survives: "process" for the end of the process, "fsync" for the
+            loss of power too. None gives this store itself, which follows ``zarrix.config``.
 
         Returns
         -------

@@ -57,11 +57,12 @@ def normalize_dimension_separator(separator: str | None) -> str | None:
 
     Parameters
     ----------
-    separator : {".", "/"} or None
+    separator : str or None
+        "." or "/".
 
     Returns
     -------
-    {".", "/"} or None
+    str or None
 
     Raises
     ------
