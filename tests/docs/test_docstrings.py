@@ -1,4 +1,6 @@
-"""The examples of all public docstrings run, each in an empty folder with its own imports.
+"""The examples of all public docstrings run, and the check of docstrings finds what one lacks.
+
+Each example runs in an empty folder with its own imports.
 
 ``--doctest-modules`` finds the examples of functions. It leaves out those of classes whose
 ``__module__`` is the public module that re-exports them, with their methods.
@@ -11,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import zarrix as zarr
 
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "pyproject.toml").is_file())
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -38,3 +41,37 @@ def test_the_examples_of_a_public_docstring_run(name: str) -> None:
     told: list[str] = []
     doctest.DocTestRunner(optionflags=FLAGS).run(found, out=told.append)
     assert not told, "".join(told)
+
+
+def test_the_check_finds_what_a_docstring_lacks() -> None:
+    def scaled(values: list[float], factor: float, *, power: int = 1, **kwargs: float) -> float:
+        """Scale some values
+
+        Parameters
+        ----------
+        factor : float
+        values
+        offset : float
+
+        Examples
+        --------
+        >>> 1
+        1
+        """
+        return sum(values) * factor**power
+
+    found = sorted({code for code, _ in DOCSTRINGS.errors_of("zarrix.scaled", scaled, None)})
+    assert found == ["PR01", "PR02", "PR03", "PR04", "RS01", "RT01", "SS03"]
+
+
+def test_kwargs_may_stand_for_keywords_that_are_passed_on() -> None:
+    full = [code for code, _ in DOCSTRINGS.errors_of("zarrix.zeros", zarr.zeros, None)]
+    assert full == []
+    text = TEXTS["zarrix.api.asynchronous.zeros"]
+    assert "**kwargs" in text
+    assert "zarr_format :" not in text
+
+
+def test_every_exemption_of_the_check_names_something_public() -> None:
+    exempt = DOCSTRINGS.NEVER_RAISES + DOCSTRINGS.NO_EXAMPLE + DOCSTRINGS.NOT_CONSTRUCTED
+    assert [one for one in exempt if not any(name.endswith(f".{one}") for name in TEXTS)] == []

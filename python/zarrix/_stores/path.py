@@ -11,8 +11,7 @@ __all__ = ["StorePath", "normalize_dimension_separator", "normalize_storage_path
 
 
 def normalize_storage_path(path: Any) -> str:
-    """Normalise a path inside a store: names joined by single slashes, without slashes at the ends;
-    '' for the root.
+    """Return a path inside a store as names joined by single slashes; ``""`` is the root.
 
     Parameters
     ----------
