@@ -5,7 +5,7 @@ joined by ``/``; one grammar refuses ``..``, absolute keys, NUL and empty names 
 Errors raised here are the classes of ``zarrix._errors`` or ``OSError`` subclasses.
 """
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from os import PathLike
 from typing import Any, final
@@ -14,14 +14,13 @@ from typing_extensions import Buffer, disjoint_base
 
 __all__ = [
     "ArrayIO",
-    "CalledStore",
     "FaultyStore",
     "Layout",
     "LocalStore",
-    "MappingStore",
     "MemoryStore",
     "ObjectStore",
     "PowerLossStore",
+    "PythonStore",
     "Store",
     "ZipStore",
     "__version__",
@@ -153,29 +152,26 @@ class MemoryStore(Store):
     def __new__(cls) -> MemoryStore: ...
 
 @final
-class MappingStore(Store):
-    """Any Python mapping of str to bytes-like; ``getitems`` is used where it has one.
+class PythonStore(Store):
+    """Values that Python has: ``values`` is a `zarrix._stores.values.Values`.
 
-    ``place`` is a name of a file system, and a path in it: two stores with the same files exclude
-    each other's writers, whatever their paths are. Without it two with the same mapping do.
+    Single values are got from its ``_mapping`` and put there, where it has one. ``locks`` is the
+    store that it is around, whose locks it shares, or a directory for lock files, which every
+    process of this machine meets in; without it the threads of this process exclude each other, and
+    nobody else. ``identity`` is equal for two stores of the same values, and ``path`` is where the
+    keys are in them: two stores with the same values exclude each other's writers, whatever their
+    paths are.
     """
 
     def __new__(
-        cls, mapping: MutableMapping[str, Any], place: tuple[str, str] | None = None
-    ) -> MappingStore: ...
-
-@final
-class CalledStore(Store):
-    """A `zarrix._stores.python.CalledStore`, which has the values.
-
-    ``locks`` is the store that it is around, whose locks it shares, or a directory for lock files,
-    which every process of this machine meets in; without it the threads of this process exclude
-    each other, and nobody else. ``place`` is equal for two stores of the same values.
-    """
-
-    def __new__(
-        cls, store: object, locks: Store | str | None = None, place: str | None = None
-    ) -> CalledStore: ...
+        cls,
+        values: object,
+        locks: Store | str | None = None,
+        identity: str | None = None,
+        path: str | None = None,
+    ) -> PythonStore: ...
+    @property
+    def values(self) -> object: ...
 
 @final
 class PowerLossStore(Store):

@@ -141,7 +141,7 @@ def test_a_file_system_that_the_engine_knows_is_served_by_it() -> None:
     assert type(store._engine).__name__ == "ObjectStore"
     assert repr(store) == "<zarrix.storage.FsspecStore 's3://bucket/x'>"
     lenient = storage.FSStore("bucket/x", fs=fs, exceptions=(PermissionError,))
-    assert type(lenient._engine).__name__ == "MappingStore"
+    assert type(lenient._engine).__name__ == "PythonStore"
 
 
 def test_arguments_that_contradict_each_other_are_refused() -> None:

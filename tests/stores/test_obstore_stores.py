@@ -108,7 +108,7 @@ def test_one_that_only_obstore_can_open_is_called_and_its_secrets_stay_here() ->
         "bucket", access_key_id="k", secret_access_key=SECRET, retry_config={"max_retries": 1}
     )
     store = storage.ObjectStore(place)
-    assert type(store._engine).__name__ == "CalledStore"
+    assert type(store._engine).__name__ == "PythonStore"
     assert SECRET not in repr(store)
     with pytest.raises(pickle.PicklingError, match="has credentials, which are never pickled"):
         pickle.dumps(store)

@@ -7,11 +7,12 @@
 //! where its stack reaches us, as Python 3.14 stops it, and PyO3 where it takes the GIL itself.
 
 use std::ffi::c_int;
+use std::ptr::null_mut;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyString, PyTuple};
 
 /// Stops the thread whose stack is unwound through here.
 struct Stop;
@@ -80,20 +81,10 @@ pub fn call<'py>(
     callable: &Bound<'py, PyAny>,
     arguments: impl PyArguments<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    call_with(callable, arguments, None)
-}
-
-/// `callable(*arguments, **options)`.
-fn call_with<'py>(
-    callable: &Bound<'py, PyAny>,
-    arguments: impl PyArguments<'py>,
-    options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
     let py = callable.py();
-    let arguments = arguments.into_pyobject(py).map_err(Into::into)?;
-    let options = options.map_or(std::ptr::null_mut(), |options| options.as_ptr());
+    let (arguments, no_options) = (arguments.into_pyobject(py).map_err(Into::into)?, null_mut());
     let answer = ask!(PyObject_Call(
-        callable.as_ptr() => Object, arguments.as_ptr() => Object, options => Object
+        callable.as_ptr() => Object, arguments.as_ptr() => Object, no_options => Object
     ) -> Object);
     given(py, answer)
 }
@@ -104,20 +95,10 @@ pub fn method<'py>(
     name: &str,
     arguments: impl PyArguments<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    method_with(object, name, arguments, None)
-}
-
-/// `object.name(*arguments, **options)`.
-pub fn method_with<'py>(
-    object: &Bound<'py, PyAny>,
-    name: &str,
-    arguments: impl PyArguments<'py>,
-    options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
     let name = PyString::new(object.py(), name);
     let answer =
         ask!(PyObject_GetAttr(object.as_ptr() => Object, name.as_ptr() => Object) -> Object);
-    call_with(&given(object.py(), answer)?, arguments, options)
+    call(&given(object.py(), answer)?, arguments)
 }
 
 /// `object[key]`.
@@ -135,25 +116,4 @@ pub fn set_item(object: &Bound<'_, PyAny>, key: &str, value: &Bound<'_, PyAny>) 
         object.as_ptr() => Object, key.as_ptr() => Object, value.as_ptr() => Object
     ) -> c_int);
     judged(object.py(), answer).map(drop)
-}
-
-/// `del object[key]`.
-pub fn del_item(object: &Bound<'_, PyAny>, key: &str) -> PyResult<()> {
-    let key = PyString::new(object.py(), key);
-    let answer = ask!(PyObject_DelItem(object.as_ptr() => Object, key.as_ptr() => Object) -> c_int);
-    judged(object.py(), answer).map(drop)
-}
-
-/// `key in object`.
-pub fn contains(object: &Bound<'_, PyAny>, key: &str) -> PyResult<bool> {
-    let key = PyString::new(object.py(), key);
-    let answer =
-        ask!(PySequence_Contains(object.as_ptr() => Object, key.as_ptr() => Object) -> c_int);
-    judged(object.py(), answer)
-}
-
-/// `list(iter(object))`, which does not ask for the length of the object.
-pub fn list<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let items = given(object.py(), ask!(PyObject_GetIter(object.as_ptr() => Object) -> Object))?;
-    given(object.py(), ask!(PySequence_List(items.as_ptr() => Object) -> Object))
 }

@@ -5,16 +5,16 @@
 mod array;
 mod buffer;
 mod callback;
-mod called;
 mod codec;
 mod error;
 mod foreign;
 mod interrupt;
 mod layout;
-mod mapping;
 mod notices;
 mod npystring;
 mod objects;
+mod python_answers;
+mod python_store;
 mod remote;
 mod slots;
 mod store;
@@ -39,7 +39,7 @@ mod _engine {
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]
-    use crate::store::{CalledStore, LocalStore, MappingStore, MemoryStore, Store, ZipStore};
+    use crate::store::{LocalStore, MemoryStore, PythonStore, Store, ZipStore};
     #[pymodule_export]
     use crate::testing::{FaultyStore, PowerLossStore, check_reading, check_store};
 

@@ -12,7 +12,7 @@ pub fn warn(py: Python<'_>) -> PyResult<()> {
             Kind::LostUpdate => "LostUpdateWarning",
             Kind::Wait => "LockWaitWarning",
         };
-        let category = py.import("zarrix._stores.base")?.getattr(category)?;
+        let category = py.import("zarrix._errors")?.getattr(category)?;
         callback::method(py.import("warnings")?.as_any(), "warn", (sentence, category, 2))?;
     }
     Ok(())

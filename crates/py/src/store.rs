@@ -15,10 +15,9 @@ use zarrix_store::{Change, Edge, StoreError, Update, ZipMethod, get_slice_into};
 use crate::array::{Signals, durability};
 use crate::buffer::{Bytes, bytes_of, no_memory};
 use crate::callback;
-use crate::called::{Locks, PythonStore};
 use crate::error::{from_engine, from_store};
-use crate::mapping::PythonMapping;
 use crate::notices;
+use crate::python_store::{self, Locks};
 
 /// Runs a store call detached.
 pub fn detached<T: Send>(
@@ -287,23 +286,7 @@ impl MemoryStore {
     }
 }
 
-#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
-pub struct MappingStore;
-
-#[pymethods]
-impl MappingStore {
-    #[new]
-    #[pyo3(signature = (mapping, place = None))]
-    fn new(
-        mapping: &Bound<'_, PyAny>,
-        place: Option<(String, String)>,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let store = PythonMapping::new(mapping, place)?;
-        Ok(PyClassInitializer::from(Store::new(store)).add_subclass(Self))
-    }
-}
-
-/// By what the keys of a called store are locked.
+/// By what the keys of a store in Python are locked.
 #[derive(FromPyObject)]
 pub enum LockedBy<'py> {
     Store(Bound<'py, Store>),
@@ -311,24 +294,32 @@ pub enum LockedBy<'py> {
 }
 
 #[pyclass(frozen, extends = Store, module = "zarrix._engine")]
-pub struct CalledStore;
+pub struct PythonStore(Py<PyAny>);
 
 #[pymethods]
-impl CalledStore {
+impl PythonStore {
     #[new]
-    #[pyo3(signature = (store, locks = None, place = None))]
+    #[pyo3(signature = (values, locks = None, identity = None, path = None))]
     fn new(
-        store: &Bound<'_, PyAny>,
+        values: &Bound<'_, PyAny>,
         locks: Option<LockedBy<'_>>,
-        place: Option<String>,
+        identity: Option<String>,
+        path: Option<String>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let locks = match locks {
             None => Locks::InProcess,
             Some(LockedBy::Store(inner)) => Locks::Of(inner.get().inner()),
-            Some(LockedBy::Directory(directory)) => PythonStore::files(directory),
+            Some(LockedBy::Directory(directory)) => python_store::PythonStore::files(directory),
         };
-        let store = PythonStore::new(store, locks, place)?;
-        Ok(PyClassInitializer::from(Store::new(store)).add_subclass(Self))
+        let store =
+            python_store::PythonStore::new(values, locks, identity, path.unwrap_or_default())?;
+        let shown = Self(values.clone().unbind());
+        Ok(PyClassInitializer::from(Store::new(store)).add_subclass(shown))
+    }
+
+    #[getter]
+    fn values(&self) -> &Py<PyAny> {
+        &self.0
     }
 }
 

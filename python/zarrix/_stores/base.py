@@ -1,7 +1,7 @@
 """The base of all stores: a mapping of keys to bytes, with an engine store.
 
 A `Store` has the methods of zarr 2.18's stores. Its engine store is created on first use. Native
-stores are `EngineStore`; the engine calls all others through `_engine.MappingStore`. Arrays pass
+stores are `EngineStore`; the engine calls all others through `_engine.PythonStore`. Arrays pass
 the engine store to the engine, and never read a chunk through this class. A pickle describes how to
 open a store, and does not contain the open store.
 """
@@ -16,17 +16,16 @@ from typing import Any, Self
 import numpy as np
 
 from zarrix import _engine
-from zarrix._errors import InvalidKeyError, LockWaitWarning, LostUpdateWarning, ReadOnlyError
+from zarrix._errors import InvalidKeyError, ReadOnlyError
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import check_durability, config
 from zarrix._stores.keys import NODE_DOCUMENTS, is_document, key_of
 from zarrix._stores.listed_once import listed_once, names_below
+from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = [
     "EngineStore",
-    "LockWaitWarning",
-    "LostUpdateWarning",
     "Store",
     "as_buffer",
 ]
@@ -63,7 +62,7 @@ class Store(MutableMapping[str, Any]):
     is_remote = False
 
     def _open(self) -> _engine.Store:
-        return _engine.MappingStore(self)
+        return engine_of(self)
 
     @cached_property
     def _engine(self) -> _engine.Store:

@@ -19,6 +19,7 @@ from zarrix import _engine
 from zarrix._errors import suggestion
 from zarrix._stores.base import EngineStore, Store
 from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, kept, place_of, secrets_of
+from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 from zarrix._stores.redaction import hiding, public_url
 from zarrix._stores.remote.store import of_filesystem
@@ -55,7 +56,7 @@ class _FileSystemStore(EngineStore):
             return native._engine
         path = public_url(self.path).strip("/")
         files = HidingMap(self.map) if has_secrets(self.fs, self.path) else self.map
-        return _engine.MappingStore(files, (place_of(self.fs), path))
+        return engine_of(files, place_of(self.fs), path)
 
     @property
     def _is_local(self) -> bool:
@@ -71,12 +72,12 @@ class _FileSystemStore(EngineStore):
         return self.fs.get_mapper(self.path, missing_exceptions=self._missing)
 
     def listdir(self, path: str | None = None) -> list[str]:
-        if not isinstance(self._engine, _engine.MappingStore):
+        if not isinstance(self._engine, _engine.PythonStore):
             return super().listdir(path)
         return sorted(name for name, _ in self._entries(path))
 
     def child_names(self, path: str) -> list[str]:
-        if not isinstance(self._engine, _engine.MappingStore):
+        if not isinstance(self._engine, _engine.PythonStore):
             return super().child_names(path)
         return sorted(name for name, is_directory in self._entries(path) if is_directory)
 
@@ -107,7 +108,7 @@ class _FileSystemStore(EngineStore):
 
     def _prune(self, path: str) -> None:
         """Remove empty directories, which some file systems leave at, below and above ``path``."""
-        if not isinstance(self._engine, _engine.MappingStore):
+        if not isinstance(self._engine, _engine.PythonStore):
             return
         parts = path.split("/") if path else []
         above = ["/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)]

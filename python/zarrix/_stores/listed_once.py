@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator
 
 from zarrix import _engine
+from zarrix._stores.mapping_values import MappingValues
 
 __all__ = ["listed_once", "names_below"]
 
@@ -30,7 +31,7 @@ _listed = _Listed()
 @contextlib.contextmanager
 def listed_once(engine: _engine.Store) -> Iterator[None]:
     """During the context, `names_below` in this thread uses one listing."""
-    if not isinstance(engine, _engine.MappingStore) or id(engine) in _listed.folders:
+    if not _lists_all(engine) or id(engine) in _listed.folders:
         yield
         return
     _listed.folders[id(engine)] = _folders(engine.list_prefix(""))
@@ -38,6 +39,11 @@ def listed_once(engine: _engine.Store) -> Iterator[None]:
         yield
     finally:
         del _listed.folders[id(engine)]
+
+
+def _lists_all(engine: _engine.Store) -> bool:
+    """Whether every listing goes over all keys."""
+    return isinstance(engine, _engine.PythonStore) and isinstance(engine.values, MappingValues)
 
 
 def names_below(engine: _engine.Store, path: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from zarrix import _engine
 from zarrix._stores.base import EngineStore, Store
+from zarrix._stores.mapping_values import engine_of
 
 __all__ = ["KVStore"]
 
@@ -41,7 +42,7 @@ class KVStore(EngineStore):
 
     def _open(self) -> _engine.Store:
         inner = self._mutable_mapping
-        return inner._engine if isinstance(inner, Store) else _engine.MappingStore(inner)
+        return inner._engine if isinstance(inner, Store) else engine_of(inner)
 
     def engine_path(self, path: str) -> str:
         inner = self._mutable_mapping

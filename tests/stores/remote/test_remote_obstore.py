@@ -31,7 +31,7 @@ def test_arrays_on_a_bucket(serve: Callable[[str], Running], name: str, is_nativ
     z[:] = np.arange(1024)
     z[7] = -7
     assert zarr.open(place, mode="r")[5:9].tolist() == [5, 6, -7, 8]
-    kind = "ObjectStore" if is_native else "CalledStore"
+    kind = "ObjectStore" if is_native else "PythonStore"
     store: Any = storage.ObjectStore(place)
     assert type(store._engine).__name__ == kind
     assert sorted(store) == ["c/0", "c/1", "zarr.json"]

@@ -191,7 +191,7 @@ def test_an_fsspec_mapping_of_a_known_server_is_served_by_the_engine(s3_bucket):
     versioned = s3fs.S3FileSystem(**options, version_aware=True)
     kept = as_store(s3fs.S3Map(root=f"{bucket.url[5:]}/m", s3=versioned))
     assert isinstance(kept, FSStore)
-    assert isinstance(kept._engine, _engine.MappingStore)
+    assert isinstance(kept._engine, _engine.PythonStore)
     s3fs.S3FileSystem.clear_instance_cache()
 
 

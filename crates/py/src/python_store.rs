@@ -1,0 +1,315 @@
+//! A store whose values Python has: a mapping, a file system of fsspec, a database, a cache around
+//! another store.
+//!
+//! The methods that are called are those of `zarrix._stores.values.Values`. Many values are asked for
+//! at once, and one call lists what lies below a prefix. Values of a mapping are got and put by item
+//! access, without a Python function in between: with one, a read of a chunk from a dict takes a
+//! fifth longer. A store with `_fetch_parts` is asked for the parts alone, and tells versions itself.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use zarrix_store::{
+    Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, LockFiles, Part, Request,
+    Result, Store, Update, below, check_key, check_prefix, moved_keys, update_locked,
+};
+
+use crate::buffer::bytes_of;
+use crate::callback;
+use crate::python_answers::{fetch_parts, fetch_whole, foreign, item_of};
+
+/// Who may change what, beyond the threads that share the store.
+#[derive(Debug)]
+pub enum Locks {
+    /// Nobody else is locked out.
+    InProcess,
+    /// The locks of the store that this one is around.
+    Of(Arc<dyn Store>),
+    /// Files, which every process of this machine meets in.
+    Files(LockFiles),
+}
+
+/// A store of keys to bytes in Python.
+pub struct PythonStore {
+    values: Py<PyAny>,
+    /// Whose items are the values: they are got and put without a Python function in between.
+    mapping: Option<Py<PyAny>>,
+    /// Whether many values are nevertheless asked of `values`, in one call.
+    fetches_many: bool,
+    id: String,
+    /// Of what the path is a part, for locks in this process.
+    system: String,
+    path: String,
+    locks: Locks,
+    /// Whether it remembers values, which it must not once a key is locked.
+    remembers: bool,
+    /// Whether parts of values are asked for, rather than cut here.
+    gives_parts: bool,
+}
+
+impl std::fmt::Debug for PythonStore {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "PythonStore({})", self.id)
+    }
+}
+
+impl PythonStore {
+    /// `identity` is equal for stores of the same values; by default each is a place of its own, or
+    /// that of the store it is around. `path` is where the keys are in it: stores of one identity
+    /// lock each other's keys out where they are the same values, whatever their paths are.
+    pub fn new(
+        values: &Bound<'_, PyAny>,
+        locks: Locks,
+        identity: Option<String>,
+        path: String,
+    ) -> PyResult<Self> {
+        let system =
+            format!("store {}", identity.unwrap_or_else(|| format!("{:p}", values.as_ptr())));
+        let id = match &locks {
+            Locks::Files(files) => files.id().to_owned(),
+            Locks::Of(inner) => inner.id().to_owned(),
+            Locks::InProcess => below(&system, &path),
+        };
+        let mapping = values.getattr_opt("_mapping")?.map(Bound::unbind);
+        let fetches_many = mapping.is_none() || values.getattr("_fetches_many")?.is_truthy()?;
+        let remembers = values.hasattr("_forget")?;
+        let gives_parts = values.hasattr("_fetch_parts")?;
+        let values = values.clone().unbind();
+        Ok(Self { values, mapping, fetches_many, id, system, path, locks, remembers, gives_parts })
+    }
+
+    pub fn files(directory: PathBuf) -> Locks {
+        Locks::Files(LockFiles::new(&directory))
+    }
+
+    fn call<T>(&self, key: &str, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T> {
+        callback::attached(|py| call(self.values.bind(py))).map_err(|error| foreign(key, error))
+    }
+
+    /// The mapping whose items are asked for one after the other, if so many are.
+    fn mapping_for(&self, requests: usize) -> Option<&Py<PyAny>> {
+        self.mapping.as_ref().filter(|_| requests < 2 || !self.fetches_many)
+    }
+
+    /// The answers of one call; what the store raises is the answer to all.
+    fn fetch_many(&self, requests: &[&Request<'_>]) -> Vec<Result<Fetched>> {
+        let found = callback::attached(|py| {
+            let values = self.values.bind(py);
+            match self.gives_parts {
+                true => fetch_parts(values, requests),
+                false => fetch_whole(values, requests),
+            }
+        });
+        found.unwrap_or_else(|error| {
+            requests.first().map(|first| Err(foreign(first.key, error))).into_iter().collect()
+        })
+    }
+
+    fn answer(&self, key: &str, part: Part<'_>) -> Result<Fetched> {
+        check_key(key)?;
+        let request = Request { key, part };
+        let Some(mapping) = self.mapping_for(1) else {
+            return self.fetch_many(&[&request]).pop().unwrap_or(Ok(Fetched::Absent));
+        };
+        callback::attached(|py| Ok(item_of(mapping.bind(py), &request)))
+            .unwrap_or_else(|error| Err(foreign(key, error)))
+    }
+}
+
+/// The requests whose keys may be asked for, with their places; the others are refused here.
+fn allowed<'a>(
+    requests: &'a [Request<'a>],
+    sink: &mut dyn FnMut(usize, Result<Fetched>),
+) -> Vec<(usize, &'a Request<'a>)> {
+    let mut asked = Vec::with_capacity(requests.len());
+    for (position, request) in requests.iter().enumerate() {
+        match check_key(request.key) {
+            Ok(()) => asked.push((position, request)),
+            Err(refusal) => sink(position, Err(refusal)),
+        }
+    }
+    asked
+}
+
+/// Puts what was found into `dst`; with it, its version and the length of the whole value.
+fn delivered(
+    answer: impl FnOnce() -> Result<Fetched>,
+    dst: &mut Vec<u8>,
+) -> Result<Option<(Generation, u64)>> {
+    dst.clear();
+    Ok(match answer()? {
+        Fetched::Absent => None,
+        Fetched::Bytes(value, generation, total) => {
+            *dst = value;
+            Some((generation, total))
+        }
+    })
+}
+
+impl Store for PythonStore {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn is_inline(&self) -> bool {
+        false
+    }
+
+    fn is_remote(&self) -> bool {
+        self.gives_parts
+    }
+
+    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+        let found = delivered(|| self.answer(key, Part::WHOLE), dst)?;
+        Ok(found.map(|(generation, _)| generation))
+    }
+
+    fn get_ranges_into(
+        &self,
+        key: &str,
+        ranges: &[Range<u64>],
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        let found = delivered(|| self.answer(key, Part::Ranges(ranges)), dst)?;
+        Ok(found.map(|(generation, _)| generation))
+    }
+
+    fn get_edge_into(
+        &self,
+        key: &str,
+        edge: Edge,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<(Generation, u64)>> {
+        delivered(|| self.answer(key, Part::Edge(edge)), dst)
+    }
+
+    fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
+        let asked = allowed(requests, sink);
+        let Some(mapping) = self.mapping_for(asked.len()) else {
+            let (positions, asked): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
+            for (position, answer) in positions.into_iter().zip(self.fetch_many(&asked)) {
+                sink(position, answer);
+            }
+            return;
+        };
+        let done = callback::attached(|py| {
+            for &(position, request) in &asked {
+                sink(position, item_of(mapping.bind(py), request));
+            }
+            Ok(())
+        });
+        if let (Err(error), Some(&(position, request))) = (done, asked.first()) {
+            sink(position, Err(foreign(request.key, error)));
+        }
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        check_key(key)?;
+        self.call(key, |store| callback::method(store, "_size", (key,))?.extract())
+    }
+
+    fn reads_value_once(&self) -> bool {
+        true
+    }
+
+    fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
+        check_key(key)?;
+        self.call(key, |values| {
+            let value = bytes_of(values.py(), value)?;
+            if let Some(mapping) = &self.mapping {
+                return callback::set_item(mapping.bind(values.py()), key, value.as_any());
+            }
+            callback::method(values, "_put", (key, value, durability == Durability::Fsync))
+                .map(|_| ())
+        })
+    }
+
+    fn update(
+        &self,
+        update: Update<'_>,
+        old: &mut Vec<u8>,
+        new: &mut Vec<u8>,
+        change: &mut Changing<'_>,
+    ) -> Result<()> {
+        let Locks::Of(inner) = &self.locks else {
+            return update_locked(self, update, old, new, change);
+        };
+        // As the store inside does it: servers do not lock, but put on conditions.
+        let done = inner.update(update, old, new, change);
+        self.call(update.key, |store| {
+            callback::method(store, "_updated", (update.key,)).map(|_| ())
+        })?;
+        done
+    }
+
+    fn updates_by_deleting(&self) -> bool {
+        match &self.locks {
+            Locks::Of(inner) => inner.updates_by_deleting(),
+            Locks::InProcess | Locks::Files(_) => true,
+        }
+    }
+
+    fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
+        check_key(key)?;
+        let fsync = durability == Durability::Fsync;
+        self.call(key, |store| callback::method(store, "_drop", (key, fsync))?.extract())
+    }
+
+    fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64> {
+        check_prefix(prefix)?;
+        let fsync = durability == Durability::Fsync;
+        self.call(prefix, |store| {
+            callback::method(store, "_drop_below", (prefix, fsync))?.extract()
+        })
+    }
+
+    fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
+        check_prefix(prefix)?;
+        let mut keys: Vec<String> =
+            self.call(prefix, |store| callback::method(store, "_list", (prefix,))?.extract())?;
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    fn list_dir(&self, prefix: &str) -> Result<Listing> {
+        check_prefix(prefix)?;
+        let (mut keys, mut prefixes): (Vec<String>, Vec<String>) =
+            self.call(prefix, |store| callback::method(store, "_list_dir", (prefix,))?.extract())?;
+        keys.sort_unstable();
+        prefixes.sort_unstable();
+        Ok(Listing { keys, prefixes })
+    }
+
+    fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
+        check_key(source)?;
+        check_key(target)?;
+        // What another store has, that one looks at.
+        if !matches!(self.locks, Locks::Of(_)) {
+            moved_keys(self, source, target, str::to_owned)?;
+        }
+        let fsync = durability == Durability::Fsync;
+        self.call(source, |store| {
+            callback::method(store, "_rename", (source, target, fsync)).map(|_| ())
+        })
+    }
+
+    fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
+        check_key(anchor)?;
+        check_key(key)?;
+        let lock = match &self.locks {
+            Locks::InProcess => {
+                let (anchor, key) = (below(&self.path, anchor), below(&self.path, key));
+                KeyLock::in_process(&self.system, &anchor, &key)?
+            }
+            Locks::Of(store) => store.lock(anchor, key)?,
+            Locks::Files(files) => files.lock(anchor, key)?,
+        };
+        if self.remembers {
+            // What others changed since must be seen by whoever changes a part of it now.
+            self.call(key, |store| callback::method(store, "_forget", (anchor, key)).map(|_| ()))?;
+        }
+        Ok(lock)
+    }
+}

@@ -1,0 +1,81 @@
+"""A mapping of str to bytes-like, as the engine calls it.
+
+The engine gets and puts single values by item access; what is here are the calls about many keys.
+Absence is a `KeyError`; anything else that a mapping raises is raised to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._stores.values import Values
+
+__all__ = ["MappingValues", "engine_of"]
+
+
+class MappingValues(Values):
+    """The values of a mapping.
+
+    Parameters
+    ----------
+    mapping : MutableMapping
+        With fsspec's ``getitems``, which tells absence from failure, many values are asked for at
+        once.
+    """
+
+    def __init__(self, mapping: MutableMapping[str, Any]) -> None:
+        self._mapping = mapping
+        self._fetches_many = hasattr(mapping, "getitems") and hasattr(mapping, "fs")
+
+    def _read(self, key: str) -> Any:
+        try:
+            return self._mapping[key]
+        except KeyError:
+            return None
+
+    def _fetch(self, keys: Sequence[str]) -> list[Any]:
+        found: Mapping[str, Any] = self._mapping.getitems(keys, on_error="return")  # type: ignore[attr-defined]
+        return [None if isinstance(found[key], KeyError) else found[key] for key in keys]
+
+    def _size(self, key: str) -> int | None:
+        value = self._read(key)
+        if value is None or isinstance(value, bytes):
+            return None if value is None else len(value)
+        return int(value.nbytes) if isinstance(value, np.ndarray) else memoryview(value).nbytes
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        self._mapping[key] = value
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        try:
+            del self._mapping[key]
+        except KeyError:
+            return False
+        except Exception:
+            # fsspec's mappings raise what their file system raises for a missing file.
+            if key in self._mapping:
+                raise
+            return False
+        return True
+
+    def _list(self, prefix: str) -> list[str]:
+        # Not `list(mapping)`, which would ask some for the number of keys first.
+        keys = [*iter(self._mapping)]
+        return [key for key in keys if str.startswith(key, f"{prefix}/")] if prefix else keys
+
+
+def engine_of(
+    mapping: MutableMapping[str, Any], identity: str | None = None, path: str | None = None
+) -> _engine.PythonStore:
+    """The engine store of a mapping.
+
+    Two with the same mapping exclude each other's writers, and two with the same files: those of
+    one ``identity``, such as a file system, whatever the ``path`` of each is in it.
+    """
+    return _engine.PythonStore(
+        MappingValues(mapping), None, identity or f"mapping {id(mapping):#x}", path
+    )
