@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numcodecs.checksum32 import JenkinsLookup3
 from zarrix import codecs
-from zarrix._codecs.python_codecs import (
+from zarrix._codecs.bind import bind_chain
+from zarrix._codecs.numcodecs import (
     DEFAULT_COMPRESSOR,
-    bind,
     codec_object,
     compression_config,
     normalize_compressor,
@@ -29,7 +29,8 @@ def chain(*configs, dtype="<f8", shape=(4, 5), order="C", new=False):
         config = config if isinstance(config, dict) else config.get_config()
         rest = {key: value for key, value in config.items() if key != "id"}
         members.append({"name": f"numcodecs.{config['id']}", "configuration": rest})
-    bound, foreign = bind(members, np.dtype(dtype), shape, "x/.zarray", new=new)
+    described = (members, np.dtype(dtype), shape, "x/.zarray")
+    bound, foreign = bind_chain(*described, zarr_format=2, new=new)
     return bound[1 + (order == "F") :], foreign
 
 
@@ -311,7 +312,7 @@ def test_every_codec_of_the_module_is_numcodecs_own():
 def test_a_blosc_array_opens_without_importing_numcodecs():
     script = (
         "import sys; from zarrix import _metadata, storage, codecs, sync, meta; "
-        "from zarrix._metadata.array import v2; "
+        "from zarrix._metadata import v2; "
         "document = v2.array_document(v2.new_array(shape=(10, 10), dtype='f4')); "
         "v2.parse_array(document).layout(); "
         "sys.exit('numcodecs' in sys.modules)"

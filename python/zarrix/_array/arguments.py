@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zarrix._codecs.normalize import numcodecs_config
-from zarrix._codecs.python_codecs import compression_config
+from zarrix._codecs.numcodecs import compression_config
 from zarrix._errors import BadCompressorError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata

@@ -24,7 +24,7 @@ from zarrix._array import resize
 from zarrix._array.h5py_names import DatasetTerms
 from zarrix._array.v3_properties import ArrayTerms
 from zarrix._codecs.normalize import numcodecs_config
-from zarrix._codecs.python_codecs import shown_codec
+from zarrix._codecs.numcodecs import shown_codec
 from zarrix._display.info import InfoReporter, array_items
 from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from zarrix import _engine
 from zarrix._codecs.chain import split_chain
-from zarrix._codecs.python_codecs import shown_codec
+from zarrix._codecs.numcodecs import shown_codec
 from zarrix._errors import suggestion
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.chunk_grid import AxisGrid

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
+from zarrix._codecs.blosc import CNAMES, SHUFFLES
 from zarrix._codecs.normalize import as_codec_document
+from zarrix._codecs.table import CODECS, REGISTERED
 from zarrix._errors import MetadataError
 
 __all__ = [
@@ -122,8 +124,10 @@ def _one_of(codec: Codec, name: str, allowed: tuple[Any, ...]) -> None:
     object.__setattr__(codec, name, text)
 
 
-def _in_range(codec: Codec, name: str, least: int, most: int) -> None:
-    value = getattr(codec, name)
+def _in_range(codec: Codec, name: str) -> None:
+    value, limits = getattr(codec, name), REGISTERED[codec.name].options[name]
+    assert limits is not None
+    least, most = limits
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise MetadataError(
             f"{type(codec).__name__}: {name}={value!r}; allowed: whole numbers from {least} to "
@@ -209,12 +213,12 @@ class BloscCodec(Codec):
     blocksize: int = 0
 
     def __post_init__(self) -> None:
-        _one_of(self, "cname", ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"))
-        _one_of(self, "shuffle", ("noshuffle", "shuffle", "bitshuffle", None))
-        _in_range(self, "clevel", 0, 9)
-        _in_range(self, "blocksize", 0, 2**31 - 1)
+        _one_of(self, "cname", CNAMES)
+        _one_of(self, "shuffle", (*SHUFFLES, None))
+        _in_range(self, "clevel")
+        _in_range(self, "blocksize")
         if self.typesize is not None:
-            _in_range(self, "typesize", 1, 2**31 - 1)
+            _in_range(self, "typesize")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +252,7 @@ class GzipCodec(Codec):
     level: int = 5
 
     def __post_init__(self) -> None:
-        _in_range(self, "level", 0, 9)
+        _in_range(self, "level")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,7 +287,7 @@ class ZstdCodec(Codec):
     checksum: bool = False
 
     def __post_init__(self) -> None:
-        _in_range(self, "level", -131072, 22)
+        _in_range(self, "level")
 
 
 @dataclass(frozen=True)
@@ -581,22 +585,7 @@ class OtherCodec(Codec):
         return f"Codec({self.name!r}{values})"
 
 
-CODEC_CLASSES: dict[str, type[Codec]] = {
-    one.name: one
-    for one in (
-        BloscCodec,
-        BytesCodec,
-        CastValue,
-        Crc32cCodec,
-        GzipCodec,
-        ScaleOffset,
-        ShardingCodec,
-        TransposeCodec,
-        VLenBytesCodec,
-        VLenUTF8Codec,
-        ZstdCodec,
-    )
-}
+CODEC_CLASSES: dict[str, type[Codec]] = {row.name: globals()[row.cls] for row in CODECS if row.cls}
 
 
 def codec_from_dict(document: Mapping[str, Any]) -> Codec:

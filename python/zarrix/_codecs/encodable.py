@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from zarrix import _engine
+from zarrix._codecs.bound import UINT8
 from zarrix._codecs.encoder_options import encodable, takes
-from zarrix._codecs.native import BYTES, link_codec
+from zarrix._codecs.native import bind_numcodecs
 
 __all__ = ["encodable_config", "encodable_document", "for_a_new_array"]
 
@@ -42,7 +43,7 @@ def for_a_new_array(codec: Any) -> Any:
 
 def encodable_config(config: Config) -> dict[str, Any]:
     """A v2 configuration with valid encoder options."""
-    taken = takes(lambda one: link_codec(one, BYTES, None, "codec", new=True))
+    taken = takes(lambda one: bind_numcodecs(one, UINT8, None, "codec", new=True))
     return _with_options_that_are(taken, str(config["id"]), config)
 
 

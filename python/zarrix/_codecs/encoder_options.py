@@ -11,45 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from zarrix._codecs.table import BY_ID, REGISTERED, CodecRow
 from zarrix._errors import CodecError
 
-__all__ = ["LOSSY", "DecodeOnly", "encodable", "takes"]
-
-ENCODER_OPTIONS: dict[str, tuple[str, ...]] = {
-    "bitround": ("keepbits",),
-    "blosc": ("cname", "clevel", "shuffle", "typesize", "blocksize"),
-    "bz2": ("level",),
-    "gzip": ("level",),
-    "lz4": ("acceleration",),
-    "lzma": ("preset", "check"),
-    "pcodec": (
-        *("level", "mode_spec", "delta_spec", "paging_spec"),
-        *("delta_encoding_order", "equal_pages_up_to"),
-    ),
-    "quantize": ("digits",),
-    "zlib": ("level",),
-    "zstd": ("level", "checksum"),
-}
-"""Keyed by the codec's name without ``numcodecs.``."""
-
-LOSSY = {"bitround": {"keepbits": 1}, "quantize": {"digits": 1}}
-"""Codecs whose options determine the stored elements, and values with which they can decode."""
-
-_LIMITS: dict[str, tuple[int, int]] = {
-    "blosc.clevel": (0, 9),
-    "blosc.blocksize": (0, 2**31 - 1),
-    "blosc.typesize": (1, 2**31 - 1),
-    "bz2.level": (1, 9),
-    "gzip.level": (0, 9),
-    "lz4.acceleration": (1, 2**31 - 1),
-    "pcodec.level": (0, 12),
-    "pcodec.delta_encoding_order": (0, 7),
-    "pcodec.equal_pages_up_to": (1, 2**24),
-    "zlib.level": (0, 9),
-    "zstd.level": (-131072, 22),
-}
+__all__ = ["DecodeOnly", "decodes_with", "encodable", "takes"]
 
 Config = Mapping[str, Any]
+
+
+def _row_of(name: str) -> CodecRow | None:
+    codec_id = name.removeprefix("numcodecs.")
+    return BY_ID.get(codec_id) or REGISTERED.get(codec_id)
+
+
+def decodes_with(name: str) -> Config | None:
+    """Of a lossy codec, whose options determine the stored elements: values that can decode."""
+    row = _row_of(name)
+    return None if row is None else row.decodes_with
 
 
 def takes(accepts: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], bool]:
@@ -84,14 +62,15 @@ def encodable(
     dict or None
         None if another value is invalid, or one that determines the stored elements.
     """
-    codec_id = name.removeprefix("numcodecs.")
-    options = [key for key in ENCODER_OPTIONS.get(codec_id, ()) if key in configuration]
+    row = _row_of(name)
+    options = [key for key in (row.options if row else ()) if key in configuration]
     found = {key: value for key, value in configuration.items() if key not in options}
-    if codec_id in LOSSY or not taken(found):
+    if not taken(found) or (row is not None and row.decodes_with):
         return None
     for key in options:
+        assert row is not None
         value = configuration[key]
-        nearest = _nearest(f"{codec_id}.{key}", value)
+        nearest = _nearest(row, key, value)
         for choice in (value,) if nearest is None else (value, nearest):
             if taken({**found, key: choice}):
                 found[key] = choice
@@ -100,14 +79,15 @@ def encodable(
     return {key: found[key] for key in configuration if key in found}
 
 
-def _nearest(option: str, value: Any) -> int | None:
-    if option not in _LIMITS or isinstance(value, bool) or not isinstance(value, (int, float)):
+def _nearest(row: CodecRow, key: str, value: Any) -> int | None:
+    limits = row.options[key]
+    if limits is None or isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     if value != value:
         return None
-    least, most = _LIMITS[option]
-    if value == -1 and option in ("gzip.level", "zlib.level"):
-        return 6  # what zlib means by it
+    if value == -1 and key == "level" and row.level_minus_one is not None:
+        return row.level_minus_one
+    least, most = limits
     return round(min(max(value, least), most))
 
 

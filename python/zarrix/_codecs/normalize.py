@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._codecs.chain import ARRAY_TO_ARRAY, INDEX_CODECS, dtype_after, has_order, split_chain
-from zarrix._codecs.python_codecs import codec_config
-from zarrix._dtypes.variable import SERIALIZERS, data_type_name, is_variable
+from zarrix._codecs.chain import INDEX_CODECS, split_chain
+from zarrix._codecs.native import dtype_after
+from zarrix._codecs.numcodecs import codec_config
+from zarrix._codecs.table import ARRAY_TO_ARRAY, BY_ID, BY_NAME, REGISTERED
+from zarrix._dtypes.byte_order import has_order
+from zarrix._dtypes.variable import SERIALIZERS, data_type_name
 from zarrix._errors import BadCompressorError
 
 __all__ = [
@@ -26,13 +29,6 @@ __all__ = [
 ]
 
 _INDEX: np.dtype[Any] = np.dtype("u8")
-_TAKE_DTYPE = {
-    "numcodecs.fixedscaleoffset": "dtype",
-    "numcodecs.quantize": "dtype",
-    "numcodecs.delta": "dtype",
-    "numcodecs.astype": "decode_dtype",
-}
-"""Filters with a data type, and the key that names it."""
 
 
 def as_codec_document(codec: Any) -> dict[str, Any]:
@@ -62,19 +58,12 @@ def as_codec_document(codec: Any) -> dict[str, Any]:
 
 def _from_numcodecs(config: dict[str, Any]) -> dict[str, Any]:
     codec_id = config.pop("id")
-    if codec_id == "blosc":
-        # -1 means the same as no shuffle in v3.
-        shuffle = config.pop("shuffle")
-        if shuffle != -1:
-            config["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
-        return {"name": "blosc", "configuration": config}
-    if codec_id in ("zstd", "gzip"):
-        if codec_id == "gzip" and config.get("level") == -1:
-            config["level"] = 6  # zlib's default, for which v3 has no value
-        return {"name": codec_id, "configuration": config}
-    if codec_id == "crc32c" and config.get("location") in (None, "end"):
-        return {"name": "crc32c"}
-    return {"name": f"numcodecs.{codec_id}", "configuration": config}
+    row = BY_ID.get(codec_id)
+    configuration = None if row is None or row.to_v3 is None else row.to_v3(config)
+    if row is None or configuration is None:
+        return {"name": f"numcodecs.{codec_id}", "configuration": config}
+    document = {"name": row.name}
+    return {**document, "configuration": configuration} if configuration else document
 
 
 def codec_document(codec: Any, dtype: np.dtype[Any]) -> dict[str, Any]:
@@ -89,22 +78,20 @@ def codec_document(codec: Any, dtype: np.dtype[Any]) -> dict[str, Any]:
     """
     document = as_codec_document(codec)
     name, configuration = document["name"], dict(document.get("configuration", {}))
-    if name == "blosc":
-        return {"name": name, "configuration": _complete_blosc(configuration, dtype)}
-    if name == "zstd":
-        return {"name": name, "configuration": {"level": 0, "checksum": False, **configuration}}
-    if name == "gzip":
-        return {"name": name, "configuration": {"level": 5, **configuration}}
     if name == "sharding_indexed":
         return {"name": name, "configuration": _complete_shard(configuration, dtype)}
     if name == "bytes" and not has_order(dtype):
         # Elements of one byte have no byte order to name.
         return {"name": name}
-    if name == "numcodecs.shuffle" and configuration.get("elementsize") is None:
-        return {"name": name, "configuration": {"elementsize": dtype.itemsize}}
-    key = _TAKE_DTYPE.get(name)
-    if key is not None and configuration.get(key) is None:
-        return {"name": name, "configuration": {**configuration, key: str(dtype)}}
+    row = BY_NAME.get(name)
+    if row is None or name != row.document_name:
+        return document
+    if row.complete is not None:
+        return {"name": name, "configuration": row.complete(configuration, dtype)}
+    if row.defaults:
+        return {"name": name, "configuration": {**row.defaults, **configuration}}
+    if row.dtype_key and configuration.get(row.dtype_key) is None:
+        return {"name": name, "configuration": {**configuration, row.dtype_key: str(dtype)}}
     return document
 
 
@@ -136,24 +123,6 @@ def with_listed_orders(chain: Iterable[Mapping[str, Any]], axes: int) -> list[di
     return listed
 
 
-def _item_bytes(dtype: np.dtype[Any]) -> int:
-    """Bytes of an element for bytes-to-bytes codecs; 1 for variable-length elements."""
-    return 1 if is_variable(dtype) else dtype.itemsize
-
-
-def _complete_blosc(given: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
-    shuffle = given.get("shuffle")
-    if shuffle is None:
-        shuffle = "bitshuffle" if _item_bytes(dtype) == 1 else "shuffle"
-    return {
-        "typesize": given.get("typesize") or _item_bytes(dtype),
-        "cname": given.get("cname", "zstd"),
-        "clevel": given.get("clevel", 5),
-        "shuffle": shuffle,
-        "blocksize": given.get("blocksize", 0),
-    }
-
-
 def _complete_shard(given: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
     # A value that is not a list is kept; the reader of the document raises the error.
     codecs, index = given.get("codecs"), given.get("index_codecs", INDEX_CODECS)
@@ -167,15 +136,12 @@ def _complete_shard(given: dict[str, Any], dtype: np.dtype[Any]) -> dict[str, An
 def numcodecs_config(document: Mapping[str, Any]) -> dict[str, Any] | None:
     """The configuration of the same codec in numcodecs; None if numcodecs has no such codec."""
     name, configuration = document["name"], dict(document.get("configuration", {}))
-    if name == "blosc":
-        configuration.pop("typesize", None)
-        shuffles = ("noshuffle", "shuffle", "bitshuffle")
-        shuffle = configuration.get("shuffle", "noshuffle")
-        if shuffle in shuffles:
-            configuration["shuffle"] = shuffles.index(shuffle)
-    elif name not in ("zstd", "gzip", "crc32c") and not name.startswith("numcodecs."):
+    if name.startswith("numcodecs."):
+        return {"id": name.removeprefix("numcodecs."), **configuration}
+    row = REGISTERED.get(name)
+    if row is None or row.to_numcodecs is None:
         return None
-    return {"id": name.removeprefix("numcodecs."), **configuration}
+    return {"id": row.codec_id, **row.to_numcodecs(configuration)}
 
 
 def chain_documents(

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zarrix._codecs.chain import inner_shape, shard_of, stored_order
+from zarrix._codecs.chain import stored_order
+from zarrix._codecs.shards import inner_shape, shard_of
 from zarrix._errors import MetadataError
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._metadata.keywords import Format, Order

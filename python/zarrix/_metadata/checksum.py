@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._codecs.table import BY_ID
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 
 __all__ = ["is_checked", "with_checksum", "with_frame_checksum"]
 
-_WITH_OWN = frozenset(("gzip", "zlib", "bz2", "lzma"))
-_CHECKSUMS = frozenset(("crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3"))
 
 Document = dict[str, Any]
 
@@ -39,7 +38,7 @@ def is_checked(codecs: Iterable[Any]) -> bool:
     """
     for codec in codecs:
         name, configuration = _parts(codec)
-        if name in _CHECKSUMS or name in _WITH_OWN or "frame_checksum" in codec:
+        if _detects_damage(name) or "frame_checksum" in codec:
             return True
         if name == "zstd" and configuration.get("checksum"):
             return True
@@ -47,6 +46,10 @@ def is_checked(codecs: Iterable[Any]) -> bool:
             parts = (configuration["codecs"], configuration.get("index_codecs", ()))
             return all(map(is_checked, parts))
     return False
+
+
+def _detects_damage(name: str) -> bool:
+    return name in BY_ID and BY_ID[name].detects_damage
 
 
 def with_checksum(metadata: ArrayMetadata) -> ArrayMetadata:

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarrix import _engine
-from zarrix._codecs.chain import bind_chain
+from zarrix._codecs.bind import bind_chain
 from zarrix._codecs.objects import ElementCodec
-from zarrix._codecs.python_codecs import ForeignCodecs, bind
+from zarrix._codecs.python_codecs import ForeignCodecs
 from zarrix._dtypes.v2 import fill_value_bytes
 from zarrix._dtypes.variable import SERIALIZERS, data_type_name, is_variable
 from zarrix._errors import MetadataError
@@ -98,10 +98,16 @@ def make_layout(
 def _chain_of(
     metadata: ArrayMetadata, chunk_shape: tuple[int, ...], new: bool = False
 ) -> tuple[list[dict[str, Any]], list[ForeignCodecs]]:
-    described = (metadata.codecs, metadata.dtype, chunk_shape, metadata.where)
-    if metadata.zarr_format == 2:
-        return bind(*described, metadata.has_compressor, new=new)
-    return bind_chain(*described, fill_value_bytes(metadata.fill_value, metadata.dtype), new=new)
+    return bind_chain(
+        metadata.codecs,
+        metadata.dtype,
+        chunk_shape,
+        metadata.where,
+        fill_value_bytes(metadata.fill_value, metadata.dtype),
+        zarr_format=metadata.zarr_format,
+        has_compressor=metadata.has_compressor,
+        new=new,
+    )
 
 
 def _chain_by_shape(

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._codecs import blosc
 from zarrix._codecs.chain import split_chain, stored_order
 from zarrix._codecs.encodable import encodable_config, encodable_document
 from zarrix._codecs.normalize import numcodecs_config
-from zarrix._codecs.python_codecs import codec_config
+from zarrix._codecs.numcodecs import codec_config
 from zarrix._dtypes.v2 import encode_dtype, encode_fill_value, encode_object_fill
 from zarrix._dtypes.v3 import data_type_of, encode_fill, same_bytes
 from zarrix._dtypes.variable import OBJECT, SERIALIZERS, VARIABLE_TYPES, data_type_name, is_variable
@@ -181,11 +182,9 @@ def _renamed_packer(
     config: Mapping[str, Any], given: dict[str, Any], dtype: np.dtype[Any]
 ) -> dict[str, Any]:
     if config["id"] == "blosc":
-        shuffle = given.get("shuffle", 1)
-        if shuffle == -1:
-            shuffle = 2 if dtype.itemsize == 1 else 1
-        if shuffle in (0, 1, 2):
-            given["shuffle"] = ("noshuffle", "shuffle", "bitshuffle")[shuffle]
+        shuffle = blosc.shuffle_number(given, dtype)
+        if 0 <= shuffle < len(blosc.SHUFFLES):
+            given["shuffle"] = blosc.SHUFFLES[shuffle]
         return {"name": "blosc", "configuration": {"typesize": dtype.itemsize, **given}}
     if config["id"] in ("zstd", "gzip"):
         usual = {"level": 0, "checksum": False} if config["id"] == "zstd" else {"level": 1}

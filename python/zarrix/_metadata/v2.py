@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._codecs.domains import check_domains
+from zarrix._codecs.lossless import check_domains
+from zarrix._codecs.numcodecs import codec_config, normalize_compressor, normalize_filters
 from zarrix._codecs.objects import OBJECT_CODECS
-from zarrix._codecs.python_codecs import codec_config, normalize_compressor, normalize_filters
 from zarrix._dtypes.v2 import (
     decode_dtype,
     decode_fill_value,
@@ -91,7 +91,7 @@ def new_array(
     ----------
     shape, chunks, dtype, compressor, fill_value, order, filters, dimension_separator
         As in ``zarrix.create``; ``compressor`` and ``filters`` as in
-        `zarrix._codecs.python_codecs`.
+        `zarrix._codecs.numcodecs`.
     object_codec : codec, optional
         The codec of variable-length elements; the first of the filters.
     where : str

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._codecs.chain import INDEX_CODECS, check_codecs
-from zarrix._codecs.domains import check_domains
+from zarrix._codecs.lossless import check_domains
 from zarrix._codecs.normalize import chain_documents, complete_chain, with_listed_orders
 from zarrix._dtypes.v2 import is_zero, normalize_fill_value
 from zarrix._dtypes.v3 import (

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from zarrix._codecs import numcodecs_names
+from zarrix._codecs.blosc import BloscCname, BloscShuffle
 from zarrix._codecs.classes import (
     BloscCodec,
     BytesCodec,
@@ -50,25 +51,6 @@ __all__ = [
     "ZstdCodec",
     "numcodecs",
 ]
-
-
-class BloscCname(Enum):
-    """The compressors inside of Blosc."""
-
-    lz4 = "lz4"
-    lz4hc = "lz4hc"
-    blosclz = "blosclz"
-    snappy = "snappy"
-    zlib = "zlib"
-    zstd = "zstd"
-
-
-class BloscShuffle(Enum):
-    """What Blosc does with elements before it compresses."""
-
-    noshuffle = "noshuffle"
-    shuffle = "shuffle"
-    bitshuffle = "bitshuffle"
 
 
 class Endian(Enum):

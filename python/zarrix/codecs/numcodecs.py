@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from zarrix._codecs.classes import OtherCodec
+from zarrix._codecs.table import CODECS
 
 __all__ = [
     "Adler32",
@@ -48,30 +49,34 @@ class NumcodecsCodec(OtherCodec):
         super().__init__({"name": f"numcodecs.{self.codec_id}", "configuration": configuration})
 
 
-def _make(name: str, codec_id: str) -> type[NumcodecsCodec]:
+_IDS = {row.numcodecs_cls: row.codec_id for row in CODECS if row.numcodecs_cls}
+
+
+def _make(name: str) -> type[NumcodecsCodec]:
+    codec_id = _IDS[name]
     text = f"``numcodecs.{codec_id}``; the keywords are those of numcodecs' class."
     members = {"codec_id": codec_id, "__module__": __name__, "__doc__": text}
     return type(name, (NumcodecsCodec,), members)
 
 
-Adler32 = _make("Adler32", "adler32")
-AsType = _make("AsType", "astype")
-BZ2 = _make("BZ2", "bz2")
-BitRound = _make("BitRound", "bitround")
-Blosc = _make("Blosc", "blosc")
-CRC32 = _make("CRC32", "crc32")
-CRC32C = _make("CRC32C", "crc32c")
-Delta = _make("Delta", "delta")
-FixedScaleOffset = _make("FixedScaleOffset", "fixedscaleoffset")
-Fletcher32 = _make("Fletcher32", "fletcher32")
-GZip = _make("GZip", "gzip")
-JenkinsLookup3 = _make("JenkinsLookup3", "jenkins_lookup3")
-LZ4 = _make("LZ4", "lz4")
-LZMA = _make("LZMA", "lzma")
-PCodec = _make("PCodec", "pcodec")
-PackBits = _make("PackBits", "packbits")
-Quantize = _make("Quantize", "quantize")
-Shuffle = _make("Shuffle", "shuffle")
-ZFPY = _make("ZFPY", "zfpy")
-Zlib = _make("Zlib", "zlib")
-Zstd = _make("Zstd", "zstd")
+Adler32 = _make("Adler32")
+AsType = _make("AsType")
+BZ2 = _make("BZ2")
+BitRound = _make("BitRound")
+Blosc = _make("Blosc")
+CRC32 = _make("CRC32")
+CRC32C = _make("CRC32C")
+Delta = _make("Delta")
+FixedScaleOffset = _make("FixedScaleOffset")
+Fletcher32 = _make("Fletcher32")
+GZip = _make("GZip")
+JenkinsLookup3 = _make("JenkinsLookup3")
+LZ4 = _make("LZ4")
+LZMA = _make("LZMA")
+PCodec = _make("PCodec")
+PackBits = _make("PackBits")
+Quantize = _make("Quantize")
+Shuffle = _make("Shuffle")
+ZFPY = _make("ZFPY")
+Zlib = _make("Zlib")
+Zstd = _make("Zstd")
