@@ -378,8 +378,8 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     ------
     ContainsArrayError, ContainsGroupError
         Something is stored at ``path`` and ``overwrite`` is false.
-    TypeError
-        ``data`` are Python objects, and nothing says how they are stored.
+    MetadataError
+        ``data`` are Python objects, and no codec for them is given (also a ``ValueError``).
     ValueError
         ``shape`` differs from that of ``data``, or values cannot be cast to ``dtype``.
 

@@ -363,10 +363,11 @@ class CastValue(Codec):
     data_type : str, numpy.dtype or ZDType
         Of the encoded elements.
     rounding : str
-        ``"nearest-even"``, ``"towards-zero"``, ``"towards-positive"``, ``"towards-negative"`` or
-        ``"nearest-away"``.
-    out_of_range : {"clamp", "wrap"}, optional
-        What becomes of values that do not fit; an error when omitted.
+        ``"nearest-even"``, ``"nearest-away"``, ``"towards-zero"``, ``"towards-positive"`` or
+        ``"towards-negative"``.
+    out_of_range : str, optional
+        What becomes of values that do not fit: ``"error"``, ``"clamp"``, or ``"wrap"`` for
+        integers. An error when omitted.
     scalar_map : mapping, optional
         Pairs of values that are replaced, for ``"encode"`` and for ``"decode"``.
 

@@ -72,7 +72,7 @@ class ZDType:
 
     Raises
     ------
-    TypeError
+    AttributeError
         On use, if ``dtype`` is not a NumPy dtype; `parse_dtype` converts.
 
     References

@@ -513,8 +513,11 @@ class AsyncGroup(_Counterpart):
         ------
         ReadOnlyError
             The group is read-only.
+        MetadataError
+            Elements of ``value`` are Python objects, which have no data type (also a
+            ``ValueError``).
         TypeError
-            Elements of ``value`` have no data type that can be stored.
+            ``value`` is a group.
 
         Examples
         --------

@@ -96,7 +96,7 @@ def save_array(
 
     Raises
     ------
-    TypeError, ValueError
+    MetadataError, ValueError, TypeError
         ``arr`` cannot be stored; what was there stays.
 
     Examples
@@ -143,10 +143,10 @@ def save_group(
 
     Raises
     ------
+    MetadataError
+        An array cannot be stored; what was there stays.
     ValueError
         No array is given.
-    TypeError
-        An array cannot be stored; what was there stays.
 
     Examples
     --------

@@ -40,8 +40,8 @@ def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
 
     Raises
     ------
-    TypeError
-        ``shape`` or ``typesize`` is not numbers.
+    TypeError, ValueError
+        ``shape`` or ``typesize`` does not hold numbers.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def chunks_of_bytes(
     Raises
     ------
     TypeError
-        ``shape``, ``typesize`` or ``target`` is not numbers.
+        ``shape``, ``typesize`` or ``target`` does not hold numbers.
 
     Examples
     --------

@@ -32,10 +32,10 @@ class SQLiteStore(DatabaseStore):
 
     Raises
     ------
+    CorruptStoreError
+        The file is not a SQLite database.
     sqlite3.OperationalError
         The file cannot be opened, or another process kept it locked for longer than ``timeout``.
-    sqlite3.DatabaseError
-        The file is not a SQLite database.
 
     Examples
     --------
