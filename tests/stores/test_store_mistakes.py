@@ -52,7 +52,7 @@ def test_the_longest_value_of_a_document_is_stored(serve: Callable[[str], Runnin
 
 
 def test_a_web_server_says_that_it_is_only_read() -> None:
-    with pytest.raises(ReadOnlyError, match=r"http://127\.0\.0\.1:1/x: web servers are only read"):
+    with pytest.raises(ReadOnlyError, match=r"http://127\.0\.0\.1:1/x: web servers are read-only"):
         storage.RemoteStore("http://127.0.0.1:1/x")["a"] = b"1"
-    with pytest.raises(ReadOnlyError, match="web servers are only read"):
+    with pytest.raises(ReadOnlyError, match="web servers are read-only"):
         zarr.open("http://127.0.0.1:1/x", mode="w", shape=3, storage_options={"timeout": 1})

@@ -22,7 +22,7 @@ from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
 __all__ = ["HidingMap", "KeptFileSystem", "has_secrets", "kept", "place_of", "secrets_of"]
 
-# Of file systems that were pickled, so that pickling one again makes no other secrets.
+# Secrets of pickled file systems, so that pickling one again uses the same secrets.
 _known: weakref.WeakKeyDictionary[Any, Secrets] = weakref.WeakKeyDictionary()
 
 

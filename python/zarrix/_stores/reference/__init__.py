@@ -1,1 +1,1 @@
-"""Stores whose values are parts of other files: kerchunk's references."""
+"""Stores whose values are parts of other files: kerchunk references."""

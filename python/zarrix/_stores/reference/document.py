@@ -1,7 +1,7 @@
 """kerchunk's references in one JSON document, of version 0 or 1.
 
-Everything in the document is checked when it is read, so that what is wrong is told by the key that
-it is about, and a value is found without a further look.
+Everything in the document is checked when it is read, so that errors name their key, and later
+lookups need no checks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from zarrix._stores.reference.templates import Templates
 
 __all__ = ["JsonReferences", "byte_count", "parsed"]
 
-# What the offset and the length of a part, and its end, are below.
+# Upper bound of the offset, the length and the end of a part.
 _MOST_BYTES = 2**63
 
 
@@ -43,13 +43,14 @@ def byte_count(value: Any) -> int:
     Raises
     ------
     ValueError
-        It is not a whole number from 0 to 2**63 - 1.
+        It is not an integer from 0 to 2**63 - 1.
     """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_BYTES:
         raise ValueError(
-            f"{shorten(value)} is not a number of bytes, a whole one from 0 to 2**63 - 1"
+            f"{shorten(value)} is not a number of bytes, which is a whole number from 0 to "
+            "2**63 - 1"
         )
     return value
 
@@ -62,12 +63,12 @@ class JsonReferences:
     document : object
         The parsed document.
     shown : str
-        What errors call it.
+        Its name in errors.
 
     Raises
     ------
     CorruptStoreError
-        They are not such references; the message names the first that is not.
+        A reference is invalid; the message names the first one.
     """
 
     def __init__(self, document: Any, shown: str) -> None:
@@ -108,7 +109,7 @@ class JsonReferences:
         return url, start, length
 
     def find(self, key: str) -> bytes | Part | None:
-        """A value, or the URL that has it, the first byte there and how many; None if absent."""
+        """A value, or its URL with the first byte and the number of bytes; None if absent."""
         return self._values.get(key)
 
     def names(self, prefix: str) -> Iterator[str]:
@@ -117,7 +118,7 @@ class JsonReferences:
         return (key for key in self._values if key.startswith(start))
 
     def names_directly(self, prefix: str) -> None:
-        """Nothing is known of them that the keys do not tell."""
+        """The keys alone do not say more about them."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JsonReferences):

@@ -1,9 +1,10 @@
-"""kerchunk's references in parquet: a folder with the documents and, of each array, its partitions.
+"""Kerchunk references in parquet: a folder with the metadata documents and the partitions of each
+array.
 
-``.zmetadata`` has all metadata and how many references a partition has; ``<array>/refs.<n>.parq``
-has a row for each chunk in C order. A partition is read when one of its chunks is wanted, and the
-last few stay cached. Declared sizes are not trusted: keys are listed from the partitions that are
-there, and a repeated path stays encoded as one.
+``.zmetadata`` has all metadata and the number of references in a partition;
+``<array>/refs.<n>.parq`` has a row for each chunk in C order. A partition is read when one of its
+chunks is read, and the last few are cached. Declared sizes are not trusted: keys are listed from
+the existing partitions, and repeated paths stay dictionary-encoded.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _KEPT_PARTITIONS = 16
 _COLUMNS = ("path", "offset", "size", "raw")
 # Rows of one partition; kerchunk writes 10,000 or 100,000.
 _MOST_ROWS = 1_000_000
-# Partitions that are requested one by one where a server cannot list them.
+# The number of partitions that are requested one by one if a server cannot list them.
 _MOST_UNLISTED = 10_000
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
 _PARTITION = re.compile(r"refs\.(0|[1-9][0-9]*)\.parq")
@@ -54,7 +55,7 @@ class ParquetReferences:
     ----------
     folder : Store
     shown : str
-        What errors call it.
+        Its name in errors.
     """
 
     def __init__(self, folder: Store, shown: str) -> None:
@@ -74,7 +75,7 @@ class ParquetReferences:
         if self._rows == 0:
             raise CorruptStoreError(f"{shown}: record_size is {self._rows}")
         self._documents = {key: json.dumps(one).encode() for key, one in documents.items()}
-        # By array: how many chunks each axis has.
+        # By array: the number of chunks along each axis.
         self._grids = {
             key.rpartition("/")[0]: self._grid(key, documents[key])
             for key in documents
@@ -97,7 +98,7 @@ class ParquetReferences:
             raise CorruptStoreError(f"{self._shown}: {key!r} is not an array: {error!r}") from None
 
     def find(self, key: str) -> bytes | Part | None:
-        """A value, or the URL that has it, the first byte there and how many; None if absent."""
+        """A value, or its URL with the first byte and the number of bytes; None if absent."""
         if key in self._documents:
             return self._documents[key]
         array, _, name = key.rpartition("/")
@@ -120,7 +121,7 @@ class ParquetReferences:
             raise CorruptStoreError(f"{self._shown}: the reference of {key!r}: {error}") from None
 
     def names(self, prefix: str) -> Iterator[str]:
-        """Every key below ``prefix``, for which all partitions there are read."""
+        """Every key below ``prefix``; reads all partitions there."""
         start = f"{prefix}/" if prefix else ""
         yield from (key for key in self._documents if key.startswith(start))
         for array, grid in self._grids.items():
@@ -137,7 +138,7 @@ class ParquetReferences:
                         yield key_of(array, name)
 
     def _partitions_of(self, array: str, count: int) -> Iterable[int]:
-        """The numbers of the partitions of an array, of which there can be ``count``."""
+        """The numbers of the partitions of an array; there are at most ``count``."""
         if self._folder.is_listable():
             found = map(_PARTITION.fullmatch, self._folder._engine.list_dir(array)[0])
             numbers = (int(name[1]) for name in found if name is not None)
@@ -150,7 +151,7 @@ class ParquetReferences:
         return range(count)
 
     def names_directly(self, prefix: str) -> tuple[list[str], list[str]] | None:
-        """The names directly below a group; None where ``prefix`` is an array's, with chunks."""
+        """The names directly below a group; None if ``prefix`` is that of an array with chunks."""
         if prefix in self._grids:
             return None
         start = len(prefix) + 1 if prefix else 0
@@ -163,20 +164,20 @@ class ParquetReferences:
         return not prefix or key.startswith(f"{prefix}/")
 
     def _partition(self, array: str, number: int) -> Any:
-        """The table of a partition; None if there is none, which stands for missing chunks."""
+        """The table of a partition; None if it does not exist, which means missing chunks."""
         place = (array, number)
         with self._mutex:
             if place in self._partitions:
                 self._partitions.move_to_end(place)
                 return self._partitions[place]
-        # A slow folder is read by all who need it at once.
+        # Threads that need several partitions of a slow folder read them concurrently.
         key = key_of(array, f"refs.{number}.parq")
         most = config.max_document_bytes
         stored = self._folder._engine.get(key, most=most)
         if stored is not None and len(stored) > most:
             raise CorruptStoreError(
                 f"{self._shown}: {key!r} has more than {most} bytes, which is "
-                "config.max_document_bytes; raise it if this is no mistake"
+                "config.max_document_bytes; raise it if this is intended"
             )
         table = None if stored is None else self._table(key, stored)
         with self._mutex:
@@ -190,7 +191,7 @@ class ParquetReferences:
         try:
             schema = parquet.read_schema(io.BytesIO(stored))
             names = [name for name in _COLUMNS if name in schema.names]
-            # A text that is repeated stays one text.
+            # A repeated text stays one object.
             texts = [name for name in ("path", "raw") if name in names]
             file = parquet.ParquetFile(io.BytesIO(stored), read_dictionary=texts)
             about = file.metadata

@@ -1,9 +1,9 @@
 """kerchunk's references as a store: keys whose values are parts of other files.
 
-Targets are read by the stores of their folders (`zarrix._stores.reference.targets`), so
-what those promise of requests and credentials holds here. References in JSON
-(`zarrix._stores.reference.document`) are read whole when the store is made, those in parquet
-(`zarrix._stores.reference.parquet`) as they are wanted; none runs a program.
+The stores of their folders read the targets (`zarrix._stores.reference.targets`), with their
+guarantees about requests and credentials. References in JSON (`zarrix._stores.reference.document`)
+are read completely when the store is created, those in parquet (`zarrix._stores.reference.parquet`)
+on demand. Neither executes code.
 """
 
 from __future__ import annotations
@@ -31,48 +31,49 @@ _PARQUET = (".parq", ".parquet")
 
 
 def _holds_references(path: str) -> bool:
-    """Whether a path of this machine is references by its name, and by what is there."""
+    """Whether a local path is a file of references, by its name and its content."""
     if path.endswith(".json"):
         return os.path.isfile(path)
     document = os.path.join(path, ZMETADATA)
     if not path.endswith(_PARQUET) or not os.path.isfile(document):
         return False
-    # An array or group may be called so, too.
+    # An array or group may have such a name, too.
     with open(document, "rb") as file:
         return b'"record_size"' in file.read(config.max_document_bytes)
 
 
 class ReferenceStore(PythonStore):
-    r"""Keys as parts of other files, listed by kerchunk; read only.
+    r"""Keys as parts of other files, listed by kerchunk; read-only.
 
-    A part that cannot be read, or is shorter than its reference says, is an error and never fill.
-    References may name files of this machine, ``memory://`` and servers that the engine knows
-    (S3, Google Cloud Storage, Azure, HDFS, web servers), which are read with the rights of the
-    caller; open only those that you trust, or say with ``allowed`` what they may name. Anything
-    else, such as another scheme or a chain of fsspec, is refused unless ``allowed`` names it.
+    A part that cannot be read, or is shorter than its reference says, is an error, and never reads
+    as the fill value. References may name local files, ``memory://`` and servers that the engine
+    supports (S3, Google Cloud Storage, Azure, HDFS, web servers). They are read with the
+    permissions of the caller: open only references that you trust, or limit their targets with
+    ``allowed``. Any other target, such as another scheme or a chain of fsspec, is an error unless
+    ``allowed`` lists it.
 
     Parameters
     ----------
     references : str, Path or mapping
         A JSON document, or its content, of version 0 or 1, with templates and ``gen`` in version 1;
-        or a folder of references in parquet, whose partitions are read when they are wanted. Either
-        may be a URL. A document has at most ``config.max_document_bytes``.
+        or a folder of references in parquet, whose partitions are read on demand. Both may be URLs.
+        A document has at most ``config.max_document_bytes``.
     storage_options : mapping, optional
-        For the URL of the references, and for targets, by the names that fsspec gives them.
-        Credentials among them are sent to the host of the references and to hosts that ``allowed``
-        names; to buckets of any name where the references are on the same service, or on none.
+        Options for the URL of the references and for targets, under fsspec's names. Credentials are
+        sent to the host of the references and to hosts in ``allowed``; also to all buckets of a
+        service, if the references are on the same service or not on a server.
     allowed : sequence of str, optional
-        Folders and URLs below which targets may be; those named above when omitted.
+        Folders and URLs that may contain targets; those above when omitted.
     remote_options : mapping of str to mapping, optional
         Storage options for targets below a URL: ``{"https://data.org": {"headers": {...}}}``.
 
     Raises
     ------
     CorruptStoreError
-        They are not such references, a template has more than names, words and whole numbers,
-        which would have to be run, or they expand to more than fits (docs/stores.md).
+        The references are invalid, a template has code other than names, words and integers, or
+        they expand to more than the limits (docs/stores.md).
     PermissionError
-        On reading: the target is below none of ``allowed``, or is not one that references may name.
+        On reading: the target is not below ``allowed``, or references may not name it.
     ImportError
         References are in parquet, and pyarrow is not installed.
 
@@ -113,7 +114,7 @@ class ReferenceStore(PythonStore):
         if isinstance(references, Mapping):
             self._references = JsonReferences(references, self._shown)
         elif not path.endswith(".json") and (is_url or os.path.isdir(path)):
-            # A path not by `as_store`, to which it is what this is.
+            # A path is not opened by `as_store`, which would return this class.
             folder = as_store(path, options) if is_url else DirectoryStore(self._path)
             self._references = ParquetReferences(folder, self._shown)
         else:
@@ -132,7 +133,7 @@ class ReferenceStore(PythonStore):
         if len(value) > most:
             raise CorruptStoreError(
                 f"{self._shown} has more than {most} bytes, which is config.max_document_bytes "
-                "(ZARRIX_MAX_DOCUMENT_BYTES); raise it if this is no mistake"
+                "(ZARRIX_MAX_DOCUMENT_BYTES); raise it if this is intended"
             )
         return parsed(value, self._shown)
 

@@ -1,9 +1,9 @@
-"""The files that references name: which of them may be read, by what, and with whose credentials.
+"""The targets of references: which of them may be read, by which store, and with which credentials.
 
-A reference is text of a stranger. It names a file, or a value on a server that the engine knows,
-which is read by the store of its folder, whatever the name of the folder suggests. Chains of
-fsspec, which can run programs, are opened only where the caller names them. Credentials are sent
-to the server of the references themselves, and to servers that the caller names.
+References are untrusted. A reference names a file, or a value on a server that the engine supports.
+The store of its folder reads it, regardless of the name of the folder. Chains of fsspec, which can
+execute programs, are opened only if the caller lists them. Credentials are sent to the server of
+the references, and to servers that the caller lists.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
 __all__ = ["Part", "Targets"]
 
-# A URL, the first byte there, and how many; None for all.
+# A URL, the first byte, and the number of bytes; None for all.
 Part = tuple[str, int, int | None]
 
 _SCHEMES = ("file", "memory", *SERVER_SCHEMES)
@@ -37,18 +37,18 @@ _MOST_KNOWN = 10_000
 
 
 class Targets:
-    """Reads parts of the files that references name.
+    """Reads parts of the targets of references.
 
     Parameters
     ----------
     shown : str
-        What errors call the references.
+        Their name in errors.
     home : str
-        The URL of the references; empty where they are not on a server.
+        The URL of the references; empty if they are not on a server.
     options : mapping
-        Storage options for the server of ``home`` and for places that the caller names.
+        Storage options for the server of ``home`` and for targets that the caller lists.
     allowed : sequence of str, optional
-        Below what targets may be; everything of our own schemes when omitted.
+        Folders and URLs that may contain targets; all of our own schemes when omitted.
     elsewhere : mapping of str to mapping
         Storage options for targets below a URL.
     """
@@ -75,11 +75,11 @@ class Targets:
         Raises
         ------
         PermissionError
-            References may not name this, or the server refuses it.
+            References may not name the target, or access is denied.
         FileNotFoundError
-            The file is not there.
+            The file does not exist.
         CorruptStoreError
-            The file is shorter than the reference says, or too long to be read whole.
+            The file is shorter than the reference says, or too long to be read completely.
         """
         url, start, length = part
         most = _most(key)
@@ -98,8 +98,8 @@ class Targets:
             raise FileNotFoundError(f"{told}, which is not there")
         if length is None:
             raise CorruptStoreError(
-                f"{told}, which has more than {most} bytes; raise config.max_chunk_bytes, or for "
-                "metadata config.max_document_bytes, if this is no mistake"
+                f"{told}, which has more than {most} bytes; raise config.max_chunk_bytes, or "
+                "for metadata config.max_document_bytes, if this is intended"
             )
         raise CorruptStoreError(
             f"{told}: {length} bytes from {start} on, of which {len(value)} are there"
@@ -109,7 +109,7 @@ class Targets:
         return f"{key!r} of the references {self._shown} is a part of {public_url(url)!r}"
 
     def _of(self, error: Exception, key: str, url: str) -> Exception:
-        """What is raised for ``error``, which names the reference and no secret."""
+        """An error for ``error`` that names the reference and contains no secret."""
         told, text = self._told(key, url), public_text(str(error))
         match error:
             case _Refused():
@@ -124,7 +124,7 @@ class Targets:
 
     def _found(self, url: str) -> tuple[Store, str]:
         """The store of the folder of ``url``, and the name there, if references may name it."""
-        # Links are followed before what they lead to is compared.
+        # Links are followed before the target is compared.
         place = _normal(url, self.allowed is not None)
         if self.allowed is not None and not _is_below(place, self.allowed):
             shown = [public_url(one) for one in self.allowed]
@@ -141,7 +141,7 @@ class Targets:
         if not name or not slash or not url or url.endswith("/"):
             raise ValueError("it does not name a file")
         known = self._store(f"{scheme}{found}{folder}" or "/"), name
-        # Where a path leads can change, and it may have to stay below a folder.
+        # The target of a path can change, and it may have to stay below a folder.
         if self.allowed is None or found:
             if len(self._known) >= _MOST_KNOWN:
                 self._known = {}
@@ -173,9 +173,9 @@ class Targets:
                 if options.secrets.are_elsewhere and not store.address.has_credentials:
                     names = ", ".join(options.secrets.names)
                     raise PermissionError(
-                        f"{names} were given where the references were opened, and are never "
-                        "pickled: set credentials in the environment of this process, or open "
-                        "the references in it"
+                        f"{names} are secrets of the process that opened the references, and "
+                        "are never pickled: set credentials in the environment of this "
+                        "process, or open the references in it"
                     )
                 return store
         return FsspecStore.from_url(folder, given, read_only=True)
@@ -185,7 +185,7 @@ class Targets:
         named = [one for one in self._elsewhere if _is_below(place, (one,))]
         if named:
             return self._elsewhere[max(named, key=len)]
-        # An entry without a host names no server.
+        # An entry without a host does not name a server.
         hosts = [one for one in self.allowed or () if _host(one)]
         if _is_below(place, hosts) or self._is_at_home(place):
             return self._options
@@ -193,13 +193,14 @@ class Targets:
         return _Options(self._options.public if home in ("", there) else {})
 
     def _is_at_home(self, place: str) -> bool:
-        """Whether the references came from the server of ``place``, or it is not theirs to name."""
+        """Whether the references came from the server of ``place``, or cannot choose it."""
         home, there = _service(self._home), _service(place)
         if home == there and _host(self._home) == _host(place):
             return True
         if home not in ("", there):
             return False
-        # The server is the service's own or an endpoint of the options; a bucket is not a server.
+        # The server is that of the service, or an endpoint in the options; a bucket is not a
+        # server.
         account = urlsplit(place).netloc.rpartition("@")[2].partition(".")[0]
         is_accounts = "@" not in place or account == self._options.public.get("account_name")
         return there in ("s3", "gs") or (there == "az" and is_accounts)
@@ -220,11 +221,11 @@ class Targets:
 
 
 class _Refused(Exception):
-    """References may not name this."""
+    """References may not name this target."""
 
 
 class _Options:
-    """Storage options, of which the secret ones are never pickled."""
+    """Storage options; the secret ones are never pickled."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.public, hidden = split_secrets(given)
@@ -249,7 +250,7 @@ def _normal(place: str, follow: bool = True) -> str:
 
 
 def _is_ours(place: str) -> bool:
-    """Whether the engine itself reads what `_normal` gives."""
+    """Whether the engine itself reads a result of `_normal`."""
     scheme, found, rest = place.partition("://")
     return not found or (scheme in _SCHEMES and "::" not in rest)
 
@@ -262,7 +263,7 @@ def _is_below(place: str, allowed: Sequence[str]) -> bool:
         folder = f"{one.rstrip('/')}/"
         if place == one:
             return True
-        # What follows a folder that is named must not continue the chain.
+        # The part after an allowed folder must not continue the chain.
         if place.startswith(folder) and not (is_url and "::" in place[len(folder) :]):
             return True
     return False
@@ -273,7 +274,7 @@ def _service(place: str) -> str:
 
 
 def _host(place: str) -> str:
-    """The scheme, host and port of a URL; empty where it has no host."""
+    """The scheme, host and port of a URL; empty if it has no host."""
     scheme, found, rest = place.partition("://")
     host = rest.partition("/")[0].rpartition("@")[2].lower()
     return f"{scheme}://{host}" if found and host else ""

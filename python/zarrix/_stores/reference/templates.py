@@ -1,8 +1,8 @@
-"""What stands in braces in kerchunk's references of version 1, without running anything.
+"""Templates in braces in kerchunk references of version 1, evaluated without executing code.
 
-The specification uses Jinja2. Here is what it asks of it: names of templates, templates that are
-called with words, and whole numbers with ``+ - * // %``. Everything else is refused, and so is a
-document of which the templates make more than fits.
+The specification uses Jinja2. This module implements the required subset: names of templates,
+templates that are called with words, and integers with ``+ - * // %``. Everything else is an error,
+and so is a document whose templates expand beyond the limits.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-# What one document may stand for; more is a mistake, or meant to fill the memory. Each key or URL
-# that a template makes, and the template itself, has at most so many characters.
+# The limit of the expanded size of a document; more is a mistake, or an attack on the memory. Each
+# key or URL from a template, and each template, has at most this many characters.
 _MOST_GENERATED = 1_000_000
 _MOST_TEXT = 256 << 20
 _LONGEST = 8192
@@ -38,19 +38,19 @@ _MOST_PARSED = 64
 
 
 class Templates:
-    """The templates of one document, and what they may still make of its texts.
+    """The templates of one document, and the remaining limit of expanded characters.
 
     Parameters
     ----------
     templates : object
         The ``templates`` of the document.
     shown : str
-        What errors call the document.
+        The name of the document in errors.
 
     Raises
     ------
     CorruptStoreError
-        They are not names and texts.
+        They are not a mapping of names to texts.
     """
 
     def __init__(self, templates: Any, shown: str) -> None:
@@ -64,14 +64,15 @@ class Templates:
         self._left, self._text_left = _MOST_GENERATED, _MOST_TEXT
 
     def rendered(self, text: str) -> str:
-        """``text`` with what each pair of braces stands for.
+        """Expand each pair of braces in ``text``.
 
         Raises
         ------
         ValueError
-            There is no such name, it is more than names, words and whole numbers, or too long.
+            A name does not exist, an expression is not names, words and integers, or the text is
+            too long.
         """
-        # Most references of a document have one of a few texts.
+        # Cached, because most references of a document have one of a few texts.
         known = self._rendered.get(text)
         if known is None:
             known = self._render(text, {}, self._templates)
@@ -106,7 +107,7 @@ class Templates:
         return "".join(parts)
 
     def _parts(self, text: str) -> list[str | ast.expr]:
-        """The text between braces, and the parsed expressions in them, in turn."""
+        """The text outside braces and the parsed expressions in braces, alternately."""
         known = self._parsed.get(text)
         if known is not None:
             return known
@@ -118,13 +119,13 @@ class Templates:
                 parts.append(piece)
                 continue
             if piece.startswith("-"):
-                # In Jinja2 not a sign, but what takes the blanks before it away.
+                # In Jinja2 this is not a sign: it removes the blanks before it.
                 raise ValueError(f"{text!r}: write a sign as '{{{{ -' or in parentheses")
             try:
                 parts.append(ast.parse(piece.strip(), mode="eval").body)
             except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
                 raise _not_evaluated(piece.strip(), text, error) from None
-        # Trees take a hundred times the memory of their text; those of gen are used again.
+        # Parsed trees take a hundred times the memory of their text; those of gen are reused.
         if len(self._parsed) >= _MOST_PARSED:
             self._parsed = {}
         self._parsed[text] = parts
@@ -143,20 +144,20 @@ class Templates:
                 return _number(_OPERATORS[type(kind)](*sides))
             case ast.Call(func=ast.Name(id=name), args=[], keywords=words):
                 given = {str(word.arg): self._value(word.value, names, templates) for word in words}
-                # No templates within: one that calls itself would never end.
+                # Without templates inside, because one that calls itself would never end.
                 return self._render(templates[name], given, {})
         raise ValueError(
-            f"{ast.unparse(tree)!r} is more than names, words and whole numbers: nothing is run "
-            "here"
+            f"{ast.unparse(tree)!r} is not only names, words and whole numbers; code is not "
+            "executed"
         )
 
     def generated(self, entries: Any) -> Iterator[tuple[str, list[Any]]]:
-        """The keys and references that each entry of ``gen`` stands for.
+        """The keys and references from each entry of ``gen``.
 
         Raises
         ------
         CorruptStoreError
-            An entry is not as the specification has it, or they stand for too many.
+            An entry is invalid, or the entries expand to too many references.
         """
         if not isinstance(entries, list):
             raise CorruptStoreError(f"{self._shown}: gen is {shorten(entries)}")
@@ -174,7 +175,7 @@ class Templates:
             raise CorruptStoreError(f"{self._shown}: {shorten(entry)} of gen: {error}") from None
 
     def _plan(self, entry: Any) -> dict[str, Sequence[Any]]:
-        """What each name of an entry stands for, in turn."""
+        """The values of each name of an entry, in turn."""
         if not isinstance(entry, Mapping) or ("offset" in entry) != ("length" in entry):
             raise TypeError("not an entry with key, url, dimensions, and offset with length")
         if not isinstance(entry["key"], str) or not isinstance(entry["url"], str):

@@ -13,13 +13,13 @@ __all__ = ["ABSStore"]
 class ABSStore(RemoteStore):
     """Keys in a container of Azure Blob Storage, served by the engine.
 
-    What a `RemoteStore` promises holds here: writers that meet lose nothing, and credentials are
+    It has the guarantees of a `RemoteStore`: concurrent writers lose no update, and credentials are
     never shown or pickled.
 
     Parameters
     ----------
     container : str, optional
-        Its name; that of ``client`` when omitted.
+        Name of the container; that of ``client`` when omitted.
     prefix : str
         The directory in the container.
     account_name, account_key : str, optional
@@ -29,12 +29,12 @@ class ABSStore(RemoteStore):
     dimension_separator : {".", "/"}, optional
         Separator in the chunk keys of arrays created here, where they name none.
     client : azure.storage.blob.ContainerClient, optional
-        Says where the container is and how it is asked: with a key, a signature, or anonymously.
+        A client with the URL of the container and the credentials: a key, a signature, or none.
 
     Raises
     ------
     ValueError
-        Nothing names the container, or ``client`` has a credential of another kind.
+        The container has no name, or ``client`` has a credential of another kind.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class ABSStore(RemoteStore):
 
 
 def _of_client(client: Any) -> dict[str, Any]:
-    """The storage options that say what a client of Azure's package says."""
+    """The storage options of a client of Azure's package."""
     address, _, query = client.url.partition("?")
     found: dict[str, Any] = {
         "account_name": client.account_name,

@@ -27,7 +27,7 @@ _VARIABLES = {
     "client_secret": "AZURE_STORAGE_CLIENT_SECRET",
     "tenant_id": "AZURE_STORAGE_TENANT_ID",
 }
-# What a connection string calls the options.
+# The names of options in a connection string.
 _CONNECTION = {
     "AccountName": "account_name",
     "AccountKey": "account_key",
@@ -37,7 +37,7 @@ _CONNECTION = {
 
 
 def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> Address:
-    """Where ``url`` is, and what opens it."""
+    """The location of ``url``, and the options that open it."""
     host, prefix = split(url, names_account=True)
     # abfs://container@account.dfs.core.windows.net/path
     container, at, account = host.partition("@")

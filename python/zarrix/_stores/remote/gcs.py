@@ -21,7 +21,7 @@ _ONLY_FSSPEC = (
 
 
 def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> Address:
-    """Where ``url`` is, and what opens it."""
+    """The location of ``url``, and the options that open it."""
     bucket, prefix = split(url)
     options = Options(given)
     for name in ("project", "access", "consistency", "default_location", "secure_serialize"):
@@ -34,7 +34,8 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
         found["google_base_url"] = endpoint.rstrip("/")
         found["allow_http"] = endpoint.startswith("http://")
         if token in (None, "anon"):
-            # An emulator has no accounts; without a token, writing would ask the machine for one.
+            # An emulator has no accounts; without a token, a write would ask the machine's metadata
+            # server.
             found = {**found, "skip_signature": None, "google_bearer_token": "anonymous"}
     found["timeout"] = options.take("timeout")
     found["max_retries"] = options.take("retries", "max_retries")

@@ -1,7 +1,7 @@
 """Options of HDFS: those of fsspec's file system for it, and Hadoop's environment.
 
-What is missing the engine takes where Hadoop's own clients do: the namenode, high availability and
-Kerberos from the files of ``HADOOP_CONF_DIR``, the user from ``HADOOP_USER_NAME``.
+For missing options, the engine does what Hadoop's clients do: the namenode, high availability and
+Kerberos are in the files of ``HADOOP_CONF_DIR``, and the user is ``HADOOP_USER_NAME``.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from zarrix._stores.remote.options import Address, NeedsFsspec, Options, text
 
 __all__ = ["address"]
 
-# A ticket that is not where libgssapi looks for it is a matter of libhdfs.
+# Only libhdfs supports a ticket in another location than that of libgssapi.
 _ONLY_FSSPEC = ("kerb_ticket",)
 
 
 def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> Address:
-    """Where ``url`` is, and what opens it."""
+    """The location of ``url``, and the options that open it."""
     parts = urlsplit(url)
     if parts.query or parts.fragment:
         raise NeedsFsspec("a query in the URL")
     options = Options(given)
     host, port = options.take("host"), options.take("port")
-    # fsspec's word for what Hadoop's files name.
+    # fsspec's value for the name in Hadoop's files.
     host = parts.hostname or ("" if host in (None, "default") else host)
     port = parts.port or port
     user = unquote(parts.username) if parts.username else None
@@ -52,7 +52,7 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
 
 
 def _locks(bucket: str, environment: Mapping[str, str]) -> str:
-    # As for databases: not a folder that other users can write to.
+    # As for databases, not a folder that other users can write to.
     cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     place = hashlib.blake2b(f"hdfs {bucket}".encode(), digest_size=12)
     return os.path.join(cache, "zarrix", f"{place.hexdigest()}.locks")

@@ -24,7 +24,7 @@ _ONLY_FSSPEC = (
 
 
 def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> Address:
-    """Where ``url`` is, and what opens it."""
+    """The location of ``url``, and the options that open it."""
     parts = urlsplit(url)
     if parts.query or parts.fragment:
         raise NeedsFsspec("a query in the URL")

@@ -1,4 +1,4 @@
-"""What the services' tables have in common: reading options and giving an address."""
+"""Shared parts of the services: reading options, and the resulting location."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = [
 ]
 
 _BUCKET = re.compile(r"[\w.$-]+", re.ASCII)
-# On Azure the account's host may follow the container.
+# On Azure the host of the account may follow the container.
 _CONTAINER = re.compile(r"[\w.$-]+(@[\w.-]+)?", re.ASCII)
 
-# fsspec's caches, event loop and listings, for which the engine has its own; and what its mappings
-# say of themselves.
+# Options of fsspec's caches, event loop and listings, which the engine replaces, and attributes of
+# its mappings.
 WITHOUT_EFFECT = frozenset(
     (
         "asynchronous",
@@ -56,14 +56,14 @@ class NeedsFsspec(Exception):
 
 
 class UnknownOption(Exception):
-    """A name that neither we nor fsspec know, and those that there are."""
+    """A name that neither we nor fsspec know, and the known names."""
 
 
 @dataclass
 class Address:
-    """A service, a bucket in it, a prefix in that, and the service's own options.
+    """A service, a bucket in it, a prefix in the bucket, and the options of the service.
 
-    ``url`` is what a person calls it; there is no credential in it.
+    ``url`` is for messages, and contains no credentials.
     """
 
     service: str
@@ -75,14 +75,14 @@ class Address:
 
 
 class Options:
-    """Storage options from which one after the other is taken; what is left has no meaning."""
+    """Storage options, which are taken one after the other; those left over are unknown."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._left = {name: value for name, value in given.items() if value is not None}
         self._known: set[str] = set()
 
     def take(self, *names: str) -> Any:
-        """The value under the first of ``names`` that is given; None if none is."""
+        """The value of the first of ``names`` that was passed; None if there is none."""
         self._known.update(names)
         found = [self._left.pop(name) for name in names if name in self._left]
         return found[0] if found else None
@@ -109,7 +109,7 @@ class Options:
             if name in WITHOUT_EFFECT:
                 continue
             if name in known:
-                # What is given as its default asks for nothing.
+                # An option with its default value has no effect.
                 if value in (False, {}, ()):
                     continue
                 raise NeedsFsspec(f"{within}{name}")
@@ -124,14 +124,14 @@ def split(url: str, names_account: bool = False) -> tuple[str, str]:
             f"{public_url(url)!r} names no bucket; it looks like 's3://bucket/data.zarr'"
         )
     if not (_CONTAINER if names_account else _BUCKET).fullmatch(bucket):
-        # It becomes part of a host, which it must not be able to replace.
+        # The bucket becomes part of a host name, and must not be able to replace the host.
         raise ValueError(
-            f"{public_url(url)!r} names no bucket: one has letters, digits, '.', '-' and '_', and "
-            "credentials are given in storage_options="
+            f"{public_url(url)!r} names no bucket: its characters are letters, digits, '.', '-' "
+            "and '_'; pass credentials in storage_options="
         )
     return bucket, prefix.strip("/")
 
 
 def text(value: Any) -> str:
-    """A value as the engine spells it."""
+    """A value in the spelling of the engine."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -14,7 +14,7 @@ __all__ = ["address"]
 
 _ONLY_FSSPEC = ("session", "version_aware", "s3_additional_kwargs")
 
-# AWS' variables that are options of the engine by the same name in lower case.
+# Environment variables of AWS that are options of the engine, in lower case.
 _ENVIRONMENT = (
     "AWS_ROLE_ARN",
     "AWS_ROLE_SESSION_NAME",
@@ -27,7 +27,7 @@ _ENVIRONMENT = (
 
 
 def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> Address:
-    """Where ``url`` is, and what opens it."""
+    """The location of ``url``, and the options that open it."""
     bucket, prefix = split(url)
     options = Options({**_of_fsspec(environment), **given})
     client, config = options.inner("client_kwargs"), options.inner("config_kwargs")
@@ -113,14 +113,16 @@ def _credentials(key: Any, secret: Any, token: Any) -> dict[str, Any]:
 
 
 def _of_fsspec(environment: Mapping[str, str]) -> dict[str, Any]:
-    """What fsspec takes from variables such as FSSPEC_S3_ENDPOINT_URL."""
+    """The options that fsspec takes from variables such as FSSPEC_S3_ENDPOINT_URL."""
     start, words = "FSSPEC_S3_", {"true": True, "false": False}
     named = {name: value for name, value in environment.items() if name.startswith(start)}
     return {name[len(start) :].lower(): words.get(v.lower(), v) for name, v in named.items()}
 
 
 def _profile(name: str | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """What AWS' two files say under a profile; ``named`` is set where one was asked for."""
+    """The values of a profile in the two files of AWS; ``named`` is true if the user asked for
+    a profile.
+    """
     named = name or environment.get("AWS_PROFILE")
     name = named or environment.get("AWS_DEFAULT_PROFILE") or "default"
     found: dict[str, str] = {"named": name} if named else {}

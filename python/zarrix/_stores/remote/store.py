@@ -1,12 +1,12 @@
-"""Stores on servers: URLs and what fsspec calls their storage options become engine stores.
+"""Stores on servers: URLs and fsspec's storage options become engine stores.
 
 A URL is split into a service, a bucket and a prefix; options and the environment become the
-service's own options (`_s3`, `_gcs`, `_azure`, `_http`, `_hdfs`). Options
-that only fsspec can honour send the URL there; names that nobody knows are refused.
+service's own options (`_s3`, `_gcs`, `_azure`, `_http`, `_hdfs`). With an option that only fsspec
+supports, fsspec serves the URL. An unknown name is an error.
 
-Credentials are in the options of the engine store and in `Secrets`: what a store shows and pickles
-is its URL and the public options. Unpickled in another process, it takes credentials from the
-environment, or says that there are none.
+Credentials are in the options of the engine store and in `Secrets`; a store shows and pickles only
+its URL and the public options. Unpickled in another process, it takes credentials from the
+environment, or raises an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 __all__ = ["NeedsFsspec", "RemoteStore", "RemoteZipStore", "of_filesystem", "of_url", "service_of"]
 
 _Translate = Callable[[str, Mapping[str, Any], Mapping[str, str]], Address]
-# By scheme: the service, and what reads its addresses and options.
+# By scheme: the service, and the function that parses its URLs and options.
 _SERVICES: dict[str, tuple[str, _Translate]] = {
     "s3": ("s3", s3.address),
     "s3a": ("s3", s3.address),
@@ -41,7 +41,7 @@ _SERVICES: dict[str, tuple[str, _Translate]] = {
     "hdfs": ("hdfs", hdfs.address),
 }
 
-# fsspec's file systems whose options are ours, too, by package and class.
+# fsspec's file systems whose options are also ours, by package and class.
 _FILE_SYSTEMS = {
     "s3fs.S3FileSystem": "s3",
     "gcsfs.GCSFileSystem": "gs",
@@ -51,7 +51,7 @@ _FILE_SYSTEMS = {
 
 
 def service_of(scheme: str) -> str:
-    """The service that a scheme means; empty where the engine has none for it."""
+    """The service of a scheme; empty if the engine has none."""
     return _SERVICES[scheme][0] if scheme in _SERVICES else ""
 
 
@@ -65,14 +65,14 @@ def _cache_bytes(given: Any) -> str:
     return str(operator.index(given))
 
 
-# Options of all services, which are ours: a folder for answers, and the most that it may take.
+# Our options of all services: a folder that caches answers, and its maximum size.
 _CACHE: dict[str, Callable[[Any], str]] = {"cache": _cache_folder, "cache_bytes": _cache_bytes}
 
 
 def of_url(url: str, storage_options: Mapping[str, Any] | None) -> RemoteStore | None:
-    """The store at ``url``; in a zip archive where it ends so, or begins with ``zip::``.
+    """The store at ``url``; a zip archive if it ends like one, or begins with ``zip::``.
 
-    None for chains, and for options that only fsspec understands.
+    None for chains, and for options that only fsspec supports.
     """
     address = url.removeprefix("zip::")
     if "::" in address:
@@ -85,7 +85,7 @@ def of_url(url: str, storage_options: Mapping[str, Any] | None) -> RemoteStore |
 
 
 def of_filesystem(fs: Any, root: str) -> RemoteStore | None:
-    """The engine's store for a path of one of fsspec's file systems, if it understands that."""
+    """The engine's store for a path of one of fsspec's file systems, if it supports it."""
     scheme = _FILE_SYSTEMS.get(f"{type(fs).__module__.partition('.')[0]}.{type(fs).__name__}")
     given: Any = getattr(fs, "storage_args", None)
     if scheme is None or given:
@@ -93,7 +93,7 @@ def of_filesystem(fs: Any, root: str) -> RemoteStore | None:
     try:
         return RemoteStore(root if "://" in root else f"{scheme}://{root}", fs.storage_options)
     except (NeedsFsspec, ValueError, PermissionError):
-        # It works with fsspec, or says there what is wrong.
+        # fsspec serves it, or raises the error.
         return None
 
 
@@ -101,8 +101,8 @@ class RemoteStore(EngineStore):
     """Keys in a bucket (S3, Google Cloud Storage, Azure), on HDFS, or on a web server.
 
     Any number of threads and processes may read and write, in forked children too. Web servers are
-    read-only. Requests that fail for a transient reason are retried; a value that is not there is
-    absent, and any other refusal of a server is an error. Credentials are never shown or pickled.
+    read-only. Transient failures are retried. A missing value is absent, and every other failure is
+    an error. Credentials are never shown or pickled.
 
     Parameters
     ----------
@@ -110,21 +110,21 @@ class RemoteStore(EngineStore):
         ``s3://bucket/path``, ``gs://``, ``az://``, ``abfs://``, ``hdfs://namenode:port/path``,
         ``http://`` or ``https://``.
     storage_options : mapping, optional
-        As fsspec's file system of the scheme takes them: ``anon``, ``key``, ``secret``, ``token``,
-        ``endpoint_url``, ``client_kwargs``, ...; those of the environment where they are missing.
-        ``timeout`` is how many seconds a request goes on being repeated, 60 by default. ``cache``
-        is a local folder for what was read, which any number of processes may share, and
-        ``cache_bytes`` the most that it takes, about, 10 GiB by default: the server is asked each
-        time whether it still has what is kept there, and what has changed is never read from it.
+        Options of fsspec's file system of the scheme: ``anon``, ``key``, ``secret``, ``token``,
+        ``endpoint_url``, ``client_kwargs``, ...; missing ones come from the environment.
+        ``timeout`` is for how many seconds a request is retried, 60 by default. ``cache`` is a
+        local folder that caches what was read, and that any number of processes may share;
+        ``cache_bytes`` is its approximate maximum size, 10 GiB by default. Each use asks the server
+        whether the cached value is current, so that stale data is never read.
     read_only : bool
         Refuse changes, in the store and in all that is opened from it.
 
     Raises
     ------
     ValueError
-        The URL has no bucket, or an option has a name or value that nobody understands.
+        The URL has no bucket, or an option has an unknown name or an invalid value.
     NeedsFsspec
-        An option is one that only fsspec understands.
+        Only fsspec supports one of the options.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class RemoteStore(EngineStore):
     ) -> None:
         self._options, hidden = split_secrets(storage_options or {})
         if "@" in urlsplit(url).netloc and not url.startswith("hdfs"):
-            # A password before the host; HDFS has users and no passwords.
+            # A password before the host; HDFS has users, but no passwords.
             hidden["url"] = url
         self._credentials = Secrets(hidden)
         self._listable = not url.startswith("http")
@@ -160,13 +160,13 @@ class RemoteStore(EngineStore):
 
     @property
     def address(self) -> Address:
-        """Where the store is and all that opens it, credentials too."""
+        """The location of the store and all options, including credentials."""
         options = merge_secrets(self._options, self._credentials.options)
         there = _address(options.pop("url", self.url), options)
         if self._credentials.are_elsewhere and not there.has_credentials:
             raise PermissionError(
-                f"the credentials for {self.url} were in storage_options, which are never pickled: "
-                "give them to this process in its environment, or open the URL in it"
+                f"the credentials for {self.url} were in storage_options, which are never "
+                "pickled: put them into the environment of this process, or open the URL in it"
             )
         return there
 
@@ -176,20 +176,19 @@ class RemoteStore(EngineStore):
 
     def _forbid_changes(self) -> None:
         if self.url.startswith("http"):
-            raise ReadOnlyError(f"{self.url}: web servers are only read")
+            raise ReadOnlyError(f"{self.url}: web servers are read-only")
         super()._forbid_changes()
 
     @property
     def cache_counts(self) -> dict[str, int] | None:
-        """What the cache of answers has done for this process; None where there is none.
+        """Counters of the cache of server answers in this process; None if there is no cache.
 
         Returns
         -------
         dict of int
-            ``hits`` (answers that the server confirmed), ``misses``, ``changed`` (kept answers
-            that were no longer what is stored), ``damaged`` and ``evicted`` entries, and
-            ``saved_bytes``, which did not have to be sent again. Of all stores of this bucket and
-            these options.
+            ``hits`` (answers that the server confirmed), ``misses``, ``changed`` (cached answers
+            that were stale), ``damaged`` and ``evicted`` entries, and ``saved_bytes``, which were
+            not sent again; for all stores of this bucket with these options.
         """
         return self._engine.cache_counts if isinstance(self._engine, _engine.ObjectStore) else None
 
@@ -208,7 +207,7 @@ class RemoteZipStore(RemoteStore):
     Parameters
     ----------
     url : str
-        Of the archive, by a scheme of `RemoteStore`.
+        URL of the archive, with a scheme of `RemoteStore`.
     storage_options : mapping, optional
         As for `RemoteStore`.
 
@@ -217,7 +216,7 @@ class RemoteZipStore(RemoteStore):
     FileNotFoundError
         Nothing is stored there.
     CorruptStoreError
-        It is no zip archive, or its directory is damaged.
+        It is not a zip archive, or its directory is damaged.
 
     Examples
     --------
