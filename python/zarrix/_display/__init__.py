@@ -1,4 +1,4 @@
-"""What a person sees: info, trees, HTML, progress bars."""
+"""Output for people: info, trees, HTML, progress bars."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""What arrays and groups look like in a notebook: the report, the tree and the chunk grid as HTML.
+"""HTML for notebooks: the info report, the tree and the chunk grid.
 
-The HTML carries its own style, in ``currentColor`` with opacities: one drawing for light and dark.
-Apart from the text, and imported where it is asked for: opening an array draws nothing.
+The HTML has its own style, in ``currentColor`` with opacities, so that one drawing is for light and
+dark. It is imported on use, because opening an array draws nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def tree_html(tree: TreeViewer) -> str:
 
 
 def array_html(items: InfoItems, shape: Sequence[int], grid: Sequence[AxisGrid]) -> str:
-    """An array as a table of ``items`` beside a drawing of its chunk grid."""
+    """An array as a table of ``items`` next to a drawing of its chunk grid."""
     return (
         '<div style="display: flex; gap: 1.5em; align-items: center">'
         f"{info_table(items)}{chunk_grid_svg(shape, grid)}</div>"
@@ -64,9 +64,9 @@ _SHEET_STEP = 7.0
 
 
 def chunk_grid_svg(shape: Sequence[int], grid: Sequence[AxisGrid]) -> str:
-    """The last two axes and their chunks, true to proportion; further axes are sheets behind.
+    """The last two axes and their chunks, to scale; further axes are sheets behind.
 
-    Where an axis has more chunks than can be told apart, evenly thinned lines stand for them.
+    If an axis has more chunks than can be distinguished, only some lines are drawn.
     """
     if 0 in shape:
         return ""
@@ -110,7 +110,7 @@ def _rectangle(x: float, y: float, width: float, height: float) -> str:
 
 
 def _line_positions(size: int, axis: AxisGrid) -> list[float]:
-    """Where chunks meet along an axis, as fractions of it."""
+    """The chunk boundaries along an axis, as fractions of it."""
     count = axis.count(size) - 1
     step = -(-count // _MOST_LINES) or 1
     return [axis.chunk(k).begin / size for k in range(step, count + 1, step)]

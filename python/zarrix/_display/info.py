@@ -23,7 +23,7 @@ _WIDTH = 100
 
 
 def array_items(array: Any) -> InfoItems:
-    """The rows of an array's report; ``Name`` only where it has one."""
+    """The rows of an array's report; ``Name`` only if it has one."""
     nbytes, stored = array.nbytes, int(array.nbytes_stored)
     rows: list[tuple[str, Any] | None] = [
         ("Name", array.name) if array.name is not None else None,
@@ -91,7 +91,7 @@ def _store_rows(node: Any) -> InfoItems:
 
 
 def _not_native(array: Any) -> tuple[str, str] | None:
-    """Which codecs the engine has to call Python for: reading them costs much more."""
+    """The codecs that the engine calls in Python, which are much slower."""
     foreign = set(array._metadata.foreign_codecs)
     codecs = [*(array.filters or ()), array.serializer, *array.compressors]
     names = [type(codec).__name__ for codec in codecs if codec and _codec_id(codec) in foreign]
@@ -100,7 +100,7 @@ def _not_native(array: Any) -> tuple[str, str] | None:
 
 
 def _codec_id(codec: Any) -> str:
-    """What numcodecs calls a codec of either format."""
+    """The numcodecs name of a codec of either format."""
     return str(getattr(codec, "codec_id", "") or codec.name.removeprefix("numcodecs."))
 
 

@@ -1,4 +1,4 @@
-"""Short texts that say what an object is: its label in a tree, its type, its size in bytes."""
+"""Short texts that describe an object: its label in a tree, its type, its size in bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["byte_count", "label_of", "type_name"]
 
 
 def byte_count(size: int) -> str:
-    """``size`` as the info report prints it: exact, and rounded where that is easier to read."""
+    """``size`` for the info report: exact, and rounded if that is easier to read."""
     return f"{size} ({human_readable_size(size)})" if size > 2**10 else str(size)
 
 
@@ -21,7 +21,9 @@ def type_name(obj: Any) -> str:
 
 
 def label_of(node: Any) -> str:
-    """Name of a node in a tree; of an array with shape and dtype, of a broken one with why."""
+    """Label of a node in a tree; with shape and dtype for an array, with the reason for a
+    broken node.
+    """
     if isinstance(node, BrokenMember):
         return node.label
     name = node.name.split("/")[-1] if node.name else ""

@@ -1,7 +1,7 @@
-"""Text for people: names that cannot forge a line, numbers with their noun.
+"""Printable text: names that cannot forge a line, numbers with their noun.
 
-Names come from stores, and a store may be anyone's. On a terminal an escape sequence in a name
-moves the cursor, and a line break in one begins a line that the program did not write.
+Names come from stores, which may be untrusted. On a terminal, an escape sequence in a name moves
+the cursor, and a line break in a name begins a line that the program did not write.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Iterable
 
 __all__ = ["counted", "lines", "printable"]
 
-# Control characters, line and paragraph separators, marks that turn the direction of text, and
-# the halves of surrogate pairs by which Python spells bytes of file names that are not UTF-8.
+# Control characters, line and paragraph separators, marks that change the direction of text, and
+# the surrogates with which Python represents bytes of file names that are not UTF-8.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
 
 def printable(text: str) -> str:
-    r"""``text`` on one line of a terminal: what could steer it is spelled as in a Python literal.
+    r"""``text`` on one line of a terminal: control characters are escaped as in a Python literal.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far a long call has come: told to a function, or drawn as a bar on standard error."""
+"""Progress of a long call: reported to a function, or drawn as a bar on standard error."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Callable
 __all__ = ["Progress", "end_bar", "phase"]
 
 Progress = Callable[[int, int], object]
-"""Is told how many are done, and of how many."""
+"""Gets the number of finished items, and the total."""
 
-# A terminal that is drawn on for every chunk takes more time than the chunks.
+# Drawing on a terminal for every chunk would take more time than the chunks.
 _LEAST_SECONDS = 0.05
 _WIDTH = 30
 
-# Whether the cursor stands behind a bar that has not come to its end.
+# Whether the cursor is after an unfinished bar.
 _unfinished = False
 
 
 def _bar_of(noun: str) -> Progress:
-    """Draws a bar of ``noun``, as wide as the terminal lets it, with a new line at its end."""
+    """Draws a bar of ``noun``, as wide as the terminal, with a new line at its end."""
 
     ended, drawn = False, 0.0
 
@@ -34,7 +34,7 @@ def _bar_of(noun: str) -> Progress:
         drawn, ended = now, done >= total
         _unfinished = not ended
         said = f"{done:,} of {total:,} {noun}"
-        # What reaches the last column begins a new line.
+        # Text in the last column would begin a new line.
         width = min(_WIDTH, _columns() - len(said) - 4)
         full = round(done / total * width) if total else width
         bar = f"[{'#' * full}{'-' * (width - full)}] " if width > 0 else ""
@@ -44,7 +44,7 @@ def _bar_of(noun: str) -> Progress:
 
 
 def _columns() -> int:
-    """The width of the terminal that bars are drawn on; standard output may be elsewhere."""
+    """The width of the terminal for bars; standard output may be redirected."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns
     except (OSError, ValueError):
@@ -55,7 +55,7 @@ def _columns() -> int:
 
 
 def end_bar() -> None:
-    """Begin a new line behind a bar that stopped in the middle."""
+    """Begin a new line after an unfinished bar."""
     global _unfinished
     if _unfinished:
         _unfinished = False
@@ -63,11 +63,11 @@ def end_bar() -> None:
 
 
 def phase(progress: bool | Progress, noun: str) -> Progress:
-    """What a call's ``progress=`` is told of one of its phases; nothing where it is false."""
+    """The reporter of a phase for a call's ``progress=``; it reports nothing if that is false."""
     if progress is True:
         return _bar_of(noun)
     return progress or _untold
 
 
 def _untold(done: int, total: int) -> None:
-    """What is told where no progress is wanted."""
+    """The reporter for calls without progress."""

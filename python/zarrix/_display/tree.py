@@ -56,13 +56,13 @@ class TreeViewer:
         return lines([label_of(self.group), *shown])
 
     def listed_once(self) -> AbstractContextManager[Any]:
-        """For the time of a walk, where the group is one of ours."""
+        """During a walk, if the group is ours."""
         once = getattr(getattr(self.group, "store", None), "listed_once", nullcontext)
         found: AbstractContextManager[Any] = once()
         return found
 
     def children(self, node: Any, depth: int) -> list[Any]:
-        """What is shown below ``node``, which is so far down."""
+        """The lines below ``node`` at this depth."""
         is_leaf = hasattr(node, "shape") or not hasattr(node, "keys")
         if is_leaf or (self.level is not None and depth >= self.level):
             return []
@@ -70,7 +70,7 @@ class TreeViewer:
         if callable(shown):
             return list(shown())
         members = getattr(node, "members", None)
-        # One look at all of them, where a group offers that.
+        # All members by one request, if the group supports it.
         return [one for _, one in members()] if callable(members) else [node[n] for n in node]
 
     def _repr_html_(self) -> str:

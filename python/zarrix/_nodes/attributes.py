@@ -1,8 +1,9 @@
 """User attributes of one array or group: a mapping of names to JSON values.
 
-Every change is a locked read-merge-write of the document, so two writers of different attributes
-both keep theirs, from any threads and processes of a machine. What was written is parsed again
-before it is remembered: an attribute reads the same before and after reopening (a tuple is a list).
+Every change is a locked read-merge-write of the document, so that two writers of different
+attributes lose no update, in any threads and processes of a machine. A written document is parsed
+again before it is cached: an attribute reads the same before and after reopening (a tuple is a
+list).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["Attributes", "require_json"]
 
 
 class Attributes(MutableMapping[str, Any]):
-    """The attributes of an array or group; get it as ``.attrs``, do not make one.
+    """The attributes of an array or group, available as ``.attrs``.
 
     Changes are stored at once and merged per name with those of other writers.
 
@@ -35,15 +36,15 @@ class Attributes(MutableMapping[str, Any]):
     ----------
     store : Store
     key : str
-        Key of the JSON document that holds them: all of a ``.zattrs``, a part of a ``zarr.json``.
+        Key of the JSON document: the complete ``.zattrs``, or a part of ``zarr.json``.
     read_only : bool
         Refuse every change.
     cache : bool
-        Read the document once and remember it; ``refresh()`` reads it again.
+        Read the document once and cache it; ``refresh()`` reads it again.
     synchronizer : mapping of key to lock, optional
         Its lock is held during changes, in addition to the store's own.
     cached_dict : dict, optional
-        The attributes, where the caller has read them already.
+        The attributes, if the caller has read them already.
 
     Raises
     ------
@@ -56,7 +57,7 @@ class Attributes(MutableMapping[str, Any]):
 
     Notes
     -----
-    NumPy's numbers are stored as Python's, and arrays of them as lists.
+    NumPy numbers are stored as Python numbers, and arrays of them as lists.
 
     References
     ----------
@@ -86,7 +87,7 @@ class Attributes(MutableMapping[str, Any]):
     ) -> None:
         self.store: Store = store if isinstance(store, Store) else as_store(store)
         self.key = key
-        # In v3 they are a member of the node's document, which is kept around them.
+        # In v3 they are a member of the node's document; its other members are kept.
         self._inside = key == ZARR_JSON or key.endswith(f"/{ZARR_JSON}")
         self.read_only = read_only
         self.cache = cache
@@ -104,7 +105,8 @@ class Attributes(MutableMapping[str, Any]):
         cache: bool = True,
         synchronizer: Any = None,
     ) -> Attributes:
-        """The attributes of the node at ``path``: v2 has a document for them, v3 has one for all.
+        """The attributes of the node at ``path``: v2 has a separate document, v3 one document for
+        all metadata.
 
         The other parameters are those of the class.
 
@@ -158,7 +160,7 @@ class Attributes(MutableMapping[str, Any]):
         return dict(self._current())
 
     def refresh(self) -> None:
-        """Forget what is cached and read the document again.
+        """Drop the cached attributes and read the document again.
 
         Examples
         --------
@@ -379,12 +381,14 @@ def _name(key: Any) -> str:
 
 
 def require_json(attributes: Mapping[str, Any] | None) -> None:
-    """Raise ``TypeError`` unless JSON has a form for all of it: before anything is stored."""
+    """Raise ``TypeError`` if JSON cannot represent a value, before anything is stored."""
     _as_json(dict(attributes or {}))
 
 
 def _as_json(attributes: dict[str, Any]) -> dict[str, Any]:
-    """``attributes`` with NumPy numbers as Python ones; an error names what JSON cannot hold."""
+    """``attributes`` with NumPy numbers as Python numbers; an error names a value that JSON
+    cannot represent.
+    """
     return {name: _plain(value, f"attribute {name!r}") for name, value in attributes.items()}
 
 
@@ -410,7 +414,7 @@ def _plain(value: Any, where: str) -> Any:
 
 
 def _way_out(value: Any) -> str:
-    """What to store instead of a value that JSON has no form for."""
+    """What to store instead of a value that JSON cannot represent."""
     kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
     if isinstance(value, bytes | bytearray | memoryview) or kind == "S":
         return "; store text: value.decode() for text in bytes, or base64"

@@ -1,7 +1,8 @@
-"""Members of a group that cannot be opened: one of them does not hide the others.
+"""Members of a group that cannot be opened do not hide the others.
 
-Its metadata may be damaged, name a codec that is not installed, or hold pickled objects. Listings
-go on with the other members and warn of it by name; trees show it; to ask for it is an error.
+The metadata of a member may be damaged, name a codec that is not installed, or need pickles.
+Listings contain the other members, and warn of this one by name. Trees show it. Opening it is an
+error.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from zarrix._runtime.caller import warn_caller
 __all__ = ["CANNOT_OPEN", "BrokenMember", "warn_of"]
 
 CANNOT_OPEN = (ZarrixError, PermissionError, IsADirectoryError, ImportError)
-"""What opening one member raises for reasons of its own: no error of a server is among them."""
+"""Errors of opening one member that are caused by that member, and not by the server."""
 
 _MOST_CHARACTERS = 160
 
@@ -25,7 +26,7 @@ class BrokenMember:
     name : str
         Path with a leading slash.
     reason : Exception
-        What opening it raised.
+        The error from opening it.
     """
 
     def __init__(self, name: str, reason: Exception) -> None:
@@ -34,7 +35,7 @@ class BrokenMember:
 
     @property
     def label(self) -> str:
-        """Its name, and why it cannot be opened, on one line."""
+        """Its name and the reason why it cannot be opened, on one line."""
         text = " ".join(str(self.reason).split())
         if len(text) > _MOST_CHARACTERS:
             text = f"{text[: _MOST_CHARACTERS - 3]}..."
@@ -42,7 +43,7 @@ class BrokenMember:
 
 
 def warn_of(name: str, reason: Exception) -> None:
-    """Warn, at the line that lists, of a member that is left out."""
+    """Warn, at the caller's line, of a member that is left out."""
     warn_caller(
         f"the member {name!r} cannot be opened and is left out: {reason}", BrokenMemberWarning
     )

@@ -1,10 +1,10 @@
-"""Consolidated metadata in stores: making it, opening by it, and updating it.
+"""Consolidated metadata in stores: creating it, opening through it, and updating it.
 
-Every change of metadata that is made through zarrix ends in `update_consolidated`, which brings the
-consolidated documents of the groups above up to date under their locks; so it is correct unless
-another program changed something. `ConsolidatedStore` serves metadata from it. Where the store is
-local that is checked: what differs from what is stored is warned of, once, and the stored document
-is served. Elsewhere a check would cost what consolidated metadata saves.
+Every change of metadata through zarrix ends in `update_consolidated`, which updates the
+consolidated documents of the groups above under their locks. Therefore consolidated metadata is
+stale only if another program changed something. `ConsolidatedStore` serves metadata from it. In a
+local store it checks the stored documents, warns once of a difference, and serves the stored
+document. In other stores a check would cost as much as consolidated metadata saves.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _SERVED = DOCUMENTS - {ZMETADATA}
 
 
 def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -> Documents:
-    """The documents of the node at ``path``, and of all below, by key relative to ``root``.
+    """The documents of the node at ``path`` and of all nodes below, by key relative to ``root``.
 
-    Level by level, so that a store that is far away is asked for all of a level at once.
+    Level by level, so that one request to a remote store covers a level.
     """
     found: Documents = {}
     start = len(root) + 1 if root else 0
@@ -86,7 +86,8 @@ def _without_members(document: Any) -> Any:
 def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
     """Write the consolidated metadata of the group at ``path``; in v2 under the name ``key``.
 
-    The documents are read under the lock of what is written, so that no change gets lost between.
+    The documents are read under the lock of the consolidated document, so that no change is lost in
+    between.
     """
     place = key_of(path, key if zarr_format == 2 else ZARR_JSON)
 
@@ -114,21 +115,21 @@ def _parse(document: Any, zarr_format: int, where: str) -> Documents | None:
 
 
 def update_consolidated(store: Store, path: str, zarr_format: int, *, deep: bool = False) -> None:
-    """Bring consolidated metadata above ``path`` up to date after a change of that node.
+    """Update consolidated metadata above ``path`` after a change of that node.
 
     Parameters
     ----------
     store : Store
     path : str
-        Of the node that was created, changed or removed.
+        Path of the node that was created, changed or removed.
     zarr_format : 2 or 3
     deep : bool
-        Everything below it changed too, as when it is moved.
+        Whether everything below it changed, too, as after a move.
     """
     names = path.split("/") if path else []
     roots = ["/".join(names[:depth]) for depth in range(len(names) + 1)]
     if zarr_format == 3:
-        # A group's own document does not hold itself.
+        # The document of a group does not contain itself.
         roots.pop()
     name = CONSOLIDATED_DOCUMENT[zarr_format]
     documents = store.getitems([key_of(root, name) for root in roots])
@@ -170,12 +171,12 @@ def _resynced(
 
 @dataclass(frozen=True)
 class ConsolidatedMetadata:
-    """What is stored about the members of a group together with it.
+    """The metadata of the members of a group that is stored in the group.
 
     Attributes
     ----------
     metadata : dict of str to ArrayMetadata or GroupMetadata
-        Of its direct members, by name; those of groups have such metadata of their own.
+        Metadata of its direct members, by name; groups have their own consolidated metadata.
 
     Examples
     --------
@@ -283,9 +284,9 @@ def _as_objects(documents: Documents, zarr_format: int) -> ConsolidatedMetadata:
 
 
 class ConsolidatedStore(Store):
-    """A store whose metadata is read from the consolidated metadata of one of its groups.
+    """A store that reads metadata from the consolidated metadata of one of its groups.
 
-    Everything else, and every change, goes to the store behind it.
+    All other reads, and all changes, go to the wrapped store.
 
     Parameters
     ----------
@@ -315,7 +316,7 @@ class ConsolidatedStore(Store):
             self.path = root
 
     def vouching_for(self, key: str) -> str | None:
-        """Where the metadata that is served comes from, where it is all that there is of a node."""
+        """The key of the consolidated metadata, if a node has no other metadata."""
         if self._is_near and key in self._store:
             return None
         return self.engine_path(self._place)
@@ -324,16 +325,16 @@ class ConsolidatedStore(Store):
         return self._store._engine
 
     def engine_path(self, path: str) -> str:
-        """``path`` as the engine store spells it."""
+        """``path`` in the spelling of the engine store."""
         return self._store.engine_path(path)
 
     @property
     def root(self) -> str:
-        """Path of the group whose consolidated metadata is served."""
+        """Path of the group with the consolidated metadata."""
         return self._root
 
     def documents(self) -> Documents:
-        """The documents that are served, by key relative to the group."""
+        """The consolidated documents, by key relative to the group."""
         start = len(self._root) + 1 if self._root else 0
         return {key[start:]: json_loads(one) for key, one in self._documents.items()}
 
@@ -357,9 +358,9 @@ class ConsolidatedStore(Store):
 
     @cached_property
     def _is_alone(self) -> bool:
-        """Whether this is a copy without the documents that it was made of, chunks being there.
+        """Whether this is a copy with chunks, but without the separate documents.
 
-        Where no chunk is there either, the members may as well have been deleted.
+        If there are no chunks either, the members may have been deleted.
         """
         start = f"{self._root}/" if self._root else ""
         own = {f"{start}{name}" for names in DOCUMENTS_OF_A_NODE.values() for name in names}
@@ -374,8 +375,8 @@ class ConsolidatedStore(Store):
         if not self._warned:
             self._warned = True
             warnings.warn(
-                f"the consolidated metadata of {self._store!r} is stale: {key!r} is another now. "
-                "What is stored is used; write it anew with consolidate_metadata()",
+                f"the consolidated metadata of {self._store!r} is stale: {key!r} has changed. "
+                "The stored document is used; run consolidate_metadata() again",
                 StaleMetadataWarning,
                 stacklevel=4,
             )
@@ -410,7 +411,7 @@ class ConsolidatedStore(Store):
     def update_value(
         self, key: str, change: Callable[[bytes | None], bytes | None]
     ) -> bytes | None:
-        """Replace the value of ``key`` by ``change(old)``, in the store behind."""
+        """Replace the value of ``key`` by ``change(old)``, in the wrapped store."""
         stored = self._store.update_value(key, change)
         self._remember(key, stored)
         return stored
@@ -437,7 +438,7 @@ class ConsolidatedStore(Store):
             self._documents[dst_path + key[len(src_path) :]] = self._documents.pop(key)
 
     def close(self) -> None:
-        """Close the store behind."""
+        """Close the wrapped store."""
         self._store.close()
 
     def __eq__(self, other: object) -> bool:

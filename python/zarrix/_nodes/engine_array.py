@@ -1,4 +1,6 @@
-"""The engine's handle of an array, made in one place for reads, writes, creation and migration."""
+"""The engine's handle of an array, created in one place for reads, writes, creation and
+migration.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def engine_array(
     Parameters
     ----------
     chunks : Store
-        Of the chunks; messages about them begin with it and the path.
+        The store of the chunks; messages about chunks begin with it and the path.
     path : str
         Of the array; empty for the root.
     metadata : ArrayMetadata

@@ -1,4 +1,4 @@
-"""The node that is to be opened, by file mode; what is in its way is an error."""
+"""The node to open, by file mode; any obstacle is an error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ARTICLE = {"array": "an array", "group": "a group"}
 
 
 def check_mode(mode: Any) -> None:
-    """Refuse a mode that does not exist."""
+    """Raise an error for an unknown mode."""
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
 
@@ -39,14 +39,14 @@ def existing(
     mode : str
     kind : "array" or "group"
     node : Node, optional
-        What is there, where the caller has looked.
+        The existing node, if the caller has looked already.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        A node of the other kind is there, or any node where ``mode`` only creates.
+        A node of the other kind exists, or any node if ``mode`` only creates.
     ArrayNotFoundError, GroupNotFoundError
-        Nothing is there, and ``mode`` does not create.
+        The node does not exist, and ``mode`` does not create it.
     """
     if mode == "w":
         return None
@@ -68,13 +68,13 @@ def existing(
 
 
 def require(location: Location, kind: Literal["array", "group"]) -> Node:
-    """The array or group that is there; raises as `existing` does."""
+    """The existing array or group; raises the errors of `existing`."""
     node = existing(location, "r", kind)
     assert node is not None
     return node
 
 
 def not_found(location: Location, kind: Literal["array", "group"]) -> Exception:
-    """The error that no such node is stored there."""
+    """The error for a node that does not exist."""
     other = in_other_format(location.store, location.path, location.zarr_format)
     return _NOT_FOUND[kind](f"no {kind} at {location.describe()}{other}")

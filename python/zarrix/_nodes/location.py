@@ -1,7 +1,7 @@
-"""Where a node is: what a call names as store, path and format, resolved once.
+"""The location of a node: the store, path and format of a call, resolved once.
 
-Every public function that takes a store makes one `Location`, and hands it on. What opens and
-creates below takes nothing else, so that a store, a path and a format are looked at once a call.
+Every public function that takes a store creates one `Location` and passes it on. The functions
+below take nothing else, so that store, path and format are resolved once per call.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Location", "in_memory"]
 
 
 class Location(NamedTuple):
-    """A store, a path in it, and the format of the node that is looked for.
+    """A store, a path in it, and the format of the node.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Location(NamedTuple):
     path : str
         Normalized; empty for the root.
     zarr_format : {2, 3} or None
-        None where either is looked for.
+        None for either format.
     chunk_store : Store or None
-        Where chunks are, if not in ``store``.
+        The store of the chunks, if it is not ``store``.
     """
 
     store: Store
@@ -52,9 +52,9 @@ class Location(NamedTuple):
         chunk_options: Mapping[str, Any] | None = None,
         durability: str | None = None,
     ) -> Location:
-        """The location that these arguments of a public function name.
+        """The location for these arguments of a public function.
 
-        A location in the place of a store is returned as it is.
+        A location instead of a store is returned as it is.
         """
         if type(store) is Location:
             return store
@@ -67,11 +67,11 @@ class Location(NamedTuple):
 
     @property
     def chunks(self) -> Store:
-        """The store that holds the chunks."""
+        """The store of the chunks."""
         return self.store if self.chunk_store is None else self.chunk_store
 
     def find(self) -> nodes.Node | None:
-        """What is stored there; None if nothing is."""
+        """The node at the location; None if there is none."""
         return nodes.find(self.store, self.path, self.zarr_format)
 
     def at(self, path: str, zarr_format: Format | None) -> Location:
@@ -84,10 +84,10 @@ class Location(NamedTuple):
         return self.at(self.path, chosen)
 
     def describe(self) -> str:
-        """The place, for messages."""
+        """The location, for messages."""
         return nodes.describe(self.store, self.path)
 
 
 def in_memory(store: Any) -> Any:
-    """``store``, or where an array is that names none: memory, under 2.18's name for it."""
+    """``store``, or by default a store in memory, under 2.18's name for it."""
     return KVStore(MemoryStore()) if store is None else store

@@ -1,4 +1,4 @@
-"""What arrays and groups have in common: the store, and how they were opened."""
+"""Common base of arrays and groups: the store, and how they were opened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Member"]
 
 
 class Member:
-    """A node of a hierarchy, opened; base of arrays and groups."""
+    """An open node of a hierarchy; base of arrays and groups."""
 
     __slots__ = ()
 
@@ -29,12 +29,14 @@ class Member:
 
     @property
     def store(self) -> Store:
-        """The store of metadata and attributes, and of the chunks unless `chunk_store` is."""
+        """The store of metadata and attributes, and also of the chunks unless there is a
+        `chunk_store`.
+        """
         return self._store
 
     @property
     def chunk_store(self) -> Store:
-        """The store that holds the chunks."""
+        """The store of the chunks."""
         return self._store if self._chunk_store is None else self._chunk_store
 
     def _stores(self) -> list[Store]:
@@ -44,17 +46,17 @@ class Member:
 
     @property
     def path(self) -> str:
-        """Where in the store it is, without a leading slash; empty for the root."""
+        """Its path in the store, without a leading slash; empty for the root."""
         return self._path
 
     @property
     def synchronizer(self) -> Any:
-        """What was passed as ``synchronizer``."""
+        """The ``synchronizer`` argument."""
         return self._synchronizer
 
     @property
     def meta_array(self) -> npt.NDArray[Any]:
-        """An empty array of the kind that reads return."""
+        """An empty array of the type that reads return."""
         like = () if self._meta_array is None else self._meta_array
         return np.empty_like(like, shape=())
 

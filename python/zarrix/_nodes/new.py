@@ -1,4 +1,4 @@
-"""Storing a new node: its metadata and attributes, and after a failure neither."""
+"""Storing a new node: its metadata and attributes, or after a failure neither."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def new_node(
     overwrite : bool
         Replace what is there.
     attributes : mapping, optional
-        In v3 they are part of ``metadata`` too.
+        In v3 they are also part of ``metadata``.
     allow_pickle : bool
-        Of an array: whether it may have the codec ``pickle``.
+        Whether an array may have the codec ``pickle``.
     """
     require_json(attributes)
     store, path, _, chunk_store = location

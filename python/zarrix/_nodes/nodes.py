@@ -1,12 +1,13 @@
-"""Nodes of a hierarchy in a store: which keys make one, making one, and clearing the way for one.
+"""Nodes of a hierarchy in a store: finding, creating and deleting them.
 
-A v2 node is an array by its ``.zarray``, a group by its ``.zgroup``; one of v3 says
-in its ``zarr.json`` what it is. Where a place has documents of both, v2 is what it is, as it
-is to zarr 2. All nodes of a hierarchy have one format, that of its root.
+A v2 node is an array if it has a ``.zarray``, and a group if it has a ``.zgroup``; a v3 node has
+its kind in ``zarr.json``. A path with documents of both formats is a v2 node, as it is to zarr 2.
+All nodes of a hierarchy have the format of its root.
 
-Nothing is deleted before what replaces it is known to be valid, and nothing is deleted that is not
-Zarr: a folder that holds anything else is refused with the name of the first such file. Metadata is
-created under its lock, so of two processes that create the same node one gets it and one an error.
+A node is deleted only after its replacement has been checked. Only keys of the Zarr format are
+deleted: a folder with any other file is an error that names the first such file. Metadata is
+created under its lock, so that if two processes create the same node, one succeeds and the other
+gets an error.
 """
 
 from __future__ import annotations
@@ -58,20 +59,20 @@ __all__ = [
 
 _DOCUMENTS = DOCUMENTS | {".DS_Store"}
 _CHUNK_KEY = re.compile(r"(?:.*/)?(?:c[./])?\d+(?:[./]\d+)*|(?:.*/)?c")
-# What killed writers leave, and what `repair` has put aside.
+# Partial files of killed writers, and keys that `repair` has renamed.
 _BESIDE = re.compile(r"\.(?:partial|broken(?:-\d+)?)$")
 
 
-# What makes a node, in the order in which it counts.
+# The documents that make a node, in the order of precedence.
 _MARKS: tuple[tuple[str, Format], ...] = ((ZARRAY, 2), (ZARR_JSON, 3), (ZGROUP, 2))
-# How many members are asked for at once.
+# The number of members in one request.
 _BATCH = 256
 
 
 class Node(NamedTuple):
-    """What is stored at a path: its format, whether it is an "array" or a "group", its document.
+    """The node at a path: its format, its kind ("array" or "group"), and its document.
 
-    Among the members of a group one may be "broken": then the document does not say what it is.
+    A member of a group may be "broken", if its document does not have its kind.
     """
 
     zarr_format: Format
@@ -86,7 +87,7 @@ def _node(store: Store, key: str, mark: str, document: Any) -> Node:
 
 
 def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None:
-    """What is stored at ``path``, in one format or in either; None if nothing is."""
+    """The node at ``path``, of one format or of either; None if there is none."""
     if store.is_remote:
         return find_all(store, [path], zarr_format)[path]
     for mark, its_format in _MARKS:
@@ -101,7 +102,7 @@ def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None
 def find_all(
     store: Store, paths: Iterable[str], zarr_format: int | None = None
 ) -> dict[str, Node | None]:
-    """`find` for many paths; where documents are far away all of them are asked for at once."""
+    """`find` for many paths, by one request to a remote store."""
     wanted = list(paths)
     if not store.is_remote:
         return {path: find(store, path, zarr_format) for path in wanted}
@@ -118,9 +119,9 @@ def find_all(
 
 
 def members(store: Store, path: str, zarr_format: int) -> Iterator[tuple[str, Node]]:
-    """Names directly below ``path``, sorted, and what is stored there.
+    """Names directly below ``path``, sorted, and their nodes.
 
-    Documents are asked for many at once: a store that is far away is not asked name by name.
+    One request covers many documents, so that a remote store is not asked name by name.
     """
     names = store.child_names(path)
     for begin in range(0, len(names), _BATCH):
@@ -136,7 +137,7 @@ def members(store: Store, path: str, zarr_format: int) -> Iterator[tuple[str, No
 
 
 def _member(store: Store, key: str, mark: str, document: Any) -> Node:
-    """The node of a document; "broken" where it does not say what it is or cannot be read."""
+    """The node of a document; "broken" if it has no kind or cannot be read."""
     its_format: Format = 3 if mark == ZARR_JSON else 2
     if document is None:
         return Node(its_format, "broken", b"")
@@ -149,9 +150,9 @@ def _member(store: Store, key: str, mark: str, document: Any) -> Node:
 def arrays_below(
     store: Store, path: str, zarr_format: int, recurse: bool
 ) -> Iterator[tuple[str, Node]]:
-    """Paths of the arrays in a group; with ``recurse`` of those in its groups, too.
+    """Paths of the arrays in a group; with ``recurse``, also those in its groups.
 
-    What is broken is among them: it may be an array.
+    Broken nodes are included, because they may be arrays.
     """
     for name, node in members(store, path, zarr_format):
         below = key_of(path, name)
@@ -166,8 +167,8 @@ def _values(store: Store, keys: Iterable[str]) -> Mapping[str, Any]:
     try:
         return store.getitems(keys)
     except (InvalidKeyError, MetadataError, PermissionError, IsADirectoryError):
-        # A name that no key may have, made by another program, or one document that cannot be
-        # read: the others are there all the same.
+        # An invalid name from another program, or one document that cannot be read, does not affect
+        # the others.
         found: dict[str, Any] = {}
         for key in keys:
             try:
@@ -187,13 +188,13 @@ def has_array(store: Store, path: str, zarr_format: int | None = None) -> bool:
 
 
 def has_group(store: Store, path: str, zarr_format: int | None = None) -> bool:
-    """Whether a group is stored at ``path``, and no array."""
+    """Whether a group, and not an array, is stored at ``path``."""
     node = find(store, path, zarr_format)
     return node is not None and node.kind == "group"
 
 
 def in_other_format(store: Store, path: str, asked: int | None) -> str:
-    """The end of a message that nothing is there in one format: what is there in the other."""
+    """The end of a message about a missing node, which names the node of the other format."""
     node = None if asked is None else find(store, path)
     if node is None:
         return ""
@@ -204,7 +205,7 @@ def in_other_format(store: Store, path: str, asked: int | None) -> str:
 
 
 def check_format(zarr_version: Any, zarr_format: Any = None) -> Format | None:
-    """The format that a call names, by either of its names; None if it names none."""
+    """The format in a call, under either of its names; None if the call has none."""
     asked = zarr_version if zarr_format is None else zarr_format
     if asked not in (None, 2, 3) or isinstance(asked, bool):
         raise ValueError(f"zarr_format is 2 or 3, not {asked!r}")
@@ -214,14 +215,14 @@ def check_format(zarr_version: Any, zarr_format: Any = None) -> Format | None:
 def choose_format(
     store: Store, path: str, asked: Format | None, default: Format, word: str | None = None
 ) -> Format:
-    """The format of a new node: that of the group it is in, else what the call asks for.
+    """The format of a new node: that of its parent group, otherwise that of the call.
 
     Parameters
     ----------
     store, path : Store, str
-        Where the node will be.
+        Store and path of the new node.
     asked : 2, 3 or None
-        What the call names.
+        The format in the call.
     default : 2 or 3
         Format of the release of zarr that introduced the function.
     word : str, optional
@@ -230,7 +231,7 @@ def choose_format(
     Raises
     ------
     ValueError
-        The group above has another format than is asked for, or ``word`` cannot be in it.
+        The format of the parent group differs, or does not support ``word``.
     """
     names = path.split("/") if path else []
     groups = ["/".join(names[:depth]) for depth in reversed(range(len(names)))]
@@ -277,17 +278,17 @@ def create_array(
     overwrite: bool,
     allow_pickle: bool = False,
 ) -> bool:
-    """Store the metadata of a new array, which is valid already; whether it replaces something.
+    """Store the valid metadata of a new array; return whether it replaces a node.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is there, or an array is in the place of a parent group.
+        A node exists at the path, or a parent path is an array.
     """
     allow_pickle = allow_pickle or config.allow_pickle
     document = array_document(metadata)
-    # What could not be opened again, and what the engine cannot execute, is refused here, while
-    # everything is still in place.
+    # Metadata that could not be opened again, or that the engine does not support, is an error
+    # here, before anything is deleted.
     parse = v2.parse_array if metadata.zarr_format == 2 else v3.parse_array
     parse(document, place(store, key_of(path, metadata.document_name)))
     chunks = store if chunk_store is None else chunk_store
@@ -303,7 +304,7 @@ def create_group(
     overwrite: bool,
     metadata: GroupMetadata | None = None,
 ) -> bool:
-    """Store the metadata of a new group, v2 by default; returns and raises as `create_array`."""
+    """Store the metadata of a new group, v2 by default; returns and raises like `create_array`."""
     metadata = metadata or GroupMetadata(zarr_format=2)
     document = group_document(metadata)
     return _create(store, path, chunk_store, metadata.document_name, document, overwrite)
@@ -326,7 +327,7 @@ def _create(
             replaces |= clear(chunk_store, path)
     else:
         require_free(store, path)
-        # Chunks in a store of their own are there on purpose.
+        # Chunks in a separate store are there on purpose.
         if is_array and chunk_store is None:
             _require_no_chunks(store, path)
     _require_parents(store, path, chunk_store, overwrite, 3 if name == ZARR_JSON else 2)
@@ -352,7 +353,9 @@ def _create(
 
 
 def _check_name(name: str, path: str) -> None:
-    """Refuse a name that no new node may have, and warn of one that is for Zarr's own use."""
+    """Raise an error for an invalid name of a new node, and warn of a name that is reserved for
+    Zarr.
+    """
     if name in _DOCUMENTS or (name and not name.strip(".")):
         raise InvalidKeyError(
             f"path {path!r} has the segment {name!r}; names of periods only, and of documents such "
@@ -374,7 +377,7 @@ def require_free(store: Store, path: str) -> None:
 def _require_no_chunks(store: Store, path: str) -> None:
     chunk = chunk_left(store, path)
     if chunk is not None:
-        # Another process may have made the array since we looked.
+        # Another process may have created the array since the check.
         require_free(store, path)
         raise ContainsArrayError(
             f"{describe(store, path)} has no metadata, but the chunk {chunk!r} of an array that is "
@@ -393,7 +396,7 @@ def _occupied(store: Store, path: str, is_array: bool) -> ZarrixError:
 def _require_parents(
     store: Store, path: str, chunk_store: Store | None, overwrite: bool, zarr_format: Format
 ) -> None:
-    """Make the groups above ``path``; an array among them is replaced only by ``overwrite``."""
+    """Create the groups above ``path``; an array among them is replaced only with ``overwrite``."""
     nodes = _above(store, path, zarr_format)
     parents = list(nodes)
     blocked = [parent for parent, node in nodes.items() if node and node.kind == "array"]
@@ -418,10 +421,10 @@ def _require_parents(
 
 
 def _above(store: Store, path: str, zarr_format: Format) -> dict[str, Node | None]:
-    """What is stored at the parents of ``path``, from the root down.
+    """The nodes at the parents of ``path``, from the root down.
 
-    Nearby stores are asked from below up to the first group of the format, whose own parents were
-    looked at when it was made: below 400 groups that is one look instead of 400.
+    Local stores are asked from below up to the first group of the format, whose own parents were
+    checked when it was created: below 400 groups this is one check instead of 400.
     """
     names = path.split("/") if path else []
     parents = ["/".join(names[:depth]) for depth in range(len(names))]
@@ -440,12 +443,13 @@ def _keep_or(document: bytes) -> Callable[[bytes | None], bytes]:
 
 
 def clear(store: Store, path: str) -> bool:
-    """Delete everything below ``path``, if all of it is Zarr's; whether there was anything.
+    """Delete everything below ``path`` if all of it is part of the Zarr format; return whether
+    there was anything.
 
     Raises
     ------
     ValueError
-        Something else is there; nothing was deleted.
+        There is another file; nothing was deleted.
     """
     store._forbid_changes()
     keys = store._engine.list_prefix(store.engine_path(path))
@@ -460,7 +464,9 @@ def clear(store: Store, path: str) -> bool:
 
 
 def _stranger(store: Store, path: str, stored: list[str]) -> str | None:
-    """The name, below ``path``, of something that is not Zarr's; None where all of it is."""
+    """The name, below ``path``, of a file that is not part of the Zarr format; None if there is
+    none.
+    """
     top = store.engine_path(path)
     start = len(top) + 1 if top else 0
     keys = [key[start:] for key in stored]
@@ -478,7 +484,7 @@ def _stranger(store: Store, path: str, stored: list[str]) -> str | None:
 
 
 def _suffixes(store: Store, path: str, keys: list[str]) -> Iterator[tuple[str, str]]:
-    """Of arrays below ``path``: what their keys begin with, and what those of chunks end with."""
+    """The prefixes of the keys of arrays below ``path``, and the suffixes of their chunk keys."""
     for key in keys:
         folder, _, name = key.rpartition("/")
         if name != ZARR_JSON:

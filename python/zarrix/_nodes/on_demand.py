@@ -1,8 +1,8 @@
-"""Classes and functions that nodes give to users but are built on: imported when first asked for.
+"""Classes and functions that are built on nodes, but that nodes return: imported on first use.
 
-An array gives its parent group and its asynchronous counterpart, whose classes are defined in terms
-of arrays. Importing them from the array's module would be a circle, and would load asyncio into
-programs that await nothing. This table is the only place that names them from below.
+An array returns its parent group and its asynchronous counterpart, whose classes depend on arrays.
+Importing them from the array's module would be a circle, and would load asyncio into programs that
+do not use it. This table is the only place that names them from below.
 """
 
 from __future__ import annotations

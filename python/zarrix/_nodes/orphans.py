@@ -1,9 +1,11 @@
-"""What is left of a node whose metadata is gone, and must not become part of the next one there.
+"""Remains of a node whose metadata is gone, which must not become part of the next node at that
+path.
 
-A deletion that was killed (on a server, or in a database, where it is not atomic), a write of
-attributes that raced with one, or a lost file leave chunks and attributes of nothing. Attributes
-are removed when a node is created in their place. Chunks are not: their metadata may have been lost
-by mistake, so creating an array there is refused until the caller says ``overwrite=True``.
+Chunks and attributes without a node are left by a deletion that was killed (on a server or in a
+database, where it is not atomic), by a write of attributes that raced with a deletion, or by a lost
+file. Such attributes are removed when a node is created at the path. Chunks are not, because their
+metadata may have been lost by mistake: creating an array there is an error unless the caller passes
+``overwrite=True``.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ __all__ = ["chunk_left", "forget_attributes"]
 
 _CHUNK = re.compile(r"c|(?:c\.)?\d+(?:\.\d+)*")
 _CHUNK_FOLDER = re.compile(r"c|\d+")
-# Those whose names below a path are found without going through all others.
+# Stores that list the names below a path without visiting all other keys.
 _LISTED = (_engine.LocalStore, _engine.MemoryStore, _engine.ZipStore, _engine.ObjectStore)
 
 
 def chunk_left(store: Store, path: str) -> str | None:
-    """The key of a chunk at ``path``, where no node is; None if there is none."""
+    """The key of a chunk at ``path``, which has no node; None if there is none."""
     engine = store._engine
     if not isinstance(engine, _LISTED):
         return None
@@ -43,7 +45,7 @@ def chunk_left(store: Store, path: str) -> str | None:
 
 
 def forget_attributes(store: Store, key: str) -> None:
-    """Remove the attributes of a node that is gone, unless another has stored its own by now."""
+    """Remove the attributes of a deleted node, unless a new node has stored its own meanwhile."""
     orphaned = store.get(key)
     if orphaned is not None:
         store.update_value(key, lambda now: None if now == orphaned else now)

@@ -1,10 +1,10 @@
-"""A creation that fails leaves nothing behind: neither metadata nor chunks of a new node.
+"""A creation that fails leaves neither metadata nor chunks of a new node.
 
-Whatever can be checked is checked before the first byte is stored. What is left are values that
-turn out not to fit while they are written, sources that fail half-way and stores that refuse. Only
-keys that the new node has are deleted, never a folder: other files may lie in it. Groups above that
-were made on the way stay, since others may use them by now. So does a new node that has replaced
-another: the old one cannot come back, and nothing at all would be worse than the new one.
+Everything that can be checked is checked before the first byte is stored. The remaining failures
+are values that do not fit when they are written, sources that fail half-way, and errors of stores.
+Only keys of the new node are deleted, and never a folder, which may contain other files. New parent
+groups stay, because others may use them meanwhile. A new node that has replaced another one stays,
+too: the old node cannot be restored, and no node would be worse than the new one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A NumPy-style key becomes the selection that the engine executes.
+"""Resolve a NumPy-style key to the selection that the engine executes.
 
-This runs on every read and write, before anything else: a key of ints and slices takes one loop
-without a further Python call; Ellipsis, newaxis and everything wrong go through a second, slower
-one. A key with arrays or field names is left to `zarrix._selection.fancy`. The engine gets bounds
-that are already checked.
+This runs first in every read and write. A key of ints and slices takes one loop without another
+Python call. Ellipsis, newaxis and invalid keys go through a second, slower loop. A key with arrays
+or field names is left to `zarrix._selection.fancy`. The engine gets bounds that are already
+checked.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def try_basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
     """
     selection: list[AxisSelection] = []
     if key is Ellipsis:
-        # Not a comprehension, which is one more frame.
+        # Not a comprehension, which would be one more frame.
         for size in shape:
             selection.append((0, 1, size))  # noqa: PERF401
         return tuple(selection), shape, ()
@@ -79,7 +79,7 @@ def try_basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
 
 
 def parse_basic(key: Any, shape: tuple[int, ...]) -> Basic:
-    """Resolve a basic key against a shape; what comes back is within bounds.
+    """Resolve a basic key against a shape; the result is within bounds.
 
     Parameters
     ----------
@@ -93,15 +93,15 @@ def parse_basic(key: Any, shape: tuple[int, ...]) -> Basic:
     out_shape : tuple of int
         The counts of the ranges: the shape of the buffer that the engine fills or reads.
     new_axes : tuple of int
-        Where the result has axes of length one that the array does not have, as
-        ``numpy.expand_dims`` takes them; empty unless ``key`` holds newaxis.
+        Positions of new axes of length one in the result, as for ``numpy.expand_dims``; empty
+        unless ``key`` contains newaxis.
 
     Raises
     ------
     BoundsCheckError
-        An integer lies outside its axis (also an ``IndexError``).
+        An integer is out of range for its axis (also an ``IndexError``).
     ArrayIndexError
-        Too many indices, or something that is not a basic index (also an ``IndexError``).
+        There are too many indices, or an item is not a basic index (also an ``IndexError``).
 
     Examples
     --------
@@ -119,7 +119,7 @@ def parse_basic(key: Any, shape: tuple[int, ...]) -> Basic:
 
 
 def slice_range(item: slice, size: int) -> tuple[int, int, int]:
-    """``(start, step, count)`` of what a slice selects from an axis of ``size`` elements.
+    """``(start, step, count)`` of a slice of an axis of ``size`` elements.
 
     Examples
     --------
@@ -153,9 +153,9 @@ def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
     Returns
     -------
     fields : str, list of str or None
-        One name, several, or None where the key holds no name.
+        One name, several, or None if the key has no name.
     key : object
-        What remains, for `parse_basic`; Ellipsis where nothing does.
+        The rest of the key, for `parse_basic`; Ellipsis if it is empty.
 
     Raises
     ------
@@ -198,7 +198,9 @@ def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
 def _parse_any(
     items: tuple[Any, ...], shape: tuple[int, ...], refuse: bool = False
 ) -> Basic | None:
-    """The selection; for arrays and names None, or with ``refuse`` the error that names them."""
+    """The selection; for arrays and names it is None, or with ``refuse`` an error that names
+    them.
+    """
     ellipses = given = 0
     for item in items:
         if item is Ellipsis:
@@ -237,7 +239,7 @@ def _parse_any(
 
 
 def check_index(item: Any, axis: int, shape: tuple[int, ...]) -> int:
-    """An integer for ``axis``, within bounds and not negative."""
+    """An integer index for ``axis``, within bounds and not negative."""
     # An array of one integer has __index__ too; as a key it would still mean a fancy selection.
     has_axes = bool(getattr(item, "shape", None))
     if isinstance(item, bool) or has_axes or not hasattr(item, "__index__"):

@@ -1,4 +1,4 @@
-"""Keys with integer arrays, boolean arrays, coordinates or blocks become what the engine executes.
+"""Resolve keys with integer arrays, boolean arrays, coordinates or blocks to an `Indexer`.
 
 Four rules of indexing, each a function from key and shape to an `Indexer`:
 
@@ -8,8 +8,8 @@ Four rules of indexing, each a function from key and shape to an `Indexer`:
     `resolve_points`      ``z.vindex[key]``: arrays broadcast together; their axes come first
     `resolve_blocks`      ``z.blocks[key]``: whole chunks, by their position in the grid
 
-Everything is checked here against the shape: the indices of an `Indexer` are within bounds, so that
-a call that fails has neither read nor written anything.
+Everything is checked here against the shape. The indices of an `Indexer` are within bounds, so that
+a call with an invalid key neither reads nor writes anything.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ Indices = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Indexer(NamedTuple):
-    """What a key selects, within bounds, and how the result is shaped.
+    """The elements that a key selects, within bounds, and the shape of the result.
 
     Attributes
     ----------
     axes : tuple, one entry per axis of the array
-        An int (the axis is dropped), ``(start, step, count)``, an array of indices, or None where
-        each point has an index of its own.
+        An int (the axis is dropped), ``(start, step, count)``, an array of indices, or None if each
+        point has its own index.
     shape : tuple of int
         Of the result, without new axes.
     new_axes : tuple of int
-        Axes of length one that the result has besides, as for ``numpy.expand_dims``.
+        Additional axes of length one in the result, as for ``numpy.expand_dims``.
     coords : tuple of ndarray
         The points' indices, one contiguous array per None in ``axes``.
     points : tuple of int
-        First axis of the result that counts the points, and how many such axes there are.
+        First axis of the result that counts points, and the number of such axes.
     """
 
     axes: tuple[AxisSelection | Indices | None, ...]
@@ -90,8 +90,8 @@ def resolve(key: Any, shape: tuple[int, ...]) -> Indexer:
         return Indexer(*parse_basic(key, shape))
     entries = _entries(items, shape)
     if len(arrays) > 1:
-        # NumPy's rule: integers are coordinates too, and where all coordinates stand side by side
-        # the points' axes take their place; otherwise those come first.
+        # NumPy's rule: integers are coordinates, too. If all coordinates are adjacent, the axes of
+        # the points replace them; otherwise the axes of the points come first.
         own = [i for i, entry in enumerate(entries) if isinstance(entry, int | np.ndarray)]
         places = [i for i, item in enumerate(items) if not _is_range(item)]
         together = places[-1] - places[0] == len(places) - 1
@@ -103,7 +103,7 @@ def resolve(key: Any, shape: tuple[int, ...]) -> Indexer:
 
 
 def resolve_orthogonal(key: Any, shape: tuple[int, ...]) -> Indexer:
-    """The rule of ``z.oindex[key]``: every axis is selected on its own.
+    """The rule of ``z.oindex[key]``: every axis is selected independently.
 
     Examples
     --------
@@ -128,10 +128,10 @@ def resolve_points(key: Any, shape: tuple[int, ...], strict: bool = False) -> In
     Parameters
     ----------
     key : int, integer or boolean array, slice or Ellipsis, or a tuple of these
-        Where slices are mixed in, the points' axes come first.
+        If there are slices, the axes of the points come first.
     shape : tuple of int
     strict : bool
-        Take coordinates only, one integer or integer array per axis.
+        Accept only coordinates: one integer or integer array per axis.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def _resolve_points(items: tuple[Any, ...], shape: tuple[int, ...], strict: bool
         indexer = Indexer(*parse_basic(items, shape))
         if indexer.shape or not shape:
             return indexer
-        # One point, as an array of one: this is how zarr answers.
+        # One point is an array of one element, as in zarr.
         coords = tuple(np.array([index], np.int64) for index in indexer.axes)
         return Indexer((None,) * len(coords), (1,), (), coords, (0, 1))
     entries = _entries(items, shape)
@@ -188,7 +188,7 @@ def resolve_mask(mask: Any, shape: tuple[int, ...]) -> Indexer:
 
 
 def resolve_blocks(key: Any, shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> Indexer:
-    """The rule of ``z.blocks[key]``: whole chunks (of sharded arrays, shards) by their position.
+    """The rule of ``z.blocks[key]``: complete chunks (or shards) by their position.
 
     Examples
     --------
@@ -222,7 +222,7 @@ Entry = int | slice | Indices | None
 def _entries(items: tuple[Any, ...], shape: tuple[int, ...]) -> list[Entry]:
     """An entry per axis: checked ints and arrays of indices; slices, and None for a new axis.
 
-    A boolean array of several axes becomes as many arrays of indices.
+    A boolean array with several axes becomes one array of indices per axis.
     """
     taken = [_axes_of(item) for item in items]
     if sum(item is Ellipsis for item in items) > 1:
@@ -272,7 +272,9 @@ def _without_points(entries: Sequence[Entry], shape: tuple[int, ...]) -> Indexer
 def _with_points(
     entries: Sequence[Entry], shape: tuple[int, ...], own: list[int], place: int
 ) -> Indexer:
-    """The entries numbered ``own`` are coordinates; the points' axes go where ``place`` is."""
+    """The entries numbered ``own`` are coordinates; the axes of the points go to position
+    ``place``.
+    """
     given = [np.asarray(entries[i], np.int64) for i in own]
     points = given[0].shape
     if any(array.shape != points for array in given):
@@ -324,13 +326,13 @@ def _as_array(item: Any) -> npt.NDArray[Any]:
         array: npt.NDArray[Any] = np.asarray(item)
     except ValueError:
         raise ArrayIndexError(
-            f"{shorten(item)} is no index: its lists have different lengths"
+            f"{shorten(item)} is not an index: its lists have different lengths"
         ) from None
     return array if array.size or hasattr(item, "dtype") else array.astype(np.int64)
 
 
 def _axes_of(item: Any) -> int:
-    """How many axes of the array an item selects from."""
+    """The number of axes of the array that an item selects from."""
     if isinstance(item, np.ndarray) and item.dtype == bool:
         return item.ndim
     return int(item is not None and item is not Ellipsis)
@@ -360,8 +362,9 @@ def _nonzero(
 
 
 def _indices(array: npt.NDArray[Any], axis: int, shape: tuple[int, ...]) -> Indices:
-    """Integers, within bounds and none of them negative."""
-    # NumPy has no dtype for integers beyond 64 bits; they are out of bounds, not of a wrong kind.
+    """Integers within bounds, none of them negative."""
+    # NumPy has no dtype for integers of more than 64 bits; the error is out of bounds, not a wrong
+    # type.
     large = array.dtype == object and all(type(index) is int for index in array.flat)
     if array.dtype.kind not in "iu" and not large:
         _refuse_array(array, axis)

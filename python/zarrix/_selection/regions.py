@@ -1,7 +1,7 @@
-"""Large selections are moved in regions: whole chunks each, so few bytes that memory is bounded.
+"""Large selections are processed in chunk-aligned regions, so that memory is bounded.
 
-Several chunks at once let the engine work on them in parallel. A border within a chunk would make
-two regions read and write it, so regions end where chunks do.
+A region has several chunks, so that the engine can process them in parallel. Regions end at chunk
+boundaries, because otherwise two regions would read and write one chunk.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REGION_BYTES = 64 * 2**20
 def chunk_aligned_regions(
     shape: tuple[int, ...], grid: Iterable[AxisGrid], itemsize: int
 ) -> Iterator[tuple[slice, ...]]:
-    """Regions of whole chunks that cover ``shape``, each about 64 MiB or one chunk.
+    """Chunk-aligned regions that cover ``shape``, each about 64 MiB or one chunk.
 
     Examples
     --------
@@ -42,10 +42,10 @@ def chunk_aligned_regions(
 def chunk_aligned_parts(
     indexer: Indexer, grid: tuple[AxisGrid, ...], itemsize: int
 ) -> Iterator[tuple[Indexer, tuple[slice, ...]]]:
-    """A selection in parts of about 64 MiB or one chunk, and where each part lies in the result.
+    """Parts of a selection of about 64 MiB or one chunk, with their regions of the result.
 
-    Parts come in C order: of elements that are selected twice, the last is in the last part. The
-    memory of coordinates is allowed once more, so points alone mostly are one part.
+    Parts come in C order: if an element is selected twice, the last occurrence is in the last part.
+    Coordinates may take the same memory again, so that points alone are mostly one part.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def chunk_aligned_parts(
     itemsize : int
         Bytes of an element.
     """
-    # Along each axis of the result: how many elements one chunk has, and what cuts it.
+    # For each axis of the result: the elements of one chunk, and the function that divides it.
     axes = [
         _Range(axis, chunks) if isinstance(axis, tuple) else _Listed(axis, chunks)
         for axis, chunks in zip(indexer.axes, grid, strict=True)
@@ -95,7 +95,8 @@ class _Listed:
         self.count = len(indices)
         changes = np.flatnonzero(np.diff(_chunk_numbers(indices, chunks)))
         self.borders: npt.NDArray[Any] = changes + 1
-        # The mean: in order, indices are as many to a chunk; in disorder nearly each has its own.
+        # The mean: sorted indices have that many in each chunk; of unsorted ones nearly each is in
+        # another chunk.
         self.unit = max(1, self.count // (len(changes) + 1))
 
     def parts(self, most: int) -> Iterator[slice]:
@@ -123,7 +124,7 @@ class _Points:
 
 
 def _chunk_numbers(indices: Indices, chunks: AxisGrid) -> npt.NDArray[Any]:
-    """The number of the chunk along its axis that each index lies in."""
+    """The number, along its axis, of the chunk of each index."""
     if chunks.even:
         return indices // chunks.even
     ends = np.cumsum([count * length for length, count in chunks.runs])
@@ -136,7 +137,7 @@ def _chunk_numbers(indices: Indices, chunks: AxisGrid) -> npt.NDArray[Any]:
 
 
 def _part(indexer: Indexer, region: tuple[slice, ...]) -> Indexer:
-    """The part of a selection that a region of its result shows."""
+    """The part of a selection for a region of its result."""
     first, count = indexer.points
     points = region[first : first + count]
     shown = iter(region[:first] + region[first + count :])

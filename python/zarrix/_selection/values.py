@@ -1,8 +1,9 @@
 """The NumPy side of a read or write: buffers to fill, and values cast and broadcast to a selection.
 
-The engine takes any strides but does not convert: what reaches it has the dtype of the array and
+The engine supports any strides but does not convert: its buffers have the dtype of the array and
 one axis per range of the selection. Everything is checked here, before the engine touches a chunk.
-What goes to the engine is typed as Any: NumPy's stubs have no buffer protocol before Python 3.12.
+Buffers for the engine are typed as Any, because NumPy's stubs have no buffer protocol before Python
+3.12.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ __all__ = [
 def as_value(
     value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], new_axes: tuple[int, ...] = ()
 ) -> Any:
-    """``value`` cast to ``dtype`` as assignment in NumPy casts, and broadcast to ``shape``.
+    """Cast ``value`` to ``dtype`` as NumPy's assignment does, and broadcast it to ``shape``.
 
     Parameters
     ----------
@@ -48,9 +49,9 @@ def as_value(
     Raises
     ------
     ValueError
-        It does not broadcast; the message names both shapes.
+        It cannot be broadcast; the message names both shapes.
     TypeError
-        An element of text is none.
+        An element of a text array is not text.
     """
     if dtype.kind not in "OT":
         array = np.asarray(value, dtype)
@@ -61,7 +62,7 @@ def as_value(
     wanted = with_new_axes(shape, new_axes) if new_axes else shape
     given = array
     while given.ndim > len(wanted) and given.shape[0] == 1:
-        # Not given[0]: of a string that is a scalar, which forgets how long its dtype is.
+        # Not given[0], because a string scalar loses the length of its dtype.
         given = given.reshape(given.shape[1:])
     try:
         fitted = np.broadcast_to(given, wanted)
@@ -73,7 +74,7 @@ def as_value(
 
 
 def fill_element(dtype: np.dtype[Any], fill_value: Any) -> npt.NDArray[Any]:
-    """What a chunk that is not stored reads as, as an array without axes; zeros where left open."""
+    """The fill value as an array without axes; zeros if it is undefined."""
     fill: npt.NDArray[Any] = np.zeros((), dtype)
     if fill_value is not None or dtype.kind == "O":
         fill.fill(fill_value)
@@ -83,16 +84,16 @@ def fill_element(dtype: np.dtype[Any], fill_value: Any) -> npt.NDArray[Any]:
 def as_out(
     out: Any, dtype: np.dtype[Any], shape: tuple[int, ...], new_axes: tuple[int, ...] = ()
 ) -> Any:
-    """``out`` as the array that the engine fills: of this dtype, shape and writable.
+    """Return ``out`` as a writable array of this dtype and shape, which the engine fills.
 
     Raises
     ------
     TypeError
         It is not a buffer.
     ValueError
-        It has another shape or dtype, or cannot be written.
+        Its shape or dtype differs, or it is read-only.
     """
-    # A subclass may say another dtype or shape than its memory has: the base class tells.
+    # A subclass may report another dtype or shape than that of its memory; the base class does not.
     array: npt.NDArray[Any] = (
         np.ndarray.view(out, np.ndarray) if isinstance(out, np.ndarray) else _memory_of(out)
     )
@@ -109,7 +110,7 @@ def as_out(
 
 
 def _memory_of(out: Any) -> npt.NDArray[Any]:
-    """The memory of a buffer, or of a tensor, which lends its own in another way."""
+    """The memory of a buffer, or of a tensor, which has another protocol."""
     if hasattr(out, "data_ptr") and hasattr(out, "numpy"):
         try:
             tensor: npt.NDArray[Any] = out.detach().numpy()
@@ -131,7 +132,7 @@ def _memory_of(out: Any) -> npt.NDArray[Any]:
 def _as_elements(
     raw: npt.NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]
 ) -> npt.NDArray[Any]:
-    """Memory that is described as bytes (bytearray, mmap, shared memory) as elements in C order."""
+    """A buffer of bytes (bytearray, mmap, shared memory) as elements in C order."""
     nbytes = math.prod(shape) * dtype.itemsize
     if raw.ndim == 1 and raw.nbytes == nbytes and raw.flags.c_contiguous and not dtype.hasobject:
         return raw.view(dtype).reshape(shape)
@@ -139,7 +140,7 @@ def _as_elements(
 
 
 def with_new_axes(shape: tuple[int, ...], new_axes: tuple[int, ...]) -> tuple[int, ...]:
-    """``shape`` with axes of length one, as ``numpy.expand_dims`` puts them in.
+    """``shape`` with new axes of length one, as ``numpy.expand_dims`` inserts them.
 
     Examples
     --------
@@ -153,13 +154,15 @@ def with_new_axes(shape: tuple[int, ...], new_axes: tuple[int, ...]) -> tuple[in
 
 
 class ReadLater:
-    """Base of lazy views, which are lazy although they have no chunks of their own."""
+    """Base of lazy views, which are lazy although they have no chunks."""
 
     __slots__ = ()
 
 
 def is_lazy(value: Any) -> bool:
-    """Whether ``value`` is an array whose elements are elsewhere: stored, or yet to be computed."""
+    """Whether ``value`` is an array whose elements are not in memory: stored, or not yet
+    computed.
+    """
     if isinstance(value, np.ndarray | np.generic):
         return False
     if isinstance(value, ReadLater):
@@ -171,19 +174,21 @@ def is_lazy(value: Any) -> bool:
     return has_chunks and hasattr(value, "shape") and hasattr(value, "dtype")
 
 
-# What a value in memory mostly is: no question to ask of it.
+# Common types of values in memory, for which no further check is needed.
 IN_MEMORY = frozenset({np.ndarray, bool, int, float, complex, str, list, tuple, np.float64})
 
 
 def moves_in_parts(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether to write ``value`` in parts: it is lazy, or a mapped file whose cast is a copy."""
+    """Whether to write ``value`` in parts: it is lazy, or a memory-mapped file that a cast
+    would copy.
+    """
     if isinstance(value, np.memmap):
         return value.dtype != dtype and value.dtype.kind in "biufc" and dtype.kind in "biufc"
     return is_lazy(value)
 
 
 def equal_chunks(array: Any) -> Any:
-    """``array.chunks``; None where it has none, or chunks of several shapes."""
+    """``array.chunks``; None if there are none, or if chunks have several shapes."""
     try:
         return getattr(array, "chunks", None)
     except NotImplementedError:

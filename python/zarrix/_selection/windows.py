@@ -1,4 +1,4 @@
-"""Windows: where they begin, how large they are, and which of them leave the array."""
+"""Windows: their positions, their shape, and which of them extend beyond the array."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["check", "leaving"]
 def check(
     starts: Any, shape: Any, lengths: tuple[int, ...]
 ) -> tuple[npt.NDArray[np.int64], tuple[int, ...]]:
-    """``starts`` with a row per window, and a window's shape with a length per axis.
+    """Return ``starts`` with a row per window, and the shape of a window with a length per axis.
 
     Examples
     --------
@@ -62,10 +62,12 @@ def check(
 def leaving(
     starts: npt.NDArray[np.int64], size: tuple[int, ...], lengths: tuple[int, ...], outside: str
 ) -> npt.NDArray[np.bool_] | None:
-    """Which windows leave the array, None if all are inside; refused where ``outside`` says so."""
+    """The windows that extend beyond the array, None if all are inside; an error, depending on
+    ``outside``.
+    """
     if outside not in ("error", "pad"):
         raise ValueError(f"outside={outside!r}; allowed are 'error' and 'pad'")
-    # Not start + size: that overflows for a start that is far outside.
+    # Not start + size, which overflows for a start that is far outside.
     room = np.array(lengths) - np.array(size)
     out = (starts < 0) | (starts > room)
     if not out.any():
