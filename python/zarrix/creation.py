@@ -1,19 +1,17 @@
 """Public names of ``zarr.creation``."""
 
-from zarrix._array.create import (
-    array,
-    create,
+from zarrix._array.create import array, create
+from zarrix._array.filled import (
     empty,
     empty_like,
     full,
     full_like,
     ones,
     ones_like,
-    open_array,
-    open_like,
     zeros,
     zeros_like,
 )
+from zarrix._array.open_array import open_array, open_like
 from zarrix.storage import normalize_store_arg
 
 __all__ = [

@@ -217,7 +217,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
             write_empty_chunks = config.write_empty_chunks
         self._write_empty_chunks = is_v2 if write_empty_chunks is None else bool(write_empty_chunks)
         self._adopt(self._parse(node.document), node.document)
-        self._attrs = Attributes.of_node(
+        self._attrs = Attributes._of_node(
             store,
             path,
             node.zarr_format,

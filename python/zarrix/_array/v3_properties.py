@@ -7,13 +7,13 @@ v2 codecs are shown as numcodecs objects, those of v3 as objects of `zarrix.code
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from zarrix import _engine
+from zarrix._array.config import ArrayConfig
 from zarrix._codecs.chain import split_chain
 from zarrix._codecs.numcodecs import shown_codec
-from zarrix._errors import suggestion
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._metadata.json import json_dumps
@@ -23,66 +23,7 @@ from zarrix._nodes.location import Location
 from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.path import StorePath
 
-__all__ = ["ArrayConfig", "ArrayTerms"]
-
-
-@dataclass(frozen=True)
-class ArrayConfig:
-    """What an array object does, as opposed to how the array is stored.
-
-    Attributes
-    ----------
-    order : {"C", "F"}
-        Accepted for zarr-python; results of reads are in C order, and ``out=`` takes any.
-    write_empty_chunks : bool
-        Whether chunks that hold only the fill value are stored.
-    read_missing_chunks : bool
-        Whether chunks that are not stored read as the fill value; else reading one is an error.
-    """
-
-    order: str = "C"
-    write_empty_chunks: bool = False
-    read_missing_chunks: bool = True
-
-    @classmethod
-    def of(cls, value: Any, base: ArrayConfig) -> ArrayConfig:
-        """``base`` with the settings that ``config=`` names: a mapping, or another's config."""
-        return replace(base, **cls.given(value))
-
-    @classmethod
-    def given(cls, value: Any) -> dict[str, Any]:
-        """The settings that ``config=`` names: a mapping, or another's config."""
-        if value is None:
-            return {}
-        names = [one.name for one in fields(cls)]
-        settings = value if isinstance(value, Mapping) else vars(value)
-        for name in settings:
-            if name not in (*names, *_IGNORED):
-                raise TypeError(f"config has no setting {name!r}{suggestion(name, names)}")
-        return {name: one for name, one in settings.items() if name in names}
-
-    @classmethod
-    def words(cls, value: Any, write_empty_chunks: bool | None = None) -> dict[str, Any]:
-        """What ``config=`` says to `Array`; a ``write_empty_chunks`` of its own goes before it."""
-        given = {**cls.given(value)}
-        given.pop("order", None)
-        if write_empty_chunks is not None:
-            given["write_empty_chunks"] = write_empty_chunks
-        return given
-
-
-# Of zarr-python, about things that do not exist here.
-_IGNORED = (
-    "sharding_coalesce_max_gap_bytes",
-    "sharding_coalesce_max_bytes",
-    "rectilinear_chunks",
-    "target_shard_size_bytes",
-    "allow_unsafe_pickle_decode",
-)
-
-
-# Pickles name a class by its module: a public one, which does not move.
-ArrayConfig.__module__ = "zarrix.core.array"
+__all__ = ["ArrayTerms"]
 
 
 @completable

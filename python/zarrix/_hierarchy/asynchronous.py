@@ -1,95 +1,27 @@
 """Arrays and groups whose methods are awaited.
 
-An asynchronous counterpart is not a second implementation: every coroutine here is the synchronous
-call in a thread of the event loop's executor, where the engine works without the GIL. Requests to a
-remote store overlap inside one call; several calls overlap by ``asyncio.gather``. What cancelling
-does is in `zarrix._runtime.threads`.
+Requests to a remote store overlap inside one call; several calls overlap by ``asyncio.gather``.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from zarrix._array.array import Array
+from zarrix._hierarchy.counterpart import (
+    COUNTERPARTS,
+    Counterpart,
+    add_awaited,
+    add_iterated,
+    as_async,
+    as_sync,
+    words,
+)
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open_group
 from zarrix._runtime.threads import in_thread
 
-__all__ = [
-    "AsyncArray",
-    "AsyncGroup",
-    "as_async",
-    "as_sync",
-    "awaitable",
-    "iterate",
-]
-
-T = TypeVar("T")
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-def as_async(value: Any) -> Any:
-    """``value``, with an asynchronous counterpart for every array or group."""
-    if isinstance(value, Array):
-        return AsyncArray(value)
-    if isinstance(value, tuple):
-        return tuple(as_async(one) for one in value)
-    return AsyncGroup(value) if isinstance(value, Group) else value
-
-
-def as_sync(value: Any) -> Any:
-    """``value``, or the array or group behind an asynchronous counterpart."""
-    return value._sync if isinstance(value, _Counterpart) else value
-
-
-def awaitable(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
-    """A coroutine function that does what ``function`` does, in another thread."""
-
-    @functools.wraps(function)
-    async def awaited(*args: Any, **kwargs: Any) -> Any:
-        plain = [as_sync(one) for one in args]
-        named = {name: as_sync(one) for name, one in kwargs.items()}
-        return as_async(await in_thread(function, *plain, **named))
-
-    return awaited
-
-
-async def iterate(function: Callable[[], Iterable[T]]) -> AsyncIterator[T]:
-    """What ``function`` gives, made in another thread."""
-    for one in await in_thread(lambda: list(function())):
-        yield one
-
-
-class _Counterpart:
-    """An asynchronous counterpart: it has the properties of the array or group behind it."""
-
-    __slots__ = ("_sync",)
-    _sync: Any
-    # Properties that need no request to the store.
-    _seen: frozenset[str] = frozenset()
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self._seen:
-            return as_async(getattr(self._sync, name))
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._seen})
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and bool(self._sync == other._sync)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self._sync!r}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Not as state: an empty group is false, and the older protocols of pickle leave it out.
-        return type(self), (self._sync,)
+__all__ = ["AsyncArray", "AsyncGroup"]
 
 
 class _AsyncIndex:
@@ -109,7 +41,7 @@ class _AsyncIndex:
         await in_thread(self._index.__setitem__, selection, as_sync(value))
 
 
-class AsyncArray(_Counterpart):
+class AsyncArray(Counterpart):
     """An array whose reads and writes are awaited; ``array.async_array`` is one.
 
     Properties that tell what the array is are those of `Array`, and so are the methods' parameters.
@@ -136,7 +68,7 @@ class AsyncArray(_Counterpart):
 
     __module__ = "zarrix"
     __slots__ = ()
-    _seen = _words(
+    _seen = words(
         "attrs basename cdata_shape chunks compressor compressors config dtype fill_value "
         "filters info metadata name nbytes nchunks ndim order path read_chunk_sizes read_only "
         "serializer shape shards size store store_path write_chunk_sizes zarr_format"
@@ -366,7 +298,7 @@ class AsyncArray(_Counterpart):
         return type(self)(self._sync.with_config(config))
 
 
-class AsyncGroup(_Counterpart):
+class AsyncGroup(Counterpart):
     """A group whose members are awaited; each is an asynchronous counterpart, too.
 
     Parameters
@@ -391,7 +323,7 @@ class AsyncGroup(_Counterpart):
 
     __module__ = "zarrix"
     __slots__ = ()
-    _seen = _words(
+    _seen = words(
         "attrs basename info metadata name path read_only store store_path synchronizer zarr_format"
     )
 
@@ -583,46 +515,24 @@ class AsyncGroup(_Counterpart):
         return await in_thread(self._sync.__contains__, member)
 
 
-def _awaited(cls: type[_Counterpart], source: type[Any], names: str) -> None:
-    """Give a counterpart the methods of its source, as coroutines."""
-    for name in _words(names):
-        function = awaitable(getattr(source, name))
-
-        def method(self: Any, *args: Any, _function: Any = function, **kwargs: Any) -> Any:
-            return _function(self, *args, **kwargs)
-
-        setattr(cls, name, functools.update_wrapper(method, function))
-
-
-def _iterated(cls: type[_Counterpart], names: str) -> None:
-    """Give a counterpart the methods of its source that iterate, as asynchronous iterators."""
-    for name in _words(names):
-        source = getattr(Group, name)
-
-        async def method(
-            self: Any, *args: Any, _source: Any = source, **kwargs: Any
-        ) -> AsyncIterator[Any]:
-            async for one in iterate(lambda: _source(self._sync, *args, **kwargs)):
-                yield as_async(one)
-
-        setattr(cls, name, functools.update_wrapper(method, source))
-
-
-_awaited(
+add_awaited(
     AsyncArray,
     Array,
     "append get_basic_selection get_block_selection get_coordinate_selection get_mask_selection "
     "get_orthogonal_selection info_complete read_windows set_basic_selection set_block_selection "
     "set_coordinate_selection set_mask_selection set_orthogonal_selection update_attributes",
 )
-_awaited(
+add_awaited(
     AsyncGroup,
     Group,
     "create_array create_dataset create_group empty empty_like full full_like get get_array "
     "get_group info_complete move nmembers ones ones_like require_array require_dataset "
     "require_group require_groups tree update_attributes zeros zeros_like",
 )
-_iterated(
+add_iterated(
     AsyncGroup,
+    Group,
     "array_keys array_values arrays create_hierarchy group_keys group_values groups keys members",
 )
+
+COUNTERPARTS.update({Array: AsyncArray, Group: AsyncGroup})

@@ -8,37 +8,30 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping, MutableMapping
-from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from zarrix._array.array import Array
-from zarrix._display.info import InfoReporter, group_items
 from zarrix._display.labels import type_name
-from zarrix._display.tree import TreeViewer
 from zarrix._errors import (
+    ArrayNotFoundError,
+    ContainsArrayError,
+    GroupNotFoundError,
     MemberNotFoundError,
     MetadataError,
-    ReadOnlyError,
     Suggesting,
 )
-from zarrix._hierarchy.creating import Creating
+from zarrix._hierarchy.create_filled import FilledArrayCreation
+from zarrix._hierarchy.create_groups import GroupCreation
 from zarrix._hierarchy.h5py_names import GROUP_ADVICE, h5py_attribute
-from zarrix._hierarchy.v3_methods import GroupTerms
-from zarrix._hierarchy.visits import Visiting
+from zarrix._hierarchy.listing import Listing
+from zarrix._hierarchy.properties import GroupProperties
 from zarrix._metadata.group import GroupMetadata
-from zarrix._metadata.keywords import takes
+from zarrix._metadata.keywords import Format
 from zarrix._nodes import nodes
-from zarrix._nodes.attributes import Attributes, require_json
 from zarrix._nodes.consolidate import update_consolidated
-from zarrix._nodes.existing import require
-from zarrix._nodes.location import Location
-from zarrix._nodes.member import Member
-from zarrix._nodes.new import group_metadata, new_node
-from zarrix._stores.base import Store
-from zarrix._stores.keys import ZGROUP
+from zarrix._nodes.new import group_metadata
 from zarrix._stores.memory import MemoryStore
-from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["Group"]
 
@@ -46,7 +39,7 @@ __all__ = ["Group"]
 _MOST_COMPLETIONS = 500
 
 
-class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
+class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, MutableMapping[str, Any]):
     """A group that exists in a store.
 
     Use `zarrix.open_group` or `zarrix.group` rather than this class.
@@ -92,164 +85,39 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
 
     __module__ = "zarrix.hierarchy"
 
-    def __init__(
-        self,
-        store: Any,
-        path: str | None = None,
-        read_only: bool = False,
-        chunk_store: Any = None,
-        cache_attrs: bool = True,
-        synchronizer: Any = None,
-        zarr_version: int | None = None,
-        *,
-        meta_array: Any = None,
-    ) -> None:
-        location = Location.of(store, path, zarr_version, chunk_store=chunk_store)
-        self._open(
-            location,
-            require(location, "group"),
-            read_only=read_only,
-            cache_attrs=cache_attrs,
-            synchronizer=synchronizer,
-            meta_array=meta_array,
-        )
-
     @classmethod
-    def _at(cls, location: Location, node: nodes.Node, **options: Any) -> Self:
-        """The group that ``node`` was found to be; ``options`` are those of the class."""
-        new = cls.__new__(cls)
-        new._open(location, node, **options)
-        return new
-
-    def _open(
-        self,
-        location: Location,
-        node: nodes.Node,
-        *,
-        read_only: bool = False,
-        cache_attrs: bool = True,
-        synchronizer: Any = None,
-        meta_array: Any = None,
-    ) -> None:
-        """Begin as the group that ``node`` describes; nothing is looked up again."""
-        store, path, _, chunk_store = location
-        self._store: Store = store
-        self._chunk_store: Store | None = chunk_store
-        self._path: str = path
-        self._read_only = bool(read_only) or store.read_only
-        self._synchronizer = synchronizer
-        self._meta_array = meta_array
-        self._zarr_format = node.zarr_format
-        self._parse_metadata(node.document)
-        self._attrs = Attributes.of_node(
-            store,
-            path,
-            node.zarr_format,
-            read_only=self._read_only,
-            cache=cache_attrs,
-            synchronizer=synchronizer,
-        )
-
-    def _location(self, path: str) -> Location:
-        """A member's place in the stores of the group."""
-        return Location(self._store, path, self._zarr_format, self._chunk_store)
-
-    # What it is
-
-    @property
-    def name(self) -> str:
-        """Path with a leading slash, as in h5py."""
-        return f"/{self._path}"
-
-    @property
-    def basename(self) -> str:
-        """Last part of the name; empty for the root."""
-        return self._path.split("/")[-1]
-
-    @property
-    def read_only(self) -> bool:
-        """Whether changes are refused, here and in all members."""
-        return self._read_only
-
-    @property
-    def info(self) -> InfoReporter:
-        """A report of what the group holds; prints as a table."""
-        return InfoReporter(self)
-
-    def info_items(self) -> list[tuple[str, Any]]:
-        """The rows of `info`.
-
-        Returns
-        -------
-        list of tuple of (str, object)
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> root = zarr.group()
-        >>> z = root.zeros("a", shape=3)
-        >>> dict(root.info_items())["No. arrays"]
-        1
-        """
-        return group_items(self)
-
-    def tree(
-        self,
-        expand: bool | int | None = False,
-        level: int | None = None,
-        *,
-        max_nodes: int | None = None,
-        plain: bool = False,
-    ) -> TreeViewer:
-        """The hierarchy, drawn as a tree.
+    def open(cls, store: Any, zarr_format: Format | None = None) -> Self:
+        """Open the group at the root of a store.
 
         Parameters
         ----------
-        expand : bool or int
-            How many levels are open in the HTML form; True for all.
-        level : int, optional
-            How deep to go.
-        max_nodes : int, optional
-            How many arrays and groups the text shows; all by default.
-        plain : bool
-            Accepted for zarr-python 3; the text has no colours.
+        store : Store, mapping, str or Path
+        zarr_format : {2, 3}, optional
+            Either when omitted.
 
         Returns
         -------
-        TreeViewer
-            Prints as text; notebooks show it as HTML.
+        Group
 
         Raises
         ------
-        TypeError
-            On display, if ``level`` or ``max_nodes`` is not an int.
+        GroupNotFoundError
+            No group is stored there.
+        ContainsArrayError
+            An array is.
 
         Examples
         --------
         >>> import zarrix as zarr
-        >>> root = zarr.group()
-        >>> z = root.zeros("raw/2024", shape=3, dtype="i2")
-        >>> z = root.zeros("raw/2025", shape=5, dtype="i2")
-        >>> root.tree()
-        /
-         └── raw
-             ├── 2024 (3,) int16
-             └── 2025 (5,) int16
-        >>> root.tree(level=1)
-        /
-         └── raw
+        >>> root = zarr.open_group("data.zarr", mode="w")
+        >>> zarr.Group.open("data.zarr") == root
+        True
         """
-        return TreeViewer(self, expand=expand, level=level, max_nodes=max_nodes)
+        return cls(store, zarr_version=zarr_format)
 
     def __repr__(self) -> str:
         read_only = " read-only" if self._read_only else ""
         return f"<{type_name(self)} {self.name!r}{read_only}>"
-
-    def _repr_html_(self) -> str:
-        # Imported when called: only notebooks show HTML.
-        from zarrix._display.html import info_table
-
-        return f"{info_table(self.info_items())}{self.tree()._repr_html_()}"
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -286,14 +154,6 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
 
     # Members
 
-    def _item_path(self, item: Any) -> str:
-        """Path in the store of a member; one that begins with a slash starts at the root."""
-        path = normalize_storage_path(item)
-        absolute = isinstance(item, str) and item.startswith("/")
-        if absolute or not self._path:
-            return path
-        return f"{self._path}/{path}" if path else self._path
-
     def _open_node(self, path: str, node: nodes.Node, **changes: Any) -> Any:
         """The array or group that ``node`` was found to be."""
         options = {
@@ -305,10 +165,6 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         kind = Array if node.kind == "array" else Group
         return kind._at(self._location(path), node, **options)
 
-    def _open_group(self, path: str) -> Group:
-        found: Group = self._open_node(path, require(self._location(path), "group"))
-        return found
-
     def __getitem__(self, item: str) -> Any:
         """The array or group of that name or path; ``KeyError`` if there is none."""
         path = self._item_path(item)
@@ -316,6 +172,71 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         if node is None:
             raise self._no_member(item)
         return self._open_node(path, node)
+
+    def get_array(self, path: str) -> Array:
+        """The array of that name or path.
+
+        Parameters
+        ----------
+        path : str
+            Relative to this group.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ArrayNotFoundError
+            No array is stored there (also a ``KeyError``).
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["x/a"] = [1, 2]
+        >>> root.get_array("x/a")
+        <zarrix.core.Array '/x/a' (2,) int64>
+        """
+        found = self._get(path)
+        if not isinstance(found, Array):
+            raise ArrayNotFoundError(f"no array {path!r} in the group {self.name!r}")
+        return found
+
+    def get_group(self, path: str) -> Group:
+        """The group of that name or path.
+
+        Parameters
+        ----------
+        path : str
+            Relative to this group.
+
+        Returns
+        -------
+        Group
+
+        Raises
+        ------
+        GroupNotFoundError
+            Nothing is stored there (also a ``KeyError``).
+        ContainsArrayError
+            An array is.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["x/a"] = [1, 2]
+        >>> root.get_group("x")
+        <zarrix.hierarchy.Group '/x'>
+        """
+        found = self._get(path)
+        if isinstance(found, Array):
+            raise ContainsArrayError(f"{path!r} in the group {self.name!r} is an array")
+        if found is None:
+            raise GroupNotFoundError(f"no group {path!r} in the group {self.name!r}")
+        group: Group = found
+        return group
 
     def _no_member(self, item: str) -> MemberNotFoundError:
         above, _, name = str(item).rpartition("/")
@@ -359,13 +280,6 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
         except MetadataError:
             # What is there cannot be opened.
             return True
-
-    def _node(self, path: str) -> nodes.Node | None:
-        return nodes.find(self._store, path, self._zarr_format)
-
-    def _kind(self, path: str) -> str | None:
-        node = self._node(path)
-        return None if node is None else node.kind
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -458,6 +372,49 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
             return name, self.pop(name)
         raise KeyError("the group is empty")
 
+    def move(self, source: str, dest: str) -> None:
+        """Move a member, with all below it, to another path; groups above that are made.
+
+        Parameters
+        ----------
+        source, dest : str
+            Names, or paths relative to this group.
+
+        Raises
+        ------
+        ValueError
+            ``source`` does not exist, ``dest`` does, or it lies below ``source``.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"] = [1, 2]
+        >>> root.move("a", "old/a")
+        >>> root["old/a"][:], "a" in root
+        (array([1, 2]), False)
+        """
+        old, new = self._item_path(source), self._item_path(dest)
+        with self._writing():
+            if source not in self:
+                raise ValueError(f'The source, "{old}", does not exist.')
+            if dest in self:
+                raise ValueError(f'The dest, "{new}", already exists.')
+            if f"{new}/".startswith(f"{old}/"):
+                raise ValueError(f"{old!r} cannot be moved below itself, to {new!r}")
+            parent = new.rpartition("/")[0]
+            if parent and self._kind(parent) != "group":
+                metadata = group_metadata(self._zarr_format)
+                nodes.create_group(self._store, parent, self._chunk_store, False, metadata)
+            for store in self._stores():
+                store.rename(old, new)
+            for moved in (old, new):
+                update_consolidated(self._store, moved, self._zarr_format, deep=True)
+
+    # Members as attributes
+
     def __getattr__(self, name: str) -> Any:
         # Python asks for these names itself: no look in the store, which may be far away.
         if name.startswith(("__", "_ipython_", "_repr_")) or "_store" not in self.__dict__:
@@ -505,201 +462,3 @@ class Group(Member, GroupTerms, Creating, Visiting, MutableMapping[str, Any]):
             return self._kind(self._item_path(name))
         except MetadataError:
             return "broken"
-
-    # Changing the hierarchy
-
-    def _writing(self) -> AbstractContextManager[Any]:
-        """Refuse where changing is; else the lock to hold during it."""
-        if self._read_only:
-            raise ReadOnlyError(
-                f"the group {self.name!r} is read-only; open it with mode='r+' to change it"
-            )
-        if self._synchronizer is None:
-            return nullcontext()
-        return cast("AbstractContextManager[Any]", self._synchronizer[ZGROUP])
-
-    def create_group(
-        self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
-    ) -> Group:
-        """Create a group, and those above it.
-
-        Parameters
-        ----------
-        name : str
-            Name, or path relative to this group.
-        overwrite : bool
-            Replace what is there.
-        attributes : mapping, optional
-            Of the new group.
-
-        Returns
-        -------
-        Group
-
-        Raises
-        ------
-        ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
-        ReadOnlyError
-            The group is read-only.
-        TypeError
-            JSON cannot express an attribute; nothing is stored.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> root = zarr.group()
-        >>> site = root.create_group("sites/kiel", attributes={"elevation": 5})
-        >>> site, site.attrs["elevation"]
-        (<zarrix.hierarchy.Group '/sites/kiel'>, 5)
-        """
-        path = self._item_path(name)
-        require_json(attributes)
-        new = group_metadata(self._zarr_format, attributes)
-        location = self._location(path)
-        with self._writing(), new_node(location, new, overwrite=overwrite, attributes=attributes):
-            return self._open_group(path)
-
-    @takes()
-    def create_groups(
-        self, *names: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
-    ) -> tuple[Group, ...]:
-        """Create several groups, as `create_group` does.
-
-        Parameters
-        ----------
-        *names : str
-            Names, or paths relative to this group.
-        overwrite : bool
-            Replace what is there.
-        attributes : mapping, optional
-            Of each new group.
-
-        Returns
-        -------
-        tuple of Group
-
-        Raises
-        ------
-        ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false; the groups before it are created.
-        ReadOnlyError
-            The group is read-only.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> root = zarr.group()
-        >>> root.create_groups("raw", "clean")
-        (<zarrix.hierarchy.Group '/raw'>, <zarrix.hierarchy.Group '/clean'>)
-        """
-        return tuple(self.create_group(name, overwrite, attributes) for name in names)
-
-    def require_group(
-        self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
-    ) -> Group:
-        """The group of that name, created if it does not exist.
-
-        Parameters
-        ----------
-        name : str
-            Name, or path relative to this group.
-        overwrite : bool
-            Replace an array of that name.
-        attributes : mapping, optional
-            Of the group, if it is created.
-
-        Returns
-        -------
-        Group
-
-        Raises
-        ------
-        ContainsArrayError
-            An array is stored there and ``overwrite`` is false.
-        ReadOnlyError
-            The group is read-only.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> root = zarr.group()
-        >>> root.require_group("raw").attrs["unit"] = "K"
-        >>> root.require_group("raw").attrs["unit"]
-        'K'
-        """
-        path = self._item_path(name)
-        if self._kind(path) != "group":
-            return self.create_group(name, overwrite, attributes)
-        with self._writing():
-            return self._open_group(path)
-
-    def require_groups(self, *names: str) -> tuple[Group, ...]:
-        """The groups of these names, each created if it does not exist.
-
-        Parameters
-        ----------
-        *names : str
-            Names, or paths relative to this group.
-
-        Returns
-        -------
-        tuple of Group
-
-        Raises
-        ------
-        ContainsArrayError
-            An array has one of the names; the groups before it exist.
-        ReadOnlyError
-            The group is read-only.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> root = zarr.group()
-        >>> raw, clean = root.require_groups("raw", "clean")
-        >>> sorted(root)
-        ['clean', 'raw']
-        """
-        return tuple(self.require_group(name) for name in names)
-
-    def move(self, source: str, dest: str) -> None:
-        """Move a member, with all below it, to another path; groups above that are made.
-
-        Parameters
-        ----------
-        source, dest : str
-            Names, or paths relative to this group.
-
-        Raises
-        ------
-        ValueError
-            ``source`` does not exist, ``dest`` does, or it lies below ``source``.
-        ReadOnlyError
-            The group is read-only.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> root = zarr.group()
-        >>> root["a"] = [1, 2]
-        >>> root.move("a", "old/a")
-        >>> root["old/a"][:], "a" in root
-        (array([1, 2]), False)
-        """
-        old, new = self._item_path(source), self._item_path(dest)
-        with self._writing():
-            if source not in self:
-                raise ValueError(f'The source, "{old}", does not exist.')
-            if dest in self:
-                raise ValueError(f'The dest, "{new}", already exists.')
-            if f"{new}/".startswith(f"{old}/"):
-                raise ValueError(f"{old!r} cannot be moved below itself, to {new!r}")
-            parent = new.rpartition("/")[0]
-            if parent and self._kind(parent) != "group":
-                metadata = group_metadata(self._zarr_format)
-                nodes.create_group(self._store, parent, self._chunk_store, False, metadata)
-            for store in self._stores():
-                store.rename(old, new)
-            for moved in (old, new):
-                update_consolidated(self._store, moved, self._zarr_format, deep=True)

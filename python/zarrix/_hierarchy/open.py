@@ -9,15 +9,14 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Unpack, overload
 
-from zarrix._array import create
 from zarrix._array.array import Array
-from zarrix._array.create import open_array
+from zarrix._array.open_array import OPEN_KEYWORDS, open_array
 from zarrix._display.tree import TreeViewer
 from zarrix._errors import (
     PathNotFoundError,
 )
+from zarrix._hierarchy.create_groups import create_nodes
 from zarrix._hierarchy.group import Group
-from zarrix._hierarchy.v3_methods import create_nodes
 from zarrix._metadata.keywords import (
     Durability,
     Format,
@@ -150,7 +149,7 @@ def _open_group(
     location: Location, mode: Mode, kwargs: dict[str, Any], node: _nodes.Node | None = None
 ) -> Group:
     for name in kwargs:
-        if name in create.OPEN_KEYWORDS and name not in _GROUP_KEYWORDS:
+        if name in OPEN_KEYWORDS and name not in _GROUP_KEYWORDS:
             raise TypeError(
                 f"open() opens a group here, which takes no {name}=; pass shape= for an array"
             )

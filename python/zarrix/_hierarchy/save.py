@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from zarrix._array import create
 from zarrix._array.array import Array
+from zarrix._array.create import array
+from zarrix._array.filled import empty
 from zarrix._array.source import safe_source
 from zarrix._display.printable import printable
 from zarrix._hierarchy.group import Group
@@ -107,7 +108,7 @@ def save_array(
     array([0, 1, 2, 3, 4, 5])
     """
     opened = as_store(store)
-    create.array(
+    array(
         arr,
         store=opened,
         overwrite=True,
@@ -163,7 +164,7 @@ def save_group(
     # All data become arrays before the place is cleared: what cannot be saved replaces nothing.
     sources = {name: safe_source(data, location) for name, data in arrays.items()}
     for data in sources.values():
-        create.empty(data.shape, dtype=data.dtype)
+        empty(data.shape, dtype=data.dtype)
     made = group(
         opened, path=path, overwrite=True, zarr_version=zarr_version, zarr_format=zarr_format
     )

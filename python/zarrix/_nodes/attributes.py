@@ -95,7 +95,7 @@ class Attributes(MutableMapping[str, Any]):
         self._cached: dict[str, Any] | None = cached_dict if cache else None
 
     @classmethod
-    def of_node(
+    def _of_node(
         cls,
         store: Store,
         path: str,
@@ -135,7 +135,7 @@ class Attributes(MutableMapping[str, Any]):
         --------
         >>> import zarrix as zarr
         >>> z = zarr.array([1], attributes={"unit": "K"})
-        >>> zarr.Attributes.of_node(z.store, "", 2)["unit"]
+        >>> zarr.Attributes._of_node(z.store, "", 2)["unit"]
         'K'
         """
         key = key_of(path, ATTRIBUTES_DOCUMENT[zarr_format])

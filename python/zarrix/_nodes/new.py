@@ -57,5 +57,5 @@ def new_node(
         chunk_store = None
     with or_nothing(store, path, chunk_store, metadata, replaces=replaces):
         if attributes and metadata.zarr_format == 2:
-            Attributes.of_node(store, path, 2).put(attributes)
+            Attributes._of_node(store, path, 2).put(attributes)
         yield

@@ -10,7 +10,7 @@ from typing import Any
 
 from zarrix._hierarchy.asynchronous import AsyncArray as AsyncArray
 from zarrix._hierarchy.asynchronous import AsyncGroup as AsyncGroup
-from zarrix._hierarchy.asynchronous import as_async, awaitable, iterate
+from zarrix._hierarchy.counterpart import as_async, awaitable, iterate
 from zarrix.api import synchronous
 
 __all__: list[str] = []

@@ -1,7 +1,7 @@
 """Listing what is in a group, and calling a function on everything below it.
 
-Mixed into every `Group`. A member that cannot be opened is left out of listings of objects, with a
-`BrokenMemberWarning` that names it; it is among the names, and trees show it.
+A member that cannot be opened is left out of listings of objects, with a `BrokenMemberWarning` that
+names it; it is among the names, and trees show it.
 """
 
 from __future__ import annotations
@@ -10,32 +10,24 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, ValuesView
 from typing import TYPE_CHECKING, Any
 
 from zarrix._array.array import Array
+from zarrix._hierarchy.state import GroupState
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.broken import CANNOT_OPEN, BrokenMember, warn_of
 from zarrix._stores.keys import key_of
 
 if TYPE_CHECKING:
     from zarrix._hierarchy.group import Group
-    from zarrix._metadata.keywords import Format
-    from zarrix._stores.base import Store
 
-__all__ = ["Visiting"]
+__all__ = ["Listing"]
 
 
-class Visiting:
+class Listing(GroupState):
     """The methods of groups that list members, and those whose names begin with visit."""
 
-    _store: Store
-    _path: str
-    _zarr_format: Format
-
     if TYPE_CHECKING:
-        # What the class has that this is mixed into.
-        def __getitem__(self, item: str) -> Any: ...
+        # Defined by `Group`, which is a mapping.
         def __contains__(self, item: object) -> bool: ...
         def __len__(self) -> int: ...
-        def _node(self, path: str) -> _nodes.Node | None: ...
-        def _open_node(self, path: str, node: _nodes.Node) -> Any: ...
 
     def __iter__(self) -> Iterator[str]:
         for name, _ in self._members():
@@ -149,6 +141,24 @@ class Visiting:
             if not isinstance(member, Array):
                 yield path.rpartition("/")[2], member
 
+    def group_values(self) -> Iterator[Group]:
+        """The groups directly below.
+
+        Yields
+        ------
+        Group
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> made = root.create_groups("x", "y")
+        >>> [group.name for group in root.group_values()]
+        ['/x', '/y']
+        """
+        for _, group in self.groups():
+            yield group
+
     def array_keys(self, recurse: bool = False) -> Iterator[str]:
         """Names of the arrays directly below; with ``recurse`` of all below.
 
@@ -217,6 +227,100 @@ class Visiting:
             if isinstance(member, Array):
                 yield path.rpartition("/")[2], member
 
+    def array_values(self) -> Iterator[Array]:
+        """The arrays directly below.
+
+        Yields
+        ------
+        Array
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"], root["b"] = [1, 2], [3.0]
+        >>> [z.dtype for z in root.array_values()]
+        [dtype('int64'), dtype('float64')]
+        """
+        for _, array in self.arrays():
+            yield array
+
+    def members(
+        self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
+    ) -> tuple[tuple[str, Any], ...]:
+        """Paths and objects of the arrays and groups below.
+
+        Parameters
+        ----------
+        max_depth : int or None
+            0 for direct members, 1 for theirs too, and so on; None for all.
+        use_consolidated_for_children : bool
+            Accepted for zarr-python.
+
+        Returns
+        -------
+        tuple of (str, Array or Group)
+
+        Raises
+        ------
+        ValueError
+            ``max_depth`` is negative.
+
+        Warns
+        -----
+        BrokenMemberWarning
+            A member cannot be opened; it is left out.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"], root["x/b"] = [1], [2]
+        >>> [path for path, member in root.members()]
+        ['a', 'x']
+        >>> [path for path, member in root.members(max_depth=None)]
+        ['a', 'x', 'x/b']
+        """
+        if max_depth is not None and max_depth < 0:
+            raise ValueError(f"max_depth is None or at least 0, not {max_depth}")
+        with self._store.listed_once():
+            return tuple(self._walk("", max_depth))
+
+    def _walk(self, prefix: str, depth: int | None) -> Iterator[tuple[str, Any]]:
+        for path, member in self._opened(self._direct()):
+            name = path.rpartition("/")[2]
+            yield f"{prefix}{name}", member
+            if isinstance(member, Listing) and depth != 0:
+                below = None if depth is None else depth - 1
+                yield from member._walk(f"{prefix}{name}/", below)
+
+    def nmembers(self, max_depth: int | None = 0) -> int:
+        """Number of arrays and groups that `members` gives.
+
+        Parameters
+        ----------
+        max_depth : int or None
+            0 for direct members, 1 for theirs too, and so on; None for all.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            ``max_depth`` is negative.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root["a"], root["x/b"] = [1], [2]
+        >>> root.nmembers(), root.nmembers(max_depth=None)
+        (2, 3)
+        """
+        return len(self.members(max_depth))
+
     def visitvalues(self, func: Callable[[Any], Any]) -> Any:
         """Call ``func(object)`` on everything below, parents first, until one call returns a value.
 
@@ -251,7 +355,7 @@ class Visiting:
         """
         for _, member in self._opened(self._direct()):
             result = func(member)
-            if result is None and isinstance(member, Visiting):
+            if result is None and isinstance(member, Listing):
                 result = member.visitvalues(func)
             if result is not None:
                 return result
@@ -350,7 +454,7 @@ class Visiting:
 class _Items(ItemsView[str, Any]):
     """``group.items()``: one look at all members, without those that cannot be opened."""
 
-    _mapping: Visiting
+    _mapping: Listing
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         group = self._mapping
@@ -361,7 +465,7 @@ class _Items(ItemsView[str, Any]):
 class _Values(ValuesView[Any]):
     """``group.values()``: one look at all members, without those that cannot be opened."""
 
-    _mapping: Visiting
+    _mapping: Listing
 
     def __iter__(self) -> Iterator[Any]:
         group = self._mapping

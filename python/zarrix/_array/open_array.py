@@ -1,0 +1,221 @@
+"""Opening arrays by file mode, which creates those that are not there."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from zarrix._array.arguments import metadata_of_create
+from zarrix._array.array import Array
+from zarrix._array.config import ArrayConfig
+from zarrix._array.like import take_like
+from zarrix._metadata.arguments import normalize_order
+from zarrix._metadata.keywords import (
+    Durability,
+    Format,
+    Mode,
+    OpenArrayKeywords,
+    Order,
+    Separator,
+    WordKeywords,
+    takes,
+)
+from zarrix._nodes import nodes
+from zarrix._nodes.existing import check_mode, existing, require
+from zarrix._nodes.location import Location, in_memory
+from zarrix._nodes.new import new_node
+from zarrix._stores.path import normalize_dimension_separator
+
+__all__ = ["OPEN_KEYWORDS", "open_array", "open_like"]
+
+
+@takes(WordKeywords)
+def open_array(
+    store: Any = None,
+    mode: Mode = "a",
+    shape: Any = None,
+    chunks: Any = True,
+    dtype: Any = None,
+    compressor: Any = "default",
+    fill_value: Any = 0,
+    order: Order = "C",
+    synchronizer: Any = None,
+    filters: Any = None,
+    cache_metadata: bool = True,
+    cache_attrs: bool = True,
+    path: str | None = None,
+    object_codec: Any = None,
+    chunk_store: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    partial_decompress: bool | None = None,
+    write_empty_chunks: bool | None = None,
+    *,
+    zarr_version: Format | None = None,
+    zarr_format: Format | None = None,
+    dimension_separator: Separator | None = None,
+    meta_array: Any = None,
+    allow_pickle: bool = False,
+    durability: Durability | None = None,
+    checksum: bool = False,
+    _node: nodes.Node | None = None,
+    **kwargs: Unpack[WordKeywords],
+) -> Array:
+    """Open an array, or create it, by file mode.
+
+    Parameters
+    ----------
+    store : Store, mapping, str or Path, optional
+        A new one in memory when omitted.
+    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
+        ``'r'`` reads, ``'r+'`` reads and writes, and the array must exist; ``'a'`` creates it if it
+        does not; ``'w'`` replaces what is there; ``'w-'`` and ``'x'`` fail if something is.
+    shape, chunks, dtype, compressor, fill_value, order : optional
+        As for `create`; used only where an array is created.
+    synchronizer : mapping of key to lock, optional
+        Held during writes in addition to the engine's own locks.
+    filters : list of codecs, optional
+        Used only where an array is created.
+    cache_metadata, cache_attrs : bool
+        False reads metadata (attributes) again before every use.
+    path : str, optional
+        Where in the store.
+    object_codec : codec, optional
+        Used only where an array is created.
+    chunk_store : Store, mapping, str or Path, optional
+        Holds the chunks, if not ``store``.
+    storage_options : dict, optional
+        For stores named by a URL.
+    partial_decompress : bool, optional
+        Accepted for zarr 2.18; the engine always decodes only what is needed.
+    write_empty_chunks : bool, optional
+        As for `create`.
+    zarr_version, zarr_format : {2, 3}, optional
+        The format to look for, and to create.
+    dimension_separator : {'.', '/'}, optional
+        Used only where an array is created.
+    meta_array : ndarray, optional
+        Accepted for zarr 2.18; results are NumPy arrays.
+    allow_pickle : bool
+        True loads pickled objects, which may run anything: only for stores that you trust.
+    durability : {'process', 'fsync'}, optional
+        What a finished write survives: the end of this process, or also the loss of power. As
+        ``zarrix.config.durability`` says when omitted.
+    checksum : bool
+        As for `create`. An array that exists keeps its codecs; only what is written to zstd
+        frames of v2 gets a checksum then.
+    **kwargs
+        More keywords of `create`; used only where an array is created.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ArrayNotFoundError
+        ``'r'`` or ``'r+'`` and no array is there (also a ``FileNotFoundError``).
+    ContainsGroupError
+        A group is there.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.open_array("data.zarr", mode="w", shape=(4, 6), chunks=(2, 3), dtype="i2")
+    >>> z[0] = 7
+    >>> zarr.open_array("data.zarr", mode="r")[0, :3]
+    array([7, 7, 7], dtype=int16)
+    """
+    check_mode(mode)
+    # Also where they have no meaning: an array that exists keeps its own.
+    normalize_order(order)
+    normalize_dimension_separator(dimension_separator)
+    location = Location.of(
+        in_memory(store),
+        path,
+        zarr_version,
+        zarr_format,
+        chunk_store=chunk_store,
+        storage_options=storage_options,
+        chunk_options=storage_options,
+        durability=durability,
+    )
+    settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
+    node = existing(location, mode, "array", _node)
+    if node is None:
+        metadata = metadata_of_create(
+            location,
+            kwargs,
+            shape=shape,
+            chunks=chunks,
+            dtype=dtype,
+            compressor=compressor,
+            fill_value=fill_value,
+            order=order,
+            filters=filters,
+            object_codec=object_codec,
+            dimension_separator=dimension_separator,
+            checksum=checksum,
+        )
+        location = location.at(location.path, metadata.zarr_format)
+        with new_node(
+            location,
+            metadata,
+            overwrite=mode == "w",
+            attributes=kwargs.get("attributes"),
+            allow_pickle=allow_pickle,
+        ):
+            node = require(location, "array")
+    return Array._at(
+        location,
+        node,
+        read_only=mode == "r",
+        synchronizer=synchronizer,
+        cache_metadata=cache_metadata,
+        cache_attrs=cache_attrs,
+        meta_array=meta_array,
+        checksum=checksum,
+        allow_pickle=allow_pickle,
+        **settings,
+    )
+
+
+@takes(OpenArrayKeywords, like=open_array)
+def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
+    """Open or create an array at ``path``, made like ``a`` where it is created.
+
+    Parameters
+    ----------
+    a : Array or ndarray
+        Anything with a shape and a dtype.
+    path : Store, mapping, str or Path
+        The store; ``path=`` among the keywords of `open_array` is not taken.
+    **kwargs
+        As for `open_array`; they come before what ``a`` says.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsGroupError
+        A group is there.
+    ArrayNotFoundError
+        ``mode`` is ``'r'`` or ``'r+'``, and no array is there.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> a = zarr.zeros((100, 100), chunks=(10, 10), dtype="i2")
+    >>> b = zarr.open_like(a, "b.zarr")
+    >>> b.shape, b.chunks, b.dtype
+    ((100, 100), (10, 10), dtype('int16'))
+    """
+    options = take_like(a, {**kwargs})
+    if isinstance(a, Array):
+        options.setdefault("fill_value", a.fill_value)
+    return open_array(path, **options)
+
+
+OPEN_KEYWORDS = frozenset(inspect.signature(open_array).parameters)

@@ -1,0 +1,303 @@
+"""Creating groups: in a group, at the root of a store, and whole hierarchies from metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from zarrix._errors import ContainsArrayError
+from zarrix._hierarchy.state import GroupState
+from zarrix._metadata import v2, v3
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.group import GroupMetadata
+from zarrix._metadata.keywords import Format, takes
+from zarrix._nodes import nodes as _nodes
+from zarrix._nodes.attributes import require_json
+from zarrix._nodes.existing import require
+from zarrix._nodes.location import Location
+from zarrix._nodes.new import group_metadata, new_node
+from zarrix._stores.base import Store
+from zarrix._stores.path import normalize_storage_path
+
+if TYPE_CHECKING:
+    from zarrix._hierarchy.group import Group
+
+__all__ = ["GroupCreation", "create_nodes"]
+
+
+class GroupCreation(GroupState):
+    """The methods of groups that create groups."""
+
+    @classmethod
+    def from_store(
+        cls,
+        store: Any,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        zarr_format: Format = 3,
+        overwrite: bool = False,
+    ) -> Self:
+        """Create a group at the root of a store.
+
+        Parameters
+        ----------
+        store : Store, mapping, str or Path
+        attributes : mapping, optional
+        zarr_format : {3, 2}
+        overwrite : bool
+            Replace what is there.
+
+        Returns
+        -------
+        Group
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> group = zarr.Group.from_store("data.zarr", attributes={"site": "Kiel"})
+        >>> group.zarr_format, group.attrs["site"]
+        (3, 'Kiel')
+        """
+        location = Location.of(store, "", None, zarr_format)
+        new = group_metadata(zarr_format, attributes)
+        with new_node(location, new, overwrite=overwrite, attributes=attributes):
+            return cls._at(location, require(location, "group"))
+
+    def create_group(
+        self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ) -> Group:
+        """Create a group, and those above it.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group.
+        overwrite : bool
+            Replace what is there.
+        attributes : mapping, optional
+            Of the new group.
+
+        Returns
+        -------
+        Group
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+        TypeError
+            JSON cannot express an attribute; nothing is stored.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> site = root.create_group("sites/kiel", attributes={"elevation": 5})
+        >>> site, site.attrs["elevation"]
+        (<zarrix.hierarchy.Group '/sites/kiel'>, 5)
+        """
+        path = self._item_path(name)
+        require_json(attributes)
+        new = group_metadata(self._zarr_format, attributes)
+        location = self._location(path)
+        with self._writing(), new_node(location, new, overwrite=overwrite, attributes=attributes):
+            return self._open_group(path)
+
+    @takes()
+    def create_groups(
+        self, *names: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ) -> tuple[Group, ...]:
+        """Create several groups, as `create_group` does.
+
+        Parameters
+        ----------
+        *names : str
+            Names, or paths relative to this group.
+        overwrite : bool
+            Replace what is there.
+        attributes : mapping, optional
+            Of each new group.
+
+        Returns
+        -------
+        tuple of Group
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored there and ``overwrite`` is false; the groups before it are created.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.create_groups("raw", "clean")
+        (<zarrix.hierarchy.Group '/raw'>, <zarrix.hierarchy.Group '/clean'>)
+        """
+        return tuple(self.create_group(name, overwrite, attributes) for name in names)
+
+    def require_group(
+        self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ) -> Group:
+        """The group of that name, created if it does not exist.
+
+        Parameters
+        ----------
+        name : str
+            Name, or path relative to this group.
+        overwrite : bool
+            Replace an array of that name.
+        attributes : mapping, optional
+            Of the group, if it is created.
+
+        Returns
+        -------
+        Group
+
+        Raises
+        ------
+        ContainsArrayError
+            An array is stored there and ``overwrite`` is false.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> root.require_group("raw").attrs["unit"] = "K"
+        >>> root.require_group("raw").attrs["unit"]
+        'K'
+        """
+        path = self._item_path(name)
+        if self._kind(path) != "group":
+            return self.create_group(name, overwrite, attributes)
+        with self._writing():
+            return self._open_group(path)
+
+    def require_groups(self, *names: str) -> tuple[Group, ...]:
+        """The groups of these names, each created if it does not exist.
+
+        Parameters
+        ----------
+        *names : str
+            Names, or paths relative to this group.
+
+        Returns
+        -------
+        tuple of Group
+
+        Raises
+        ------
+        ContainsArrayError
+            An array has one of the names; the groups before it exist.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> raw, clean = root.require_groups("raw", "clean")
+        >>> sorted(root)
+        ['clean', 'raw']
+        """
+        return tuple(self.require_group(name) for name in names)
+
+    def _open_group(self, path: str) -> Group:
+        found: Group = self._open_node(path, require(self._location(path), "group"))
+        return found
+
+    def create_hierarchy(
+        self, nodes: Mapping[str, Any], *, overwrite: bool = False
+    ) -> Iterator[tuple[str, Any]]:
+        """Create arrays and groups from their metadata, all of which is checked first.
+
+        Parameters
+        ----------
+        nodes : mapping of str to metadata
+            By path relative to this group; see `zarrix.create_hierarchy`.
+        overwrite : bool
+            Replace what is there.
+
+        Returns
+        -------
+        iterator of (str, Array or Group)
+            The path as in ``nodes``, and the object; all exist when the call returns.
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            Something is stored at one of the paths and ``overwrite`` is false.
+        MetadataError
+            One of ``nodes`` does not describe an array or group.
+        ReadOnlyError
+            The group is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> like = root.create_array("a", shape=3, dtype="i4").metadata
+        >>> [node.name for path, node in root.create_hierarchy({"x/b": like, "x/c": like})]
+        ['/x/b', '/x/c']
+        """
+        below = {self._item_path(path): one for path, one in nodes.items()}
+        with self._writing():
+            create_nodes(self._store, below, self._zarr_format, overwrite)
+        return iter([(path, self[path]) for path in nodes])
+
+
+def create_nodes(
+    store: Store, nodes: Mapping[str, Any], zarr_format: Format | None, overwrite: bool
+) -> Format:
+    """Store metadata of several nodes, parents first; returns their format.
+
+    All of it is checked before the first is stored.
+    """
+    parsed = {normalize_storage_path(path): _as_metadata(one) for path, one in nodes.items()}
+    formats = {one.zarr_format for one in parsed.values()}
+    if zarr_format is not None:
+        formats.add(zarr_format)
+    if len(formats) > 1:
+        raise ValueError("the nodes of a hierarchy have one format, not 2 and 3")
+    for path in parsed:
+        above = [path.rsplit("/", depth)[0] for depth in range(1, path.count("/") + 1)]
+        for parent in [*above, ""] if path else []:
+            if isinstance(parsed.get(parent), ArrayMetadata):
+                raise ContainsArrayError(f"{path!r} cannot be below {parent!r}, which is an array")
+    if not overwrite:
+        for path in parsed:
+            _nodes.require_free(store, path)
+    for path in sorted(parsed):
+        metadata = parsed[path]
+        location = Location(store, path, metadata.zarr_format)
+        attributes = metadata.attributes
+        with new_node(location, metadata, overwrite=overwrite, attributes=attributes):
+            pass
+    return formats.pop() if formats else 3
+
+
+def _as_metadata(value: Any) -> ArrayMetadata | GroupMetadata:
+    """Metadata of this package, of zarr-python, or a document."""
+    if isinstance(value, ArrayMetadata | GroupMetadata):
+        return value
+    document = value.to_dict() if hasattr(value, "to_dict") else value
+    if not isinstance(document, Mapping):
+        raise TypeError(f"{value!r} is no metadata of an array or group")
+    # Through JSON: what others hold in tuples is lists in documents.
+    text = v3._dumps(document, "metadata")
+    if document.get("zarr_format") == 2:
+        parse_2 = v2.parse_array if "shape" in document else v2.parse_group
+        return parse_2(text, "metadata")
+    parse_3 = v3.parse_array if document.get("node_type") == "array" else v3.parse_group
+    return parse_3(text, "metadata")

@@ -1,0 +1,213 @@
+"""What a group says about itself: its name, format, metadata, attributes and report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+from zarrix._display.info import InfoReporter, group_items
+from zarrix._display.tree import TreeViewer
+from zarrix._hierarchy.state import GroupState
+from zarrix._metadata.group import GroupMetadata
+from zarrix._metadata.keywords import Format, completable
+from zarrix._nodes.consolidate import view
+from zarrix._nodes.on_demand import on_demand
+from zarrix._stores.path import StorePath
+
+__all__ = ["GroupProperties"]
+
+
+@completable
+class GroupProperties(GroupState):
+    """The properties of groups, and the methods that describe them."""
+
+    @property
+    def basename(self) -> str:
+        """Last part of the name; empty for the root."""
+        return self._path.split("/")[-1]
+
+    @property
+    def read_only(self) -> bool:
+        """Whether changes are refused, here and in all members."""
+        return self._read_only
+
+    @property
+    def zarr_format(self) -> Format:
+        """2 or 3: the format in which the group is stored."""
+        return self._zarr_format
+
+    @property
+    def metadata(self) -> GroupMetadata:
+        """What is stored about the group, read again."""
+        found = self._parse_metadata(None)
+        if self._zarr_format == 2:
+            found = replace(found, attributes=self._attrs.asdict())
+        return replace(found, consolidated_metadata=view(self._store, self._path, found))
+
+    @property
+    def store_path(self) -> StorePath:
+        """The store, and the path in it."""
+        return StorePath(self._store, self._path)
+
+    @property
+    def async_group(self) -> Any:
+        """The same group with methods that are awaited: an `AsyncGroup`."""
+        return on_demand("AsyncGroup")(self)
+
+    _async_group = async_group
+
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
+        """Set several attributes in one step; the others stay.
+
+        Parameters
+        ----------
+        new_attributes : mapping of str to JSON value
+
+        Returns
+        -------
+        Group
+            This one.
+
+        Raises
+        ------
+        ReadOnlyError
+            The group is read-only.
+        TypeError
+            JSON cannot express a value; nothing is changed.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> group = zarr.create_group(attributes={"a": 1})
+        >>> dict(group.update_attributes({"b": 2}).attrs)
+        {'a': 1, 'b': 2}
+        """
+        self._attrs.update(new_attributes)
+        return self
+
+    async def update_attributes_async(self, new_attributes: Mapping[str, Any]) -> Self:
+        """`update_attributes`, for code that awaits it.
+
+        Parameters
+        ----------
+        new_attributes : mapping of str to JSON value
+
+        Returns
+        -------
+        Group
+            This one.
+
+        Raises
+        ------
+        ReadOnlyError
+            The group is read-only.
+        TypeError
+            JSON cannot express a value; nothing is changed.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> group = asyncio.run(zarr.create_group().update_attributes_async({"b": 2}))
+        >>> group.attrs["b"]
+        2
+        """
+        return self.update_attributes(new_attributes)
+
+    @property
+    def info(self) -> InfoReporter:
+        """A report of what the group holds; prints as a table."""
+        return InfoReporter(self)
+
+    def info_items(self) -> list[tuple[str, Any]]:
+        """The rows of `info`.
+
+        Returns
+        -------
+        list of tuple of (str, object)
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> z = root.zeros("a", shape=3)
+        >>> dict(root.info_items())["No. arrays"]
+        1
+        """
+        return group_items(self)
+
+    def info_complete(self) -> Any:
+        """The same as `info`, which counts all members already.
+
+        Returns
+        -------
+        InfoReporter
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> print(zarr.create_group().info_complete())
+        Name        : /
+        Type        : zarrix.hierarchy.Group
+        Zarr format : 3
+        Read-only   : False
+        Store type  : zarrix.storage.MemoryStore
+        No. members : 0
+        No. arrays  : 0
+        No. groups  : 0
+        """
+        return self.info
+
+    def tree(
+        self,
+        expand: bool | int | None = False,
+        level: int | None = None,
+        *,
+        max_nodes: int | None = None,
+        plain: bool = False,
+    ) -> TreeViewer:
+        """The hierarchy, drawn as a tree.
+
+        Parameters
+        ----------
+        expand : bool or int
+            How many levels are open in the HTML form; True for all.
+        level : int, optional
+            How deep to go.
+        max_nodes : int, optional
+            How many arrays and groups the text shows; all by default.
+        plain : bool
+            Accepted for zarr-python 3; the text has no colours.
+
+        Returns
+        -------
+        TreeViewer
+            Prints as text; notebooks show it as HTML.
+
+        Raises
+        ------
+        TypeError
+            On display, if ``level`` or ``max_nodes`` is not an int.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> z = root.zeros("raw/2024", shape=3, dtype="i2")
+        >>> z = root.zeros("raw/2025", shape=5, dtype="i2")
+        >>> root.tree()
+        /
+         └── raw
+             ├── 2024 (3,) int16
+             └── 2025 (5,) int16
+        >>> root.tree(level=1)
+        /
+         └── raw
+        """
+        return TreeViewer(self, expand=expand, level=level, max_nodes=max_nodes)
+
+    def _repr_html_(self) -> str:
+        # Imported when called: only notebooks show HTML.
+        from zarrix._display.html import info_table
+
+        return f"{info_table(self.info_items())}{self.tree()._repr_html_()}"

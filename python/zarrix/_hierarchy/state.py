@@ -1,0 +1,146 @@
+"""What a group is made of: its stores, its path, how it was opened, and how members are found.
+
+The other files of this room add what users do with a group, each as a class derived from
+`GroupState`; `zarrix._hierarchy.group.Group` is all of them.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from zarrix._errors import GroupNotFoundError, ReadOnlyError
+from zarrix._metadata import v2, v3
+from zarrix._metadata.group import GroupMetadata
+from zarrix._metadata.keywords import Format
+from zarrix._nodes import nodes
+from zarrix._nodes.attributes import Attributes
+from zarrix._nodes.existing import require
+from zarrix._nodes.location import Location
+from zarrix._nodes.member import Member
+from zarrix._stores.base import Store
+from zarrix._stores.keys import ZGROUP, key_of
+from zarrix._stores.path import normalize_storage_path
+
+__all__ = ["GroupState"]
+
+
+class GroupState(Member):
+    """A group as it was opened, without what it offers; users meet `Group`."""
+
+    _zarr_format: Format
+    _read_only: bool
+
+    if TYPE_CHECKING:
+        # Defined by `Group`, which knows both kinds of members.
+        def __getitem__(self, item: str) -> Any: ...
+        def _open_node(self, path: str, node: nodes.Node, **changes: Any) -> Any: ...
+
+    def __init__(
+        self,
+        store: Any,
+        path: str | None = None,
+        read_only: bool = False,
+        chunk_store: Any = None,
+        cache_attrs: bool = True,
+        synchronizer: Any = None,
+        zarr_version: int | None = None,
+        *,
+        meta_array: Any = None,
+    ) -> None:
+        location = Location.of(store, path, zarr_version, chunk_store=chunk_store)
+        self._open(
+            location,
+            require(location, "group"),
+            read_only=read_only,
+            cache_attrs=cache_attrs,
+            synchronizer=synchronizer,
+            meta_array=meta_array,
+        )
+
+    @classmethod
+    def _at(cls, location: Location, node: nodes.Node, **options: Any) -> Self:
+        """The group that ``node`` was found to be; ``options`` are those of the class."""
+        new = cls.__new__(cls)
+        new._open(location, node, **options)
+        return new
+
+    def _open(
+        self,
+        location: Location,
+        node: nodes.Node,
+        *,
+        read_only: bool = False,
+        cache_attrs: bool = True,
+        synchronizer: Any = None,
+        meta_array: Any = None,
+    ) -> None:
+        """Begin as the group that ``node`` describes; nothing is looked up again."""
+        store, path, _, chunk_store = location
+        self._store: Store = store
+        self._chunk_store: Store | None = chunk_store
+        self._path: str = path
+        self._read_only = bool(read_only) or store.read_only
+        self._synchronizer = synchronizer
+        self._meta_array = meta_array
+        self._zarr_format = node.zarr_format
+        self._parse_metadata(node.document)
+        self._attrs = Attributes._of_node(
+            store,
+            path,
+            node.zarr_format,
+            read_only=self._read_only,
+            cache=cache_attrs,
+            synchronizer=synchronizer,
+        )
+
+    def _location(self, path: str) -> Location:
+        """A member's place in the stores of the group."""
+        return Location(self._store, path, self._zarr_format, self._chunk_store)
+
+    def _parse_metadata(self, document: bytes | None) -> GroupMetadata:
+        """The group's metadata; ``document`` is that of v3, where it was read already."""
+        name = GroupMetadata(zarr_format=self._zarr_format).document_name
+        key = key_of(self._path, name)
+        if document is None:
+            document = self._store.get(key)
+        if document is None:
+            raise GroupNotFoundError(f"no group at {nodes.describe(self._store, self._path)}")
+        parse = v2.parse_group if self._zarr_format == 2 else v3.parse_group
+        return parse(document, nodes.place(self._store, key))
+
+    @property
+    def name(self) -> str:
+        """Path with a leading slash, as in h5py."""
+        return f"/{self._path}"
+
+    def _item_path(self, item: Any) -> str:
+        """Path in the store of a member; one that begins with a slash starts at the root."""
+        path = normalize_storage_path(item)
+        absolute = isinstance(item, str) and item.startswith("/")
+        if absolute or not self._path:
+            return path
+        return f"{self._path}/{path}" if path else self._path
+
+    def _node(self, path: str) -> nodes.Node | None:
+        return nodes.find(self._store, path, self._zarr_format)
+
+    def _kind(self, path: str) -> str | None:
+        node = self._node(path)
+        return None if node is None else node.kind
+
+    def _get(self, path: str) -> Any:
+        try:
+            return self[path]
+        except KeyError:
+            return None
+
+    def _writing(self) -> AbstractContextManager[Any]:
+        """Refuse where changing is; else the lock to hold during it."""
+        if self._read_only:
+            raise ReadOnlyError(
+                f"the group {self.name!r} is read-only; open it with mode='r+' to change it"
+            )
+        if self._synchronizer is None:
+            return nullcontext()
+        return cast("AbstractContextManager[Any]", self._synchronizer[ZGROUP])
