@@ -17,17 +17,12 @@ import numpy as np
 from zarrix._array import resize as _resize
 from zarrix._array.h5py_names import ARRAY_ADVICE
 from zarrix._array.indexing import Selecting
+from zarrix._array.views import metadata_of_view
 from zarrix._display.labels import type_name
-from zarrix._dtypes.v2 import normalize_fill_value
-from zarrix._dtypes.v3 import data_type_of, encode_fill
-from zarrix._errors import MetadataError, Suggesting
-from zarrix._metadata import v2, v3
-from zarrix._metadata.arguments import normalize_shape
-from zarrix._metadata.array import ArrayMetadata
+from zarrix._errors import Suggesting
 from zarrix._runtime.config import config
 from zarrix._selection.basic import try_basic
 from zarrix._selection.values import IN_MEMORY, as_out, as_value, moves_in_parts
-from zarrix._stores.keys import ZATTRS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -495,61 +490,16 @@ class Array(Selecting):
         """
         if isinstance(shape, str | np.dtype | type):
             raise TypeError(f"view() takes a shape first; write view(dtype={shape!r})")
-        metadata = self._metadata
-        new_dtype = np.dtype(metadata.dtype if dtype is None else dtype)
+        seen = metadata_of_view(self._metadata, shape, chunks, dtype, fill_value, filters)
         new = self._clone()
         new._is_view = True
-        if metadata.zarr_format == 3:
-            seen = self._view_of_format_3(shape, chunks, new_dtype, fill_value, filters)
-            new._adopt(seen, self._document)
-        else:
-            new._adopt(
-                v2.new_array(
-                    shape=self.shape if shape is None else shape,
-                    chunks=metadata.chunk_shape if chunks is None else chunks,
-                    dtype=new_dtype,
-                    compressor=metadata.compressor,
-                    fill_value=self._fill_for(new_dtype) if fill_value is None else fill_value,
-                    order=metadata.order,
-                    filters=metadata.filters if filters is None else filters,
-                    dimension_separator=metadata.dimension_separator,
-                    where="view()",
-                ),
-                self._document,
-            )
+        new._adopt(seen, self._document)
         if read_only is not None:
             new.read_only = read_only
         if synchronizer is not None:
             new._synchronizer = synchronizer
             new._set_paths()
         return new
-
-    def _view_of_format_3(
-        self, shape: Any, chunks: Any, dtype: np.dtype[Any], fill_value: Any, filters: Any
-    ) -> ArrayMetadata:
-        metadata = self._metadata
-        if filters is not None:
-            raise ValueError("filters= of a view belongs to v2; this array has v3")
-        lengths = self.shape if shape is None else normalize_shape(shape)
-        fill = self._fill_for(dtype) if fill_value is None else fill_value
-        grid: Any = metadata.extra["chunk_grid"]
-        if chunks is not None:
-            grid = {"name": "regular", "configuration": {"chunk_shape": list(chunks)}}
-        document = {
-            **metadata.extra,
-            "shape": list(lengths),
-            "data_type": data_type_of(dtype),
-            "fill_value": encode_fill(0 if fill is None else fill, dtype),
-            "chunk_grid": grid,
-        }
-        return v3.parse_array(document, where="view()")
-
-    def _fill_for(self, dtype: np.dtype[Any]) -> Any:
-        """The fill value as a view of another dtype has it; None where it cannot be cast."""
-        try:
-            return normalize_fill_value(self._metadata.fill_value, dtype)
-        except MetadataError:
-            return None
 
     def astype(self, dtype: npt.DTypeLike) -> Array:
         """A read-only view whose elements are converted to ``dtype`` as they are read.
@@ -610,63 +560,6 @@ class Array(Selecting):
         name = f" {self.name!r}" if self._path else ""
         read_only = " read-only" if self._read_only else ""
         return f"<{type_name(self)}{name} {self.shape} {self.dtype}{read_only}>"
-
-    def digest(self, hashname: str = "sha1") -> bytes:
-        """Hash of the stored bytes: chunks in C order, then metadata, then attributes.
-
-        Parameters
-        ----------
-        hashname : str
-            A name that ``hashlib.new`` takes.
-
-        Returns
-        -------
-        bytes
-
-        Raises
-        ------
-        ValueError
-            ``hashlib`` does not have the hash.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> len(zarr.zeros(10).digest("sha256"))
-        32
-        """
-        self._refresh()
-        import hashlib
-
-        digest = hashlib.new(hashname)
-        self._io.each_stored(digest.update)
-        for name in (self._name, ZATTRS):
-            digest.update(self._store.get(self._key(name), b""))
-        return digest.digest()
-
-    def hexdigest(self, hashname: str = "sha1") -> str:
-        """`digest` as hexadecimal text.
-
-        Parameters
-        ----------
-        hashname : str
-            A name that ``hashlib.new`` takes.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ValueError
-            ``hashlib`` does not have the hash.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> zarr.zeros(10).hexdigest() == zarr.zeros(10).hexdigest()
-        True
-        """
-        return self.digest(hashname).hex()
 
     def __getstate__(self) -> dict[str, Any]:
         state = {

@@ -1,55 +1,35 @@
-"""Reading and writing by every kind of selection, and the objects behind ``z.oindex[...]``.
-
-`Selecting` is what an array does with a key once that is more than integers and slices, or comes
-with fields, ``out=`` or a cast: the key is resolved to an `Indexer`, and the engine is called once.
-Fields of structured dtypes are taken from and put into whole elements, since those are what is
-stored. A value that is not in memory is written in parts, whatever the kind of selection.
-"""
+"""Reading and writing by every kind of selection, each as methods and as an index."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarrix import _engine
-from zarrix._array.state import ArrayState
+from zarrix._array.indexes import BlockIndex, OIndex, VIndex
+from zarrix._array.transfer import Transfer
 from zarrix._selection import windows
-from zarrix._selection.basic import split_fields
+from zarrix._selection.basic import Fields
 from zarrix._selection.fancy import (
     Indexer,
+    Rule,
     resolve,
-    resolve_blocks,
     resolve_mask,
     resolve_orthogonal,
     resolve_points,
 )
-from zarrix._selection.regions import chunk_aligned_parts
-from zarrix._selection.values import (
-    IN_MEMORY,
-    as_out,
-    as_value,
-    fill_element,
-    moves_in_parts,
-    with_new_axes,
-)
+from zarrix._selection.values import as_out, fill_element
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from zarrix._array.lazy import LazyArray
     from zarrix._array.plan import ReadPlan
 
 __all__ = ["BlockIndex", "OIndex", "Selecting", "VIndex"]
 
-Fields = str | list[str] | None
 _UNSET: Any = object()
-Rule = Callable[[Any, tuple[int, ...]], Indexer]
 
 
-class Selecting(ArrayState):
+class Selecting(Transfer):
     """An array as seen through selections; users meet `Array`."""
 
     __slots__ = ()
@@ -342,7 +322,7 @@ class Selecting(ArrayState):
         >>> z.get_block_selection(-1)
         array([8, 9])
         """
-        return self._read(selection, out, fields, self._resolve_blocks)
+        return self._read(selection, out, fields, self.blocks._rule)
 
     def set_block_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
@@ -375,7 +355,7 @@ class Selecting(ArrayState):
         >>> z[:]
         array([0, 0, 0, 0, 1, 2, 3, 4, 0, 0], dtype=int32)
         """
-        self._write_selection(selection, value, fields, self._resolve_blocks)
+        self._write_selection(selection, value, fields, self.blocks._rule)
 
     def read_windows(
         self,
@@ -494,155 +474,6 @@ class Selecting(ArrayState):
         _, selection = self._fields_and_key(None, selection)
         return plan(self, rule(selection, self._metadata.shape))
 
-    def _resolve_blocks(self, key: Any, shape: tuple[int, ...]) -> Indexer:
-        return resolve_blocks(key, shape, self._metadata.grid)
-
-    # Reading with all that the short path of ``z[key]`` leaves out
-
-    def _read(
-        self, selection: Any, out: Any = None, fields: Fields = None, rule: Rule = resolve
-    ) -> Any:
-        self._refresh()
-        fields, selection = self._fields_and_key(fields, selection)
-        metadata = self._metadata
-        indexer = rule(selection, metadata.shape)
-        if out is not None and fields is None and self._cast_to is None:
-            wanted = as_out(out, metadata.dtype, indexer.shape, indexer.new_axes)
-            _read(self._io, indexer, wanted)
-            return out
-        result: Any = np.empty(indexer.shape, metadata.dtype)
-        _read(self._io, indexer, result)
-        if fields is not None:
-            result = _fields_of(result, fields)
-        if self._cast_to is not None:
-            result = result.astype(self._cast_to)
-        if out is None:
-            return self._shaped(result, indexer.new_axes, selection)
-        as_out(out, result.dtype, result.shape, indexer.new_axes)[...] = result
-        return out
-
-    def _read_into(self, indexer: Indexer, out: npt.NDArray[Any]) -> None:
-        """Fill ``out``, of the selection's shape and this array's dtype."""
-        self._refresh()
-        if self._cast_to is None:
-            _read(self._io, indexer, out)
-        else:
-            elements: Any = np.empty(indexer.shape, self._metadata.dtype)
-            _read(self._io, indexer, elements)
-            out[...] = elements
-
-    def _shaped(self, out: Any, new_axes: tuple[int, ...], selection: Any) -> Any:
-        """The result as NumPy shapes it: axes of length one put in, scalars taken out."""
-        if new_axes:
-            return np.expand_dims(out, new_axes)
-        if out.shape:
-            return out
-        keys = selection if isinstance(selection, tuple) else (selection,)
-        if not self._metadata.shape and any(key is Ellipsis for key in keys):
-            return out
-        return out[()]
-
-    # Writing with all that the short path of ``z[key] = value`` leaves out
-
-    def _write_selection(
-        self, selection: Any, value: Any, fields: Fields = None, rule: Rule = resolve
-    ) -> None:
-        with self._writing():
-            self._refresh()
-            fields, selection = self._fields_and_key(fields, selection)
-            self._assign(rule(selection, self._metadata.shape), value, fields)
-
-    def _assign(
-        self,
-        indexer: Indexer,
-        value: Any,
-        fields: Fields = None,
-        io: _engine.ArrayIO | None = None,
-    ) -> None:
-        """Write ``value``; one that is not in memory moves in parts, not all through memory.
-
-        The caller holds `_writing`. ``io`` is another engine array than that of `_metadata`.
-        """
-        io = self._io if io is None else io
-        metadata = self._metadata
-        if type(value) in IN_MEMORY or not moves_in_parts(value, metadata.dtype):
-            self._assign_part(io, indexer, value, fields)
-            return
-        if tuple(value.shape) != with_new_axes(indexer.shape, indexer.new_axes):
-            self._assign_part(io, indexer, value, fields)
-            return
-        if self._is_stored_here(value):
-            # What is written first would change what is read next.
-            self._assign_part(io, indexer, np.asarray(value), fields)
-            return
-        for part, region in chunk_aligned_parts(indexer, metadata.grid, metadata.dtype.itemsize):
-            self._assign_part(io, part, value[region], fields)
-
-    def _assign_part(
-        self, io: _engine.ArrayIO, indexer: Indexer, value: Any, fields: Fields
-    ) -> None:
-        """Write ``value`` or, of elements that are read first, some of their fields."""
-        dtype = self._metadata.dtype
-        shape, new_axes = indexer.shape, indexer.new_axes
-        if not fields:
-            elements = as_value(value, dtype, shape, new_axes)
-        else:
-            elements = np.empty(shape, dtype)
-            target = elements[fields]
-            new = as_value(value, target.dtype, target.shape, new_axes)
-            _read(io, indexer, elements)
-            elements[fields] = new
-        _write(io, indexer, elements, self._fsync)
-
-    def _is_stored_here(self, value: Any) -> bool:
-        """Whether ``value`` is this array, opened again perhaps, or a view of it."""
-        source = getattr(value, "_array", value)
-        return (
-            isinstance(source, ArrayState)
-            and source._path == self._path
-            and source.chunk_store == self.chunk_store
-        )
-
-    def _fields_and_key(self, fields: Fields, selection: Any) -> tuple[Fields, Any]:
-        """``fields``, or those that the key names; and what remains of the key."""
-        names = self._metadata.dtype.names or ()
-        if fields is None and names:
-            fields, selection = split_fields(selection)
-        for field in [fields] if isinstance(fields, str) else fields or ():
-            if field not in names:
-                known = f"its fields are {', '.join(names)}" if names else "its dtype has no fields"
-                raise IndexError(f"{self._title()} has no field {field!r}; {known}")
-        return fields, selection
-
-
-def _read(io: _engine.ArrayIO, indexer: Indexer, out: Any) -> None:
-    """Fill ``out``, of the selection's shape, in one call of the engine."""
-    axes: Any = indexer.axes
-    coords: Any = indexer.coords
-    if not coords:
-        io.read(axes, out)
-    elif len(coords) == len(axes):
-        io.read_points(coords, out)
-    else:
-        io.read_boxes(axes, coords, _points_first(indexer, out))
-
-
-def _write(io: _engine.ArrayIO, indexer: Indexer, value: Any, fsync: bool) -> None:
-    """Store ``value``, of the selection's shape, in one call of the engine."""
-    axes: Any = indexer.axes
-    coords: Any = indexer.coords
-    if not coords:
-        io.write(axes, value, fsync)
-    elif len(coords) == len(axes):
-        io.write_points(coords, value, fsync)
-    else:
-        io.write_boxes(axes, coords, _points_first(indexer, value), fsync)
-
-
-def _points_first(indexer: Indexer, buffer: Any) -> Any:
-    first, count = indexer.points
-    return np.moveaxis(buffer, range(first, first + count), range(count)) if first else buffer
-
 
 def _either(selection: Any, mask: Any) -> Any:
     """The one that is given of two words for the same."""
@@ -653,152 +484,3 @@ def _either(selection: Any, mask: Any) -> Any:
 
 def _strict_points(key: Any, shape: tuple[int, ...]) -> Indexer:
     return resolve_points(key, shape, strict=True)
-
-
-def _fields_of(elements: npt.NDArray[Any], fields: str | list[str]) -> Any:
-    """One field as an array of its own dtype; several as a packed structure of these."""
-    if isinstance(fields, str):
-        return elements[fields]
-    dtype = elements.dtype
-    packed = np.empty(elements.shape, [(name, dtype[name]) for name in fields])
-    for name in fields:
-        packed[name] = elements[name]
-    return packed
-
-
-class _Index(ABC):
-    """What ``z.oindex``, ``z.vindex`` and ``z.blocks`` are: an array with another rule of keys."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: Selecting) -> None:
-        self.array = array
-
-    @abstractmethod
-    def _rule(self, key: Any, shape: tuple[int, ...]) -> Indexer:
-        """What ``key`` selects by this rule."""
-
-    def __getitem__(self, selection: Any) -> Any:
-        return self.array._read(selection, None, None, self._rule)
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        self.array._write_selection(selection, value, None, self._rule)
-
-    def plan(self, selection: Any) -> ReadPlan:
-        """What reading the selection would touch and fetch, as from `Array.plan`.
-
-        Parameters
-        ----------
-        selection : as for ``z.oindex[selection]``, or that of the index that this is
-            Nothing is read but the lengths of chunks and the indices of shards.
-
-        Returns
-        -------
-        ReadPlan
-
-        Raises
-        ------
-        BoundsCheckError
-            An index lies outside its axis (also an ``IndexError``).
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> z = zarr.array(range(100), chunks=10)
-        >>> z.oindex.plan([3, 17, 18]).chunks
-        2
-        """
-        return self.array._plan(selection, self._rule)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.array!r}>"
-
-
-class OIndex(_Index):
-    """Orthogonal selections, as ``z.oindex[key]``: each axis is taken on its own.
-
-    Parameters
-    ----------
-    array : Array
-
-    Raises
-    ------
-    BoundsCheckError
-        On use, if an index lies outside its axis (also an ``IndexError``).
-
-    Examples
-    --------
-    >>> import numpy as np, zarrix as zarr
-    >>> z = zarr.array(np.arange(12).reshape(3, 4))
-    >>> z.oindex[[2, 0], [True, False, False, True]]
-    array([[ 8, 11],
-           [ 0,  3]])
-    >>> z.oindex[:, [1]] = -1
-    >>> z[:, 1]
-    array([-1, -1, -1])
-    """
-
-    __module__ = "zarrix.indexing"
-    __slots__ = ()
-
-    def _rule(self, key: Any, shape: tuple[int, ...]) -> Indexer:
-        return resolve_orthogonal(key, shape)
-
-
-class VIndex(_Index):
-    """Selections of points or by a mask, as ``z.vindex[key]``; index arrays broadcast together.
-
-    Parameters
-    ----------
-    array : Array
-
-    Raises
-    ------
-    BoundsCheckError
-        On use, if an index lies outside its axis (also an ``IndexError``).
-    VindexInvalidSelectionError
-        On use, if the key has no index arrays or no mask (also an ``IndexError``).
-
-    Examples
-    --------
-    >>> import numpy as np, zarrix as zarr
-    >>> z = zarr.array(np.arange(12).reshape(3, 4))
-    >>> z.vindex[[2, 0], [0, 3]]
-    array([8, 3])
-    >>> z.vindex[z[:] > 9] = 0
-    >>> z[2]
-    array([8, 9, 0, 0])
-    """
-
-    __module__ = "zarrix.indexing"
-    __slots__ = ()
-
-    def _rule(self, key: Any, shape: tuple[int, ...]) -> Indexer:
-        return resolve_points(key, shape)
-
-
-class BlockIndex(_Index):
-    """Selections of whole chunks, as ``z.blocks[key]``; of sharded arrays, of whole shards.
-
-    Parameters
-    ----------
-    array : Array
-
-    Raises
-    ------
-    BoundsCheckError
-        On use, if a block lies outside the grid (also an ``IndexError``).
-
-    Examples
-    --------
-    >>> import numpy as np, zarrix as zarr
-    >>> z = zarr.array(np.arange(10), chunks=4)
-    >>> z.blocks[1], z.blocks[1:]
-    (array([4, 5, 6, 7]), array([4, 5, 6, 7, 8, 9]))
-    """
-
-    __module__ = "zarrix.indexing"
-    __slots__ = ()
-
-    def _rule(self, key: Any, shape: tuple[int, ...]) -> Indexer:
-        return self.array._resolve_blocks(key, shape)

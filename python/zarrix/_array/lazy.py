@@ -28,7 +28,7 @@ from zarrix._selection.values import ReadLater, as_out, as_value
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from zarrix._array.indexing import Selecting
+    from zarrix._array.protocols import SelectedArray
 
 __all__ = ["LazyArray"]
 
@@ -55,14 +55,14 @@ class LazyArray(ReadLater):
     __hash__ = None  # type: ignore[assignment]
     __slots__ = ("_array", "_axes", "_order")
 
-    def __init__(self, array: Selecting, axes: tuple[Axis, ...], order: tuple[int | None, ...]):
+    def __init__(self, array: SelectedArray, axes: tuple[Axis, ...], order: tuple[int | None, ...]):
         self._array = array
         self._axes = axes
         # For each axis of the view the axis of the array that it shows; None for a new axis.
         self._order = order
 
     @classmethod
-    def of(cls, array: Selecting) -> LazyArray:
+    def of(cls, array: SelectedArray) -> LazyArray:
         """A view of all of ``array``, as ``array.lazy`` is.
 
         Parameters

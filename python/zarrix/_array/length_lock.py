@@ -23,7 +23,7 @@ from zarrix._errors import WriterError
 from zarrix._stores.local import DirectoryStore
 
 if TYPE_CHECKING:
-    from zarrix._array.state import ArrayState
+    from zarrix._array.protocols import StoredArray
 
 __all__ = ["LengthLock"]
 
@@ -48,7 +48,7 @@ class LengthLock:
         Somebody has it who cannot share it.
     """
 
-    def __init__(self, array: ArrayState, *, alone: bool) -> None:
+    def __init__(self, array: StoredArray, *, alone: bool) -> None:
         store = array.store
         self._descriptor: int | None = None
         self._entry: tuple[str, str] | None = None

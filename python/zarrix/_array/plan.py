@@ -15,7 +15,7 @@ from zarrix._dtypes.variable import is_variable
 from zarrix._selection.fancy import Indexer
 
 if TYPE_CHECKING:
-    from zarrix._array.indexing import Selecting
+    from zarrix._array.protocols import SelectedArray
 
 __all__ = ["ReadPlan", "plan"]
 
@@ -95,7 +95,7 @@ class ReadPlan:
 ReadPlan.__module__ = "zarrix.core"
 
 
-def plan(array: Selecting, indexer: Indexer) -> ReadPlan:
+def plan(array: SelectedArray, indexer: Indexer) -> ReadPlan:
     """What reading ``indexer`` from ``array`` would cost."""
     metadata = array._metadata
     axes: Any = indexer.axes

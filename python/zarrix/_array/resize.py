@@ -26,8 +26,7 @@ from zarrix._selection.fancy import Indexer
 from zarrix._selection.values import as_value, fill_element
 
 if TYPE_CHECKING:
-    from zarrix._array.array import Array
-    from zarrix._array.state import ArrayState
+    from zarrix._array.protocols import SelectedArray, StoredArray
 
 __all__ = ["append", "erase_beyond", "io_to_chunk_end", "resize"]
 
@@ -36,14 +35,14 @@ class _ShapeChangedError(Exception):
     """Somebody else changed the shape between our look at it and the lock."""
 
 
-def resize(array: ArrayState, args: tuple[Any, ...]) -> None:
+def resize(array: StoredArray, args: tuple[Any, ...]) -> None:
     """Give ``array`` the shape that ``Array.resize(*args)`` asks for."""
     array._forbid_on_view()
     with LengthLock(array, alone=False):
         _resize(array, args)
 
 
-def _resize(array: ArrayState, args: tuple[Any, ...]) -> None:
+def _resize(array: StoredArray, args: tuple[Any, ...]) -> None:
     while True:
         metadata = array._load()
         old = metadata.shape
@@ -81,7 +80,7 @@ def _is_smaller(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
     return any(b < a for a, b in zip(old, new, strict=True))
 
 
-def _check_storable(array: ArrayState) -> None:
+def _check_storable(array: StoredArray) -> None:
     """Store the metadata as it is; raises where the store would not take that of another shape."""
 
     def same(document: bytes | None) -> bytes | None:
@@ -93,7 +92,7 @@ def _check_storable(array: ArrayState) -> None:
     array.store.update_value(array._key(array._name), same)
 
 
-def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
+def append(array: SelectedArray, data: Any, axis: int) -> tuple[int, ...]:
     """Grow ``array`` along ``axis`` by ``data``; returns the new shape."""
     array._forbid_on_view()
     metadata = array._load()
@@ -114,7 +113,7 @@ def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
         return _append(array, data, axis)
 
 
-def _append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
+def _append(array: SelectedArray, data: Any, axis: int) -> tuple[int, ...]:
     grown_from = 0
     added = tuple(data.shape)
 
@@ -134,7 +133,7 @@ def _append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
     return metadata.shape
 
 
-def io_to_chunk_end(array: ArrayState, metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:
+def io_to_chunk_end(array: StoredArray, metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:
     """An engine array in which the last chunk along ``axis`` lies inside as a whole.
 
     The engine replaces a chunk without reading it where a write covers all of it that is inside. By
@@ -146,7 +145,7 @@ def io_to_chunk_end(array: ArrayState, metadata: ArrayMetadata, axis: int) -> _e
     return array._engine_array(longer, array._document, array.write_empty_chunks)
 
 
-def erase_beyond(array: ArrayState, metadata: ArrayMetadata, axis: int) -> None:
+def erase_beyond(array: StoredArray, metadata: ArrayMetadata, axis: int) -> None:
     """Delete what lies behind the end of ``axis``: what a killed `Writer` left there."""
     shape = list(metadata.shape)
     shape[axis] = 2**62
@@ -163,7 +162,7 @@ def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> No
         )
 
 
-def _clear_outside(array: ArrayState, metadata: ArrayMetadata, new: tuple[int, ...]) -> None:
+def _clear_outside(array: StoredArray, metadata: ArrayMetadata, new: tuple[int, ...]) -> None:
     """Delete the chunks outside ``new`` and put fill into those that it cuts."""
     kept = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
     if kept == metadata.shape:

@@ -42,7 +42,7 @@ from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
-from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, key_of
+from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, ZATTRS, key_of
 
 __all__ = ["ArrayState"]
 
@@ -508,6 +508,64 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         """
         self._refresh()
         return array_items(self)
+
+    def digest(self, hashname: str = "sha1") -> bytes:
+        """Hash of the stored bytes: chunks in C order, then metadata, then attributes.
+
+        Parameters
+        ----------
+        hashname : str
+            A name that ``hashlib.new`` takes.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        ValueError
+            ``hashlib`` does not have the hash.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> len(zarr.zeros(10).digest("sha256"))
+        32
+        """
+        self._refresh()
+        # Imported here: few programs hash arrays, and it loads OpenSSL.
+        import hashlib
+
+        digest = hashlib.new(hashname)
+        self._io.each_stored(digest.update)
+        for name in (self._name, ZATTRS):
+            digest.update(self._store.get(self._key(name), b""))
+        return digest.digest()
+
+    def hexdigest(self, hashname: str = "sha1") -> str:
+        """`digest` as hexadecimal text.
+
+        Parameters
+        ----------
+        hashname : str
+            A name that ``hashlib.new`` takes.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            ``hashlib`` does not have the hash.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.zeros(10).hexdigest() == zarr.zeros(10).hexdigest()
+        True
+        """
+        return self.digest(hashname).hex()
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.dtype.names or ())

@@ -28,7 +28,7 @@ from zarrix._selection.values import fill_element
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from zarrix._array.array import Array
+    from zarrix._array.protocols import StoredArray
     from zarrix._metadata.array import ArrayMetadata
 
 __all__ = ["Writer"]
@@ -80,7 +80,7 @@ class Writer:
 
     __module__ = "zarrix.core"
 
-    def __init__(self, array: Array, axis: int = 0, buffer_bytes: int | None = None) -> None:
+    def __init__(self, array: StoredArray, axis: int = 0, buffer_bytes: int | None = None) -> None:
         # First of all, for whoever collects a writer that was never made.
         self._closed = True
         array._forbid_on_view()

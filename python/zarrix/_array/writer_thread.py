@@ -27,7 +27,7 @@ from zarrix._errors import WriterError
 from zarrix._metadata.array import ArrayMetadata
 
 if TYPE_CHECKING:
-    from zarrix._array.array import Array
+    from zarrix._array.protocols import StoredArray
 
 __all__ = ["Block", "Storing"]
 
@@ -74,7 +74,7 @@ class Storing:
         Memory of blocks that are stored.
     """
 
-    def __init__(self, array: Array, axis: int) -> None:
+    def __init__(self, array: StoredArray, axis: int) -> None:
         self._lock = LengthLock(array, alone=True)
         try:
             metadata = array._load()

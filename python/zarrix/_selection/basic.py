@@ -17,6 +17,7 @@ from zarrix._errors import ArrayIndexError, BoundsCheckError
 
 __all__ = [
     "AxisSelection",
+    "Fields",
     "check_index",
     "is_array_like",
     "parse_basic",
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 AxisSelection = int | tuple[int, int, int]
+Fields = str | list[str] | None
 Basic = tuple[tuple[AxisSelection, ...], tuple[int, ...], tuple[int, ...]]
 
 # Items of these types are neither arrays nor names.
@@ -142,7 +144,7 @@ def is_array_like(item: Any) -> bool:
     )
 
 
-def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
+def split_fields(key: Any) -> tuple[Fields, Any]:
     """Take field names out of a key for a structured array.
 
     Parameters

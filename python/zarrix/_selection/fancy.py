@@ -14,7 +14,7 @@ a call with an invalid key neither reads nor writes anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Indexer",
+    "Rule",
     "resolve",
     "resolve_blocks",
     "resolve_mask",
@@ -72,6 +73,10 @@ class Indexer(NamedTuple):
     new_axes: tuple[int, ...] = ()
     coords: tuple[Indices, ...] = ()
     points: tuple[int, int] = (0, 0)
+
+
+# A rule of indexing: from a key and a shape to what is selected.
+Rule = Callable[[Any, tuple[int, ...]], Indexer]
 
 
 def resolve(key: Any, shape: tuple[int, ...]) -> Indexer:

@@ -1,0 +1,187 @@
+"""Reads and writes of a selection, with all that the short path of ``z[key]`` leaves out.
+
+The key is resolved to an `Indexer`, and the engine is called once. Fields of structured dtypes are
+taken from and put into whole elements, since those are what is stored. A value that is not in
+memory is written in parts, whatever the kind of selection.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._array.state import ArrayState
+from zarrix._selection.basic import Fields, split_fields
+from zarrix._selection.fancy import Indexer, Rule, resolve
+from zarrix._selection.regions import chunk_aligned_parts
+from zarrix._selection.values import IN_MEMORY, as_out, as_value, moves_in_parts, with_new_axes
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["Transfer"]
+
+
+class Transfer(ArrayState):
+    """An array whose selections are read and written; users meet `Array`."""
+
+    __slots__ = ()
+
+    # Reading
+
+    def _read(
+        self, selection: Any, out: Any = None, fields: Fields = None, rule: Rule = resolve
+    ) -> Any:
+        self._refresh()
+        fields, selection = self._fields_and_key(fields, selection)
+        metadata = self._metadata
+        indexer = rule(selection, metadata.shape)
+        if out is not None and fields is None and self._cast_to is None:
+            wanted = as_out(out, metadata.dtype, indexer.shape, indexer.new_axes)
+            _read(self._io, indexer, wanted)
+            return out
+        result: Any = np.empty(indexer.shape, metadata.dtype)
+        _read(self._io, indexer, result)
+        if fields is not None:
+            result = _fields_of(result, fields)
+        if self._cast_to is not None:
+            result = result.astype(self._cast_to)
+        if out is None:
+            return self._shaped(result, indexer.new_axes, selection)
+        as_out(out, result.dtype, result.shape, indexer.new_axes)[...] = result
+        return out
+
+    def _read_into(self, indexer: Indexer, out: npt.NDArray[Any]) -> None:
+        """Fill ``out``, of the selection's shape and this array's dtype."""
+        self._refresh()
+        if self._cast_to is None:
+            _read(self._io, indexer, out)
+        else:
+            elements: Any = np.empty(indexer.shape, self._metadata.dtype)
+            _read(self._io, indexer, elements)
+            out[...] = elements
+
+    def _shaped(self, out: Any, new_axes: tuple[int, ...], selection: Any) -> Any:
+        """The result as NumPy shapes it: axes of length one put in, scalars taken out."""
+        if new_axes:
+            return np.expand_dims(out, new_axes)
+        if out.shape:
+            return out
+        keys = selection if isinstance(selection, tuple) else (selection,)
+        if not self._metadata.shape and any(key is Ellipsis for key in keys):
+            return out
+        return out[()]
+
+    # Writing
+
+    def _write_selection(
+        self, selection: Any, value: Any, fields: Fields = None, rule: Rule = resolve
+    ) -> None:
+        with self._writing():
+            self._refresh()
+            fields, selection = self._fields_and_key(fields, selection)
+            self._assign(rule(selection, self._metadata.shape), value, fields)
+
+    def _assign(
+        self,
+        indexer: Indexer,
+        value: Any,
+        fields: Fields = None,
+        io: _engine.ArrayIO | None = None,
+    ) -> None:
+        """Write ``value``; one that is not in memory moves in parts, not all through memory.
+
+        The caller holds `_writing`. ``io`` is another engine array than that of `_metadata`.
+        """
+        io = self._io if io is None else io
+        metadata = self._metadata
+        if type(value) in IN_MEMORY or not moves_in_parts(value, metadata.dtype):
+            self._assign_part(io, indexer, value, fields)
+            return
+        if tuple(value.shape) != with_new_axes(indexer.shape, indexer.new_axes):
+            self._assign_part(io, indexer, value, fields)
+            return
+        if self._is_stored_here(value):
+            # What is written first would change what is read next.
+            self._assign_part(io, indexer, np.asarray(value), fields)
+            return
+        for part, region in chunk_aligned_parts(indexer, metadata.grid, metadata.dtype.itemsize):
+            self._assign_part(io, part, value[region], fields)
+
+    def _assign_part(
+        self, io: _engine.ArrayIO, indexer: Indexer, value: Any, fields: Fields
+    ) -> None:
+        """Write ``value`` or, of elements that are read first, some of their fields."""
+        dtype = self._metadata.dtype
+        shape, new_axes = indexer.shape, indexer.new_axes
+        if not fields:
+            elements = as_value(value, dtype, shape, new_axes)
+        else:
+            elements = np.empty(shape, dtype)
+            target = elements[fields]
+            new = as_value(value, target.dtype, target.shape, new_axes)
+            _read(io, indexer, elements)
+            elements[fields] = new
+        _write(io, indexer, elements, self._fsync)
+
+    def _is_stored_here(self, value: Any) -> bool:
+        """Whether ``value`` is this array, opened again perhaps, or a view of it."""
+        source = getattr(value, "_array", value)
+        return (
+            isinstance(source, ArrayState)
+            and source._path == self._path
+            and source.chunk_store == self.chunk_store
+        )
+
+    def _fields_and_key(self, fields: Fields, selection: Any) -> tuple[Fields, Any]:
+        """``fields``, or those that the key names; and what remains of the key."""
+        names = self._metadata.dtype.names or ()
+        if fields is None and names:
+            fields, selection = split_fields(selection)
+        for field in [fields] if isinstance(fields, str) else fields or ():
+            if field not in names:
+                known = f"its fields are {', '.join(names)}" if names else "its dtype has no fields"
+                raise IndexError(f"{self._title()} has no field {field!r}; {known}")
+        return fields, selection
+
+
+def _read(io: _engine.ArrayIO, indexer: Indexer, out: Any) -> None:
+    """Fill ``out``, of the selection's shape, in one call of the engine."""
+    axes: Any = indexer.axes
+    coords: Any = indexer.coords
+    if not coords:
+        io.read(axes, out)
+    elif len(coords) == len(axes):
+        io.read_points(coords, out)
+    else:
+        io.read_boxes(axes, coords, _points_first(indexer, out))
+
+
+def _write(io: _engine.ArrayIO, indexer: Indexer, value: Any, fsync: bool) -> None:
+    """Store ``value``, of the selection's shape, in one call of the engine."""
+    axes: Any = indexer.axes
+    coords: Any = indexer.coords
+    if not coords:
+        io.write(axes, value, fsync)
+    elif len(coords) == len(axes):
+        io.write_points(coords, value, fsync)
+    else:
+        io.write_boxes(axes, coords, _points_first(indexer, value), fsync)
+
+
+def _points_first(indexer: Indexer, buffer: Any) -> Any:
+    first, count = indexer.points
+    return np.moveaxis(buffer, range(first, first + count), range(count)) if first else buffer
+
+
+def _fields_of(elements: npt.NDArray[Any], fields: str | list[str]) -> Any:
+    """One field as an array of its own dtype; several as a packed structure of these."""
+    if isinstance(fields, str):
+        return elements[fields]
+    dtype = elements.dtype
+    packed = np.empty(elements.shape, [(name, dtype[name]) for name in fields])
+    for name in fields:
+        packed[name] = elements[name]
+    return packed
