@@ -214,8 +214,8 @@ class _Named(Validator):
     """numpydoc's checks of an object that is at hand, with the docstring that ``help()`` shows."""
 
     def __init__(self, obj_name: str, found: Any, text: str) -> None:
-        target = found if inspect.isclass(found) else function_of(found)
-        super().__init__(get_doc_object(target, doc=text))
+        self._target = found if inspect.isclass(found) else function_of(found)
+        super().__init__(get_doc_object(self._target, doc=text))
         self.raw_doc = f"\n{text}\n"
         self._found = found
         self._called = obj_name
@@ -223,6 +223,16 @@ class _Named(Validator):
     @property
     def name(self) -> str:
         return self._called
+
+    @property
+    def source_file_name(self) -> str | None:
+        place = source_of(self._target)
+        return None if place is None else str(place[0])
+
+    @property
+    def source_file_def_line(self) -> int | None:
+        place = source_of(self._target)
+        return None if place is None else place[1]
 
     @property
     def parameter_mismatches(self) -> list[tuple[str, str]]:
