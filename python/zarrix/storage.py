@@ -9,7 +9,7 @@ import glob as _glob
 import importlib
 import os
 import shutil
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from zarrix._metadata import v2 as _v2
@@ -20,7 +20,7 @@ from zarrix._stores.keys import ZARRAY, ZATTRS, ZGROUP, key_of
 from zarrix._stores.local import DirectoryStore, LocalStore, NestedDirectoryStore, TempStore
 from zarrix._stores.mapping import KVStore
 from zarrix._stores.memory import DictStore, MemoryStore
-from zarrix._stores.open import as_store
+from zarrix._stores.open import StoreLike, as_store
 from zarrix._stores.path import StorePath, normalize_storage_path
 from zarrix._stores.remote.store import NeedsFsspec, RemoteStore, RemoteZipStore
 from zarrix._stores.zip import ZipStore
@@ -86,9 +86,6 @@ __all__ = [
     "rmdir",
 ]
 
-StoreLike = Store | StorePath | MutableMapping[str, Any] | str | os.PathLike[str]
-"""What an argument named ``store`` takes."""
-
 array_meta_key = ZARRAY
 group_meta_key = ZGROUP
 attrs_key = ZATTRS
@@ -96,7 +93,7 @@ attrs_key = ZATTRS
 default_compressor: Any
 
 
-# What few programs need, and who does not should not pay for when it imports the package.
+# Classes that few programs need: importing this module does not import theirs.
 _ON_DEMAND = {
     "ABSStore": "zarrix._stores.remote.abs",
     "AsyncStore": "zarrix._stores.zarr_python",
@@ -110,6 +107,9 @@ _ON_DEMAND = {
     "ReferenceStore": "zarrix._stores.reference.store",
     "SQLiteStore": "zarrix._stores.database.sqlite",
     "WrapperStore": "zarrix._stores.wrapper",
+    # What pickles of stores name.
+    "_FileSystemPickle": "zarrix._stores.fsspec_pickle",
+    "_unpickled_secrets": "zarrix._stores.secrets",
 }
 
 

@@ -16,10 +16,11 @@ from typing import Any
 
 __all__ = ["former_name", "install"]
 
+# By former module and name: the module that has it now, and ":name" where it has another name.
 _HOMES = {
     "zarrix._array_terms": {
         "ArrayConfig": "zarrix.core.array",
-        "StorePath": "zarrix._array.v3_properties",
+        "StorePath": "zarrix.storage",
     },
     "zarrix._chunk_grid": {"AxisGrid": "zarrix.core.metadata"},
     "zarrix._config": {"config": "zarrix._runtime.config"},
@@ -28,13 +29,13 @@ _HOMES = {
         "InfoReporter": "zarrix.util",
         "TreeViewer": "zarrix.util",
     },
-    "zarrix._file_systems": {"KeptFileSystem": "zarrix._stores.fsspec_pickle"},
+    "zarrix._file_systems": {"KeptFileSystem": "zarrix.storage:_FileSystemPickle"},
     "zarrix._metadata": {
         "ArrayMetadata": "zarrix.core.metadata",
         "GroupMetadata": "zarrix.core.metadata",
     },
     "zarrix._plan": {"ReadPlan": "zarrix.core"},
-    "zarrix._secrets": {"_found": "zarrix._stores.secrets"},
+    "zarrix._secrets": {"_found": "zarrix.storage:_unpickled_secrets"},
 }
 
 
@@ -43,7 +44,8 @@ def former_name(module: str, name: str) -> Any:
     home = _HOMES[module].get(name)
     if home is None:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(home), name)
+    module, _, renamed = home.partition(":")
+    return getattr(importlib.import_module(module), renamed or name)
 
 
 class _Finder:

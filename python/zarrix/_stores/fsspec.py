@@ -18,7 +18,7 @@ from typing import Any, Self
 from zarrix import _engine
 from zarrix._errors import suggestion
 from zarrix._stores.base import EngineStore, Store
-from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, kept, place_of, secrets_of
+from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, pickle_of, place_of, secrets_of
 from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 from zarrix._stores.redaction import hiding, public_url
@@ -178,7 +178,7 @@ class _FileSystemStore(EngineStore):
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
-        fs = kept(self.fs)
+        fs = pickle_of(self.fs)
         path = public_url(self.path)
         if path != self.path:
             # A password before the host, or the signature of a signed URL.

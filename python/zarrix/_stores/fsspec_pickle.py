@@ -20,14 +20,14 @@ from zarrix._stores.remote.options import WITHOUT_EFFECT
 from zarrix._stores.remote.store import of_filesystem
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
-__all__ = ["HidingMap", "KeptFileSystem", "has_secrets", "kept", "place_of", "secrets_of"]
+__all__ = ["HidingMap", "has_secrets", "pickle_of", "place_of", "secrets_of"]
 
 # Secrets of pickled file systems, so that pickling one again uses the same secrets.
 _known: weakref.WeakKeyDictionary[Any, Secrets] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class KeptFileSystem:
+class _FileSystemPickle:
     """A file system that can be pickled: its class, its public options, names of the others."""
 
     kind: Any
@@ -49,7 +49,9 @@ class KeptFileSystem:
         hidden = self.secrets.options
         found = merge_secrets(self.options, hidden)
         options = {
-            name: found[name].opened() if isinstance(found[name], KeptFileSystem) else found[name]
+            name: found[name].opened()
+            if isinstance(found[name], _FileSystemPickle)
+            else found[name]
             for name in self.names
             if name in found
         }
@@ -86,15 +88,16 @@ def _finds(fs: Any) -> bool:
         return False
 
 
-def kept(fs: Any) -> KeptFileSystem:
+def pickle_of(fs: Any) -> _FileSystemPickle:
     """The arguments that create ``fs`` again; its secrets stay in this process."""
     given = _arguments(fs)
     inner = {
-        name: kept(one) if hasattr(one, "storage_options") else one for name, one in given.items()
+        name: pickle_of(one) if hasattr(one, "storage_options") else one
+        for name, one in given.items()
     }
     public, hidden = split_secrets(inner)
     secrets = _known.setdefault(fs, Secrets(hidden))
-    return KeptFileSystem(
+    return _FileSystemPickle(
         type(fs), tuple(given), len(fs.storage_args), public, secrets.names, secrets
     )
 
@@ -181,3 +184,7 @@ class HidingMap(MutableMapping[str, Any]):
     def __len__(self) -> int:
         with hiding(self._hidden):
             return len(self._inner)
+
+
+# A pickle names this module, whatever this file is called.
+_FileSystemPickle.__module__ = "zarrix.storage"

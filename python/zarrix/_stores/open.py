@@ -15,9 +15,13 @@ from zarrix._stores.base import Store
 from zarrix._stores.local import DirectoryStore
 from zarrix._stores.mapping import KVStore
 from zarrix._stores.memory import MemoryStore
+from zarrix._stores.path import StorePath
 from zarrix._stores.registry import opener
 
-__all__ = ["as_store"]
+__all__ = ["StoreLike", "as_store"]
+
+StoreLike = Store | StorePath | MutableMapping[str, Any] | str | os.PathLike[str]
+"""What an argument named ``store`` takes."""
 
 
 def as_store(

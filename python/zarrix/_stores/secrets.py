@@ -60,19 +60,23 @@ class Secrets:
             _pickled.move_to_end(self._token)
             if len(_pickled) > _MOST_PICKLED:
                 _pickled.popitem(last=False)
-        return _found, (self._token, self.names)
+        return _unpickled_secrets, (self._token, self.names)
 
     def __repr__(self) -> str:
         return f"<hidden options: {', '.join(self.names) or 'none'}>"
 
 
-def _found(token: str, names: tuple[str, ...]) -> Secrets:
+def _unpickled_secrets(token: str, names: tuple[str, ...]) -> Secrets:
     here = _held.get(token)
     if here is None:
         here = Secrets({})
         here.names = names
         here._token = token
     return here
+
+
+# A pickle names this module, whatever this file is called.
+_unpickled_secrets.__module__ = "zarrix.storage"
 
 
 def _names(options: Mapping[str, Any]) -> Iterator[str]:
