@@ -29,9 +29,7 @@ class Member:
 
     @property
     def store(self) -> Store:
-        """The store of metadata and attributes, and also of the chunks unless there is a
-        `chunk_store`.
-        """
+        """The store of metadata and attributes, and of the chunks without a `chunk_store`."""
         return self._store
 
     @property
