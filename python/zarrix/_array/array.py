@@ -17,7 +17,6 @@ import numpy as np
 from zarrix._array import resize as _resize
 from zarrix._array.h5py_names import ARRAY_ADVICE
 from zarrix._array.indexing import Selecting
-from zarrix._array.views import metadata_of_view
 from zarrix._display.labels import type_name
 from zarrix._errors import Suggesting
 from zarrix._runtime.config import config
@@ -437,6 +436,7 @@ class Array(Selecting):
         >>> z.shape
         (5, 3)
         """
+        # Imported when called, for import time: few programs append streams.
         from zarrix._array.writer import Writer
 
         with self._writing():
@@ -490,6 +490,9 @@ class Array(Selecting):
         """
         if isinstance(shape, str | np.dtype | type):
             raise TypeError(f"view() takes a shape first; write view(dtype={shape!r})")
+        # Imported when called, for import time: few programs make views.
+        from zarrix._array.views import metadata_of_view
+
         seen = metadata_of_view(self._metadata, shape, chunks, dtype, fill_value, filters)
         new = self._clone()
         new._is_view = True

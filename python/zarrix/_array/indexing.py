@@ -54,6 +54,7 @@ class Selecting(Transfer):
     @property
     def lazy(self) -> LazyArray:
         """The array as a lazy view: ``z.lazy[10:20].T[::2]`` composes, and ``[...]`` reads."""
+        # Imported when called, for import time: few programs compose views.
         from zarrix._array.lazy import LazyArray
 
         return LazyArray.of(self)
@@ -467,7 +468,7 @@ class Selecting(Transfer):
         return self._plan(selection, resolve)
 
     def _plan(self, selection: Any, rule: Rule) -> ReadPlan:
-        # Imported here: few programs plan their reads.
+        # Imported when called, for import time: few programs plan their reads.
         from zarrix._array.plan import plan
 
         self._refresh()

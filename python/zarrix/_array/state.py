@@ -533,7 +533,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         32
         """
         self._refresh()
-        # Imported here: few programs hash arrays, and it loads OpenSSL.
+        # Imported when called: few programs hash arrays, and it loads OpenSSL.
         import hashlib
 
         digest = hashlib.new(hashname)

@@ -15,7 +15,6 @@ from zarrix import _engine
 from zarrix._array.state import ArrayState
 from zarrix._selection.basic import Fields, split_fields
 from zarrix._selection.fancy import Indexer, Rule, resolve
-from zarrix._selection.regions import chunk_aligned_parts
 from zarrix._selection.values import IN_MEMORY, as_out, as_value, moves_in_parts, with_new_axes
 
 if TYPE_CHECKING:
@@ -107,6 +106,9 @@ class Transfer(ArrayState):
             # What is written first would change what is read next.
             self._assign_part(io, indexer, np.asarray(value), fields)
             return
+        # Imported when called, for import time: most values are in memory.
+        from zarrix._selection.regions import chunk_aligned_parts
+
         for part, region in chunk_aligned_parts(indexer, metadata.grid, metadata.dtype.itemsize):
             self._assign_part(io, part, value[region], fields)
 
