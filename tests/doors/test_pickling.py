@@ -88,6 +88,8 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "zarrix.sync.FileLock": lambda folder: zarr.ProcessSynchronizer(folder)["0"],
     "zarrix.sync.ProcessSynchronizer": lambda folder: zarr.ProcessSynchronizer(folder),
     "zarrix.sync.ThreadSynchronizer": lambda folder: zarr.ThreadSynchronizer(),
+    "zarrix.codecs.NativeCodec": lambda folder: codecs.NativeCodec({"id": "pcodec"}),
+    "zarrix.codecs.OtherCodec": lambda folder: codecs.OtherCodec({"name": "reshape"}),
     "zarrix.core.ReadPlan": lambda folder: array().plan(np.s_[1:3]),
     "zarrix.core.array.ArrayConfig": lambda folder: array().config,
     "zarrix.core.group.ConsolidatedMetadata": lambda folder: (

@@ -328,6 +328,7 @@ class _Walk:
         self.is_bytes, self.size = True, None
 
     def _zfp(self, configuration: Config) -> None:
+        # Import time: few programs read it.
         from zarrix._codecs.zfp import Zfp
 
         try:

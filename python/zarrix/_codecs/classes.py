@@ -9,23 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from enum import Enum
 from typing import Any, ClassVar
 
 from zarrix._codecs.blosc import CNAMES, SHUFFLES
+from zarrix._codecs.codec import Codec, Document, OtherCodec, in_range, one_of
 from zarrix._codecs.normalize import as_codec_document
-from zarrix._codecs.table import CODECS, REGISTERED
+from zarrix._codecs.table import CODECS
 from zarrix._errors import MetadataError
 
 __all__ = [
     "BloscCodec",
     "BytesCodec",
     "CastValue",
-    "Codec",
     "Crc32cCodec",
+    "Endian",
     "GzipCodec",
-    "OtherCodec",
     "ScaleOffset",
     "ShardingCodec",
+    "ShardingCodecIndexLocation",
     "TransposeCodec",
     "VLenBytesCodec",
     "VLenUTF8Codec",
@@ -33,106 +35,19 @@ __all__ = [
     "codec_from_dict",
 ]
 
-Document = dict[str, Any]
+
+class Endian(Enum):
+    """The order of the bytes of an element."""
+
+    big = "big"
+    little = "little"
 
 
-@dataclass(frozen=True)
-class Codec:
-    """A v3 codec: the `name` and `configuration` of its document.
+class ShardingCodecIndexLocation(Enum):
+    """Where in a shard its index is."""
 
-    References
-    ----------
-    Zarr v3 core specification, "Codecs".
-
-    Examples
-    --------
-    >>> from zarrix.codecs import GzipCodec
-    >>> codec = GzipCodec(level=1)
-    >>> codec.name, codec.configuration
-    ('gzip', {'level': 1})
-    """
-
-    name: ClassVar[str] = ""
-
-    @property
-    def configuration(self) -> dict[str, Any]:
-        """The ``"configuration"`` of the document."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {key: _plain(value) for key, value in values.items() if value is not None}
-
-    def to_dict(self) -> Document:
-        """The codec's document: ``{"name": ..., "configuration": {...}}``.
-
-        Returns
-        -------
-        dict
-            Without ``configuration`` where the codec needs none.
-
-        Examples
-        --------
-        >>> from zarrix.codecs import Crc32cCodec, TransposeCodec
-        >>> TransposeCodec(order=(1, 0)).to_dict(), Crc32cCodec().to_dict()
-        ({'name': 'transpose', 'configuration': {'order': [1, 0]}}, {'name': 'crc32c'})
-        """
-        configuration = self.configuration
-        return {"name": self.name, "configuration": configuration}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Any:
-        """The codec that a document describes.
-
-        Parameters
-        ----------
-        data : mapping
-            With ``configuration``, where the codec has one.
-
-        Returns
-        -------
-        Codec
-
-        Raises
-        ------
-        TypeError
-            The configuration has a name that this codec does not have.
-        MetadataError
-            A value is not allowed.
-
-        Examples
-        --------
-        >>> from zarrix.codecs import ZstdCodec
-        >>> ZstdCodec.from_dict({"name": "zstd", "configuration": {"level": 3}})
-        ZstdCodec(level=3, checksum=False)
-        """
-        return cls(**data.get("configuration", {}))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Codec):
-        return value.to_dict()
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    # The value of an enumeration of zarr-python is the text in documents.
-    return getattr(value, "value", value) if not isinstance(value, (str, int)) else value
-
-
-def _one_of(codec: Codec, name: str, allowed: tuple[Any, ...]) -> None:
-    value = getattr(codec, name)
-    text = getattr(value, "value", value)
-    if text not in allowed:
-        listed = ", ".join(repr(one) for one in allowed)
-        raise MetadataError(f"{type(codec).__name__}: {name}={value!r}; allowed: {listed}")
-    object.__setattr__(codec, name, text)
-
-
-def _in_range(codec: Codec, name: str) -> None:
-    value, limits = getattr(codec, name), REGISTERED[codec.name].options[name]
-    assert limits is not None
-    least, most = limits
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise MetadataError(
-            f"{type(codec).__name__}: {name}={value!r}; allowed: whole numbers from {least} to "
-            f"{most}"
-        )
+    start = "start"
+    end = "end"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +79,7 @@ class BytesCodec(Codec):
     endian: str | None = "little"
 
     def __post_init__(self) -> None:
-        _one_of(self, "endian", ("little", "big", None))
+        one_of(self, "endian", ("little", "big", None))
 
     def to_dict(self) -> Document:
         return {"name": self.name} if self.endian is None else super().to_dict()
@@ -213,12 +128,12 @@ class BloscCodec(Codec):
     blocksize: int = 0
 
     def __post_init__(self) -> None:
-        _one_of(self, "cname", CNAMES)
-        _one_of(self, "shuffle", (*SHUFFLES, None))
-        _in_range(self, "clevel")
-        _in_range(self, "blocksize")
+        one_of(self, "cname", CNAMES)
+        one_of(self, "shuffle", (*SHUFFLES, None))
+        in_range(self, "clevel")
+        in_range(self, "blocksize")
         if self.typesize is not None:
-            _in_range(self, "typesize")
+            in_range(self, "typesize")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +167,7 @@ class GzipCodec(Codec):
     level: int = 5
 
     def __post_init__(self) -> None:
-        _in_range(self, "level")
+        in_range(self, "level")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,7 +202,7 @@ class ZstdCodec(Codec):
     checksum: bool = False
 
     def __post_init__(self) -> None:
-        _in_range(self, "level")
+        in_range(self, "level")
 
 
 @dataclass(frozen=True)
@@ -547,7 +462,7 @@ class ShardingCodec(Codec):
             object.__setattr__(self, name, chain)
         location = getattr(self.index_location, "value", self.index_location)
         object.__setattr__(self, "index_location", location)
-        _one_of(self, "index_location", ("end", "start"))
+        one_of(self, "index_location", ("end", "start"))
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -555,38 +470,11 @@ class ShardingCodec(Codec):
         return {k: v for k, v in super().configuration.items() if k != "subchunk_write_order"}
 
 
-@dataclass(frozen=True, repr=False)
-class OtherCodec(Codec):
-    """Any other codec, by the name and configuration of its document."""
-
-    document: Mapping[str, Any]
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """Name in the document."""
-        return str(self.document["name"])
-
-    @property
-    def configuration(self) -> dict[str, Any]:
-        """The ``"configuration"`` of the document."""
-        return dict(self.document.get("configuration", {}))
-
-    def to_dict(self) -> Document:
-        return dict(self.document)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> OtherCodec:
-        return cls(dict(data))
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-    def __repr__(self) -> str:
-        values = "".join(f", {key}={value!r}" for key, value in self.configuration.items())
-        return f"Codec({self.name!r}{values})"
-
-
 CODEC_CLASSES: dict[str, type[Codec]] = {row.name: globals()[row.cls] for row in CODECS if row.cls}
+
+# Pickles name a class by its module: a public one, which does not move.
+for _class in (*CODEC_CLASSES.values(), Endian, ShardingCodecIndexLocation):
+    _class.__module__ = "zarrix.codecs"
 
 
 def codec_from_dict(document: Mapping[str, Any]) -> Codec:

@@ -112,6 +112,7 @@ def codec_object(config: Config, where: str = "codec") -> Any:
     BadCompressorError
         The codec does not accept the configuration.
     """
+    # Import time: numcodecs takes longer than NumPy.
     import numcodecs  # type: ignore[import-untyped, unused-ignore]
     from numcodecs.registry import codec_registry  # type: ignore[import-untyped, unused-ignore]
 
@@ -156,6 +157,10 @@ class NativeCodec:
     def __repr__(self) -> str:
         given = ", ".join(f"{key}={value!r}" for key, value in self._config.items() if key != "id")
         return f"NativeCodec({self.codec_id!r}{', ' if given else ''}{given})"
+
+
+# Pickles name a class by its module: a public one, which does not move.
+NativeCodec.__module__ = "zarrix.codecs"
 
 
 def shown_codec(config: Config, where: str) -> Any:
@@ -208,6 +213,7 @@ def compression_config(compression: Any, options: Any = None) -> dict[str, Any] 
         return normalize_compressor(compression)
     if isinstance(options, Mapping):
         return codec_config({"id": compression, **options}, "compression")
+    # Import time: numcodecs takes longer than NumPy.
     from numcodecs.registry import codec_registry
 
     if compression not in codec_registry:

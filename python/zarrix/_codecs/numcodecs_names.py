@@ -45,12 +45,14 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Import time: numcodecs takes longer than NumPy.
     import numcodecs
     from numcodecs.registry import codec_registry
 
     if name == "codec_registry":
         return codec_registry
     if name == "JenkinsLookup3" and not hasattr(numcodecs, name):
+        # Newer versions of numcodecs only have it there.
         from numcodecs.checksum32 import JenkinsLookup3
 
         return JenkinsLookup3

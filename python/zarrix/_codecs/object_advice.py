@@ -59,7 +59,7 @@ def _advice(element: Any, given: Any) -> str:
     # By name, so that the module need not be imported.
     if type(element).__name__ == "Decimal":
         return "convert them to floats, or store text: dtype=str"
-    for kinds, words in _BY_TYPE:
+    for kinds, advice in _BY_TYPE:
         if isinstance(element, kinds):
-            return words
+            return advice
     return "pass dtype=str for text, or object_codec= for objects"

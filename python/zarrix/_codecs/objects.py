@@ -200,6 +200,7 @@ def _json(config: Config) -> tuple[Encode, Decode]:
 
 def _msgpack(config: Config) -> tuple[Encode, Decode]:
     try:
+        # An optional package.
         import msgpack  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError:
         raise ValueError("needs msgpack: pip install msgpack") from None
@@ -311,6 +312,7 @@ def _categories(config: Config) -> tuple[Encode, Decode]:
 
 
 def _pickles(config: Config) -> tuple[Encode, Decode]:
+    # Import time: few programs store pickles.
     import pickle
 
     protocol = config.get("protocol", pickle.HIGHEST_PROTOCOL)

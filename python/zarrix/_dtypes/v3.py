@@ -145,6 +145,7 @@ def _parts(document: Any) -> tuple[str, Mapping[str, Any]]:
 
 def _ml_dtype(name: str) -> DType:
     try:
+        # An optional package.
         import ml_dtypes  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise ValueError("this data type needs ml_dtypes: pip install ml_dtypes") from None

@@ -196,7 +196,7 @@ class ArrayMetadata:
     @property
     def data_type(self) -> Any:
         """The data type as an object of `zarrix.dtype`."""
-        # Imported late: its classes take time to make, and few programs ask for one.
+        # Import time: its classes take time to make, and few programs ask for one.
         from zarrix._dtypes.zdtype import parse_dtype
 
         return parse_dtype(self.dtype, zarr_format=3)

@@ -8,7 +8,6 @@ the codecs that v3 calls ``numcodecs.<id>``.
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from zarrix._codecs import numcodecs_names
@@ -17,16 +16,20 @@ from zarrix._codecs.classes import (
     BloscCodec,
     BytesCodec,
     CastValue,
-    Codec,
     Crc32cCodec,
+    Endian,
     GzipCodec,
     ScaleOffset,
     ShardingCodec,
+    ShardingCodecIndexLocation,
     TransposeCodec,
     VLenBytesCodec,
     VLenUTF8Codec,
     ZstdCodec,
 )
+from zarrix._codecs.codec import Codec as Codec
+from zarrix._codecs.codec import OtherCodec as OtherCodec
+from zarrix._codecs.numcodecs import NativeCodec as NativeCodec
 from zarrix.codecs import numcodecs
 
 if TYPE_CHECKING:
@@ -51,38 +54,6 @@ __all__ = [
     "ZstdCodec",
     "numcodecs",
 ]
-
-
-class Endian(Enum):
-    """The order of the bytes of an element."""
-
-    big = "big"
-    little = "little"
-
-
-class ShardingCodecIndexLocation(Enum):
-    """Where in a shard its index is."""
-
-    start = "start"
-    end = "end"
-
-
-for _class in (
-    BloscCodec,
-    BytesCodec,
-    CastValue,
-    Codec,
-    Crc32cCodec,
-    GzipCodec,
-    ScaleOffset,
-    ShardingCodec,
-    TransposeCodec,
-    VLenBytesCodec,
-    VLenUTF8Codec,
-    ZstdCodec,
-):
-    _class.__module__ = __name__
-del _class
 
 
 def __getattr__(name: str) -> Any:

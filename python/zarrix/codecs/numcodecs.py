@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from zarrix._codecs.classes import OtherCodec
+from zarrix._codecs.codec import OtherCodec
 from zarrix._codecs.table import CODECS
 
 __all__ = [
