@@ -382,3 +382,46 @@ def test_the_format_that_can_be_stored_is_accepted_by_either_name(path: str) -> 
         zarr.open(path, "r", zarr_format=3)
     with zarr.config(default_zarr_format=3):
         assert zarr.zeros(3).zarr_format == 3
+
+
+def test_a_tree_is_drawn_of_what_open_takes(tmp_path: Path) -> None:
+    zarr.open_group(tmp_path / "x.zarr", mode="w")["a/b"] = [1, 2, 3]
+    drawn = str(zarr.tree(zarr.open(tmp_path / "x.zarr")))
+    assert drawn == "/\n └── a\n     └── b (3,) int64"
+    for one in (
+        str(tmp_path / "x.zarr"),
+        tmp_path / "x.zarr",
+        zarr.DirectoryStore(tmp_path / "x.zarr"),
+    ):
+        assert str(zarr.tree(one)) == drawn
+    assert str(zarr.tree(dict(zarr.DirectoryStore(tmp_path / "x.zarr")))) == drawn
+    with pytest.raises(FileNotFoundError, match="neither an array nor a group"):
+        zarr.tree(tmp_path / "y.zarr")
+
+
+def test_a_group_is_loaded_with_the_groups_in_it() -> None:
+    root = zarr.group()
+    root["a"], root["g/b"] = [1, 2], [3.0]
+    loaded = zarr.load(root.store)
+    assert sorted(loaded) == ["a", "g"]
+    assert loaded["a"].tolist() == [1, 2]
+    assert loaded["g"]["b"].tolist() == [3.0]
+    assert loaded["g"] is loaded["g"]
+    with pytest.raises(KeyError, match="missing"):
+        loaded["g"]["missing"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda place, options: zarr.save(place, [1], storage_options=options),
+        lambda place, options: zarr.save(place, a=[1], storage_options=options),
+        lambda place, options: zarr.save_array(place, [1], storage_options=options),
+        lambda place, options: zarr.save_group(place, a=[1], storage_options=options),
+        lambda place, options: zarr.load(place, storage_options=options),
+    ],
+)
+def test_storage_options_of_save_and_load_go_to_the_store(tmp_path: Path, call: Any) -> None:
+    with pytest.raises(ValueError, match="storage_options need a URL"):
+        call(str(tmp_path / "x"), {"anon": True})
+    assert not list(tmp_path.iterdir())

@@ -539,7 +539,8 @@ def tree(grp: Any, expand: bool | int = False, level: int | None = None) -> Tree
 
     Parameters
     ----------
-    grp : Group, or group of zarr-python or h5py
+    grp : Group, group of zarr-python or h5py; or Store, mapping, str or Path
+        What `open` takes is opened for reading.
     expand : bool or int
         How many levels are open in the HTML form; True for all.
     level : int, optional
@@ -552,6 +553,8 @@ def tree(grp: Any, expand: bool | int = False, level: int | None = None) -> Tree
 
     Raises
     ------
+    PathNotFoundError
+        Nothing is there (also a ``FileNotFoundError``).
     AttributeError
         On display, if ``grp`` is not a group.
 
@@ -564,7 +567,8 @@ def tree(grp: Any, expand: bool | int = False, level: int | None = None) -> Tree
     /
      └── a
     """
-    return TreeViewer(grp, expand=expand, level=level)
+    found = grp if hasattr(grp, "attrs") else open(grp, mode="r")
+    return TreeViewer(found, expand=expand, level=level)
 
 
 _GROUP_KEYWORDS = frozenset((*inspect.signature(open_group).parameters, "shape"))

@@ -32,6 +32,7 @@ def save(
     zarr_version: Format | None = None,
     zarr_format: Format | None = None,
     path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
     """Save one array as an array, or several as a group; replaces what is there.
@@ -45,6 +46,8 @@ def save(
         2 when omitted.
     path : str, optional
         Where in the store.
+    storage_options : dict, optional
+        For stores named by a URL.
     **kwargs : array-like
         Named as the keywords.
 
@@ -66,6 +69,7 @@ def save(
         "zarr_version": zarr_version,
         "zarr_format": zarr_format,
         "path": path,
+        "storage_options": storage_options,
     }
     if len(args) == 1 and not kwargs:
         save_array(store, args[0], **place)
@@ -80,6 +84,7 @@ def save_array(
     zarr_version: Format | None = None,
     zarr_format: Format | None = None,
     path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
     """Save an array; replaces what is there.
@@ -92,6 +97,8 @@ def save_array(
         2 when omitted.
     path : str, optional
         Where in the store.
+    storage_options : dict, optional
+        For stores named by a URL.
     **kwargs
         As for `create`: chunks, compressor, ...
 
@@ -107,7 +114,7 @@ def save_array(
     >>> zarr.load("data.zip")
     array([0, 1, 2, 3, 4, 5])
     """
-    opened = as_store(store)
+    opened = as_store(store, storage_options)
     array(
         arr,
         store=opened,
@@ -126,6 +133,7 @@ def save_group(
     zarr_version: Format | None = None,
     zarr_format: Format | None = None,
     path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
     """Save several arrays as a group; replaces what is there.
@@ -139,6 +147,8 @@ def save_group(
         2 when omitted.
     path : str, optional
         Where in the store.
+    storage_options : dict, optional
+        For stores named by a URL.
     **kwargs : array-like
         Named as the keywords.
 
@@ -158,7 +168,7 @@ def save_group(
     """
     if not args and not kwargs:
         raise ValueError("at least one array must be provided")
-    opened = as_store(store)
+    opened = as_store(store, storage_options)
     location = Location.of(opened, path)
     arrays = {**{f"arr_{i}": data for i, data in enumerate(args)}, **kwargs}
     # All data become arrays before the place is cleared: what cannot be saved replaces nothing.
@@ -181,6 +191,8 @@ def _close_if_ours(opened: Store, given: Any) -> None:
 class LazyLoader(Mapping[str, Any]):
     """The arrays of a group, each read into memory when it is first asked for.
 
+    A group in it is such a mapping, too.
+
     Parameters
     ----------
     grp : Group
@@ -188,7 +200,7 @@ class LazyLoader(Mapping[str, Any]):
     Raises
     ------
     KeyError
-        On access, if there is no such array.
+        On access, if there is no such array or group.
 
     Examples
     --------
@@ -205,11 +217,12 @@ class LazyLoader(Mapping[str, Any]):
 
     def __init__(self, grp: Group) -> None:
         self.grp = grp
-        self.cache: dict[str, npt.NDArray[Any]] = {}
+        self.cache: dict[str, npt.NDArray[Any] | LazyLoader] = {}
 
-    def __getitem__(self, item: str) -> npt.NDArray[Any]:
+    def __getitem__(self, item: str) -> npt.NDArray[Any] | LazyLoader:
         if item not in self.cache:
-            self.cache[item] = self.grp[item][...]
+            member = self.grp[item]
+            self.cache[item] = member[...] if isinstance(member, Array) else LazyLoader(member)
         return self.cache[item]
 
     def __len__(self) -> int:
@@ -231,6 +244,7 @@ def load(
     path: str | None = None,
     *,
     zarr_format: Format | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Read an array into memory, or a group as a mapping that reads each array when asked.
 
@@ -243,6 +257,8 @@ def load(
         Where in the store.
     zarr_format : {2, 3}, optional
         The same as ``zarr_version``.
+    storage_options : dict, optional
+        For stores named by a URL.
 
     Returns
     -------
@@ -261,5 +277,12 @@ def load(
     array([[1, 2],
            [3, 4]])
     """
-    loaded = open(store, "r", path=path, zarr_version=zarr_version, zarr_format=zarr_format)
+    loaded = open(
+        store,
+        "r",
+        path=path,
+        zarr_version=zarr_version,
+        zarr_format=zarr_format,
+        storage_options=storage_options,
+    )
     return loaded[...] if isinstance(loaded, Array) else LazyLoader(loaded)
