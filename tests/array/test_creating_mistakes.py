@@ -93,7 +93,7 @@ def test_the_signatures_show_every_keyword() -> None:
 
 def test_the_types_of_keywords_are_those_that_functions_take() -> None:
     """What a checker of types allows is what the program takes, and the other way round."""
-    keywords = importlib.import_module("zarrix._metadata.keywords")
+    keywords = importlib.import_module("zarrix._array.keywords")
     known = {
         *inspect.signature(zarr.create).parameters,
         *inspect.signature(zarr.create_array).parameters,

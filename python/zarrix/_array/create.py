@@ -15,30 +15,24 @@ import numpy as np
 from zarrix._array.arguments import metadata_of_create
 from zarrix._array.array import Array
 from zarrix._array.config import ArrayConfig
+from zarrix._array.keywords import ArrayKeywords, CreateAliasKeywords
 from zarrix._array.like import chunks_of, take_storage
 from zarrix._array.source import safe_source
 from zarrix._array.sparse import fill_from
 from zarrix._codecs.object_advice import objects_without_codec
 from zarrix._dtypes.variable import object_codec_of
-from zarrix._metadata.keywords import (
-    ArrayKeywords,
-    CreateWordKeywords,
-    Durability,
-    Format,
-    Order,
-    Separator,
-    takes,
-)
+from zarrix._metadata.literals import Durability, Format, Order, Separator
 from zarrix._nodes.attributes import require_json
 from zarrix._nodes.existing import require
 from zarrix._nodes.location import Location, in_memory
 from zarrix._nodes.new import new_node
+from zarrix._runtime.signatures import takes
 from zarrix._selection.values import is_lazy
 
 __all__ = ["ARRAY_KEYWORDS", "array", "create"]
 
 
-@takes(CreateWordKeywords)
+@takes(CreateAliasKeywords)
 def create(
     shape: Any,
     chunks: Any = True,
@@ -66,7 +60,7 @@ def create(
     storage_transformers: Any = (),
     durability: Durability | None = None,
     checksum: bool = False,
-    **kwargs: Unpack[CreateWordKeywords],
+    **kwargs: Unpack[CreateAliasKeywords],
 ) -> Array:
     """Create an array, of v2 unless ``zarr_format`` or the group around it says otherwise.
 

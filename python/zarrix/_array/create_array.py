@@ -21,10 +21,11 @@ from zarrix._codecs.object_advice import objects_without_codec
 from zarrix._dtypes.text_values import as_text
 from zarrix._dtypes.variable import OBJECT, dtype_in_3, object_codec_of
 from zarrix._metadata.grid_documents import has_lists
-from zarrix._metadata.keywords import Durability, Format, Order, takes
+from zarrix._metadata.literals import Durability, Format, Order
 from zarrix._nodes.existing import require
 from zarrix._nodes.location import Location, in_memory
 from zarrix._nodes.new import new_node
+from zarrix._runtime.signatures import takes
 from zarrix._selection.values import equal_chunks, is_lazy
 
 __all__ = ["create_array", "from_array"]

@@ -6,8 +6,9 @@ from typing import Any, Unpack
 
 from zarrix._array.array import Array
 from zarrix._array.create import create
+from zarrix._array.keywords import ArrayKeywords, CreateKeywords, LikeKeywords
 from zarrix._array.like import take_like
-from zarrix._metadata.keywords import ArrayKeywords, CreateKeywords, LikeKeywords, takes
+from zarrix._runtime.signatures import takes
 
 __all__ = [
     "empty",

@@ -10,7 +10,7 @@ from zarrix._array.array import Array
 from zarrix._codecs.encodable import for_a_new_array
 from zarrix._dtypes.variable import dtype_in_3
 from zarrix._metadata.grid_documents import has_lists
-from zarrix._metadata.keywords import Format
+from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
 from zarrix._selection.values import equal_chunks

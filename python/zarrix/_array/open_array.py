@@ -9,28 +9,21 @@ from typing import Any, Unpack
 from zarrix._array.arguments import metadata_of_create
 from zarrix._array.array import Array
 from zarrix._array.config import ArrayConfig
+from zarrix._array.keywords import AliasKeywords, OpenArrayKeywords
 from zarrix._array.like import take_like
 from zarrix._metadata.arguments import normalize_order
-from zarrix._metadata.keywords import (
-    Durability,
-    Format,
-    Mode,
-    OpenArrayKeywords,
-    Order,
-    Separator,
-    WordKeywords,
-    takes,
-)
+from zarrix._metadata.literals import Durability, Format, Mode, Order, Separator
 from zarrix._nodes import nodes
 from zarrix._nodes.existing import check_mode, existing, require
 from zarrix._nodes.location import Location, in_memory
 from zarrix._nodes.new import new_node
+from zarrix._runtime.signatures import takes
 from zarrix._stores.path import normalize_dimension_separator
 
 __all__ = ["OPEN_KEYWORDS", "open_array", "open_like"]
 
 
-@takes(WordKeywords)
+@takes(AliasKeywords)
 def open_array(
     store: Any = None,
     mode: Mode = "a",
@@ -59,7 +52,7 @@ def open_array(
     durability: Durability | None = None,
     checksum: bool = False,
     _node: nodes.Node | None = None,
-    **kwargs: Unpack[WordKeywords],
+    **kwargs: Unpack[AliasKeywords],
 ) -> Array:
     """Open an array, or create it, by file mode.
 

@@ -31,7 +31,7 @@ from zarrix._errors import ArrayNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.checksum import with_frame_checksum
-from zarrix._metadata.keywords import Order, completable
+from zarrix._metadata.literals import Order
 from zarrix._metadata.replaced import judge_of
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes
@@ -41,6 +41,7 @@ from zarrix._nodes.existing import not_found
 from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
 from zarrix._runtime.config import config
+from zarrix._runtime.signatures import completable
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, ZATTRS, key_of
 

@@ -17,10 +17,11 @@ from zarrix._codecs.numcodecs import shown_codec
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._metadata.json import json_dumps
-from zarrix._metadata.keywords import Format, completable
+from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
 from zarrix._nodes.on_demand import on_demand
+from zarrix._runtime.signatures import completable
 from zarrix._stores.path import StorePath
 
 __all__ = ["ArrayTerms"]

@@ -20,7 +20,7 @@ from zarrix._errors import CopyError, check_keywords
 from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
 from zarrix._hierarchy.h5py_source import attributes_of, fill_value_of, is_h5py, shape_of, stored_as
 from zarrix._metadata.grid_documents import has_lists
-from zarrix._metadata.keywords import IfExists
+from zarrix._metadata.literals import IfExists
 from zarrix._nodes.undo import or_nothing
 from zarrix._selection.regions import chunk_aligned_regions
 

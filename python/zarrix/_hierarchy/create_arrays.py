@@ -12,17 +12,17 @@ from zarrix._array import create as _create
 from zarrix._array import create_array as _create_array
 from zarrix._array import filled as _filled
 from zarrix._array.array import Array
-from zarrix._hierarchy.state import GroupState
-from zarrix._metadata.arguments import normalize_shape
-from zarrix._metadata.keywords import (
+from zarrix._array.keywords import (
     DatasetKeywords,
     MemberDataKeywords,
     MemberShapeKeywords,
     RequireKeywords,
     V3RequireKeywords,
     V3ShapeKeywords,
-    takes,
 )
+from zarrix._hierarchy.state import GroupState
+from zarrix._metadata.arguments import normalize_shape
+from zarrix._runtime.signatures import takes
 
 __all__ = ["GIVEN", "ArrayCreation"]
 

@@ -7,8 +7,9 @@ from typing import Any, Unpack
 from zarrix._array import create as _create
 from zarrix._array import filled as _filled
 from zarrix._array.array import Array
+from zarrix._array.keywords import MemberLikeKeywords, MemberShapeKeywords
 from zarrix._hierarchy.create_arrays import GIVEN, ArrayCreation
-from zarrix._metadata.keywords import MemberLikeKeywords, MemberShapeKeywords, takes
+from zarrix._runtime.signatures import takes
 
 __all__ = ["FilledArrayCreation"]
 

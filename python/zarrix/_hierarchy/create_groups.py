@@ -10,12 +10,13 @@ from zarrix._hierarchy.state import GroupState
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
-from zarrix._metadata.keywords import Format, takes
+from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import require_json
 from zarrix._nodes.existing import require
 from zarrix._nodes.location import Location
 from zarrix._nodes.new import group_metadata, new_node
+from zarrix._runtime.signatures import takes
 from zarrix._stores.base import Store
 from zarrix._stores.path import normalize_storage_path
 

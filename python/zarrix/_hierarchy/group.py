@@ -27,7 +27,7 @@ from zarrix._hierarchy.h5py_names import GROUP_ADVICE, h5py_attribute
 from zarrix._hierarchy.listing import Listing
 from zarrix._hierarchy.properties import GroupProperties
 from zarrix._metadata.group import GroupMetadata
-from zarrix._metadata.keywords import Format
+from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.new import group_metadata

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Unpack, overload
 
 from zarrix._array.array import Array
+from zarrix._array.keywords import OpenGroupKeywords, OpenKeywords, OpenLikeKeywords
 from zarrix._array.open_array import OPEN_KEYWORDS, open_array
 from zarrix._display.tree import TreeViewer
 from zarrix._errors import (
@@ -17,21 +18,14 @@ from zarrix._errors import (
 )
 from zarrix._hierarchy.create_groups import create_nodes
 from zarrix._hierarchy.group import Group
-from zarrix._metadata.keywords import (
-    Durability,
-    Format,
-    Mode,
-    OpenGroupKeywords,
-    OpenKeywords,
-    OpenLikeKeywords,
-    takes,
-)
+from zarrix._metadata.literals import Durability, Format, Mode
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import require_json
 from zarrix._nodes.consolidate import consolidate, open_store
 from zarrix._nodes.existing import check_mode, existing, require
 from zarrix._nodes.location import Location, in_memory
 from zarrix._nodes.new import group_metadata, new_node
+from zarrix._runtime.signatures import takes
 from zarrix._stores.keys import ZMETADATA
 from zarrix._stores.open import as_store
 

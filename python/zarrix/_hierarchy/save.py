@@ -15,7 +15,7 @@ from zarrix._array.source import safe_source
 from zarrix._display.printable import printable
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import group, open  # noqa: A004
-from zarrix._metadata.keywords import Format
+from zarrix._metadata.literals import Format
 from zarrix._nodes.location import Location
 from zarrix._stores.base import Store
 from zarrix._stores.open import as_store

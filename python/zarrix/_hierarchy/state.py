@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from zarrix._errors import GroupNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.group import GroupMetadata
-from zarrix._metadata.keywords import Format
+from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.existing import require

@@ -20,8 +20,8 @@ from zarrix._codecs.chain import stored_order
 from zarrix._codecs.shards import inner_shape, shard_of
 from zarrix._errors import MetadataError
 from zarrix._metadata.chunk_grid import AxisGrid
-from zarrix._metadata.keywords import Format, Order
 from zarrix._metadata.layout import EngineLayout, make_layout
+from zarrix._metadata.literals import Format, Order
 from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY
 

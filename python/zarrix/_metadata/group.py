@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from zarrix._metadata.keywords import Format
+from zarrix._metadata.literals import Format
 from zarrix._stores.keys import GROUP_DOCUMENT
 
 __all__ = ["GROUP_ENCODERS", "GroupMetadata"]

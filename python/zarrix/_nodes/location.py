@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from zarrix._metadata.keywords import Format
+from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._stores.base import Store
 from zarrix._stores.mapping import KVStore

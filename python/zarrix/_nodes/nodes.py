@@ -27,7 +27,7 @@ from zarrix._errors import (
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
-from zarrix._metadata.keywords import Format
+from zarrix._metadata.literals import Format
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.engine_array import engine_array
 from zarrix._nodes.orphans import chunk_left, forget_attributes

@@ -1,59 +1,39 @@
-"""The keyword arguments of functions that create and open, with their types.
+"""The keyword arguments of functions that create and open arrays and groups, as types.
 
-Functions that pass keywords on declare them by a `TypedDict`, so that type checkers see a mistake.
-`takes` raises an error for the same mistake at run time, before anything else, and gives the
-function a signature with every keyword, for ``help()`` and for completion.
+Functions that pass keywords on name them by a `TypedDict`, so that type checkers see a mistake.
+`zarrix._runtime.signatures` refuses the same mistake when the program runs.
 """
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypedDict, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
-from zarrix._errors import check_keywords
+from zarrix._metadata.literals import Durability, Format, Mode, Order, Separator
 
 __all__ = [
     "ArrayKeywords",
     "CreateKeywords",
-    "CreateWordKeywords",
+    "CreateAliasKeywords",
     "DatasetKeywords",
-    "Durability",
-    "Format",
-    "IfExists",
     "LikeKeywords",
     "MemberDataKeywords",
     "MemberKeywords",
     "MemberLikeKeywords",
     "MemberShapeKeywords",
-    "Mode",
     "OpenArrayKeywords",
     "OpenGroupKeywords",
     "OpenKeywords",
-    "Order",
+    "OpenLikeKeywords",
     "RequireKeywords",
     "RestKeywords",
-    "Separator",
     "V3RequireKeywords",
     "V3ShapeKeywords",
-    "WordKeywords",
-    "completable",
-    "takes",
+    "AliasKeywords",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
-T = TypeVar("T")
 
-Mode = Literal["r", "r+", "a", "w", "w-", "x"]
-Order = Literal["C", "F"]
-Format = Literal[2, 3]
-Separator = Literal[".", "/"]
-Durability = Literal["process", "fsync"]
-IfExists = Literal["raise", "replace", "skip", "skip_initialized"]
-
-
-class WordKeywords(TypedDict, total=False):
+class AliasKeywords(TypedDict, total=False):
     """Keywords of `create` from h5py and zarr-python 3."""
 
     compression: Any
@@ -70,7 +50,7 @@ class WordKeywords(TypedDict, total=False):
     config: Any
 
 
-class CreateWordKeywords(WordKeywords, total=False):
+class CreateAliasKeywords(AliasKeywords, total=False):
     """The same, with keywords that only `create` has."""
 
     storage_options: Mapping[str, Any] | None
@@ -78,7 +58,7 @@ class CreateWordKeywords(WordKeywords, total=False):
     mode: Mode | None
 
 
-class RestKeywords(WordKeywords, total=False):
+class RestKeywords(AliasKeywords, total=False):
     """Keywords of a new array in a group, except its shape, dtype and fill value."""
 
     chunks: Any
@@ -209,7 +189,7 @@ class V3ShapeKeywords(V3RequireKeywords, total=False):
     dtype: Any
 
 
-class OpenLikeKeywords(WordKeywords, total=False):
+class OpenLikeKeywords(AliasKeywords, total=False):
     """Keywords of `open_array`, except the store, its format and its path."""
 
     chunks: Any
@@ -247,91 +227,3 @@ class OpenArrayKeywords(OpenLikeKeywords, total=False):
     zarr_version: Format | None
     zarr_format: Format | None
     storage_options: Mapping[str, Any] | None
-
-
-_PLAIN = {"Format": "int", "Order": "str"}
-
-
-def completable(cls: type[T]) -> type[T]:
-    """A class whose properties are typed for type checkers, and can be completed in IPython.
-
-    IPython's completer evaluates the annotations of properties, and fails on a Literal (jedi 0.19
-    and 0.20), so that the object has no completions.
-    """
-    for value in vars(cls).values():
-        if isinstance(value, property) and value.fget is not None:
-            noted = value.fget.__annotations__
-            noted["return"] = {"Format": "int", "Order": "str"}.get(
-                noted["return"], noted["return"]
-            )
-    return cls
-
-
-def takes(
-    more: Any = None,
-    *,
-    like: Callable[..., Any] | None = None,
-    refused: Mapping[str, str] | None = None,
-) -> Callable[[F], F]:
-    """Raise an error for unknown keywords before anything else happens, and show all known ones.
-
-    Keywords that begin with an underscore are private to this package, and are not shown.
-
-    Parameters
-    ----------
-    more : TypedDict, optional
-        The keywords that the function passes on, in addition to its own.
-    like : function, optional
-        The function that has their defaults.
-    refused : mapping of str to str, optional
-        Keywords of similar functions, and the message about each.
-    """
-
-    def decorate(function: F) -> F:
-        signature = _whole_signature(function, more, like)
-        kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        own = inspect.signature(function).parameters.items()
-        known = {name for name, one in own if one.kind in kinds}
-        known |= set() if more is None else more.__annotations__.keys()
-        reasons = refused or {}
-
-        @functools.wraps(function)
-        def checked(*args: Any, **keywords: Any) -> Any:
-            if not keywords.keys() <= known:
-                for name in reasons.keys() & keywords.keys():
-                    raise TypeError(f"{name}= {reasons[name]}")
-                check_keywords(keywords, known, function.__name__)
-            return function(*args, **keywords)
-
-        checked.__signature__ = signature  # type: ignore[attr-defined]
-        return checked  # type: ignore[return-value]
-
-    return decorate
-
-
-def _whole_signature(
-    function: Callable[..., Any], more: Any, like: Callable[..., Any] | None
-) -> inspect.Signature:
-    """The signature of a function with each keyword of ``more`` instead of ``**kwargs``."""
-    own = inspect.signature(function)
-    named = [
-        one
-        for one in own.parameters.values()
-        if one.kind is not one.VAR_KEYWORD and not one.name.startswith("_")
-    ]
-    defaults = {} if like is None else inspect.signature(like).parameters
-    taken = {one.name for one in named}
-    extra = []
-    for name, annotation in (more.__annotations__ if more is not None else {}).items():
-        if name in taken:
-            continue
-        default = defaults[name].default if name in defaults else None
-        extra.append(
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=None if default is inspect.Parameter.empty else default,
-                annotation=getattr(annotation, "__forward_arg__", annotation),
-            )
-        )
-    return own.replace(parameters=[*named, *extra])
