@@ -223,7 +223,7 @@ def test_nobody_else_changes_the_length_while_a_writer_is_open(store: Any) -> No
         ):
             with pytest.raises(WriterError, match="a writer of the array is open; nobody else"):
                 change()
-        with pytest.raises(WriterError, match=r"the length .* a writer has to be alone"):
+        with pytest.raises(WriterError, match=r"the length .* a writer needs it exclusively"):
             other.writer()
         # What is there already may be written by anybody.
         zarr.open_array(store, mode="r+")[0] = 7

@@ -191,7 +191,7 @@ def test_a_member_goes_before_a_word_of_h5py() -> None:
         ("fillvalue", "use fill_value"),
         ("read_direct", r"use read\(selection, out="),
         ("compression", "use compressor"),
-        ("id", "no handles of HDF5"),
+        ("id", "no HDF5 handles"),
     ],
 )
 def test_other_words_of_h5py_are_answered_with_the_word_here(name: str, advice: str) -> None:

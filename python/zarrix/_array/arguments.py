@@ -1,7 +1,7 @@
-"""The arguments of the functions that create arrays, as the metadata that they describe.
+"""Convert the arguments of functions that create arrays to metadata.
 
-`create`, `open_array` and `create_array` take the same things by different names. Here they become
-metadata of either format, which is checked as a whole before anything in a store changes.
+`create`, `open_array` and `create_array` have different names for the same arguments. Here they
+become metadata of either format, which is checked completely before anything in a store changes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from zarrix._stores.labels import place
 __all__ = ["DEFAULT", "metadata_of_create", "new_metadata", "only_in_v3", "store_separator"]
 
 DEFAULT = v3.DEFAULT
-"""The fill value that follows from the data type."""
+"""The default fill value of the data type."""
 
 V3_ONLY = (
     "shards",
@@ -40,7 +40,7 @@ _MORE = (*V3_ONLY, "compressors", "attributes")
 
 
 def only_in_v3(arguments: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    """The first of the arguments in ``names`` that is given, or listed chunks; None if neither."""
+    """The first argument in ``names`` that was passed, or listed chunks; None if there is none."""
     for name in names:
         if arguments.get(name) is not None:
             return name
@@ -57,10 +57,10 @@ def new_metadata(
     location : Location
         With the format of the array.
     arguments : dict
-        Those of `create_array` and of `create`, as far as they are given. What the format has no
-        use for is left out, or at its default. Consumed.
+        Arguments of `create_array` and `create` that were passed. Arguments that the format does
+        not use are left out, or have their default. The dict is consumed.
     checksum : bool
-        Add a checksum over every chunk where the codecs have none.
+        Add a checksum over every chunk, unless the codecs have one.
     """
     store, path, zarr_format, _ = location
     separator = arguments.pop("dimension_separator", None)
@@ -92,21 +92,21 @@ def metadata_of_create(
     checksum: bool,
     **arguments: Any,
 ) -> ArrayMetadata:
-    """The metadata of an array that `create` or `open_array` makes.
+    """The metadata of an array that `create` or `open_array` creates.
 
     Parameters
     ----------
     location : Location
-        With the format that the call names, if it names one.
+        Its format is that of the call, if there is one.
     more : mapping
-        The arguments of h5py and of zarr-python 3, where they are given.
+        The arguments of h5py and of zarr-python 3 that were passed.
     """
     compressor, fill_value = _from_h5py(compressor, fill_value, more)
     arguments.update(fill_value=fill_value, compressor=compressor)
     given = {name: more[name] for name in _MORE if more.get(name) is not None}
     arguments.update(given)
     if _is_default(compressor) and "compressors" in more:
-        # None is no compressor.
+        # None means no compression.
         arguments["compressors"] = more["compressors"]
     return new_metadata(
         location.choose_format(2, only_in_v3(arguments, V3_ONLY)), arguments, checksum=checksum
@@ -114,12 +114,12 @@ def metadata_of_create(
 
 
 def _from_h5py(compressor: Any, fill_value: Any, more: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Compressor and fill value, also where they were given in h5py's words."""
+    """Compressor and fill value, also under h5py's names."""
     if isinstance(compressor, str) and compressor == "default":
         if "compression" in more:
             compressor = compression_config(more["compression"], more.get("compression_opts"))
         elif more.get("compression_opts") is not None:
-            raise ValueError("compression_opts= goes with compression=, which is missing")
+            raise ValueError("compression_opts= needs compression=")
     else:
         for name in ("compression", "compression_opts"):
             if name in more:
@@ -132,7 +132,7 @@ def _is_default(compressor: Any) -> bool:
 
 
 def _merge_compressors(arguments: dict[str, Any]) -> None:
-    """Make ``compressors`` of the single ``compressor`` that older code passes."""
+    """Convert the single ``compressor`` that older code passes to ``compressors``."""
     compressor = arguments.pop("compressor", "default")
     if _is_default(compressor):
         arguments.setdefault("compressors", "auto")
@@ -145,7 +145,7 @@ def _merge_compressors(arguments: dict[str, Any]) -> None:
 def _arguments_of_v2(
     store: Store, separator: str | None, arguments: dict[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of `create_array` as v2 has them."""
+    """The arguments of `create_array` in the form of v2."""
     compressors = arguments.get("compressors")
     if compressors is None or compressors is False:
         compressor = None
@@ -185,7 +185,7 @@ def _arguments_of_v2(
 
 
 def store_separator(store: Store, wanted: str | None) -> str | None:
-    """The separator of chunk keys in v2: ``wanted``, or the store's own."""
+    """The separator of v2 chunk keys: ``wanted``, or that of the store."""
     preferred = getattr(store, "_dimension_separator", None)
     if wanted is not None and preferred not in (None, wanted):
         raise ValueError(
@@ -196,7 +196,7 @@ def store_separator(store: Store, wanted: str | None) -> str | None:
 
 
 def _numcodec(codec: Any) -> Any:
-    """A v3 codec that numcodecs has too, as v2 names it; others as they are."""
+    """A v3 codec that numcodecs also has, under its v2 name; other codecs unchanged."""
     if hasattr(codec, "get_config") or not hasattr(codec, "to_dict"):
         return codec
     return numcodecs_config(codec.to_dict()) or codec

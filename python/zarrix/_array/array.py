@@ -1,8 +1,8 @@
 """An array in a store, read and written like a NumPy array.
 
-``z[key]`` is three steps: the key is parsed, the result allocated, the engine called once. Whatever
-is rarer (fields of structured dtypes, ``out=``, views, a synchronizer, metadata that is not cached)
-leaves that path at one flag, which is decided when the array is opened.
+``z[key]`` takes three steps: parse the key, allocate the result, call the engine once. Rarer
+features (fields of structured dtypes, ``out=``, views, a synchronizer, metadata that is not cached)
+branch off at one flag, which is set when the array is opened.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ class Array(Selecting):
     """An array that exists in a store.
 
     Any number of threads and processes may read and write it at once, and writers of different
-    elements both keep theirs. Use `zarrix.open` or `zarrix.create` rather than this class.
+    elements lose no update. Use `zarrix.open` or `zarrix.create` rather than this class.
 
     Parameters
     ----------
     store : Store, mapping, str or Path
     path : str, optional
-        Where in the store the array is; its root when omitted.
+        Path of the array in the store; the root when omitted.
     read_only : bool
         Refuse changes.
     chunk_store : Store, mapping, str or Path, optional
-        Where the chunks are, if not in ``store``.
+        The store of the chunks, if it is not ``store``.
     synchronizer : mapping of key to lock, optional
         Its lock is held during writes, in addition to the engine's own.
     cache_metadata, cache_attrs : bool
@@ -55,22 +55,22 @@ class Array(Selecting):
     write_empty_chunks : bool
         False leaves chunks that hold only the fill value out of the store.
     zarr_version : {2, 3}, optional
-        The format to look for; either when omitted.
+        The format of the array; either format when omitted.
     meta_array : ndarray, optional
         Accepted for zarr 2.18; results are NumPy arrays.
     allow_pickle : bool
-        Whether the object codec ``pickle`` may be used, which runs what it reads.
+        Whether the object codec ``pickle`` may be used, which executes stored code.
     checksum : bool
-        Add a checksum to zstd frames of v2 that are written.
+        Add a checksum to new zstd frames of a v2 array.
     read_missing_chunks : bool
-        False makes reading a chunk that is not stored a `ChunkNotFoundError`; inner chunks that are
-        missing in a stored shard still read as the fill value. As
-        ``zarrix.config.read_missing_chunks`` says when omitted.
+        False makes reading a missing chunk a `ChunkNotFoundError`; missing inner chunks of a stored
+        shard still read as the fill value. When omitted, ``zarrix.config.read_missing_chunks``
+        applies.
 
     Raises
     ------
     ArrayNotFoundError
-        No array is stored there.
+        The array does not exist.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Array(Selecting):
     @overload
     def __getitem__(self, selection: Any) -> Any: ...
     def __getitem__(self, selection: Any) -> Any:
-        """Read a region; see `read`. A selection of integers only gives a NumPy scalar."""
+        """Read a region; see `read`. A selection of only integers returns a NumPy scalar."""
         if not self._plain_read:
             return self._read(selection)
         metadata = self._metadata
@@ -112,15 +112,15 @@ class Array(Selecting):
         Parameters
         ----------
         selection : int, slice, integer or boolean array, Ellipsis or newaxis, or a tuple of these
-            One per axis; slices may have any step. A name, or a list of names, selects fields of
-            a structured dtype. `oindex`, `vindex` and `blocks` have rules of their own.
+            One per axis; slices may have any step. A name, or a list of names, selects fields of a
+            structured dtype. `oindex`, `vindex` and `blocks` have other rules.
         out : ndarray or writable buffer, shape of the selection, dtype ``self.dtype``, optional
-            Filled in place; strides are free. A new array when omitted.
+            Filled in place, with any strides. A new array when omitted.
 
         Returns
         -------
         ndarray, shape (n0, n1, ...), dtype ``self.dtype``
-            ``out`` where given; a NumPy scalar where only integers select.
+            ``out`` if it is passed; a NumPy scalar if all items are integers.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class Array(Selecting):
         CorruptChunkError
             A stored chunk does not decode to its declared size or checksum.
         ValueError
-            ``out`` has another shape or dtype, or cannot be written.
+            The shape or dtype of ``out`` differs, or it is read-only.
 
         References
         ----------
@@ -167,7 +167,7 @@ class Array(Selecting):
         *,
         prototype: Any = None,
     ) -> Any:
-        """Read a region, as `read` does; the fields of a structured dtype are an argument.
+        """Read a region like `read`, with the fields of a structured dtype as an argument.
 
         Parameters
         ----------
@@ -259,8 +259,8 @@ class Array(Selecting):
     def __setitem__(self, selection: Any, value: Any) -> None:
         """Write a region; ``value`` broadcasts to it and is cast to the dtype, as in NumPy.
 
-        A value of another shape is refused before anything is written. Writers of different
-        elements, in any threads and processes, never undo each other.
+        A value that does not broadcast is an error before anything is written. Writers of different
+        elements, in any threads and processes, lose no update.
         """
         metadata = self._metadata
         if not self._plain_write or (
@@ -284,7 +284,7 @@ class Array(Selecting):
         *,
         prototype: Any = None,
     ) -> None:
-        """Write a region, as ``z[selection] = value`` does, or one field of its elements.
+        """Write a region like ``z[selection] = value``, or one field of its elements.
 
         Parameters
         ----------
@@ -319,24 +319,25 @@ class Array(Selecting):
             self[selection] = value
 
     def resize(self, *args: Any, new_shape: Any = None, axis: int | None = None) -> None:
-        """Change the length of axes; what stays inside keeps its values, what is new is fill.
+        """Change the length of axes. Elements inside keep their values; new elements read as the
+        fill value.
 
-        Safe against other processes that resize and append at the same time. Elements that are cut
-        off are gone: after growing again they read as the fill value.
+        Other processes may resize and append at the same time. Elements that are cut off are
+        deleted: if the array grows again, they read as the fill value.
 
         Parameters
         ----------
         *args : int or tuple of int
             The new shape; None keeps the length of an axis.
         new_shape : tuple of int
-            The same, as zarr-python 3 names it.
+            The same, under the name of zarr-python 3.
         axis : int, optional
-            The only axis that changes, as in h5py; its new length is the only argument then.
+            The only axis that changes, as in h5py; then its new length is the only argument.
 
         Raises
         ------
         ValueError
-            There are more or fewer lengths than axes, or one is negative.
+            The number of lengths differs from that of axes, or one is negative.
         ReadOnlyError
             The array was opened for reading.
         WriterError
@@ -363,7 +364,7 @@ class Array(Selecting):
     def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
         """Grow ``axis`` by ``data`` and write it there.
 
-        Processes that append at the same time get rows of their own.
+        Processes that append at the same time each get their own rows.
 
         Parameters
         ----------
@@ -398,19 +399,20 @@ class Array(Selecting):
             return _resize.append(self, data, axis)
 
     def writer(self, axis: int = 0, *, buffer_bytes: int | None = None) -> Writer:
-        """Append a stream of frames: gathered to whole chunks, stored in the background.
+        """Append a stream of frames, which are collected to complete chunks and stored in the
+        background.
 
-        A reader sees frames once they are stored, in whole blocks; a crash leaves those. While a
-        writer is open, nobody else may change the length of its axis.
+        Readers see a block of frames when it is stored; a crash leaves complete blocks. While a
+        writer is open, no other call can change the length of its axis.
 
         Parameters
         ----------
         axis : int
             The axis that grows.
         buffer_bytes : int, optional
-            About how much is gathered before it is stored, 8 MiB and a chunk for every thread
-            unless given: at least one chunk (one shard) along the axis. Four times that is the
-            most memory that is used.
+            Approximate size of a block of frames; by default 8 MiB, and at least a chunk for every
+            thread. It has at least one chunk (or shard) along the axis. The writer uses at most
+            four times this memory.
 
         Returns
         -------
@@ -454,18 +456,18 @@ class Array(Selecting):
         read_only: bool | None = None,
         synchronizer: Any = None,
     ) -> Array:
-        """The same chunks under other metadata; nothing is stored.
+        """A view of the same chunks with other metadata; nothing is stored.
 
         Parameters
         ----------
         shape : int or tuple of int, optional
-            Replaces that of the array, and so do the four below. The bytes of a chunk must fit
-            them.
+            Replaces the shape of the array; the next four arguments work alike. The bytes of a
+            chunk must fit them.
         chunks : int or tuple of int, optional
         dtype : dtype, optional
         fill_value : scalar, optional
         filters : list of codecs, optional
-            In v2 only.
+            Only in v2.
         read_only : bool, optional
         synchronizer : mapping of key to lock, optional
 
@@ -477,7 +479,7 @@ class Array(Selecting):
         Raises
         ------
         MetadataError, ValueError, TypeError
-            They do not describe an array.
+            The arguments do not describe an array.
         CorruptChunkError
             On reading, if a chunk does not decode to the bytes that the view expects.
 
@@ -541,7 +543,7 @@ class Array(Selecting):
     # Showing, comparing, pickling
 
     if not TYPE_CHECKING:
-        # Checkers of types would take every name for one that exists.
+        # Hidden from type checkers, which would accept every name.
         def __getattr__(self, name):
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             if name.startswith("_"):

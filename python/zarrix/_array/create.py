@@ -1,8 +1,8 @@
-"""Making and opening arrays: what zarr 2.18 calls ``zarr.creation``.
+"""Creating and opening arrays: ``zarr.creation`` of zarr 2.18.
 
-All of these end in the same two steps: arguments become metadata, which is checked as a whole, and
-only then the store is touched. h5py's words (``compression=``, ``fillvalue=``) are translated at
-the door; a keyword that nobody knows is an error that suggests the right one.
+All functions end in the same two steps: arguments become metadata, which is checked completely, and
+then the store is changed. h5py's keywords (``compression=``, ``fillvalue=``) are translated first;
+an unknown keyword is an error that suggests the right one.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def create(
     checksum: bool = False,
     **kwargs: Unpack[CreateAliasKeywords],
 ) -> Array:
-    """Create an array, of v2 unless ``zarr_format`` or the group around it says otherwise.
+    """Create an array; it is v2, unless ``zarr_format`` or its group has another format.
 
     Every argument is checked before anything in the store changes.
 
@@ -83,25 +83,26 @@ def create(
     store : Store, mapping, str or Path, optional
         A new one in memory when omitted.
     synchronizer : mapping of key to lock, optional
-        Held during writes in addition to the engine's own locks, which need no setting up.
+        Held during writes in addition to the engine's own locks, which are automatic.
     overwrite : bool
-        Replace what is at ``path``. Files that do not belong to Zarr are never deleted.
+        Replace an existing node at ``path``. Files that are not part of the Zarr format are never
+        deleted.
     path : str, optional
-        Where in the store; parent groups are made.
+        Path in the store; missing parent groups are created.
     chunk_store : Store, mapping, str or Path, optional
-        Holds the chunks, if not ``store``.
+        The store of the chunks, if it is not ``store``.
     filters : list of codecs, optional
         Applied before the compressor, in this order.
     cache_metadata, cache_attrs : bool
         False reads metadata (attributes) again before every use.
     read_only : bool
-        Refuse changes through the array that is returned.
+        Return a read-only array.
     object_codec : codec, optional
-        What stores the elements of ``dtype=object``: numcodecs' ``VLenUTF8``, ``VLenBytes``,
+        The codec for elements of ``dtype=object``: numcodecs' ``VLenUTF8``, ``VLenBytes``,
         ``VLenArray``, ``JSON``, ``MsgPack``, ``Categorize`` or ``Pickle``. ``dtype=str``,
-        ``dtype=bytes`` and ``dtype="array:f4"`` (arrays of any length) choose theirs.
+        ``dtype=bytes`` and ``dtype="array:f4"`` (variable-length arrays) imply theirs.
     dimension_separator : {'.', '/'}, optional
-        Between the numbers of a chunk's key; ``'.'`` unless the store has its own.
+        Separator in chunk keys; ``'.'`` unless the store has its own.
     write_empty_chunks : bool
         False leaves chunks that hold only the fill value out of the store. By default they are
         stored in v2, and left out in v3.
@@ -110,22 +111,22 @@ def create(
     meta_array : ndarray, optional
         Accepted for zarr 2.18; results are NumPy arrays.
     allow_pickle : bool
-        Whether the codec ``pickle`` may be used, which runs what it reads.
+        Whether the codec ``pickle`` may be used, which executes stored code.
     storage_transformers : sequence
-        Accepted for zarr 2.18; only an empty one.
+        Accepted for zarr 2.18; must be empty.
     durability : {'process', 'fsync'}, optional
-        What a finished write survives: the end of this process, or also the loss of power. As
-        ``zarrix.config.durability`` says when omitted.
+        What a finished write survives: the end of this process, or also a loss of power. When
+        omitted, ``zarrix.config.durability`` applies.
     checksum : bool
-        True has damage in chunks noticed whatever the codecs are: zstd frames carry a checksum,
-        others get crc32c behind them, in v2 a crc32 filter that zarr 2.18 reads.
+        True detects damage in chunks with any codec: zstd frames get a checksum, other codecs are
+        followed by crc32c, or in v2 by a crc32 filter that zarr 2.18 reads.
     **kwargs
         ``compression``, ``compression_opts`` and ``fillvalue`` are h5py's names of ``compressor``
         and ``fill_value``. ``codecs`` (the whole chain), ``shards``, ``serializer``,
         ``dimension_names``, ``chunk_key_encoding`` and ``chunk_shape`` ask for v3; they,
-        ``compressors``, ``attributes``, ``config`` and ``storage_options`` mean what they do in
-        `create_array`. ``data`` is what the array holds; `array` takes shape and dtype from it,
-        too. ``mode`` is ``'w'`` for ``overwrite=True``; ``'a'``, ``'w-'`` and ``'x'`` create only.
+        ``compressors``, ``attributes``, ``config`` and ``storage_options`` have the meaning of
+        `create_array`. ``data`` is the initial content; `array` also takes shape and dtype from it.
+        ``mode`` is ``'w'`` for ``overwrite=True``; ``'a'``, ``'w-'`` and ``'x'`` only create.
 
     Returns
     -------
@@ -134,7 +135,7 @@ def create(
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path`` and ``overwrite`` is false.
+        A node exists at ``path``, and ``overwrite`` is false.
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
 
@@ -145,7 +146,7 @@ def create(
     <zarrix.core.Array (10000, 10000) int8>
     """
     if storage_transformers:
-        raise ValueError("storage_transformers: there are none that this version knows")
+        raise ValueError("storage_transformers: this version supports none; leave it out")
     overwrite = _replaces(kwargs.get("mode"), overwrite)
     location = Location.of(
         in_memory(store),
@@ -198,7 +199,7 @@ def create(
 
 
 def _replaces(mode: str | None, overwrite: bool) -> bool:
-    """Whether `create` replaces what is there, as ``mode=`` or ``overwrite=`` says."""
+    """Whether `create` replaces an existing node, according to ``mode=`` or ``overwrite=``."""
     if mode not in (None, "a", "w", "w-", "x"):
         raise ValueError(f"mode of create() is 'a', 'w', 'w-' or 'x', not {mode!r}")
     return overwrite or mode == "w"
@@ -206,15 +207,16 @@ def _replaces(mode: str | None, overwrite: bool) -> bool:
 
 @takes(ArrayKeywords, like=create)
 def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
-    """Create an array that holds ``data``.
+    """Create an array with the content ``data``.
 
     Parameters
     ----------
     data : array-like
-        Shape and dtype are taken from it; chunks, compressor, filters, order and fill value too
-        where it is an `Array`. Data of a stored array move in parts, not all through memory.
+        Shape and dtype are taken from it, and if it is an `Array`, also chunks, compressor,
+        filters, order and fill value. A stored array is copied in parts, and not loaded into
+        memory.
     **kwargs
-        As for `create`; they come before what ``data`` says.
+        As for `create`; they take precedence over those of ``data``.
 
     Returns
     -------
@@ -223,9 +225,9 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path`` and ``overwrite`` is false.
+        A node exists at ``path``, and ``overwrite`` is false.
     MetadataError
-        ``data`` are Python objects, and no codec for them is given (also a ``ValueError``).
+        ``data`` are Python objects, and there is no object codec (also a ``ValueError``).
     ValueError
         ``shape`` differs from that of ``data``, or values cannot be cast to ``dtype``.
 
@@ -258,7 +260,8 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     if options.get("chunks") is None:
         options["chunks"] = chunks_of(data)
     if not is_lazy(data) and wanted.subdtype is None and not wanted.hasobject:
-        # Values that cannot be cast must fail while what they replace is still there.
+        # Cast first, so that a value that cannot be cast is an error before the old array is
+        # deleted.
         data = np.asarray(data, wanted)
     return create(shape=data.shape, data=data, **options)
 

@@ -1,8 +1,7 @@
-"""`create_array` and `from_array`: making arrays in the words of zarr-python 3.
+"""`create_array` and `from_array`: creating arrays as in zarr-python 3.
 
-They are the same two steps as in `zarrix._array.create`: arguments become metadata, which is
-checked as a whole, and then the store is touched. They make v3 unless the group around says
-otherwise.
+They take the same two steps as in `zarrix._array.create`: arguments become metadata, which is
+checked completely, and then the store is changed. They create v3 arrays, unless the group is v2.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def create_array(
     durability: Durability | None = None,
     checksum: bool = False,
 ) -> Array:
-    """Create an array, of v3 unless the group around it or ``zarr_format`` says otherwise.
+    """Create an array; it is v3, unless ``zarr_format`` or its group has another format.
 
     Every argument is checked before anything in the store changes.
 
@@ -79,19 +78,20 @@ def create_array(
     data : array-like, optional
         What the array holds.
     chunks : tuple of int, int, "auto", or str such as "1 MiB"
-        Length of a chunk along each axis; in shards, of an inner chunk. A size is the most bytes
-        that a chunk has before compression. Along an axis whose chunks have several lengths, the
-        list of all of them, where ``(length, count)`` stands for a run of equal ones.
+        Length of a chunk (or of an inner chunk of shards) along each axis. A size is the maximum
+        number of bytes of a chunk before compression. For chunks of different lengths along an
+        axis, the list of all lengths, where ``(length, count)`` stands for a run of equal ones.
     shards : tuple of int, mapping with "shape" and "index_location", "auto", or str as "64 MiB"
-        Chunks are stored many to a key, in shards of this shape, a multiple of that of chunks; or
-        of several lengths along an axis, as in ``chunks``.
+        Many chunks are stored under one key, in shards of this shape, a multiple of the chunk
+        shape; or shards of different lengths along an axis, as in ``chunks``.
     filters, compressors : codec or iterable of codecs, "auto" or None
-        Codecs on arrays, and on bytes, in the order in which they are applied: objects of
-        `zarrix.codecs`, numcodecs objects or dicts. The default compressor is zstd with a checksum.
+        Array-to-array codecs, and bytes-to-bytes codecs, in the order in which they are applied:
+        objects of `zarrix.codecs`, numcodecs objects or dicts. The default compressor is zstd with
+        a checksum.
     serializer : codec or "auto"
-        What turns an array into bytes; little-endian elements by default.
+        The array-to-bytes codec; little-endian elements by default.
     fill_value : scalar, optional
-        What elements read as that were never written: zero by default, for times not-a-time.
+        The value of elements that were never written; zero by default, not-a-time for times.
     order : {"C", "F"}, optional
         Order of the elements within a chunk.
     zarr_format : {3, 2}, optional
@@ -104,7 +104,7 @@ def create_array(
     storage_options : dict, optional
         For stores named by a URL.
     overwrite : bool
-        Replace what is there. Files that do not belong to Zarr are never deleted.
+        Replace an existing node. Files that are not part of the Zarr format are never deleted.
     config : mapping, optional
         ``{"write_empty_chunks": True}`` stores chunks that hold only the fill value;
         ``{"read_missing_chunks": False}`` makes reading one that is not stored an error.
@@ -113,17 +113,17 @@ def create_array(
     compressor : codec, optional
         One compressor, as in `zarrix.create`.
     read_only : bool
-        Refuse changes through the array that is returned.
+        Return a read-only array.
     synchronizer : mapping of key to lock, optional
         Held during writes in addition to the engine's own locks.
     chunk_store : Store, mapping, str or Path, optional
-        Holds the chunks, if not ``store``.
+        The store of the chunks, if it is not ``store``.
     cache_attrs : bool
         False reads attributes again before every use.
     durability : {"process", "fsync"}, optional
         What a finished write survives, as in `zarrix.create`.
     checksum : bool
-        Have damage in chunks noticed whatever the codecs are, as in `zarrix.create`.
+        Detect damage in chunks with any codec, as in `zarrix.create`.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def create_array(
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored there and ``overwrite`` is false.
+        A node exists at the path, and ``overwrite`` is false.
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
 
@@ -173,11 +173,12 @@ def create_array(
         data = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asanyarray(data)
         _take_from_data(data, arguments, location.zarr_format)
     elif shape is None:
-        raise ValueError("give shape=, or data= to take it from")
+        raise ValueError("pass shape=, or data= with a shape")
     metadata = new_metadata(location, arguments, checksum=checksum)
     settings = ArrayConfig.words(config)
     if data is not None and write_data and not is_lazy(data):
-        # Values that cannot be cast must fail while what they replace is still there.
+        # Cast first, so that a value that cannot be cast is an error before the old array is
+        # deleted.
         is_text = metadata.dtype.kind == "T"
         data = as_text(data, metadata.dtype) if is_text else np.asarray(data, metadata.dtype)
     elif data is not None and overwrite:
@@ -198,7 +199,7 @@ def create_array(
 
 
 def _take_from_data(data: Any, arguments: dict[str, Any], zarr_format: Format | None) -> None:
-    """Shape and dtype of ``data``, where the arguments leave them open."""
+    """Shape and dtype of ``data``, unless the arguments have them."""
     shape, dtype = arguments["shape"], arguments["dtype"]
     if shape is not None and _as_shape(shape) != tuple(data.shape):
         raise ValueError(f"shape={shape} differs from the shape of data, {tuple(data.shape)}")
@@ -210,7 +211,7 @@ def _take_from_data(data: Any, arguments: dict[str, Any], zarr_format: Format | 
 
 
 def _is_plain_object(data: Any) -> bool:
-    """Whether these are objects in memory that nothing says more about."""
+    """Whether these are objects in memory without an object codec."""
     is_object = isinstance(data, np.ndarray) and data.dtype == OBJECT
     return is_object and object_codec_of(data.dtype) == (OBJECT, None)
 
@@ -241,9 +242,9 @@ def from_array(
     overwrite: bool = False,
     config: Any = None,
 ) -> Array:
-    """Create an array that holds ``data``, stored as ``data`` is unless told otherwise.
+    """Create an array with the content ``data``, by default with its chunks and codecs.
 
-    Data of a stored array move in parts of whole chunks, not all through memory.
+    A stored array is copied in parts of complete chunks, and not loaded into memory.
 
     Parameters
     ----------
@@ -255,11 +256,10 @@ def from_array(
     name : str, optional
         Path in the store.
     chunks, shards, filters, compressors, serializer : optional
-        As in `create_array`; "keep" takes those of ``data`` where it is an array of the same
-        format.
+        As in `create_array`; "keep" takes those of ``data`` if it is an array of the same format.
     fill_value : scalar, optional
-        As in `create_array`, and so are all below; where ``data`` is an `Array`, what is omitted is
-        taken from it.
+        As in `create_array`, and so are all arguments below. If ``data`` is an `Array`, omitted
+        arguments are taken from it.
     order : {"C", "F"}, optional
     zarr_format : {3, 2}, optional
     attributes : mapping, optional
@@ -276,7 +276,7 @@ def from_array(
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored there and ``overwrite`` is false.
+        A node exists at the path, and ``overwrite`` is false.
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
 
@@ -315,7 +315,7 @@ def from_array(
         if chosen == 3 and dimension_names is None:
             dimension_names = source.metadata.dimension_names
         if order is None and not (chosen == 3 and source.zarr_format == 3):
-            # In v3 the order is among the filters.
+            # In v3 the order is one of the filters.
             order = source.order
     return create_array(
         location,
@@ -333,7 +333,7 @@ def from_array(
 
 
 def _kept(source: Array | None, data: Any, zarr_format: int) -> dict[str, Any]:
-    """How ``data`` is stored, as far as an array of the format can be."""
+    """The chunks and codecs of ``data``, as far as the format supports them."""
     kept: dict[str, Any] = {
         "chunks": "auto",
         "shards": None,

@@ -1,7 +1,7 @@
-"""What programs for h5py ask of datasets, where it has an honest meaning here.
+"""Methods of h5py's datasets that have an equivalent here.
 
-Arrays have these as methods. Every other name of h5py's datasets is an error that says what to
-write instead. `zarrix._hierarchy.h5py_names` has the names of groups.
+They are methods of arrays. Every other name of h5py's datasets is an error that says what to write
+instead. `zarrix._hierarchy.h5py_names` has the names of groups.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class DatasetTerms:
     _path: str
 
     if TYPE_CHECKING:
-        # What the class has that this is mixed into.
+        # Attributes of the class that this is mixed into.
         def _stores(self) -> list[Store]: ...
         def __len__(self) -> int: ...
         @property
@@ -50,7 +50,7 @@ class DatasetTerms:
 
     @property
     def maxshape(self) -> tuple[None, ...]:
-        """None for each axis: every array can be resized, and without a limit."""
+        """None for each axis, because every array can be resized without a limit."""
         return (None,) * len(self._metadata.shape)
 
     def len(self) -> int:
@@ -74,7 +74,7 @@ class DatasetTerms:
         return len(self)
 
     def flush(self) -> None:
-        """Write what the store still holds; only a zip archive holds anything.
+        """Write buffered changes of the store; only a zip archive has any.
 
         Examples
         --------
@@ -88,12 +88,12 @@ class DatasetTerms:
         flush(self._stores())
 
     def iter_chunks(self, sel: Any = None) -> Iterator[tuple[slice, ...]]:
-        """The regions of the chunks (of an array with shards, the shards), in C order.
+        """The regions of the chunks (or shards), in C order.
 
         Parameters
         ----------
         sel : slice, or tuple of slices with a step of one, optional
-            The part to go through; chunks are cut at its borders. All of the array when omitted.
+            The part to iterate over; chunks are cut at its borders. The whole array when omitted.
 
         Yields
         ------
@@ -103,9 +103,9 @@ class DatasetTerms:
         Raises
         ------
         TypeError
-            The array has no axes, or ``sel`` holds something that is not a slice.
+            The array has no axes, or ``sel`` contains an item that is not a slice.
         ValueError
-            A slice has another step than one.
+            A slice has a step other than one.
 
         Examples
         --------
@@ -129,7 +129,7 @@ class DatasetTerms:
 
 
 def _pieces(axis: Any, begin: int, end: int) -> list[slice]:
-    """The parts of the chunks of an axis that lie between ``begin`` and ``end``."""
+    """The parts of the chunks of an axis between ``begin`` and ``end``."""
     pieces = []
     while begin < end:
         stop = min(end, axis.find(begin).end)
@@ -139,7 +139,7 @@ def _pieces(axis: Any, begin: int, end: int) -> list[slice]:
 
 
 def open_group(node: Any, path: str) -> Group:
-    """The group at ``path`` in the store of ``node``, opened as that is."""
+    """The group at ``path`` in the store of ``node``, opened in the same way."""
     group: Group = on_demand("Group")(
         node._store,
         path=path,
@@ -152,7 +152,7 @@ def open_group(node: Any, path: str) -> Group:
 
 
 def flush(stores: list[Store]) -> None:
-    """Write what ``stores`` still hold."""
+    """Write buffered changes of ``stores``."""
     for store in stores:
         method = getattr(store, "flush", None)
         if method is not None:
@@ -160,11 +160,11 @@ def flush(stores: list[Store]) -> None:
 
 
 COMMON_ADVICE = {
-    "id": "there are no handles of HDF5 here",
-    "ref": "there are no references; keep the path, array.path",
-    "regionref": "there are no references; keep the path and the selection",
+    "id": "zarrix has no HDF5 handles",
+    "ref": "references are not supported; store the path, array.path",
+    "regionref": "references are not supported; store the path and the selection",
 }
-"""Names that h5py's datasets and groups have, and nodes here have not: what to write instead."""
+"""Names of h5py's datasets and groups that nodes here do not have, and what to write instead."""
 
 ARRAY_ADVICE = {
     **COMMON_ADVICE,
@@ -176,13 +176,13 @@ ARRAY_ADVICE = {
     "compression": "use compressor (v2) or compressors",
     "compression_opts": "use compressor (v2) or compressors",
     "shuffle": "use compressor, filters",
-    "fletcher32": "use filters; checksum=True of what creates adds one",
+    "fletcher32": "use filters; checksum=True on creation adds one",
     "scaleoffset": "use filters",
     "dims": "use metadata.dimension_names (v3), or the attribute _ARRAY_DIMENSIONS",
-    "make_scale": "use dimension_names= of what creates (v3)",
-    "is_virtual": "there are no virtual datasets",
-    "virtual_sources": "there are no virtual datasets",
+    "make_scale": "use dimension_names= on creation (v3)",
+    "is_virtual": "virtual datasets are not supported",
+    "virtual_sources": "virtual datasets are not supported",
     "external": "use chunk_store",
-    "refresh": "what is stored is seen at once; cache_metadata=False sees other shapes, too",
+    "refresh": "stored elements are visible at once; cache_metadata=False also shows new shapes",
 }
-"""The same of h5py's datasets."""
+"""The same for h5py's datasets."""

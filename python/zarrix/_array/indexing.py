@@ -30,7 +30,7 @@ _UNSET: Any = object()
 
 
 class Selecting(Transfer):
-    """An array as seen through selections; users meet `Array`."""
+    """The selections of an array; users see `Array`."""
 
     __slots__ = ()
 
@@ -38,7 +38,9 @@ class Selecting(Transfer):
 
     @property
     def oindex(self) -> OIndex:
-        """Orthogonal selections: ``z.oindex[[4, 1], :, mask]`` takes each axis on its own."""
+        """Orthogonal selections: ``z.oindex[[4, 1], :, mask]`` selects along each axis
+        independently.
+        """
         return OIndex(self)
 
     @property
@@ -48,7 +50,7 @@ class Selecting(Transfer):
 
     @property
     def blocks(self) -> BlockIndex:
-        """Selections of whole chunks: ``z.blocks[0, 1:3]``; of shards, where there are shards."""
+        """Selections of complete chunks (or shards): ``z.blocks[0, 1:3]``."""
         return BlockIndex(self)
 
     @property
@@ -62,16 +64,16 @@ class Selecting(Transfer):
     def get_orthogonal_selection(
         self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
     ) -> Any:
-        """Read a selection that is made along each axis on its own.
+        """Read a selection that is made along each axis independently.
 
         Parameters
         ----------
         selection : int, slice, integer or boolean array, Ellipsis, or a tuple of these
             Arrays have one axis; integers may be in any order, repeated and negative.
         out : ndarray or writable buffer, optional
-            Of the shape of the selection; filled and returned.
+            Has the shape of the selection; filled and returned.
         fields : str or list of str, optional
-            Of a structured dtype, the fields to read.
+            The fields of a structured dtype to read.
         prototype : optional
             Accepted for zarr-python 3; results are NumPy arrays, or ``out``.
 
@@ -82,7 +84,7 @@ class Selecting(Transfer):
         Raises
         ------
         BoundsCheckError
-            An index lies outside its axis (also an ``IndexError``).
+            An index is out of range for its axis (also an ``IndexError``).
 
         Examples
         --------
@@ -97,9 +99,9 @@ class Selecting(Transfer):
     def set_orthogonal_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
     ) -> None:
-        """Write a selection that is made along each axis on its own.
+        """Write a selection that is made along each axis independently.
 
-        Where an index is repeated, the last of its values stays.
+        If an index is repeated, the last value is stored.
 
         Parameters
         ----------
@@ -115,7 +117,7 @@ class Selecting(Transfer):
         Raises
         ------
         BoundsCheckError
-            An index lies outside its axis (also an ``IndexError``).
+            An index is out of range for its axis (also an ``IndexError``).
         ValueError
             ``value`` does not broadcast to the selection; nothing was written.
         ReadOnlyError
@@ -144,11 +146,11 @@ class Selecting(Transfer):
         Parameters
         ----------
         selection : tuple of int and integer arrays, one per axis
-            They broadcast together; the result has the shape that they broadcast to.
+            They are broadcast; the result has their shape.
         out : ndarray or writable buffer, optional
-            Of the shape of the selection; filled and returned.
+            Has the shape of the selection; filled and returned.
         fields : str or list of str, optional
-            Of a structured dtype, the fields to read.
+            The fields of a structured dtype to read.
         prototype : optional
             Accepted for zarr-python 3; results are NumPy arrays, or ``out``.
 
@@ -159,7 +161,7 @@ class Selecting(Transfer):
         Raises
         ------
         BoundsCheckError
-            A coordinate lies outside its axis (also an ``IndexError``).
+            A coordinate is out of range for its axis (also an ``IndexError``).
         VindexInvalidSelectionError
             There is not one array of integers per axis (also an ``IndexError``).
 
@@ -175,7 +177,7 @@ class Selecting(Transfer):
     def set_coordinate_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
     ) -> None:
-        """Write elements by their coordinates; where two are one element, the last value stays.
+        """Write elements by their coordinates; if one is repeated, the last value is stored.
 
         Parameters
         ----------
@@ -191,7 +193,7 @@ class Selecting(Transfer):
         Raises
         ------
         BoundsCheckError
-            A coordinate lies outside its axis (also an ``IndexError``).
+            A coordinate is out of range for its axis (also an ``IndexError``).
         VindexInvalidSelectionError
             There is not one array of integers per axis (also an ``IndexError``).
         ReadOnlyError
@@ -225,7 +227,7 @@ class Selecting(Transfer):
         out : ndarray or writable buffer, optional
             With one element for each true one; filled and returned.
         fields : str or list of str, optional
-            Of a structured dtype, the fields to read.
+            The fields of a structured dtype to read.
         mask : array of bool, shape of the array
             The name of ``selection`` in zarr-python 3.
         prototype : optional
@@ -294,16 +296,16 @@ class Selecting(Transfer):
     def get_block_selection(
         self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
     ) -> Any:
-        """Read whole chunks by their position in the grid; of sharded arrays, whole shards.
+        """Read complete chunks (or shards) by their position in the grid.
 
         Parameters
         ----------
         selection : int, slice with a step of 1, Ellipsis, or a tuple of these
-            An integer keeps its axis: what it selects is as long as a chunk.
+            An integer keeps its axis, and selects the length of a chunk.
         out : ndarray or writable buffer, optional
-            Of the shape of the selection; filled and returned.
+            Has the shape of the selection; filled and returned.
         fields : str or list of str, optional
-            Of a structured dtype, the fields to read.
+            The fields of a structured dtype to read.
         prototype : optional
             Accepted for zarr-python 3; results are NumPy arrays, or ``out``.
 
@@ -314,7 +316,7 @@ class Selecting(Transfer):
         Raises
         ------
         BoundsCheckError
-            A block lies outside the grid (also an ``IndexError``).
+            A block is outside the grid (also an ``IndexError``).
 
         Examples
         --------
@@ -328,12 +330,12 @@ class Selecting(Transfer):
     def set_block_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
     ) -> None:
-        """Write whole chunks by their position in the grid; of sharded arrays, whole shards.
+        """Write complete chunks (or shards) by their position in the grid.
 
         Parameters
         ----------
         selection : int, slice with a step of 1, Ellipsis, or a tuple of these
-            An integer keeps its axis: what it selects is as long as a chunk.
+            An integer keeps its axis, and selects the length of a chunk.
         value : array-like
             Broadcasts to the selection.
         fields : str, optional
@@ -344,7 +346,7 @@ class Selecting(Transfer):
         Raises
         ------
         BoundsCheckError
-            A block lies outside the grid (also an ``IndexError``).
+            A block is outside the grid (also an ``IndexError``).
         ReadOnlyError
             The array was opened for reading.
 
@@ -369,19 +371,20 @@ class Selecting(Transfer):
     ) -> Any:
         """Read N windows (crops) of one shape in one call; each chunk is decoded once.
 
-        However many windows touch a chunk, it is fetched and decoded once a call. Beyond the
-        result, memory is that of a few chunks per thread.
+        A chunk is fetched and decoded once per call, even if several windows touch it. Apart from
+        the result, a call uses the memory of a few chunks per thread.
 
         Parameters
         ----------
         starts : array of int, shape (N, ndim)
-            The lowest corner of each window; for an array with one axis, shape (N,) will do.
+            The lowest corner of each window; for an array with one axis, shape (N,) is accepted.
         shape : int or tuple of int
-            Of a window; an int stands for all axes.
+            Shape of a window; an int applies to all axes.
         out : ndarray or writable buffer, shape (N, n0, n1, ...), optional
-            Filled in place; strides are free. A new array when omitted.
+            Filled in place, with any strides. A new array when omitted.
         outside : {"error", "pad"}
-            What to do with windows that leave the array: refuse all, or put ``pad_value`` there.
+            What to do if a window extends beyond the array: raise an error, or fill with
+            ``pad_value``.
         pad_value : scalar, optional
             The array's fill value when omitted.
 
@@ -392,7 +395,7 @@ class Selecting(Transfer):
         Raises
         ------
         BoundsCheckError
-            A window leaves the array (also an ``IndexError``); nothing was read.
+            A window extends beyond the array (also an ``IndexError``); nothing was read.
 
         Examples
         --------
@@ -438,19 +441,19 @@ class Selecting(Transfer):
         return padding
 
     def plan(self, selection: Any = ...) -> ReadPlan:
-        """What ``z[selection]`` would touch and fetch, without reading it.
+        """The chunks that ``z[selection]`` would touch and fetch, without reading them.
 
-        The store is asked for the lengths of the chunks, and for the index of shards.
+        Asks the store for the lengths of chunks, and for shard indexes.
 
         Parameters
         ----------
         selection : as for ``z[selection]``
-            A selection of ``z.oindex`` and its like is planned by ``z.oindex.plan(selection)``.
+            For other kinds of selection, use for example ``z.oindex.plan(selection)``.
 
         Returns
         -------
         ReadPlan
-            With counts of chunks, shards, requests and bytes; `print` shows it as a sentence.
+            Counts of chunks, shards, requests and bytes; `print` shows it as a sentence.
 
         Raises
         ------
@@ -477,7 +480,7 @@ class Selecting(Transfer):
 
 
 def _either(selection: Any, mask: Any) -> Any:
-    """The one that is given of two words for the same."""
+    """The value of an argument with two names."""
     if (selection is None) == (mask is None):
         raise TypeError("give a mask, by position or as mask=")
     return mask if selection is None else selection

@@ -1,13 +1,13 @@
-"""Lazy views: selections and permutations of axes that are composed now and read later, at once.
+"""Lazy views: selections and permutations of axes that are composed first and read later, in one
+call.
 
-A `LazyArray` is, for each axis of the stored array, what is left of it (an index, a range, or an
-array of indices), and the order in which the remaining axes are shown. Indexing it composes that
-with another key along each axis on its own, which no number of steps makes larger than one index
-array per axis; nothing is read. ``view[...]``, ``view.result()`` and ``np.asarray(view)`` read,
-with one call of the engine that writes elements straight to where the view's axes have them;
-assigning to a view is one call the other way.
+A `LazyArray` has, for each axis of the stored array, an index, a range or an array of indices, and
+the order of the remaining axes. Indexing it composes these with another key along each axis
+independently. The result is never larger than one index array per axis, and nothing is read.
+``view[...]``, ``view.result()`` and ``np.asarray(view)`` read by one call of the engine, directly
+into the view's order of axes. Assigning to a view is also one call.
 
-Points (several arrays in one key) are refused: what they select is no longer a product of axes.
+Points (several arrays in one key) are an error, because their selection is not a product of axes.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Axis = AxisSelection | Indices
 
 
 class LazyArray(ReadLater):
-    """A part of a stored array, with its axes in any order, that is read when it is asked for.
+    """A part of a stored array, with its axes in any order, that is read on demand.
 
-    Made by ``z.lazy``; indexing it gives another one.
+    Created by ``z.lazy``; indexing it returns another view.
 
     Examples
     --------
@@ -58,12 +58,12 @@ class LazyArray(ReadLater):
     def __init__(self, array: SelectedArray, axes: tuple[Axis, ...], order: tuple[int | None, ...]):
         self._array = array
         self._axes = axes
-        # For each axis of the view the axis of the array that it shows; None for a new axis.
+        # The axis of the array for each axis of the view; None for a new axis.
         self._order = order
 
     @classmethod
     def of(cls, array: SelectedArray) -> LazyArray:
-        """A view of all of ``array``, as ``array.lazy`` is.
+        """A view of all of ``array``, like ``array.lazy``.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class LazyArray(ReadLater):
         return cls(array, axes, tuple(range(len(axes))))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Slots have no other way into the older protocols of pickle.
+        # Older pickle protocols need this for slots.
         return type(self), (self._array, self._axes, self._order)
 
     # What it is
@@ -149,12 +149,14 @@ class LazyArray(ReadLater):
         Parameters
         ----------
         key : int, slice, integer or boolean array, Ellipsis, newaxis, or a tuple of these
-            One array at most; more are taken one after the other, or by `oindex`.
+            At most one array; use several steps, or `oindex`, for more.
         """
         return self.result() if key is Ellipsis else self._view(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Write what ``view[key]`` shows; ``value`` broadcasts to it. An Ellipsis is all of it."""
+        """Write the elements of ``view[key]``; ``value`` is broadcast to it. An Ellipsis means
+        all of it.
+        """
         (self if key is Ellipsis else self._view(key))._assign(value)
 
     def _view(self, key: Any) -> LazyArray:
@@ -162,19 +164,19 @@ class LazyArray(ReadLater):
         arrays = sum(isinstance(item, list | tuple | np.ndarray) for item in items)
         if arrays > 1:
             raise ArrayIndexError(
-                "two arrays in one key of a lazy view; use view.oindex[...] to select along each "
-                "axis on its own, or z.vindex[...] to read points at once"
+                "two arrays in one key of a lazy view; use view.oindex[...] to select along "
+                "each axis independently, or z.vindex[...] to read points by one call"
             )
         return self._compose(items)
 
     @property
     def lazy(self) -> LazyArray:
-        """This view: what takes a key of an array's ``lazy`` takes one of a view's too."""
+        """This view, so that code for an array's ``lazy`` also accepts a view."""
         return self
 
     @property
     def oindex(self) -> _LazyOIndex:
-        """Views by arrays along several axes, each on its own."""
+        """Views by arrays along several axes, each independently."""
         return _LazyOIndex(self)
 
     def _compose(self, items: tuple[Any, ...]) -> LazyArray:
@@ -202,7 +204,7 @@ class LazyArray(ReadLater):
         Parameters
         ----------
         *axes : int or tuple of int
-            Which axis of this view comes first, second, ...; reversed when omitted.
+            The axis of this view that comes first, second, ...; reversed when omitted.
 
         Returns
         -------
@@ -236,12 +238,12 @@ class LazyArray(ReadLater):
     # Reading
 
     def result(self, *, out: Any = None) -> Any:
-        """Read the view, with one call of the engine.
+        """Read the view by one call of the engine.
 
         Parameters
         ----------
         out : ndarray or writable buffer, shape and dtype of the view, optional
-            Filled in place; strides are free. A new array when omitted.
+            Filled in place, with any strides. A new array when omitted.
 
         Returns
         -------
@@ -250,7 +252,7 @@ class LazyArray(ReadLater):
         Raises
         ------
         ValueError
-            ``out`` has another shape or dtype, or cannot be written.
+            The shape or dtype of ``out`` differs, or it is read-only.
         CorruptChunkError
             A stored chunk does not decode to its declared size or checksum.
 
@@ -312,7 +314,7 @@ def _count(axis: Axis) -> int:
 
 
 def _within(outer: Axis, inner: Axis) -> Axis:
-    """What ``inner`` selects of what ``outer`` selected.
+    """Compose the selection ``outer`` with ``inner``, which selects from its result.
 
     Examples
     --------
@@ -337,7 +339,7 @@ def _within(outer: Axis, inner: Axis) -> Axis:
 def _with_new_axes(
     order: list[int | None], items: tuple[Any, ...], indexer: Indexer
 ) -> tuple[int | None, ...]:
-    """``order`` with None where ``items`` has newaxis."""
+    """``order`` with None for each newaxis in ``items``."""
     if not any(item is None for item in items):
         return tuple(order)
     given = sum(item is not None and item is not Ellipsis for item in items)

@@ -1,13 +1,13 @@
-"""Who may change the length of an array's axes: everybody in turn, or a stream alone.
+"""The lock of an array's length: shared by appends and resizes, exclusive for a stream.
 
-`Array.append` and `Array.resize` may run at the same time, since each takes the shape from what is
-stored. A `Writer` knows where its next block goes without asking, and stores it before the shape
-says so: what somebody else would append meanwhile would lie in the same chunks. So a writer takes
-this lock alone, and others share it, or are told that they cannot have it.
+`Array.append` and `Array.resize` may run at the same time, because each reads the stored shape. A
+`Writer` does not read it before each block, and stores a block before the shape covers it. Rows
+that another process appended meanwhile would be in the same chunks. Therefore a writer takes this
+lock exclusively. Other calls share it, or get an error.
 
-For directories it is an ``flock`` of the array's directory, which leaves nothing behind and ends
-with its process; other stores have a table in this process. Where neither tells (other machines,
-other libraries), the writer still notices that the shape is not what it left, and stops.
+In directory stores it is an ``flock`` of the array's directory, which needs no file and ends with
+its process; other stores use a table in this process. If neither helps (other machines, other
+libraries), the writer still detects that the shape has changed, and stops.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 __all__ = ["LengthLock"]
 
-# Store and path: how many share it, or -1 for a writer.
+# By store and path: the number of shared holders, or -1 for a writer.
 _table: dict[tuple[str, str], int] = {}
 _table_lock = threading.Lock()
 _open: WeakSet[LengthLock] = WeakSet()
 
 
 class LengthLock:
-    """Taken when made, until it is released; a context manager.
+    """Taken on creation, and held until it is released; a context manager.
 
     Parameters
     ----------
     array : Array
     alone : bool
-        Whether nobody else may have it at the same time.
+        Whether to take it exclusively.
 
     Raises
     ------
     WriterError
-        Somebody has it who cannot share it.
+        Another call holds it exclusively.
     """
 
     def __init__(self, array: StoredArray, *, alone: bool) -> None:
@@ -59,10 +59,10 @@ class LengthLock:
         )
         if not taken:
             raise WriterError(
-                f"the length of {array._title()} is being changed: a writer has to be alone"
+                f"the length of {array._title()} is being changed by another call: a writer "
+                "needs it exclusively"
                 if alone
-                else f"a writer of {array._title()} is open; nobody else may change its length "
-                "before that is closed"
+                else f"a writer of {array._title()} is open; close it before changing the length"
             )
         _open.add(self)
 
@@ -76,7 +76,7 @@ class LengthLock:
             self._descriptor = None
             return False
         except OSError:
-            # A file system without locks: the writer's own check has to do.
+            # The file system has no locks; only the writer's own check remains.
             return True
         return True
 
@@ -90,10 +90,11 @@ class LengthLock:
         return True
 
     def release(self) -> None:
-        """Let others have it; releasing again does nothing."""
+        """Release the lock; releasing it again does nothing."""
         _open.discard(self)
         if self._descriptor is not None:
-            # Not by closing alone: a child forked meanwhile has the same descriptor.
+            # Unlocked explicitly, because a child that was forked meanwhile has the same
+            # descriptor.
             with_lock, self._descriptor = self._descriptor, None
             fcntl.flock(with_lock, fcntl.LOCK_UN)
             os.close(with_lock)
@@ -117,7 +118,7 @@ class LengthLock:
 
 
 def _leave_to_the_parent() -> None:
-    """In a forked child: what is locked is the parent's, also if that is killed."""
+    """In a forked child, because the lock belongs to the parent, even if the parent is killed."""
     global _table_lock
     _table_lock = threading.Lock()
     _table.clear()

@@ -1,4 +1,4 @@
-"""How an array is stored, as keywords for another that is made like it."""
+"""Keywords that create an array like another one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["chunks_of", "take_like", "take_storage"]
 
 
 def take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """``kwargs``, with what they leave open taken from ``a``: shape, chunks, dtype, codecs."""
+    """``kwargs``, with missing values from ``a``: shape, chunks, dtype, codecs."""
     if hasattr(a, "shape"):
         kwargs.setdefault("shape", tuple(a.shape))
         kwargs.setdefault("chunks", chunks_of(a))
@@ -48,7 +48,7 @@ def take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def format_like(a: Array, kwargs: dict[str, Any]) -> Format:
-    """The format of an array that is made like ``a``: that of its group, or of ``a``."""
+    """The format of an array like ``a``: that of its group, or of ``a``."""
     version, asked = kwargs.pop("zarr_version", None), kwargs.get("zarr_format")
     if kwargs.get("store") is None:
         return nodes.check_format(version, asked) or a.zarr_format
@@ -58,7 +58,7 @@ def format_like(a: Array, kwargs: dict[str, Any]) -> Format:
 
 
 def take_storage(source: Array, kwargs: dict[str, Any]) -> None:
-    """How ``source`` is stored, as defaults for its copy."""
+    """Defaults for a copy of ``source``, from its metadata."""
     if "fillvalue" not in kwargs:
         kwargs.setdefault("fill_value", source.fill_value)
     take_like(source, kwargs)
@@ -66,7 +66,7 @@ def take_storage(source: Array, kwargs: dict[str, Any]) -> None:
 
 
 def chunks_of(a: Any) -> Any:
-    """``chunks=`` of an array that is cut like ``a``; True if that cannot be said."""
+    """``chunks=`` of an array with the grid of ``a``; True if that is not possible."""
     if isinstance(a, Array):
         return a._metadata.partition[0]
     chunks = equal_chunks(a)

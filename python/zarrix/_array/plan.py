@@ -1,7 +1,7 @@
-"""What a read would cost, told before it is made.
+"""The cost of a read, computed before it is made.
 
-The engine goes through the same chunks as the read would, and asks the store for their lengths
-(of shards that are wanted in part, for their index) instead of their bytes.
+The engine visits the same chunks as the read would, and asks the store for their lengths instead of
+their bytes, or for the shard index if only a part of a shard is selected.
 """
 
 from __future__ import annotations
@@ -22,27 +22,26 @@ __all__ = ["ReadPlan", "plan"]
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """What reading a selection touches and fetches; `print` shows it as a sentence.
+    """The chunks that reading a selection touches and fetches; `print` shows it as a sentence.
 
     Attributes
     ----------
     chunks : int
-        Chunks touched, stored or not; of an array with shards, inner chunks.
+        Touched chunks (or inner chunks of shards), including missing ones.
     shards : int or None
-        Shards touched, stored or not; None for an array without shards.
+        Touched shards, including missing ones; None for an array without shards.
     missing : int
-        Of the chunks (of the shards, where there are any) those that are not stored: they read as
-        the fill value.
+        Touched chunks (or shards) that are missing, and read as the fill value.
     requests : int
-        Requests to the store, of whole values or of ranges of them.
+        Requests to the store, for complete values or ranges.
     bytes_fetched : int
-        Bytes that these requests return, as stored: mostly compressed.
+        Bytes that these requests return, as they are stored (mostly compressed).
     elements_touched : int
         Elements of the touched chunks.
     elements_used : int
         Elements of the result.
     itemsize : int or None
-        Bytes of an element; None for text and other elements without a size of their own.
+        Item size in bytes; None for variable-length elements.
     """
 
     chunks: int
@@ -56,20 +55,20 @@ class ReadPlan:
 
     @property
     def bytes_touched(self) -> int | None:
-        """Bytes of the touched chunks once decoded; None where elements have no size."""
+        """Decoded size of the touched chunks in bytes; None for variable-length elements."""
         return None if self.itemsize is None else self.elements_touched * self.itemsize
 
     @property
     def bytes_used(self) -> int | None:
-        """Bytes of the result; None where elements have no size."""
+        """Size of the result in bytes; None for variable-length elements."""
         return None if self.itemsize is None else self.elements_used * self.itemsize
 
     @property
     def amplification(self) -> float:
-        """How many elements of touched chunks there are to each of the result; 1 is best.
+        """The number of elements in touched chunks for each element of the result; 1 is best.
 
-        Compression does not enter: it is about how the chunks lie under the selection. Below 1
-        where elements are selected more than once; 0 where nothing is.
+        It does not depend on compression, only on the chunk grid and the selection. It is below 1
+        if elements are selected more than once, and 0 if nothing is selected.
         """
         return self.elements_touched / self.elements_used if self.elements_used else 0.0
 
@@ -96,7 +95,7 @@ ReadPlan.__module__ = "zarrix.core"
 
 
 def plan(array: SelectedArray, indexer: Indexer) -> ReadPlan:
-    """What reading ``indexer`` from ``array`` would cost."""
+    """The plan for reading ``indexer`` from ``array``."""
     metadata = array._metadata
     axes: Any = indexer.axes
     coords: Any = indexer.coords
@@ -115,7 +114,7 @@ def plan(array: SelectedArray, indexer: Indexer) -> ReadPlan:
 
 
 def _bytes(count: int) -> str:
-    """A number of bytes in a unit that leaves it below 1024.
+    """A number of bytes in the unit in which it is below 1024.
 
     Examples
     --------

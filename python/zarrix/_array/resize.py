@@ -1,14 +1,15 @@
 """Changing the shape of a stored array while other processes may do the same.
 
-The new shape is computed from the stored one, under the lock of the metadata: two appends get rows
-of their own. Shrinking first clears what is cut off and then changes the shape, and starts over if
-the shape became another one meanwhile: no chunk is deleted after the change, when it could already
-be a chunk that somebody else appended. Killed in between, the array has its old shape, and fill
-where it was to be cut. The other order would leave what was cut behind the end, where it is seen
-again when the array grows.
+The new shape is computed from the stored one, under the lock of the metadata, so that two appends
+each get their own rows. Shrinking first clears the elements that are cut off and then changes the
+shape; it starts again if the shape has changed meanwhile. Therefore no chunk is deleted after the
+change of shape, when it could already contain rows appended by another process. If the process is
+killed in between, the array has its old shape, with fill values in the part to cut. In the other
+order, the old elements would stay beyond the end, and come back when the array grows.
 
-A store that takes no more (a full disk) is to fail before something is cut. So the metadata is
-stored once as it is, then the chunks that are cut are, and only then whole ones are deleted.
+If the store is full, the call should fail before anything is deleted. Therefore the unchanged
+metadata is stored first, then the chunks at the new boundary, and only then are complete chunks
+deleted.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ __all__ = ["append", "erase_beyond", "io_to_chunk_end", "resize"]
 
 
 class _ShapeChangedError(Exception):
-    """Somebody else changed the shape between our look at it and the lock."""
+    """Another process changed the shape between the read and the lock."""
 
 
 def resize(array: StoredArray, args: tuple[Any, ...]) -> None:
-    """Give ``array`` the shape that ``Array.resize(*args)`` asks for."""
+    """Resize ``array`` to the shape in ``Array.resize(*args)``."""
     array._forbid_on_view()
     with LengthLock(array, alone=False):
         _resize(array, args)
@@ -81,11 +82,11 @@ def _is_smaller(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
 
 
 def _check_storable(array: StoredArray) -> None:
-    """Store the metadata as it is; raises where the store would not take that of another shape."""
+    """Store the unchanged metadata, to raise an error if the store could not store a new shape."""
 
     def same(document: bytes | None) -> bytes | None:
         if document is not None:
-            # What was cut short on the way is not stored.
+            # A truncated write was not stored.
             array._parse(document)
         return document
 
@@ -103,10 +104,11 @@ def append(array: SelectedArray, data: Any, axis: int) -> tuple[int, ...]:
     if not hasattr(data, "shape"):
         data = np.asanyarray(data)
     if isinstance(data, np.ndarray):
-        # Cast before the array grows: a value that cannot be stored must not leave empty rows.
+        # Cast before the array grows, because a value that cannot be stored must not leave empty
+        # rows.
         data = as_value(data, metadata.dtype, data.shape)
     elif array._is_stored_here(data):
-        # An array that is appended to itself would grow while it is read.
+        # An array appended to itself would grow while it is read.
         data = np.asarray(data)
     _check_fits(metadata.shape, tuple(data.shape), axis)
     with LengthLock(array, alone=False):
@@ -134,10 +136,10 @@ def _append(array: SelectedArray, data: Any, axis: int) -> tuple[int, ...]:
 
 
 def io_to_chunk_end(array: StoredArray, metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:
-    """An engine array in which the last chunk along ``axis`` lies inside as a whole.
+    """An engine array whose shape contains the complete last chunk along ``axis``.
 
-    The engine replaces a chunk without reading it where a write covers all of it that is inside. By
-    now others may have appended to the same chunk: the rows behind ours are theirs.
+    The engine replaces a chunk without reading it if a write covers the part inside the shape.
+    Other processes may have appended to the same chunk meanwhile: the rows after ours are theirs.
     """
     shape = list(metadata.shape)
     shape[axis] = metadata.grid[axis].chunk_end(shape[axis])
@@ -146,7 +148,7 @@ def io_to_chunk_end(array: StoredArray, metadata: ArrayMetadata, axis: int) -> _
 
 
 def erase_beyond(array: StoredArray, metadata: ArrayMetadata, axis: int) -> None:
-    """Delete what lies behind the end of ``axis``: what a killed `Writer` left there."""
+    """Delete chunks beyond the end of ``axis``, which a killed `Writer` left."""
     shape = list(metadata.shape)
     shape[axis] = 2**62
     endless = metadata.with_shape(tuple(shape), metadata.chunk_units)
@@ -163,12 +165,12 @@ def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> No
 
 
 def _clear_outside(array: StoredArray, metadata: ArrayMetadata, new: tuple[int, ...]) -> None:
-    """Delete the chunks outside ``new`` and put fill into those that it cuts."""
+    """Delete the chunks outside ``new`` and clear the outside part of chunks at its boundary."""
     kept = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
     if kept == metadata.shape:
         return
-    # Chunks that end up empty are removed, and absent ones stay absent, whatever the array's own
-    # setting: clearing must not store chunks of fill.
+    # Chunks that become empty are removed, and missing chunks stay missing, regardless of the
+    # array's setting, because clearing must not store chunks of fill values.
     io = array._engine_array(metadata, array._document, write_empty_chunks=False)
     fill: Any = fill_element(metadata.dtype, metadata.fill_value)
     io.clear_outside(kept, fill, array._fsync)

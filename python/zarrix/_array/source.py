@@ -1,4 +1,4 @@
-"""The data that a new array is filled with."""
+"""The initial data of a new array."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["safe_source"]
 
 
 def safe_source(data: Any, location: Location) -> Any:
-    """``data`` as an array; in memory, if clearing the location would delete it."""
+    """``data`` as an array; loaded into memory, if clearing the location would delete it."""
     if not isinstance(data, Array):
         return data if hasattr(data, "shape") else np.asanyarray(data)
     target = _identity(location.store, location.path)
@@ -25,7 +25,7 @@ def safe_source(data: Any, location: Location) -> Any:
 
 
 def _identity(store: Store, path: str) -> str:
-    """The same string for the same place, whichever store object leads there."""
+    """The same string for the same location, regardless of the store object."""
     root = getattr(store, "path", None)
     if isinstance(root, str):
         return os.path.realpath(os.path.join(root, path))

@@ -1,4 +1,4 @@
-"""Filling a new array from a sparse one: by its stored chunks, however many it could have."""
+"""Filling a new array from a sparse one by visiting only stored chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zarrix._metadata.translate import same_fill
 
 __all__ = ["fill_from", "grid_of", "sparse_regions"]
 
-# Below so many chunks it is not worth asking which are stored, nor where one of so many is.
+# Listing stored chunks does not pay below this number of chunks, nor if one of this many is stored.
 _FEW_CHUNKS = 16
 _SPARSE = 4
 
@@ -26,10 +26,11 @@ def fill_from(array: Any, data: Any) -> None:
 
 
 def sparse_regions(source: Any, array: Any) -> Iterator[tuple[slice, ...]] | None:
-    """The chunks of a new array in which its source, or it, stores something; None if not sparse.
+    """The chunks of a new array that are stored in it or overlap stored chunks of its source; None
+    if the source is not sparse.
 
-    What neither stores has to read as the same fill value in both. Chunks that lie in the place of
-    the new array are those of one that was lost.
+    Both arrays must have the same fill value, for the elements that neither stores. Existing chunks
+    at the new array's path are those of a lost array.
     """
     if getattr(source, "_io", None) is None or not source._read_missing:
         return None
@@ -54,7 +55,7 @@ def sparse_regions(source: Any, array: Any) -> Iterator[tuple[slice, ...]] | Non
 
 
 def grid_of(array: Any) -> tuple[AxisGrid, ...]:
-    """The chunks along each axis of any array; all of one that has none is one chunk."""
+    """The chunks along each axis of any array; an array without chunks is one chunk."""
     if hasattr(array, "_metadata") and type(array).__module__.startswith("zarrix."):
         grid: tuple[AxisGrid, ...] = array._metadata.grid
         return grid

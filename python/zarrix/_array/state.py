@@ -1,9 +1,9 @@
-"""What an array is: its metadata, where it lives, and how full it is.
+"""The state of an array: its metadata, its location, and how much of it is stored.
 
-`ArrayState` loads the stored metadata, binds the engine to it and answers questions about it;
-`zarrix._array.array.Array` adds reading and writing. Metadata is never changed from what an object
-remembers, always from what is stored, under the store's lock: that is what lets several processes
-append to one array.
+`ArrayState` loads the stored metadata, binds the engine to it, and has its properties;
+`zarrix._array.array.Array` adds reading and writing. A change of metadata always starts from the
+stored document, under the store's lock, and never from cached metadata. Therefore several processes
+can append to one array.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, ZATTRS, key_of
 __all__ = ["ArrayState"]
 
 
-# Parsing and binding are most of what opening costs, and members of a group are often alike: what
-# the last documents of moderate length say is cached.
+# Parsing and binding are most of the cost of opening, and members of a group often have equal
+# documents. Therefore the results for the last documents of moderate length are cached.
 _MAX_CACHED_BYTES = 2**14
 _MAX_CACHED = 256
 _cached: dict[tuple[bytes, bool, str | None], ArrayMetadata] = {}
 
 
 def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
-    """What a document says; its name decides the format, ``separator`` is that of its store."""
+    """Parse a document; its name determines the format, and ``separator`` is that of its store."""
     is_v2 = where.endswith(ZARRAY)
     question = (document, is_v2, separator)
     found = _cached.get(question)
@@ -73,8 +73,8 @@ def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
     return found
 
 
-# Threads that share an array adopt what they stored in the order in which they stored it. No I/O
-# happens under the lock, and a forked child gets one that is free.
+# Threads that share an array adopt their changes in the order in which they were stored. No I/O
+# happens under the lock, and a forked child gets a free lock.
 _change_numbers = itertools.count(1)
 _adopting = threading.Lock()
 
@@ -98,7 +98,7 @@ class StoredBytes(int):
 
 @completable
 class ArrayState(Member, ArrayTerms, DatasetTerms):
-    """Everything about an array but its elements; users meet `Array`."""
+    """Everything about an array except its elements; users see `Array`."""
 
     __slots__ = (
         "__weakref__",
@@ -170,7 +170,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
 
     @classmethod
     def _at(cls, location: Location, node: nodes.Node, **options: Any) -> Self:
-        """The array that ``node`` was found to be; ``options`` are those of the class."""
+        """The array of ``node``; ``options`` are those of the class."""
         new = cls.__new__(cls)
         new._open(location, node, **options)
         return new
@@ -191,7 +191,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         read_missing_chunks: bool | None = None,
         is_detached: bool = False,
     ) -> None:
-        """Begin as the array that ``node`` describes; nothing is looked up again."""
+        """Initialise from ``node`` without another lookup."""
         store, path, _, chunk_store = location
         self._store: Store = store
         self._chunk_store: Store | None = chunk_store
@@ -213,7 +213,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         self._read_missing = bool(read_missing_chunks)
         is_v2 = node.zarr_format == 2
         self._name = ARRAY_DOCUMENT[node.zarr_format]
-        # What each generation of zarr stores by default.
+        # The default of each generation of zarr.
         if write_empty_chunks is None:
             write_empty_chunks = config.write_empty_chunks
         self._write_empty_chunks = is_v2 if write_empty_chunks is None else bool(write_empty_chunks)
@@ -231,7 +231,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         return key_of(self._path, name)
 
     def _load(self) -> ArrayMetadata:
-        """The stored metadata, adopted unless it is what this object has."""
+        """Load the stored metadata, and adopt it if it has changed."""
         document = self._store.get(self._key(self._name))
         if document is None:
             raise _array_missing(Location(self._store, self._path))
@@ -245,7 +245,8 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         return with_frame_checksum(metadata) if self._checksum else metadata
 
     def _adopt(self, metadata: ArrayMetadata, document: bytes | None) -> None:
-        # The engine's array first: a thread that reads meanwhile may see it with the old shape.
+        # The engine's array is set first, so that a concurrent reader may see it with the old
+        # shape.
         self._io = self._engine_array(metadata, document, self._write_empty_chunks)
         self._metadata = metadata
         self._document = document
@@ -254,7 +255,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
     def _engine_array(
         self, metadata: ArrayMetadata, document: bytes | None, write_empty_chunks: bool
     ) -> _engine.ArrayIO:
-        """What moves the elements of this array, seen with ``metadata``."""
+        """The engine's handle of this array with ``metadata``."""
         return engine_array(
             self.chunk_store,
             self._path,
@@ -266,7 +267,9 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         )
 
     def _opened(self, document: bytes | None) -> OpenedDocument | None:
-        """What the engine compares stored metadata with; None where it is not in the same store."""
+        """The document that the engine compares with the stored one; None if it is in another
+        store.
+        """
         if document is None or self._chunk_store is not None or self._is_detached:
             return None
         key = self._key(self._name)
@@ -275,11 +278,11 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
 
     @property
     def _fsync(self) -> bool:
-        """Whether writes are synced: as the store was opened, or as the config says now."""
+        """Whether writes are synced, as set for the store or in the current config."""
         return config.syncs if self._durable is None else self._durable
 
     def _set_paths(self) -> None:
-        """Decide once which reads and writes may take the short path."""
+        """Decide once which reads and writes may take the fast path."""
         self._plain_read = self._cache_metadata and self._cast_to is None
         self._plain_write = self._plain_read and not self._read_only and self._synchronizer is None
 
@@ -295,9 +298,8 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
             )
 
     def _rewrite(self, change: Callable[[ArrayMetadata], ArrayMetadata]) -> ArrayMetadata:
-        """Replace the stored metadata by what ``change`` makes of it, under its lock.
-
-        Returns what was stored; a later change by another thread may be adopted already.
+        """Replace the stored metadata by the result of ``change``, under its lock. Returns the
+        stored metadata; a later change by another thread may be adopted already.
         """
         self._forbid_on_view()
         number = 0
@@ -322,7 +324,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         return metadata
 
     def _writing(self) -> AbstractContextManager[Any]:
-        """Refuse where writing is; else the lock to hold during it."""
+        """Raise an error if the array is read-only; otherwise return the lock for the write."""
         if self._cast_to is not None:
             raise ReadOnlyError("a view made by astype() converts on reading; it cannot be written")
         if self._read_only:
@@ -350,7 +352,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
 
     @property
     def read_only(self) -> bool:
-        """Whether writing is refused."""
+        """Whether the array is read-only."""
         return self._read_only
 
     @read_only.setter
@@ -381,12 +383,12 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Length along each axis of what is read as one: a chunk, or an inner chunk of a shard.
+        """Length of a chunk, or of an inner chunk of a shard, along each axis.
 
         Raises
         ------
         NotImplementedError
-            Chunks have several lengths along an axis, as in zarr-python; `read_chunk_sizes` has
+            Chunks have different lengths along an axis, as in zarr-python; `read_chunk_sizes` has
             them.
         """
         metadata = self._metadata
@@ -403,7 +405,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
 
     @property
     def fill_value(self) -> Any:
-        """What elements read as that were never written; None where that is left open (zeros)."""
+        """The value of elements that were never written; None if it is undefined (zeros)."""
         return self._metadata.fill_value
 
     @fill_value.setter
@@ -432,7 +434,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
     def filters(self) -> Any:
         """The codecs before the compressor, as numcodecs objects; None if there are none.
 
-        In v3 a tuple of the codecs on arrays, as objects of `zarrix.codecs`.
+        In v3, a tuple of the array-to-array codecs, as objects of `zarrix.codecs`.
         """
         if self._metadata.zarr_format == 3:
             return self._codecs_by_kind()[0]
@@ -457,12 +459,12 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements, uncompressed."""
+        """Total size of all elements in bytes, uncompressed."""
         return self.size * self.itemsize
 
     @property
     def nbytes_stored(self) -> StoredBytes:
-        """Bytes stored for chunks, metadata and attributes; an int that can also be called."""
+        """Stored bytes of chunks, metadata and attributes; an int that can also be called."""
         return StoredBytes(
             sum(s._engine.size_prefix(s.engine_path(self._path)) for s in self._stores())
         )
@@ -478,12 +480,12 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
 
     @property
     def nchunks(self) -> int:
-        """Number of chunks, stored or not."""
+        """Number of chunks, including missing ones."""
         return math.prod(self.cdata_shape)
 
     @property
     def nchunks_initialized(self) -> int:
-        """Number of chunks that are stored; inner chunks of stored shards count as stored."""
+        """Number of stored chunks; all inner chunks of a stored shard count as stored."""
         self._refresh()
         return min(self._io.initialized(), self.nchunks)
 
@@ -491,7 +493,7 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
 
     @property
     def info(self) -> InfoReporter:
-        """A report of what the array is and how much of it is stored; prints as a table."""
+        """A report about the array and its stored size; prints as a table."""
         return InfoReporter(self)
 
     def info_items(self) -> list[tuple[str, Any]]:

@@ -1,7 +1,7 @@
-"""What zarr-python 3 calls the parts of an array: shards, serializer, compressors, metadata.
+"""Properties of zarr-python 3: shards, serializer, compressors, metadata.
 
-These are views of the one `ArrayMetadata` that every array has, for arrays of either format. The
-v2 codecs are shown as numcodecs objects, those of v3 as objects of `zarrix.codecs`.
+They are views of `ArrayMetadata`, for arrays of either format. v2 codecs are numcodecs objects, and
+v3 codecs are objects of `zarrix.codecs`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class ArrayTerms:
     _read_missing: bool
 
     def _codecs_by_kind(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
-        """Filters, serializer and compressors of v3; those of its shards, if it has them."""
-        # Imported when called: opening, reading and writing need no codec objects.
+        """v3 filters, serializer and compressors; those inside shards, if there are shards."""
+        # Imported on use, because opening, reading and writing need no codec objects.
         from zarrix._codecs.classes import codec_from_dict
 
         metadata = self._metadata
@@ -54,7 +54,7 @@ class ArrayTerms:
         )
 
     if TYPE_CHECKING:
-        # What the class has that this is mixed into.
+        # Attributes of the class that this is mixed into.
         def __init__(self, *args: Any, **keywords: Any) -> None: ...
         def __setstate__(self, state: Any) -> None: ...
         @classmethod
@@ -70,13 +70,13 @@ class ArrayTerms:
 
     @classmethod
     def open(cls, store: Any, *, zarr_format: Format | None = None, config: Any = None) -> Self:
-        """Open the array at a place.
+        """Open the array at a path.
 
         Parameters
         ----------
         store : Store, StorePath, mapping, str or Path
         zarr_format : {2, 3}, optional
-            The format to look for; either when omitted.
+            The format of the array; either format when omitted.
         config : mapping, optional
             As in `zarrix.create_array`.
 
@@ -87,7 +87,7 @@ class ArrayTerms:
         Raises
         ------
         ArrayNotFoundError
-            No array is stored there.
+            The array does not exist.
 
         Examples
         --------
@@ -101,7 +101,8 @@ class ArrayTerms:
 
     @classmethod
     def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Self:
-        """An array as a document describes it, whatever is stored there; nothing is stored.
+        """An array with the metadata of a document, regardless of the stored metadata; nothing is
+        stored.
 
         Parameters
         ----------
@@ -130,13 +131,13 @@ class ArrayTerms:
         document = json_dumps(dict(data))
         zarr_format: Format = 2 if data.get("zarr_format") == 2 else 3
         node = nodes.Node(zarr_format, "array", document)
-        # Nothing is stored, so that nothing can be found gone.
+        # There is no stored metadata, which could be gone.
         location = Location.of(place.store, place.path, zarr_format)
         return cls._at(location, node, is_detached=True)
 
     @classmethod
     def create(cls, store: Any = None, *, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """Create an array, of v3 unless ``zarr_format`` says otherwise.
+        """Create an array; it is v3, unless ``zarr_format`` is 2.
 
         Parameters
         ----------
@@ -153,7 +154,7 @@ class ArrayTerms:
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         MetadataError, ValueError, TypeError
             The arguments do not describe an array.
 
@@ -170,24 +171,24 @@ class ArrayTerms:
 
     @property
     def async_array(self) -> Any:
-        """The same array with methods that are awaited: an `AsyncArray`."""
+        """The same array with coroutine methods: an `AsyncArray`."""
         return on_demand("AsyncArray")(self)
 
     _async_array = async_array
 
     @property
     def zarr_format(self) -> Format:
-        """2 or 3: the format in which the array is stored."""
+        """The Zarr format of the array: 2 or 3."""
         return self._metadata.zarr_format
 
     @property
     def shards(self) -> tuple[int, ...] | None:
-        """Length of a shard along each axis; None where chunks are stored one by one.
+        """Length of a shard along each axis; None if there are no shards.
 
         Raises
         ------
         NotImplementedError
-            Shards have several lengths along an axis, as in zarr-python; `write_chunk_sizes` has
+            Shards have different lengths along an axis, as in zarr-python; `write_chunk_sizes` has
             them.
         """
         if self._metadata.shard_codec is None:
@@ -200,12 +201,12 @@ class ArrayTerms:
 
     @property
     def serializer(self) -> Any:
-        """The codec that turns a chunk into bytes; None in v2."""
+        """The array-to-bytes codec; None in v2."""
         return None if self._metadata.zarr_format == 2 else self._codecs_by_kind()[1]
 
     @property
     def compressors(self) -> tuple[Any, ...]:
-        """The codecs on bytes, in the order in which they are applied."""
+        """The bytes-to-bytes codecs, in the order in which they are applied."""
         if self._metadata.zarr_format == 3:
             return self._codecs_by_kind()[2]
         config = self._metadata.compressor
@@ -213,23 +214,23 @@ class ArrayTerms:
 
     @property
     def metadata(self) -> ArrayMetadata:
-        """What the stored document says; it does not change with the array."""
+        """The stored metadata; it does not change with the array."""
         if self._metadata.zarr_format == 3:
             return self._metadata
         return replace(self._metadata, zattrs=self.attrs.asdict())
 
     @property
     def config(self) -> ArrayConfig:
-        """What this object does, as opposed to how the array is stored."""
+        """Settings of this object, which are not stored."""
         return ArrayConfig(self._metadata.order, self._write_empty_chunks, self._read_missing)
 
     def with_config(self, config: Any) -> Self:
-        """The same array, through an object with other settings.
+        """The same array with other settings.
 
         Parameters
         ----------
         config : mapping or ArrayConfig
-            Settings that are not named stay as they are.
+            Missing settings stay as they are.
 
         Returns
         -------
@@ -266,16 +267,16 @@ class ArrayTerms:
 
     @property
     def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
-        """Lengths of the chunks along each axis, as dask has them; of inner chunks in shards."""
+        """Lengths of the chunks (or inner chunks) along each axis, as in dask."""
         return _sizes(self._metadata.shape, self._metadata.inner_grid)
 
     @property
     def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
-        """Lengths along each axis of what is stored as one: chunks, or shards."""
+        """Lengths of the stored chunks (or shards) along each axis."""
         return _sizes(self._metadata.shape, self._metadata.grid)
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
-        """Set several attributes in one step; the others stay.
+        """Set several attributes in one step, and keep the others.
 
         Parameters
         ----------
@@ -303,7 +304,7 @@ class ArrayTerms:
         return self
 
     def info_complete(self) -> Any:
-        """The same as `info`, which counts what is stored already.
+        """The same as `info`, which already counts stored chunks.
 
         Returns
         -------

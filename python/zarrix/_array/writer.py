@@ -1,9 +1,9 @@
-"""A stream into an array: frames are gathered to whole chunks, and stored in the background.
+"""A stream into an array: frames are collected to complete chunks, and stored in the background.
 
-What is appended fills a block of whole chunks along one axis (whole shards, where there are any).
-A full block is handed to other threads (`zarrix._array.writer_thread`), and another one
-begun. Where frames arrive faster than they are stored, `append` waits: memory is at most four
-blocks, two that are stored, one that waits and one that is filled.
+Frames fill a block of complete chunks (or shards) along one axis. A full block is passed to other
+threads (`zarrix._array.writer_thread`), and the next one is begun. If frames arrive faster than
+they are stored, `append` waits. Memory is at most four blocks: two being stored, one that waits,
+and one being filled.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Writer"]
 
 _BLOCK_BYTES = 8 * 2**20
-"""Of a block, unless asked for: so little that what was appended is stored out of a cache."""
+"""Default size of a block: small enough that frames are stored from the CPU cache."""
 
 _open: WeakSet[Writer] = WeakSet()
 
@@ -42,10 +42,10 @@ _open: WeakSet[Writer] = WeakSet()
 class Writer:
     """Appends frames to an array; made by ``z.writer()``.
 
-    Every frame that `flush` or `close` has returned for is stored. After a crash the array holds
-    the frames up to some whole block, in order, and nothing else. Where storing fails (a full disk,
-    a value that cannot be encoded), the next `append`, `flush` or `close` raises what happened; the
-    array keeps the frames up to there, and the writer takes no more.
+    After `flush` or `close`, every frame is stored. After a crash, the array has the frames up to
+    some block, in order, and nothing else. If storing fails (a full disk, a value that cannot be
+    encoded), the next `append`, `flush` or `close` raises the error; the array keeps the frames
+    before it, and the writer accepts no more.
 
     A writer that is dropped, or still open when Python ends, is closed with a ``ResourceWarning``.
 
@@ -55,8 +55,7 @@ class Writer:
     axis : int
         The axis that grows.
     buffer_bytes : int, optional
-        Size of a block, which is stored at once; about 8 MiB when omitted, and at least one row of
-        chunks.
+        Size of a block; about 8 MiB when omitted, and at least one row of chunks.
 
     Raises
     ------
@@ -81,7 +80,7 @@ class Writer:
     __module__ = "zarrix.core"
 
     def __init__(self, array: StoredArray, axis: int = 0, buffer_bytes: int | None = None) -> None:
-        # First of all, for whoever collects a writer that was never made.
+        # Set first, for the finalizer of a writer whose constructor failed.
         self._closed = True
         array._forbid_on_view()
         metadata = array._load()
@@ -111,30 +110,30 @@ class Writer:
 
     @property
     def count(self) -> int:
-        """Length of the axis with all that was appended, stored or not."""
+        """Length of the axis with all appended frames, stored or not."""
         return self._begin + self._filled
 
     @property
     def stored(self) -> int:
-        """Length of the axis that is stored, and that a reader sees."""
+        """Stored length of the axis, which readers see."""
         return self._storing.stored
 
     def append(self, frames: Any) -> None:
-        """Take one frame, or several; waits while three full blocks are not stored yet.
+        """Append one frame, or several; waits while three full blocks are not stored yet.
 
         Parameters
         ----------
         frames : array-like
-            One frame has the array's shape without the writer's axis; several have that axis too.
-            They are copied: the caller may use their memory again. To an array of objects, lists
-            are several frames, and their elements are kept and not copied.
+            One frame has the array's shape without the writer's axis; several frames have that
+            axis, too. They are copied, so that the caller may reuse the memory. For an array of
+            objects, a list is several frames, and its elements are referenced, not copied.
 
         Raises
         ------
         ValueError
-            They have another shape, or the writer is closed; nothing of them was taken.
+            The shape is wrong, or the writer is closed; nothing was appended.
         WriterError
-            Somebody else changed the length of the axis, or this is a forked child.
+            Another process changed the length of the axis, or this is a forked child.
 
         Examples
         --------
@@ -164,7 +163,7 @@ class Writer:
                     self._hand_over()
 
     def flush(self) -> None:
-        """Return when all that was appended is stored, and seen by readers.
+        """Wait until all appended frames are stored and visible to readers.
 
         If the frames end within a chunk, this chunk is stored again when it is full.
 
@@ -193,7 +192,7 @@ class Writer:
             self._check()
 
     def close(self) -> None:
-        """`flush`, and take no more. Closing again does nothing.
+        """`flush`, and accept no more frames. Closing again does nothing.
 
         Raises
         ------
@@ -233,7 +232,7 @@ class Writer:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # What was appended before an error is kept; a second failure must not hide the first.
+        # Frames before the error are stored; a second error must not hide the first.
         with contextlib.suppress(Exception) if error is not None else contextlib.nullcontext():
             self.close()
 
@@ -242,20 +241,21 @@ class Writer:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a writer cannot be pickled: it holds frames that are not stored yet and the exclusive "
-            "lock on the length of its array; pickle the array, and call its writer() over there"
+            "a writer cannot be pickled: it holds frames that are not stored yet and the "
+            "exclusive lock on the length of its array; pickle the array, and call its "
+            "writer() in the other process"
         )
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else f"{self._filled} buffered"
         return f"<writer of {self._array!r} along axis {self._axis}, {self.stored} stored, {state}>"
 
-    # Gathering, on the caller's thread
+    # Collecting, on the caller's thread
 
     def _forbid_in_child(self) -> None:
-        # Before the lock, which another thread of the parent may have had when it forked.
+        # Before the lock, which another thread of the parent may have held at the fork.
         if self._process != os.getpid():
-            raise WriterError("a writer does not survive a fork: the parent has it")
+            raise WriterError("a writer does not survive a fork: only the parent can use it")
 
     def _check(self) -> None:
         if self._closed:
@@ -295,7 +295,7 @@ class Writer:
         return np.empty(shape, self._dtype)
 
     def _hand_over(self) -> None:
-        """Pass the full block on, and begin another."""
+        """Pass on the full block, and begin another."""
         whole = self._filled == self._block
         self._storing.put(Block(self._begin, self._filled, self._buffer, whole))
         self._begin += self._filled
@@ -303,10 +303,11 @@ class Writer:
         self._buffer = self._new_buffer()
 
     def _flush(self) -> None:
-        """Store what is filled, and keep only the part of a chunk that must be stored again."""
+        """Store the filled part, and keep only the part of a chunk that must be stored again."""
         if self._filled:
             end = self._begin + self._filled
-            # All of the last chunk is written, so that nothing is read, and nothing old is kept.
+            # The complete last chunk is written, so that nothing is read, and no old element
+            # remains.
             padded = min(end + (self._aligned - end) % self._chunk - self._begin, self._length())
             metadata = self._array._metadata
             fill = fill_element(metadata.dtype, metadata.fill_value)
@@ -330,13 +331,13 @@ class Writer:
 
 
 def _rows_of_chunks(metadata: ArrayMetadata, axis: int, buffer_bytes: int | None) -> int:
-    """How many chunks along the axis make up a block."""
+    """The number of chunks of a block along the axis."""
     frame = [n for i, n in enumerate(metadata.shape) if i != axis]
     sides = [n for i, n in enumerate(metadata.chunk_shape) if i != axis]
     row_bytes = math.prod(frame) * metadata.chunk_shape[axis] * max(1, metadata.dtype.itemsize)
     rows = (buffer_bytes or _BLOCK_BYTES) // max(1, row_bytes)
     if buffer_bytes is None:
-        # Two blocks are stored at a time: together, they are work for every thread.
+        # Two blocks are stored at a time, and together give every thread work.
         across = math.prod(-(-n // max(1, side)) for n, side in zip(frame, sides, strict=True))
         rows = max(rows, -(-config.threads // (2 * max(1, across))))
     return max(1, rows)
@@ -351,6 +352,6 @@ def _close_forgotten(writer: Writer) -> None:
 
 @atexit.register
 def _close_all() -> None:
-    """At the end of Python, while threads still run."""
+    """At interpreter exit, while threads still run."""
     for writer in list(_open):
         _close_forgotten(writer)

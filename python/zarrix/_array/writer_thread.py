@@ -1,15 +1,15 @@
 """Blocks of a stream, stored in the background and shown to readers in their order.
 
-A block's chunks are stored first, in parallel, and then the array's shape grows over them: whatever
-is killed when, what the shape covers is there. The option that lost grew the shape first, as
-`Array.append` must, which others may do at the same time: a crash then leaves fill where frames
-should be. What a killed writer left beyond the shape is deleted by the next one, before it could
-show up again.
+The chunks of a block are stored first, in parallel, and then the array's shape grows: even if the
+process is killed at any point, the shape covers only stored chunks. We rejected growing the shape
+first, as `Array.append` must because several processes may append at the same time: a crash would
+then leave fill values instead of frames. The next writer deletes chunks that a killed writer left
+beyond the shape, before they could become visible.
 
-Two blocks are stored at a time, so that the end of one, where some processors have nothing left of
-it, is the begin of the next, and a third one waits, so that none of the two has to. The shape grows
-in one step over all that are stored up to the first that is not: when nothing else is being stored,
-or some time after it last grew.
+Two blocks are stored at a time, so that processors that have finished their part of one block begin
+the next; a third block waits, so that neither has to. The shape grows in one step over all stored
+blocks up to the first that is not stored. It grows when no block is being stored, or some time
+after it last grew.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ __all__ = ["Block", "Storing"]
 
 _AT_A_TIME = 2
 _TAKEN = _AT_A_TIME + 1
-"""Blocks that are stored or wait for it."""
+"""Blocks that are being stored, or wait to be stored."""
 
 _SHOW_SECONDS = 0.02
-"""While blocks follow one another, the shape grows no more often."""
+"""Minimum time between two changes of the shape, while blocks follow one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,12 @@ class Block:
     Attributes
     ----------
     begin : int
-        Where on the axis the first of them goes.
+        Position of the first frame on the axis.
     count : int
-        How many frames there are; what follows in ``values`` only fills the last chunk.
+        Number of frames; the rest of ``values`` only fills the last chunk.
     values : ndarray
-        Ends where a chunk ends, so that no chunk is read; its memory comes back when it is whole.
+        Ends at a chunk boundary, so that no chunk is read; its memory is reused if the block is
+        complete.
     whole : bool
         Whether the memory may be used for another block.
     """
@@ -62,14 +63,14 @@ class Block:
 
 
 class Storing:
-    """Stores blocks along ``axis`` of ``array``, in the order in which it gets them.
+    """Stores blocks along ``axis`` of ``array``, in their order.
 
     Attributes
     ----------
     stored : int
         Length of the axis that readers see.
     failure : BaseException or None
-        What ended it; blocks that come after are dropped.
+        The first error; later blocks are dropped.
     spare : list of ndarray
         Memory of blocks that are stored.
     """
@@ -89,7 +90,8 @@ class Storing:
             self._room = threading.Semaphore(_TAKEN)
             self._taken = 0
             self._change = threading.Condition()
-            # What follows is guarded by `_change`. Only one thread at a time shows blocks.
+            # The attributes below are guarded by `_change`. One thread at a time makes blocks
+            # visible.
             self._showing = False
             self._shown_at = 0.0
             self._done = 0
@@ -108,27 +110,28 @@ class Storing:
             raise
 
     def put(self, block: Block) -> None:
-        """Take a block; waits while as many are being stored as can be."""
+        """Accept a block; waits while the maximum number of blocks is being stored."""
         self._room.acquire()
         number = self._taken
-        # Counted before anyone can have stored it: the last one to be stored is shown at once.
+        # Counted before a thread can have stored it, because the last stored block is made visible
+        # at once.
         self._taken += 1
         self._blocks.put((number, block))
 
     def wait(self) -> None:
-        """Return when every block is stored, or dropped after a failure."""
+        """Wait until every block is stored, or dropped after an error."""
         with self._change:
             self._change.wait_for(lambda: self._done == self._taken and not self._showing)
 
     def end(self) -> None:
-        """Store what is waiting and take no more."""
+        """Store the waiting blocks, and accept no more."""
         for _ in self._threads:
             self._blocks.put(None)
         for thread in self._threads:
             thread.join()
-        # Where the length is somebody else's by now, so is what lies behind it.
+        # If another process has changed the length, the chunks beyond it belong to that process.
         if self.failure is not None and not isinstance(self.failure, WriterError):
-            # The failure is what the caller hears of; the next writer deletes what stays.
+            # The caller gets the first error; the next writer deletes the remaining chunks.
             with contextlib.suppress(Exception):
                 resize.erase_beyond(self._array, self._array._load(), self._axis)
         self._lock.release()
@@ -149,7 +152,7 @@ class Storing:
                 self._ends[number] = end
                 shows = not self._showing and self._is_due()
                 self._showing = self._showing or shows
-            # A block that is referred to here would live until the next one comes.
+            # A reference here would keep the block until the next one arrives.
             del taken, block
             self._room.release()
             if shows:
@@ -164,7 +167,7 @@ class Storing:
             self.failure = self.failure or error
 
     def _store(self, block: Block) -> None:
-        """Store the chunks of a block, which nobody sees yet."""
+        """Store the chunks of a block, which are not visible yet."""
         array, axis = self._array, self._axis
         with array._writing():
             least = self.stored
@@ -202,7 +205,7 @@ class Storing:
             self._shown_at = time.monotonic()
 
     def _grow(self, end: int) -> None:
-        """Let readers see what is stored up to there."""
+        """Make the stored blocks up to ``length`` visible to readers."""
 
         def grow(metadata: ArrayMetadata) -> ArrayMetadata:
             self._check_length(metadata.shape, self.stored, self.stored)
@@ -216,11 +219,13 @@ class Storing:
         self.stored = end
 
     def _reaching(self, metadata: ArrayMetadata, shape: list[int]) -> ArrayMetadata:
-        # Where chunks are listed, those that come are as long as the longest so far.
+        # In a rectilinear grid, new chunks are as long as the longest chunk so far.
         return metadata.with_shape(tuple(shape), self._chunk_shape)
 
     def _check_length(self, shape: tuple[int, ...], least: int, most: int) -> None:
-        """Raise unless the array is as long as that, and of its shape along the other axes."""
+        """Raise an error unless the array has the expected length, and its shape along the
+        other axes.
+        """
         frame = tuple(n for i, n in enumerate(shape) if i != self._axis)
         if frame != self._frame or not least <= shape[self._axis] <= most:
             expected = list(self._frame)
