@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import zarrix as zarr
 from zarrix._nodes.consolidate import ConsolidatedStore
-from zarrix._stores.base import EngineStore
+from zarrix._stores.engine_store import EngineStore
 
 _CHUNK = 4
 _DOCUMENTS = {2: (".zarray", ".zgroup"), 3: ("zarr.json",)}

@@ -8,15 +8,13 @@ open a store, and does not contain the open store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
 from zarrix import _engine
-from zarrix._errors import InvalidKeyError, ReadOnlyError
+from zarrix._errors import ReadOnlyError
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import check_durability, config
 from zarrix._stores.keys import NODE_DOCUMENTS, is_document, key_of
@@ -24,14 +22,10 @@ from zarrix._stores.listed_once import listed_once, names_below
 from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_storage_path
 
-__all__ = [
-    "EngineStore",
-    "Store",
-    "as_buffer",
-]
+__all__ = ["Store", "most_bytes"]
 
 
-def _most_bytes(key: str) -> int:
+def most_bytes(key: str) -> int:
     """The maximum length that is read; a longer document is an error, and costs no memory."""
     return config.max_document_bytes if is_document(key) else 2**64 - 1
 
@@ -315,7 +309,7 @@ class Store(MutableMapping[str, Any]):
         b'2'
         """
         self._forbid_changes()
-        most = _most_bytes(key)
+        most = most_bytes(key)
         return self._engine.update(self.engine_path(key), change, fsync=self.syncs, most=most)
 
     def listdir(self, path: str | None = None) -> list[str]:
@@ -525,143 +519,6 @@ class Store(MutableMapping[str, Any]):
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)
-
-
-class EngineStore(Store):
-    """The mapping methods of a native store."""
-
-    def __getitem__(self, key: str) -> bytes:
-        value = self._engine.get(self.engine_path(_key(key)), most=_most_bytes(key))
-        if value is None:
-            raise KeyError(key)
-        return value
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of ``key``; ``default`` if it is not stored.
-
-        Parameters
-        ----------
-        key : str
-        default : object, optional
-
-        Returns
-        -------
-        bytes or ``default``
-
-        Raises
-        ------
-        OSError
-            The value is stored but cannot be read: a permission, or an error of the server.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> store = zarr.MemoryStore({"a": b"1"})
-        >>> store.get("a"), store.get("b", b"")
-        (b'1', b'')
-        """
-        try:
-            value = self._engine.get(self.engine_path(_key(key)), most=_most_bytes(key))
-        except InvalidKeyError:
-            return default
-        return default if value is None else value
-
-    def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
-        """The values of those ``keys`` that are stored, in one call of the engine.
-
-        Parameters
-        ----------
-        keys : iterable of str
-        contexts : optional
-            Accepted for zarr 2.18; it has no effect.
-
-        Returns
-        -------
-        dict of str to bytes
-            Keys that are not stored are left out.
-
-        Raises
-        ------
-        InvalidKeyError
-            A key is not one that stores accept, such as ``"../a"``.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> store = zarr.DirectoryStore("some.zarr")
-        >>> store["a/b"] = b"1"
-        >>> store.getitems(["a/b", "c"])
-        {'a/b': b'1'}
-        """
-        names = list(keys)
-        most = config.max_document_bytes if all(map(is_document, names)) else 2**64 - 1
-        values = self._engine.get_many([self.engine_path(_key(n)) for n in names], most=most)
-        return {name: value for name, value in zip(names, values, strict=True) if value is not None}
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._forbid_changes()
-        self._engine.put(self.engine_path(_key(key)), as_buffer(value), fsync=self.syncs)
-
-    def __delitem__(self, key: str) -> None:
-        self._forbid_changes()
-        name = self.engine_path(_key(key))
-        # As in 2.18, deleting a key also deletes the keys below it.
-        if not self._engine.delete(name, fsync=self.syncs) and not self._engine.delete_prefix(
-            name, fsync=self.syncs
-        ):
-            raise KeyError(key)
-
-    def __contains__(self, key: object) -> bool:
-        if not isinstance(key, str):
-            return False
-        try:
-            return self._engine.size(self.engine_path(key)) is not None
-        except InvalidKeyError:
-            return False
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._engine.list_prefix(""))
-
-    def __len__(self) -> int:
-        return len(self._engine.list_prefix(""))
-
-    def clear(self) -> None:
-        """Delete every key.
-
-        Raises
-        ------
-        ReadOnlyError
-            The store is read-only.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> store = zarr.MemoryStore({"a": b"1"})
-        >>> store.clear()
-        >>> len(store)
-        0
-        """
-        self._forbid_changes()
-        self.rmdir()
-
-
-def _key(key: Any) -> str:
-    if not isinstance(key, str):
-        raise InvalidKeyError(f"key {key!r} has type {type(key).__name__}; keys of a store are str")
-    return key
-
-
-def as_buffer(value: Any) -> Any:
-    if isinstance(value, (bytes, bytearray)):
-        return value
-    if isinstance(value, np.ndarray):
-        # NumPy does not export buffers of times, but exports all data as bytes.
-        return np.ascontiguousarray(value).reshape(-1).view("u1")
-    try:
-        view = memoryview(value)
-    except TypeError:
-        raise TypeError(f"values of a store are bytes-like, not {type(value).__name__}") from None
-    return view if view.c_contiguous else view.tobytes()
 
 
 Store.__module__ = "zarrix.storage"

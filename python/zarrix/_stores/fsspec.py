@@ -17,7 +17,8 @@ from typing import Any, Self
 
 from zarrix import _engine
 from zarrix._errors import suggestion
-from zarrix._stores.base import EngineStore, Store
+from zarrix._stores.base import Store
+from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, pickle_of, place_of, secrets_of
 from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path

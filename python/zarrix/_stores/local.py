@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarrix import _engine
 from zarrix._errors import FSPathExistNotDir
-from zarrix._stores.base import EngineStore
+from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import ZARRAY
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 from zarrix import _engine
-from zarrix._stores.base import EngineStore, Store
+from zarrix._stores.base import Store
+from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.mapping_values import engine_of
 
 __all__ = ["KVStore"]

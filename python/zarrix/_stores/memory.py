@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from zarrix import _engine
-from zarrix._stores.base import EngineStore
+from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.path import normalize_dimension_separator
 
 __all__ = ["DictStore", "MemoryStore", "of_url"]

@@ -92,6 +92,8 @@ def _of_path(path: str, storage_options: Mapping[str, Any] | None) -> Store:
 
 def _of_object(store: Any) -> Store:
     kind = type(store)
+    if kind is dict:
+        return KVStore(store)
     has_methods = "list_prefix()" if hasattr(kind, "list_prefix") else ""
     for row in (kind.__name__, has_methods, f"{kind.__module__.partition('.')[0]}.*"):
         opens = opener(row)

@@ -10,7 +10,7 @@ import weakref
 from typing import Any, Self
 
 from zarrix import _engine
-from zarrix._stores.base import EngineStore
+from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.values import Values
 
 __all__ = ["PythonStore"]

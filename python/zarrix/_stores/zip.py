@@ -15,7 +15,7 @@ from typing import Any
 
 from zarrix._engine import ZipStore as Archive
 from zarrix._errors import MetadataError, shorten
-from zarrix._stores.base import EngineStore
+from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import ZARR_JSON
 from zarrix._stores.path import normalize_dimension_separator
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from zarrix._errors import ReadOnlyError
 from zarrix._runtime.config import config
 from zarrix._runtime.threads import in_pool
-from zarrix._stores.base import Store, as_buffer
+from zarrix._stores.base import Store
+from zarrix._stores.engine_store import as_buffer
 from zarrix._stores.open import as_store
 
 __all__ = ["ZarrStore"]

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from zarrix import _engine
 from zarrix._errors import ReadOnlyError, suggestion
-from zarrix._stores.base import EngineStore
+from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.remote import azure, gcs, hdfs, http, s3
 from zarrix._stores.remote.options import Address, NeedsFsspec, UnknownOption
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
