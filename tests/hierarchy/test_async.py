@@ -142,7 +142,7 @@ def test_functions_take_and_give_asynchronous_counterparts(tmp_path: Any) -> Non
         again = pickle.loads(pickle.dumps(opened))
         np.testing.assert_array_equal(await again.getitem(...), np.arange(4))
         for wrong in (AsyncArray, AsyncGroup):
-            with pytest.raises(TypeError, match="is made of"):
+            with pytest.raises(TypeError, match="is made from"):
                 wrong({})
 
     run(all_of_it())

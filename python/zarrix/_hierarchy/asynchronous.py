@@ -1,4 +1,4 @@
-"""Arrays and groups whose methods are awaited.
+"""Arrays and groups with coroutine methods.
 
 Requests to a remote store overlap inside one call; several calls overlap by ``asyncio.gather``.
 """
@@ -42,9 +42,9 @@ class _AsyncIndex:
 
 
 class AsyncArray(Counterpart):
-    """An array whose reads and writes are awaited; ``array.async_array`` is one.
+    """An array with coroutine methods; ``array.async_array`` returns one.
 
-    Properties that tell what the array is are those of `Array`, and so are the methods' parameters.
+    Its properties, and the parameters of its methods, are those of `Array`.
 
     Parameters
     ----------
@@ -76,24 +76,24 @@ class AsyncArray(Counterpart):
 
     def __init__(self, array: Array) -> None:
         if not isinstance(array, Array):
-            raise TypeError(f"an AsyncArray is made of an Array, not of {array!r}")
+            raise TypeError(f"an AsyncArray is made from an Array, not from {array!r}")
         self._sync = array
 
     @property
     def array(self) -> Array:
-        """The array that is not awaited."""
+        """The synchronous array."""
         found: Array = self._sync
         return found
 
     @classmethod
     async def open(cls, store: Any, zarr_format: int | None = None, config: Any = None) -> Self:
-        """Open the array at a place, for reading and writing.
+        """Open the array at a path, for reading and writing.
 
         Parameters
         ----------
         store : Store, StorePath, mapping, URL, str or Path
         zarr_format : {2, 3}, optional
-            Whichever is there when omitted.
+            Either format when omitted.
         config : mapping, optional
             As of `zarrix.create_array`.
 
@@ -104,9 +104,9 @@ class AsyncArray(Counterpart):
         Raises
         ------
         ArrayNotFoundError
-            No array is stored there.
+            The array does not exist.
         MetadataError
-            The stored metadata are damaged, or of a kind that this version does not read.
+            The stored metadata is damaged, or not supported.
 
         Examples
         --------
@@ -219,7 +219,7 @@ class AsyncArray(Counterpart):
         ----------
         new_shape : int or tuple of int
         delete_outside_chunks : bool
-            Accepted for zarr-python 3; what lies outside is always deleted.
+            Accepted for zarr-python 3; chunks outside are always deleted.
 
         Raises
         ------
@@ -239,7 +239,7 @@ class AsyncArray(Counterpart):
         await in_thread(self._sync.resize, new_shape)
 
     async def nchunks_initialized(self) -> int:
-        """Number of chunks that are stored.
+        """Number of stored chunks.
 
         Returns
         -------
@@ -256,7 +256,7 @@ class AsyncArray(Counterpart):
         return await in_thread(lambda: self._sync.nchunks_initialized)
 
     async def nbytes_stored(self) -> int:
-        """Bytes stored for chunks, metadata and attributes.
+        """Stored bytes of chunks, metadata and attributes.
 
         Returns
         -------
@@ -272,7 +272,7 @@ class AsyncArray(Counterpart):
         return await in_thread(lambda: int(self._sync.nbytes_stored))
 
     def with_config(self, config: Any) -> Self:
-        """The same array, through an object with other settings.
+        """The same array with other settings.
 
         Parameters
         ----------
@@ -299,7 +299,7 @@ class AsyncArray(Counterpart):
 
 
 class AsyncGroup(Counterpart):
-    """A group whose members are awaited; each is an asynchronous counterpart, too.
+    """A group with coroutine methods; its members are asynchronous counterparts, too.
 
     Parameters
     ----------
@@ -329,12 +329,12 @@ class AsyncGroup(Counterpart):
 
     def __init__(self, group: Group) -> None:
         if not isinstance(group, Group):
-            raise TypeError(f"an AsyncGroup is made of a Group, not of {group!r}")
+            raise TypeError(f"an AsyncGroup is made from a Group, not from {group!r}")
         self._sync = group
 
     @property
     def group(self) -> Group:
-        """The group that is not awaited."""
+        """The synchronous group."""
         found: Group = self._sync
         return found
 
@@ -342,13 +342,13 @@ class AsyncGroup(Counterpart):
     async def open(
         cls, store: Any, zarr_format: int | None = None, use_consolidated: Any = None
     ) -> Self:
-        """Open the group at a place, for reading and writing.
+        """Open the group at a path, for reading and writing.
 
         Parameters
         ----------
         store : Store, StorePath, mapping, URL, str or Path
         zarr_format : {2, 3}, optional
-            Whichever is there when omitted.
+            Either format when omitted.
         use_consolidated : bool or str, optional
             As of `zarrix.open_group`.
 
@@ -359,7 +359,7 @@ class AsyncGroup(Counterpart):
         Raises
         ------
         GroupNotFoundError
-            No group is stored there.
+            The group does not exist.
 
         Examples
         --------
@@ -396,7 +396,7 @@ class AsyncGroup(Counterpart):
         Raises
         ------
         ContainsGroupError, ContainsArrayError
-            Something is stored there, and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
 
         Examples
         --------
@@ -502,7 +502,7 @@ class AsyncGroup(Counterpart):
         Raises
         ------
         OSError
-            The store cannot tell.
+            The store returned an error.
 
         Examples
         --------

@@ -1,8 +1,8 @@
 """Copying arrays and groups between zarrix, zarr-python and h5py.
 
-Sources and destinations are duck-typed by what all three libraries share (``shape``, ``keys``,
-``attrs``, ``create_dataset``). Data move in regions of whole chunks of the destination, so that
-memory holds 64 MiB or one chunk.
+Sources and destinations are duck-typed by the interface that all three libraries share (``shape``,
+``keys``, ``attrs``, ``create_dataset``). Data is copied in chunk-aligned regions of the
+destination, so that memory holds 64 MiB or one chunk.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def copy(
     shallow : bool
         Copy only the immediate children of a group.
     without_attrs : bool
-        Leave attributes behind.
+        Do not copy attributes.
     log : function, path or file, optional
         Gets one line per item.
     if_exists : {'raise', 'replace', 'skip', 'skip_initialized'}
-        What to do about an array that exists in ``dest``; ``'skip_initialized'`` leaves it alone
-        if all its chunks are stored.
+        What to do if an array exists in ``dest``; ``'skip_initialized'`` skips it if all its chunks
+        are stored.
     dry_run : bool
-        Log what would be done, and change nothing.
+        Log the changes without making them.
     **create_kws
         Passed to ``dest.create_dataset``; the rest is taken from ``source``.
 
@@ -67,10 +67,10 @@ def copy(
     Raises
     ------
     CopyError
-        Something is in the way in ``dest`` and ``if_exists`` is ``'raise'``, or the copy would
-        replace its source.
+        The destination exists and ``if_exists`` is ``'raise'``, or the copy would replace its
+        source.
     TypeError
-        ``source`` has no name, and none is given.
+        ``source`` has no name, and ``name`` is not passed.
     ValueError
         ``if_exists`` is something else.
 
@@ -111,13 +111,13 @@ def copy_all(
     shallow : bool
         Copy only arrays, and no groups.
     without_attrs : bool
-        Leave attributes behind.
+        Do not copy attributes.
     log : function, path or file, optional
         Gets one line per item.
     if_exists : {'raise', 'replace', 'skip', 'skip_initialized'}
-        What to do about an array that exists in ``dest``, as for `copy`.
+        What to do if an array exists in ``dest``, as for `copy`.
     dry_run : bool
-        Log what would be done, and change nothing.
+        Log the changes without making them.
     **create_kws
         Passed to ``dest.create_dataset``; the rest is taken from ``source``.
 
@@ -128,7 +128,7 @@ def copy_all(
     Raises
     ------
     CopyError
-        Something is in the way in ``dest`` and ``if_exists`` is ``'raise'``.
+        The destination exists and ``if_exists`` is ``'raise'``.
     ValueError
         ``if_exists`` is something else.
 
@@ -172,7 +172,9 @@ class _Job:
         check_choice("if_exists", self.if_exists, ("raise", "replace", "skip", "skip_initialized"))
 
     def copy(self, source: Any, dest: Any, name: str | None, *, is_root: bool) -> Counts:
-        """Copy ``source`` to ``name`` in ``dest``, which is None below a group not yet made."""
+        """Copy ``source`` to ``name`` in ``dest``, which is None below a group that does not
+        exist yet.
+        """
         if is_h5py(dest) and self.if_exists == "skip_initialized":
             raise ValueError("if_exists='skip_initialized' cannot be used when copying to h5py")
         name = name or (source.name or "").split("/")[-1]
@@ -236,7 +238,7 @@ class _Job:
         return counts
 
     def _leave_alone(self, dest: Any, name: str, described: str) -> bool:
-        """Whether the existing ``name`` stays as it is; raises if that is what was asked for."""
+        """Whether the existing ``name`` is skipped; raises an error if ``if_exists`` says so."""
         if self.if_exists == "raise":
             raise CopyError(
                 f"{described} already exists in destination {dest.name!r}; "
@@ -250,7 +252,9 @@ class _Job:
         return self.if_exists == "skip"
 
     def _creation_options(self, source: Any, dest: Any) -> dict[str, Any]:
-        """How the copy is stored: as the source where both sides know how, else by default."""
+        """Chunks and codecs of the copy: those of the source if both sides support them,
+        otherwise defaults.
+        """
         chunks, shards = _partition_of(source, dest)
         options: dict[str, Any] = {"chunks": chunks}
         if is_h5py(source) and is_h5py(dest):
@@ -281,7 +285,9 @@ class _Job:
 
 
 def _all_of_it(array: Any) -> contextlib.AbstractContextManager[None]:
-    """Delete a copy again that cannot be finished: it would read as one whose rest is fill."""
+    """Delete a copy that cannot be finished, because its missing part would read as the fill
+    value.
+    """
     if not _is_ours(array):
         return contextlib.nullcontext()
     metadata = array._metadata
@@ -289,7 +295,7 @@ def _all_of_it(array: Any) -> contextlib.AbstractContextManager[None]:
 
 
 def _partition_of(source: Any, dest: Any) -> tuple[Any, Any]:
-    """``chunks=`` and ``shards=`` of a copy in ``dest``, cut like ``source`` where it can be."""
+    """``chunks=`` and ``shards=`` of a copy in ``dest``, like those of ``source`` if possible."""
     to_3 = _is_ours(dest) and _format_of(dest) == 3
     if _is_ours(source):
         chunks, shards = source._metadata.partition
@@ -302,14 +308,16 @@ def _partition_of(source: Any, dest: Any) -> tuple[Any, Any]:
 
 
 def _regions(source: Any, array: Any) -> Iterator[tuple[slice, ...]]:
-    """Parts of whole chunks of a new array that have all that its source stores."""
+    """Chunk-aligned regions of a new array that cover all stored chunks of its source."""
     sparse = sparse_regions(source, array)
     everything = chunk_aligned_regions(array.shape, grid_of(array), array.dtype.itemsize)
     return everything if sparse is None else sparse
 
 
 def _format_of(node: Any) -> Any:
-    """The format of a zarrix or zarr-python 3 node; all else that is not h5py stores v2."""
+    """The format of a zarrix or zarr-python 3 node; all other nodes, except those of h5py, are
+    v2.
+    """
     return getattr(getattr(node, "metadata", None), "zarr_format", 2)
 
 

@@ -1,4 +1,4 @@
-"""What a copy says of itself: lines of a log while it runs, and counts at its end."""
+"""The report of a copy: log lines while it runs, and counts at its end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Counts", "Log", "check_choice", "log_to"]
 
 
 class Counts(NamedTuple):
-    """What a copy did: items copied, items left alone, bytes of data moved."""
+    """The result of a copy: items copied, items skipped, bytes copied."""
 
     n_copied: int
     n_skipped: int
@@ -28,7 +28,7 @@ class Counts(NamedTuple):
 
 
 class Log:
-    """Wherever the caller wants progress: a function, an open file, or nowhere."""
+    """The destination of log lines: a function, an open file, or none."""
 
     def __init__(self, log: Any) -> None:
         self._write: Callable[[str], object] = lambda _: None

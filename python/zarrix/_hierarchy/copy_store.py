@@ -1,7 +1,8 @@
-"""Copying from store to store: the stored bytes, and nothing of what they mean.
+"""Copying stored bytes from store to store, without decoding them.
 
-Many values are on their way at once, since a store far away answers late. Documents go last: a copy
-that was stopped has chunks without an array, and never an array that lacks some of its chunks.
+Many values are in flight at once, because a remote store has a high latency. Metadata documents are
+copied last: an interrupted copy may have chunks without an array, but never an array that lacks
+some of its chunks.
 """
 
 from __future__ import annotations
@@ -41,30 +42,30 @@ def copy_store(
 ) -> tuple[int, int, int]:
     """Copy keys and values from one store to another, encoded as they are.
 
-    The fastest copy, and the exact one: nothing is decoded. Every value appears in ``dest`` as a
-    whole or not at all, documents after all chunks: a copy that was stopped goes on from where it
-    was by the same call with ``if_exists="skip"``.
+    This is the fastest copy, and an exact one: nothing is decoded. Values are stored in ``dest``
+    atomically, metadata documents after all chunks. The same call with ``if_exists="skip"``
+    continues an interrupted copy.
 
     Parameters
     ----------
     source, dest : Store, mapping, URL, str or Path
     source_path, dest_path : str
-        Copy what lies below ``source_path``, to below ``dest_path``.
+        Copy the keys below ``source_path`` to below ``dest_path``.
     excludes, includes : str or iterable of str, optional
-        Regular expressions searched in source keys; one that matches ``excludes`` is left out,
-        unless it matches ``includes`` too.
+        Regular expressions searched in source keys; a key that matches ``excludes`` is left out,
+        unless it also matches ``includes``.
     flags : int
         Flags of ``re`` for these expressions.
     if_exists : {'raise', 'replace', 'skip'}
-        What to do about a key that ``dest`` has already.
+        What to do if a key exists in ``dest``.
     dry_run : bool
-        Log what would be done, and change nothing.
+        Log the changes without making them.
     log : function, path or file, optional
         Gets one line per key, in the order of the keys, before anything is copied.
     workers : int
-        How many values are on their way at once; memory holds that many.
+        The number of values in flight at once, which are held in memory.
     progress : bool or callable
-        True draws a bar on stderr; a callable is told how many keys are copied, and of how many.
+        True draws a bar on stderr; a callable gets the number of copied keys, and the total.
 
     Returns
     -------
@@ -75,8 +76,8 @@ def copy_store(
     CopyError
         A key exists in ``dest`` and ``if_exists`` is ``'raise'``; nothing was copied.
     PathNotFoundError
-        Nothing is stored at the path or URL ``source``, or below ``source_path``. A mapping or a
-        store object may be empty.
+        The path or URL ``source`` has no keys, or none below ``source_path``. A mapping or a store
+        object may be empty.
 
     Examples
     --------
@@ -118,12 +119,12 @@ def copy_store(
 
 
 def _listed(store: Store, prefix: str) -> list[str]:
-    """Keys below ``prefix``, listed at once: asking for each costs a request of each."""
+    """Keys below ``prefix``, from one listing, because asking for each key costs a request."""
     return store._engine.list_prefix(store.engine_path(prefix.rstrip("/")))
 
 
 def _announce(pairs: list[_Pair], there: set[_Pair], log: Log) -> list[_Pair]:
-    """What is to be copied of ``pairs``; the log has all of them."""
+    """The ``pairs`` to copy; all of them are logged."""
     left = []
     for pair in pairs:
         key, target = pair
@@ -137,10 +138,10 @@ def _announce(pairs: list[_Pair], there: set[_Pair], log: Log) -> list[_Pair]:
 def _copy_all(
     source: Store, dest: Store, pairs: list[_Pair], workers: int, tell: Progress
 ) -> Iterator[int]:
-    """Copy ``pairs``, documents last; the bytes of each."""
+    """Copy ``pairs``, metadata documents last; yields the bytes of each."""
     done = 0
     chunks = [pair for pair in pairs if not is_document(pair[0])]
-    # Those of the root are the very last: before that, nothing there is a hierarchy.
+    # Those of the root come last, so that the hierarchy does not exist before.
     documents = sorted(
         (pair for pair in pairs if is_document(pair[0])),
         key=lambda pair: pair[0].count("/"),
@@ -154,7 +155,8 @@ def _copy_all(
 
 
 def _concurrently(source: Store, dest: Store, pairs: list[_Pair], workers: int) -> Iterator[int]:
-    # Every program that opens an array imports this module, and few copy a store.
+    # Imported on use, because every program that opens an array imports this module, and few copy
+    # stores.
     from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
     def move(pair: _Pair) -> int:
@@ -168,7 +170,7 @@ def _concurrently(source: Store, dest: Store, pairs: list[_Pair], workers: int) 
         while running:
             ended, running = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
-                # An error ends the loop; what is on its way is waited for, and nothing is begun.
+                # An error ends the loop: no copy is started, and those in flight are waited for.
                 yield future.result()
                 running.update(threads.submit(move, one) for one in islice(waiting, 1))
 

@@ -1,8 +1,8 @@
-"""What makes an asynchronous counterpart of a class or of a function.
+"""Making asynchronous counterparts of classes and functions.
 
 A counterpart is not a second implementation: every coroutine is the synchronous call in a thread of
-the event loop's executor, where the engine works without the GIL. What cancelling does is in
-`zarrix._runtime.threads`.
+the event loop's executor, where the engine works without the GIL. `zarrix._runtime.threads`
+describes cancellation.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def as_sync(value: Any) -> Any:
 
 
 def awaitable(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
-    """A coroutine function that does what ``function`` does, in another thread."""
+    """A coroutine function that calls ``function`` in another thread."""
 
     @functools.wraps(function)
     async def awaited(*args: Any, **kwargs: Any) -> Any:
@@ -64,7 +64,7 @@ def awaitable(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any,
 
 
 async def iterate(function: Callable[[], Iterable[T]]) -> AsyncIterator[T]:
-    """What ``function`` gives, made in another thread."""
+    """The result of ``function``, computed in another thread."""
     for one in await in_thread(lambda: list(function())):
         yield one
 
@@ -92,7 +92,8 @@ class Counterpart:
         return f"<{type(self).__name__} of {self._sync!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Not as state: an empty group is false, and the older protocols of pickle leave it out.
+        # Not as state, because an empty group is false, and older pickle protocols leave out false
+        # states.
         return type(self), (self._sync,)
 
 

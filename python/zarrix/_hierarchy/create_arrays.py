@@ -1,4 +1,4 @@
-"""Creating arrays in a group, in the words of zarr 2.18, of zarr-python 3 and of h5py."""
+"""Creating arrays in a group, with the arguments of zarr 2.18, zarr-python 3 and h5py."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _STORES_GIVEN = dict.fromkeys(("store", "chunk_store"), "is given by the group")
 GIVEN = dict.fromkeys(
     ("store", "chunk_store", "path"), "is given by the group; use the name for a path"
 )
-"""Keywords of `zarrix.create` that a group does not take, and what is said of them."""
+"""Keywords of `zarrix.create` that a group does not accept, and the messages about them."""
 
 
 def _not_an_array(method: F) -> F:
-    """Refuse an array as the second argument by position, where h5py and this have the shape.
+    """Raise an error for an array as the second positional argument, which is the shape.
 
     By name a shape may be an array, as in zarr 2.18.
     """
@@ -45,8 +45,8 @@ def _not_an_array(method: F) -> F:
     def checked(self: Any, *args: Any, **keywords: Any) -> Any:
         if len(args) > 1 and isinstance(args[1], np.ndarray):
             raise TypeError(
-                "create_dataset(): the second argument is the shape, and an array is there; pass "
-                "data= for what the array holds, or shape=tuple(...)"
+                "create_dataset(): the second argument is the shape, not an array; pass data= "
+                "for the content of the array, or shape=tuple(...)"
             )
         return method(self, *args, **keywords)
 
@@ -77,7 +77,7 @@ class ArrayCreation(GroupState):
         dtype : dtype, optional
             That of ``data``, else float64.
         data : array-like, optional
-            What it holds; see `zarrix.array`.
+            The initial content; see `zarrix.array`.
         **kwargs
             As for `zarrix.create`: chunks, compressor, fill_value, ...
 
@@ -90,7 +90,7 @@ class ArrayCreation(GroupState):
         TypeError
             There is neither a shape nor data, or an array in the place of a shape.
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
 
         Examples
         --------
@@ -177,7 +177,7 @@ class ArrayCreation(GroupState):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
         MetadataError, ValueError, TypeError
@@ -268,7 +268,7 @@ class ArrayCreation(GroupState):
         Parameters
         ----------
         name : str
-            Name, or path relative to this group; parent groups are made.
+            Name, or path relative to this group; missing parent groups are created.
         **kwargs
             As for `zarrix.create`, where ``shape`` is needed. With ``data``, shape and dtype are
             taken from it; ``write_data=False`` takes only those.
@@ -280,7 +280,7 @@ class ArrayCreation(GroupState):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
 
@@ -303,12 +303,12 @@ class ArrayCreation(GroupState):
 
     @takes(MemberShapeKeywords, like=_create.create, refused=GIVEN)
     def array(self, name: str, data: Any, **kwargs: Unpack[MemberShapeKeywords]) -> Array:
-        """Create an array in this group that holds ``data``.
+        """Create an array in this group with the content ``data``.
 
         Parameters
         ----------
         name : str
-            Name, or path relative to this group; parent groups are made.
+            Name, or path relative to this group; missing parent groups are created.
         data : array-like
             Shape and dtype are taken from it.
         **kwargs
@@ -321,7 +321,7 @@ class ArrayCreation(GroupState):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
 
@@ -338,7 +338,9 @@ class ArrayCreation(GroupState):
 def _require_fit(
     existing: Array, name: str, shape: Any, wanted: np.dtype[Any], exact: bool
 ) -> Array:
-    """``existing``, if it has the shape, and a dtype to which values of ``wanted`` can be cast."""
+    """Return ``existing`` if it has the shape, and a dtype to which values of ``wanted`` can be
+    cast.
+    """
     if normalize_shape(shape) != existing.shape:
         raise TypeError(f"the existing array {name!r} has shape {existing.shape}, not {shape}")
     if exact and wanted != existing.dtype:

@@ -15,7 +15,7 @@ __all__ = ["FilledArrayCreation"]
 
 
 class FilledArrayCreation(ArrayCreation):
-    """The methods of groups that are named as the functions of `zarrix._array.filled`."""
+    """Methods of groups with the names of the functions in `zarrix._array.filled`."""
 
     @takes(MemberLikeKeywords, like=_create.create, refused=GIVEN)
     def empty(self, name: str, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
@@ -24,7 +24,7 @@ class FilledArrayCreation(ArrayCreation):
         Parameters
         ----------
         name : str
-            Name, or path relative to this group; parent groups are made.
+            Name, or path relative to this group; missing parent groups are created.
         **kwargs
             As for `zarrix.empty`, where ``shape`` is needed.
 
@@ -35,7 +35,7 @@ class FilledArrayCreation(ArrayCreation):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
 
@@ -50,12 +50,12 @@ class FilledArrayCreation(ArrayCreation):
 
     @takes(MemberLikeKeywords, like=_create.create, refused=GIVEN)
     def zeros(self, name: str, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array in this group that reads as zero where it was never written.
+        """Create an array in this group with the fill value zero.
 
         Parameters
         ----------
         name : str
-            Name, or path relative to this group; parent groups are made.
+            Name, or path relative to this group; missing parent groups are created.
         **kwargs
             As for `zarrix.zeros`, where ``shape`` is needed.
 
@@ -66,7 +66,7 @@ class FilledArrayCreation(ArrayCreation):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
 
@@ -81,12 +81,12 @@ class FilledArrayCreation(ArrayCreation):
 
     @takes(MemberLikeKeywords, like=_create.create, refused=GIVEN)
     def ones(self, name: str, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array in this group that reads as one where it was never written.
+        """Create an array in this group with the fill value one.
 
         Parameters
         ----------
         name : str
-            Name, or path relative to this group; parent groups are made.
+            Name, or path relative to this group; missing parent groups are created.
         **kwargs
             As for `zarrix.ones`, where ``shape`` is needed.
 
@@ -97,7 +97,7 @@ class FilledArrayCreation(ArrayCreation):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
 
@@ -112,12 +112,12 @@ class FilledArrayCreation(ArrayCreation):
 
     @takes(MemberLikeKeywords, like=_create.create, refused=GIVEN)
     def full(self, name: str, fill_value: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array in this group that reads as ``fill_value`` where it was never written.
+        """Create an array in this group with the fill value ``fill_value``.
 
         Parameters
         ----------
         name : str
-            Name, or path relative to this group; parent groups are made.
+            Name, or path relative to this group; missing parent groups are created.
         fill_value : scalar
             Cast to the dtype.
         **kwargs
@@ -130,7 +130,7 @@ class FilledArrayCreation(ArrayCreation):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
 
@@ -150,9 +150,9 @@ class FilledArrayCreation(ArrayCreation):
         Parameters
         ----------
         name : str
-            Name, or path relative to this group; parent groups are made.
+            Name, or path relative to this group; missing parent groups are created.
         data : Array or ndarray
-            Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+            Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs and order.
         **kwargs
             As for `zarrix.empty_like`.
 
@@ -163,7 +163,7 @@ class FilledArrayCreation(ArrayCreation):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
 
@@ -178,14 +178,14 @@ class FilledArrayCreation(ArrayCreation):
 
     @takes(MemberLikeKeywords, like=_create.create, refused=GIVEN)
     def zeros_like(self, name: str, data: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array in this group like ``data``, that reads as zero.
+        """Create an array in this group like ``data``, with the fill value zero.
 
         Parameters
         ----------
         name : str
-            Name, or path relative to this group; parent groups are made.
+            Name, or path relative to this group; missing parent groups are created.
         data : Array or ndarray
-            Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+            Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs and order.
         **kwargs
             As for `zarrix.zeros_like`.
 
@@ -196,7 +196,7 @@ class FilledArrayCreation(ArrayCreation):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
 
@@ -211,14 +211,14 @@ class FilledArrayCreation(ArrayCreation):
 
     @takes(MemberLikeKeywords, like=_create.create, refused=GIVEN)
     def ones_like(self, name: str, data: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array in this group like ``data``, that reads as one.
+        """Create an array in this group like ``data``, with the fill value one.
 
         Parameters
         ----------
         name : str
-            Name, or path relative to this group; parent groups are made.
+            Name, or path relative to this group; missing parent groups are created.
         data : Array or ndarray
-            Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+            Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs and order.
         **kwargs
             As for `zarrix.ones_like`.
 
@@ -229,7 +229,7 @@ class FilledArrayCreation(ArrayCreation):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
 
@@ -244,14 +244,14 @@ class FilledArrayCreation(ArrayCreation):
 
     @takes(MemberShapeKeywords, like=_create.create, refused=GIVEN)
     def full_like(self, name: str, data: Any, **kwargs: Unpack[MemberShapeKeywords]) -> Array:
-        """Create an array in this group like ``data``, that reads as the fill value.
+        """Create an array in this group like ``data``, with the fill value ``fill_value``.
 
         Parameters
         ----------
         name : str
-            Name, or path relative to this group; parent groups are made.
+            Name, or path relative to this group; missing parent groups are created.
         data : Array or ndarray
-            Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+            Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs and order.
         **kwargs
             As for `zarrix.full_like`.
 
@@ -262,7 +262,7 @@ class FilledArrayCreation(ArrayCreation):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
         TypeError

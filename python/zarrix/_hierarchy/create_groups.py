@@ -46,7 +46,7 @@ class GroupCreation(GroupState):
         attributes : mapping, optional
         zarr_format : {3, 2}
         overwrite : bool
-            Replace what is there.
+            Replace an existing node.
 
         Returns
         -------
@@ -55,7 +55,7 @@ class GroupCreation(GroupState):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
 
         Examples
         --------
@@ -72,14 +72,14 @@ class GroupCreation(GroupState):
     def create_group(
         self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> Group:
-        """Create a group, and those above it.
+        """Create a group, and its missing parents.
 
         Parameters
         ----------
         name : str
             Name, or path relative to this group.
         overwrite : bool
-            Replace what is there.
+            Replace an existing node.
         attributes : mapping, optional
             Of the new group.
 
@@ -90,7 +90,7 @@ class GroupCreation(GroupState):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false.
+            A node exists at the path, and ``overwrite`` is false.
         ReadOnlyError
             The group is read-only.
         TypeError
@@ -122,7 +122,7 @@ class GroupCreation(GroupState):
         *names : str
             Names, or paths relative to this group.
         overwrite : bool
-            Replace what is there.
+            Replace an existing node.
         attributes : mapping, optional
             Of each new group.
 
@@ -133,7 +133,7 @@ class GroupCreation(GroupState):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored there and ``overwrite`` is false; the groups before it are created.
+            A node exists at the path, and ``overwrite`` is false; the groups before it are created.
         ReadOnlyError
             The group is read-only.
 
@@ -228,7 +228,7 @@ class GroupCreation(GroupState):
         nodes : mapping of str to metadata
             By path relative to this group; see `zarrix.create_hierarchy`.
         overwrite : bool
-            Replace what is there.
+            Replace an existing node.
 
         Returns
         -------
@@ -238,7 +238,7 @@ class GroupCreation(GroupState):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            Something is stored at one of the paths and ``overwrite`` is false.
+            A node exists at one of the paths, and ``overwrite`` is false.
         MetadataError
             One of ``nodes`` does not describe an array or group.
         ReadOnlyError
@@ -294,8 +294,8 @@ def _as_metadata(value: Any) -> ArrayMetadata | GroupMetadata:
         return value
     document = value.to_dict() if hasattr(value, "to_dict") else value
     if not isinstance(document, Mapping):
-        raise TypeError(f"{value!r} is no metadata of an array or group")
-    # Through JSON: what others hold in tuples is lists in documents.
+        raise TypeError(f"{value!r} is not metadata of an array or group")
+    # Through JSON, because tuples become lists in documents.
     text = v3._dumps(document, "metadata")
     if document.get("zarr_format") == 2:
         parse_2 = v2.parse_array if "shape" in document else v2.parse_group

@@ -1,7 +1,8 @@
 """A group in a store: a mapping of names to arrays and groups.
 
-A group holds no list of its members: they are what is stored below it, looked up when asked for, so
-that what other processes create is seen at once. Names may be paths; groups in between are made.
+A group has no stored list of its members. They are looked up in the store on access, so that nodes
+created by other processes are visible at once. Names may be paths; missing groups in between are
+created.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from zarrix._stores.memory import MemoryStore
 
 __all__ = ["Group"]
 
-# How many paths are offered for completion; names of direct members are offered in any case.
+# The maximum number of paths for completion; names of direct members are always offered.
 _MOST_COMPLETIONS = 500
 
 
@@ -49,25 +50,25 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
     store : Store, mapping, str or Path
         Closed at the end of a ``with`` block over the group.
     path : str, optional
-        Where in the store the group is; its root when omitted.
+        Path of the group in the store; the root when omitted.
     read_only : bool
     chunk_store : Store, mapping, str or Path, optional
-        Where the chunks of its arrays are, if not in ``store``.
+        The store of the chunks of its arrays, if it is not ``store``.
     cache_attrs : bool
         False reads attributes again before every use.
     synchronizer : mapping of key to lock, optional
         Held during writes in addition to the engine's own locks.
     zarr_version : {2, 3}, optional
-        The format to look for; either when omitted.
+        The format of the node; either when omitted.
     meta_array : ndarray, optional
         Accepted for zarr 2.18; results are NumPy arrays.
 
     Raises
     ------
     GroupNotFoundError
-        No group is stored there.
+        The group does not exist.
     ContainsArrayError
-        An array is.
+        The path is an array.
 
     Examples
     --------
@@ -102,9 +103,9 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         Raises
         ------
         GroupNotFoundError
-            No group is stored there.
+            The group does not exist.
         ContainsArrayError
-            An array is.
+            The path is an array.
 
         Examples
         --------
@@ -155,7 +156,7 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
     # Members
 
     def _open_node(self, path: str, node: nodes.Node, **changes: Any) -> Any:
-        """The array or group that ``node`` was found to be."""
+        """The array or group of ``node``."""
         options = {
             "read_only": self._read_only,
             "cache_attrs": self._attrs.cache,
@@ -188,7 +189,7 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         Raises
         ------
         ArrayNotFoundError
-            No array is stored there (also a ``KeyError``).
+            The array does not exist (also a ``KeyError``).
 
         Examples
         --------
@@ -218,9 +219,9 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         Raises
         ------
         GroupNotFoundError
-            Nothing is stored there (also a ``KeyError``).
+            The group does not exist (also a ``KeyError``).
         ContainsArrayError
-            An array is.
+            The path is an array.
 
         Examples
         --------
@@ -249,12 +250,12 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         return MemberNotFoundError(Suggesting(message, name, beside))
 
     def __setitem__(self, item: str, value: Any) -> None:
-        """Store ``value`` as an array of that name; replaces what is there.
+        """Store ``value`` as an array of that name; replaces an existing node.
 
         Raises
         ------
         TypeError
-            ``value`` is a group: that is copied with `zarrix.copy`.
+            ``value`` is a group; copy it with `zarrix.copy`.
         """
         if isinstance(value, Mapping) or (hasattr(value, "keys") and not hasattr(value, "shape")):
             raise TypeError(
@@ -278,14 +279,14 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         try:
             return self._node(self._item_path(item)) is not None
         except MetadataError:
-            # What is there cannot be opened.
+            # The member cannot be opened.
             return True
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def clear(self) -> None:
-        """Delete all members; attributes stay.
+        """Delete all members, but not the attributes.
 
         Raises
         ------
@@ -305,13 +306,13 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
             del self[name]
 
     def pop(self, key: str, *default: Any) -> Any:
-        """Delete a member and return what it was, as a copy in memory.
+        """Delete a member and return a copy of it in memory.
 
         Parameters
         ----------
         key : str
         *default : object, optional
-            Returned where there is no such member.
+            Returned if there is no such member.
 
         Returns
         -------
@@ -346,7 +347,7 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         return kept[key]
 
     def popitem(self) -> tuple[str, Any]:
-        """Delete the first member, and return its name and what it was, as a copy in memory.
+        """Delete the first member, and return its name and a copy of it in memory.
 
         Returns
         -------
@@ -373,7 +374,7 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         raise KeyError("the group is empty")
 
     def move(self, source: str, dest: str) -> None:
-        """Move a member, with all below it, to another path; groups above that are made.
+        """Move a member, with all below it, to another path; missing parent groups are created.
 
         Parameters
         ----------
@@ -416,7 +417,7 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
     # Members as attributes
 
     def __getattr__(self, name: str) -> Any:
-        # Python asks for these names itself: no look in the store, which may be far away.
+        # Python itself asks for these names, which must not cost a request to a remote store.
         if name.startswith(("__", "_ipython_", "_repr_")) or "_store" not in self.__dict__:
             raise AttributeError(name)
         try:
@@ -444,7 +445,7 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         return sorted({*super().__dir__(), *names})
 
     def _ipython_key_completions_(self) -> list[str]:
-        """Names of the members and, where the store is near, paths of what is below them."""
+        """Names of the members and, in a local store, paths below them."""
         paths = list(self)
         if self._store.is_remote:
             return paths

@@ -1,7 +1,7 @@
-"""What programs for h5py ask of groups, where it has an honest meaning here.
+"""Methods of h5py's groups that have an equivalent here.
 
-A group has these only where it has no member of that name, since members of a group are attributes
-too. Every other name of h5py's files and groups is an error that says what to write instead.
+A group has these only if it has no member of that name, because members of a group are also
+attributes. Every other name of h5py's files and groups is an error that says what to write instead.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def _copier(group: Any) -> Callable[..., None]:
         source : str, array or group
             A name is that of a member.
         dest : str or group
-            The name that the copy has in this group, or the group to copy into.
+            The name of the copy in this group, or the group to copy into.
         name : str, optional
-            Of the copy, where ``dest`` is a group; that of ``source`` when omitted.
+            Name of the copy if ``dest`` is a group; that of ``source`` when omitted.
         shallow, without_attrs : bool
             As in `zarrix.copy`.
         """
@@ -64,23 +64,23 @@ _ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
 
 
 def h5py_attribute(group: Any, name: str) -> Any:
-    """The value of an attribute that h5py's groups have; None where it has no meaning here."""
+    """The value of an attribute of h5py's groups; None if it has no meaning here."""
     found = _ATTRIBUTES.get(name)
     return None if found is None else found(group)
 
 
 GROUP_ADVICE = {
     **COMMON_ADVICE,
-    "create_virtual_dataset": "there are no virtual datasets",
+    "create_virtual_dataset": "virtual datasets are not supported",
     "create_dataset_like": "use zeros_like(name, data) and its kin",
-    "build_virtual_dataset": "there are no virtual datasets",
-    "visititems_links": "there are no links; use visititems()",
-    "visit_links": "there are no links; use visit()",
+    "build_virtual_dataset": "virtual datasets are not supported",
+    "visititems_links": "links are not supported; use visititems()",
+    "visit_links": "links are not supported; use visit()",
     "filename": "use store.path",
     "mode": "use read_only",
     "driver": "use store",
     "swmr_mode": "arrays can always be read while they are written",
     "libver": "use zarr_format",
-    "userblock_size": "there is no user block",
+    "userblock_size": "a user block is not supported",
 }
-"""Names that h5py's files and groups have, and groups here have not: what to write instead."""
+"""Names of h5py's files and groups that groups here do not have, and what to write instead."""

@@ -1,7 +1,7 @@
-"""What h5py's datasets and attributes hold, in the words of Zarr; h5py itself is not needed.
+"""Converts datasets and attributes of h5py to Zarr; h5py itself is not needed.
 
-HDF5 has types that NumPy knows only by a note on the dtype: text and bytes of any length, arrays of
-any length, references. And it has datasets without a shape.
+HDF5 has types that NumPy represents only by a note on the dtype: variable-length text, bytes and
+arrays, and references. It also has datasets without a shape.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def shape_of(dataset: Any) -> tuple[int, ...]:
 
 
 def stored_as(dataset: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """The dtype of a copy in Zarr, and what reads a region of the dataset for it.
+    """The dtype of a copy in Zarr, and a function that reads a region of the dataset.
 
     Raises
     ------
     CopyError
-        It holds references, which lead nowhere outside of their file.
+        It contains references, which have no meaning outside their file.
     """
     dtype = dataset.dtype
     notes: Mapping[str, Any] = dtype.metadata or {}
@@ -50,18 +50,20 @@ def stored_as(dataset: Any) -> tuple[Any, Callable[[Any], Any]]:
         return f"array:{element.str}", dataset.__getitem__
     what = "references" if "ref" in notes else str(dtype)
     raise CopyError(
-        f"{dataset.name!r} holds {what}, which have no meaning outside of their file; copy its "
-        "neighbours one by one"
+        f"{dataset.name!r} holds {what}, which have no meaning outside their file; copy the "
+        "other members one by one"
     )
 
 
 def fill_value_of(dataset: Any) -> Any:
-    """The fill value of a copy; zero, or the empty element, where HDF5's is not one of Zarr's."""
+    """The fill value of a copy; zero, or the empty element, if Zarr cannot represent that of
+    HDF5.
+    """
     return 0 if dataset.shape is None or dataset.dtype.kind == "O" else dataset.fillvalue
 
 
 def attributes_of(source: Any) -> dict[str, Any]:
-    """The attributes of any array or group, as JSON values where they are h5py's.
+    """The attributes of any array or group; those of h5py as JSON values.
 
     Text in bytes becomes text, an attribute without elements None. References (the dimension scales
     of netCDF, for example) are left out, with a warning that names them.

@@ -1,7 +1,7 @@
-"""Listing what is in a group, and calling a function on everything below it.
+"""Listing the members of a group, and calling a function on all nodes below it.
 
 A member that cannot be opened is left out of listings of objects, with a `BrokenMemberWarning` that
-names it; it is among the names, and trees show it.
+names it; its name is listed, and trees show it.
 """
 
 from __future__ import annotations
@@ -37,18 +37,20 @@ class Listing(GroupState):
         return _nodes.members(self._store, self._path, self._zarr_format)
 
     def _try_open(self, path: str, node: _nodes.Node) -> Any:
-        """The array or group at ``path``; a `BrokenMember` where it cannot be opened."""
+        """The array or group at ``path``; a `BrokenMember` if it cannot be opened."""
         try:
             if node.kind != "broken":
                 return self._open_node(path, node)
-            # What is wrong with it, said once more; or it is whole again by now.
+            # Raises its error again, or opens it if it has been repaired meanwhile.
             found = self._node(path)
             return None if found is None else self._open_node(path, found)
         except CANNOT_OPEN as error:
             return BrokenMember(f"/{path}", error)
 
     def _opened(self, nodes: Iterable[tuple[str, _nodes.Node]]) -> Iterator[tuple[str, Any]]:
-        """Paths and objects of those of ``nodes`` that can be opened; the others are warned of."""
+        """Paths and objects of the ``nodes`` that can be opened, with a warning for each of the
+        others.
+        """
         for path, node in nodes:
             member = self._try_open(path, node)
             if isinstance(member, BrokenMember):
@@ -57,12 +59,12 @@ class Listing(GroupState):
                 yield path, member
 
     def _direct(self) -> Iterator[tuple[str, _nodes.Node]]:
-        """Paths in the store of the members, and what is there."""
+        """Paths of the members in the store, and their nodes."""
         for name, node in self._members():
             yield key_of(self._path, name), node
 
     def _shown_members(self) -> Iterator[Any]:
-        """The members as a tree shows them: those that cannot be opened, too."""
+        """The members for a tree, including those that cannot be opened."""
         for path, node in self._direct():
             member = self._try_open(path, node)
             if member is not None:
@@ -160,9 +162,9 @@ class Listing(GroupState):
             yield group
 
     def array_keys(self, recurse: bool = False) -> Iterator[str]:
-        """Names of the arrays directly below; with ``recurse`` of all below.
+        """Names of the arrays directly below; with ``recurse``, of all arrays below.
 
-        As in zarr 2.18 these are last parts of names, not paths.
+        As in zarr 2.18, these are the last parts of names, not paths.
 
         Parameters
         ----------
@@ -295,7 +297,7 @@ class Listing(GroupState):
                 yield from member._walk(f"{prefix}{name}/", below)
 
     def nmembers(self, max_depth: int | None = 0) -> int:
-        """Number of arrays and groups that `members` gives.
+        """Number of arrays and groups in `members`.
 
         Parameters
         ----------
@@ -322,7 +324,7 @@ class Listing(GroupState):
         return len(self.members(max_depth))
 
     def visitvalues(self, func: Callable[[Any], Any]) -> Any:
-        """Call ``func(object)`` on everything below, parents first, until one call returns a value.
+        """Call ``func(object)`` on all nodes below, parents first, until one call returns a value.
 
         Parameters
         ----------
@@ -362,7 +364,7 @@ class Listing(GroupState):
         return None
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
-        """Call ``func(path, object)`` on everything below, as `visitvalues` does.
+        """Call ``func(path, object)`` on all nodes below, like `visitvalues`.
 
         Parameters
         ----------
@@ -391,7 +393,7 @@ class Listing(GroupState):
         return self.visitvalues(lambda member: func(member.path[start:], member))
 
     def visit(self, func: Callable[[str], Any]) -> Any:
-        """Call ``func(path)`` on everything below, as `visitvalues` does.
+        """Call ``func(path)`` on all nodes below, like `visitvalues`.
 
         Parameters
         ----------
@@ -421,7 +423,7 @@ class Listing(GroupState):
         return self.visititems(lambda path, _: func(path))
 
     def visitkeys(self, func: Callable[[str], Any]) -> Any:
-        """Call ``func(path)`` on everything below; another name of `visit`.
+        """Call ``func(path)`` on all nodes below; another name of `visit`.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
-"""The front door: open whatever is there, consolidate, show as a tree.
+"""Functions that open arrays and groups, consolidate metadata, and show a tree.
 
-What zarr 2.18 calls ``zarr.convenience``, with ``group`` and ``open_group`` of ``zarr.hierarchy``.
+``zarr.convenience`` of zarr 2.18, with ``group`` and ``open_group`` of ``zarr.hierarchy``.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def open(
     storage_options: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> Array | Group:
-    """Open the array or group that is stored there, by file mode.
+    """Open an array or group, by file mode.
 
-    Where something is to be created, ``shape=`` makes it an array, its absence a group.
+    A new node is an array if ``shape=`` is passed, otherwise a group.
 
     Parameters
     ----------
@@ -85,12 +85,13 @@ def open(
         A path may lead into a hierarchy: ``open("x.zarr/group/array")``. A new store in memory when
         omitted.
     mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
-        ``'r'`` reads, ``'r'`` and ``'r+'`` need something to be there; ``'a'`` creates what is not;
-        ``'w'`` replaces what is; ``'w-'`` and ``'x'`` fail if something is.
+        ``'r'`` reads, ``'r+'`` reads and writes, and the node must exist; ``'a'`` creates it if it
+        does not; ``'w'`` replaces an existing node; ``'w-'`` and ``'x'`` raise an error if a node
+        exists.
     zarr_version, zarr_format : {2, 3}, optional
-        The format to look for, and to create; what is created has v2 by default.
+        The format to open, and to create; new nodes are v2 by default.
     path : str, optional
-        Where in the store.
+        Path in the store.
     storage_options : dict, optional
         For stores named by a URL.
     **kwargs
@@ -103,9 +104,9 @@ def open(
     Raises
     ------
     PathNotFoundError
-        ``'r'`` or ``'r+'`` and nothing is there (also a ``FileNotFoundError``).
+        ``'r'`` or ``'r+'``, and the node does not exist (also a ``FileNotFoundError``).
     ValueError
-        ``'w'`` and the place holds files that are not Zarr's.
+        ``'w'``, and the path has files that are not part of the Zarr format.
 
     Examples
     --------
@@ -145,7 +146,8 @@ def _open_group(
     for name in kwargs:
         if name in OPEN_KEYWORDS and name not in _GROUP_KEYWORDS:
             raise TypeError(
-                f"open() opens a group here, which takes no {name}=; pass shape= for an array"
+                f"open() opens a group here, which does not accept {name}=; pass shape= for an "
+                "array"
             )
     return open_group(location, mode, **kwargs, _node=node)
 
@@ -168,7 +170,7 @@ def open_group(
     durability: Durability | None = None,
     _node: _nodes.Node | None = None,
 ) -> Group:
-    """Open a group, or create it, by file mode; one that is created has v2 by default.
+    """Open or create a group, by file mode; a new group is v2 by default.
 
     Parameters
     ----------
@@ -181,22 +183,22 @@ def open_group(
     synchronizer : mapping of key to lock, optional
         Held during writes in addition to the engine's own locks.
     path : str, optional
-        Where in the store.
+        Path in the store.
     chunk_store : Store, mapping, str or Path, optional
-        Holds the chunks, if not ``store``.
+        The store of the chunks, if it is not ``store``.
     storage_options : dict, optional
         For stores named by a URL.
     zarr_version, zarr_format : {2, 3}, optional
-        The format to look for, and to create.
+        The format to open, and to create.
     meta_array : ndarray, optional
     attributes : mapping, optional
         Of the group, if it is created.
     use_consolidated : bool or str, optional
-        True reads metadata from the consolidated metadata, which must be there; a str is the key
-        that it has in v2.
+        True reads metadata from the consolidated metadata, which must exist; a str is its key in
+        v2.
     durability : {'process', 'fsync'}, optional
-        What a finished write, here and in all members, survives: the end of this process, or also
-        the loss of power. As ``zarrix.config.durability`` says when omitted.
+        What a finished write, here and in all members, survives: the end of this process, or also a
+        loss of power. When omitted, ``zarrix.config.durability`` applies.
 
     Returns
     -------
@@ -205,9 +207,9 @@ def open_group(
     Raises
     ------
     GroupNotFoundError
-        ``'r'`` or ``'r+'`` and no group is there (also a ``FileNotFoundError``).
+        ``'r'`` or ``'r+'``, and the group does not exist (also a ``FileNotFoundError``).
     ContainsArrayError
-        An array is there.
+        The path is an array.
 
     Examples
     --------
@@ -257,7 +259,7 @@ def consolidate_metadata(
 ) -> Group:
     """Write the metadata of all arrays and groups of a hierarchy into one document.
 
-    From then on every change that is made through zarrix updates it.
+    From then on, every change through zarrix updates it.
 
     Parameters
     ----------
@@ -267,7 +269,7 @@ def consolidate_metadata(
     path : str, optional
         Of the group whose members are consolidated; the root when omitted.
     zarr_format : {2, 3}, optional
-        The format to look for; either when omitted.
+        The format of the node; either when omitted.
 
     Returns
     -------
@@ -277,7 +279,7 @@ def consolidate_metadata(
     Raises
     ------
     GroupNotFoundError
-        No group is there.
+        The group does not exist.
 
     Examples
     --------
@@ -306,7 +308,7 @@ def open_consolidated(
     use_consolidated: Literal[True] = True,
     **kwargs: Unpack[OpenGroupKeywords],
 ) -> Group:
-    """Open a group, reading the metadata of all that is in it from one document.
+    """Open a group, and read the metadata of all its members from one document.
 
     Parameters
     ----------
@@ -314,7 +316,7 @@ def open_consolidated(
     metadata_key : str
         Key of the document in v2.
     mode : {'r', 'r+'}
-        Changes keep the consolidated metadata true.
+        Changes update the consolidated metadata.
     use_consolidated : bool
         Accepted for zarr-python 3; True.
     **kwargs
@@ -339,7 +341,7 @@ def open_consolidated(
     ['b']
     """
     if mode not in ("r", "r+"):
-        raise ValueError(f"mode is 'r' or 'r+', not {mode!r}: the metadata must be there already")
+        raise ValueError(f"mode is 'r' or 'r+', not {mode!r}: the metadata must already exist")
     if use_consolidated is not True:
         raise ValueError(
             f"use_consolidated is True here, not {use_consolidated!r}; open_group() takes False"
@@ -374,17 +376,17 @@ def create_group(
     storage_options: Mapping[str, Any] | None = None,
     durability: Durability | None = None,
 ) -> Group:
-    """Create a group, of v3 unless ``zarr_format`` or the group around it says otherwise.
+    """Create a group; it is v3, unless ``zarr_format`` or its parent group has another format.
 
     Parameters
     ----------
     store : Store, mapping, str or Path, optional
         A new store in memory when omitted.
     path : str, optional
-        Where in the store; parent groups are made.
+        Where in the store; missing parent groups are created.
     zarr_format : {3, 2}, optional
     overwrite : bool
-        Replace what is there. What is not Zarr's is never deleted.
+        Replace an existing node. Files that are not part of the Zarr format are never deleted.
     attributes : mapping, optional
     storage_options : dict, optional
         For stores named by a URL.
@@ -398,7 +400,7 @@ def create_group(
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is there and ``overwrite`` is false.
+        A node exists at the path, and ``overwrite`` is false.
 
     Examples
     --------
@@ -425,9 +427,9 @@ def create_hierarchy(
     store : Store, mapping, str or Path
     nodes : mapping of str to metadata
         By path, ``""`` for the root: documents as dicts, or metadata objects of arrays and groups.
-        Groups that are missing in between are made.
+        Missing groups in between are created.
     overwrite : bool
-        Replace what is there.
+        Replace an existing node.
 
     Returns
     -------
@@ -437,7 +439,7 @@ def create_hierarchy(
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at one of the paths and ``overwrite`` is false.
+        A node exists at one of the paths, and ``overwrite`` is false.
     MetadataError
         One of ``nodes`` does not describe an array or group.
     ValueError
@@ -472,14 +474,14 @@ def group(
     use_consolidated: bool | str | None = None,
     durability: Durability | None = None,
 ) -> Group:
-    """The group at a place in a store, created if it does not exist.
+    """The group at a path in a store, created if it does not exist.
 
     Parameters
     ----------
     store : Store, mapping, str or Path, optional
         A new store in memory when omitted.
     overwrite : bool
-        Replace what is there. Files that do not belong to Zarr are never deleted.
+        Replace an existing node. Files that are not part of the Zarr format are never deleted.
     chunk_store : Store, mapping, str or Path, optional
         As for `open_group`, and so are all below.
     cache_attrs : bool
@@ -499,7 +501,7 @@ def group(
     Raises
     ------
     ContainsArrayError
-        An array is there and ``overwrite`` is false.
+        The path is an array, and ``overwrite`` is false.
 
     Examples
     --------

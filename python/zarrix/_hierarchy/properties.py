@@ -1,4 +1,4 @@
-"""What a group says about itself: its name, format, metadata, attributes and report."""
+"""Properties of a group: its name, format, metadata, attributes and report."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class GroupProperties(GroupState):
 
     @property
     def read_only(self) -> bool:
-        """Whether changes are refused, here and in all members."""
+        """Whether the group and all its members are read-only."""
         return self._read_only
 
     @property
     def zarr_format(self) -> Format:
-        """2 or 3: the format in which the group is stored."""
+        """The Zarr format of the group: 2 or 3."""
         return self._zarr_format
 
     @property
     def metadata(self) -> GroupMetadata:
-        """What is stored about the group, read again."""
+        """The stored metadata of the group, read again."""
         found = self._parse_metadata(None)
         if self._zarr_format == 2:
             found = replace(found, attributes=self._attrs.asdict())
@@ -53,7 +53,7 @@ class GroupProperties(GroupState):
 
     @property
     def async_group(self) -> Any:
-        """The same group with methods that are awaited: an `AsyncGroup`."""
+        """The same group with coroutine methods: an `AsyncGroup`."""
         return on_demand("AsyncGroup")(self)
 
     _async_group = async_group
@@ -117,7 +117,7 @@ class GroupProperties(GroupState):
 
     @property
     def info(self) -> InfoReporter:
-        """A report of what the group holds; prints as a table."""
+        """A report about the members of the group; prints as a table."""
         return InfoReporter(self)
 
     def info_items(self) -> list[tuple[str, Any]]:

@@ -1,6 +1,6 @@
 """Arrays and groups of arrays saved in one call, and loaded again.
 
-Part of what zarr 2.18 calls ``zarr.convenience``.
+Part of ``zarr.convenience`` of zarr 2.18.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ def save(
     storage_options: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Save one array as an array, or several as a group; replaces what is there.
+    """Save one array as an array, or several as a group; replaces an existing node.
 
     Parameters
     ----------
     store : Store, mapping, str or Path
     *args : array-like
-        Named ``arr_0``, ``arr_1``, ... where they become a group.
+        Named ``arr_0``, ``arr_1``, ... in a group.
     zarr_version, zarr_format : {2, 3}, optional
         2 when omitted.
     path : str, optional
-        Where in the store.
+        Path in the store.
     storage_options : dict, optional
         For stores named by a URL.
     **kwargs : array-like
@@ -54,7 +54,7 @@ def save(
     Raises
     ------
     ValueError
-        Nothing is given to save, or an array cannot be stored; what was there stays.
+        There is no array to save, or an array cannot be stored; an existing node stays.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def save_array(
     storage_options: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Save an array; replaces what is there.
+    """Save an array; replaces an existing node.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def save_array(
     zarr_version, zarr_format : {2, 3}, optional
         2 when omitted.
     path : str, optional
-        Where in the store.
+        Path in the store.
     storage_options : dict, optional
         For stores named by a URL.
     **kwargs
@@ -105,7 +105,7 @@ def save_array(
     Raises
     ------
     MetadataError, ValueError, TypeError
-        ``arr`` cannot be stored; what was there stays.
+        ``arr`` cannot be stored; an existing node stays.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def save_group(
     storage_options: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Save several arrays as a group; replaces what is there.
+    """Save several arrays as a group; replaces an existing node.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def save_group(
     zarr_version, zarr_format : {2, 3}, optional
         2 when omitted.
     path : str, optional
-        Where in the store.
+        Path in the store.
     storage_options : dict, optional
         For stores named by a URL.
     **kwargs : array-like
@@ -155,7 +155,7 @@ def save_group(
     Raises
     ------
     MetadataError
-        An array cannot be stored; what was there stays.
+        An array cannot be stored; an existing node stays.
     ValueError
         No array is given.
 
@@ -171,7 +171,8 @@ def save_group(
     opened = as_store(store, storage_options)
     location = Location.of(opened, path)
     arrays = {**{f"arr_{i}": data for i, data in enumerate(args)}, **kwargs}
-    # All data become arrays before the place is cleared: what cannot be saved replaces nothing.
+    # All data is converted to arrays before the old node is deleted, so that an error replaces
+    # nothing.
     sources = {name: safe_source(data, location) for name, data in arrays.items()}
     for data in sources.values():
         empty(data.shape, dtype=data.dtype)
@@ -189,7 +190,7 @@ def _close_if_ours(opened: Store, given: Any) -> None:
 
 
 class LazyLoader(Mapping[str, Any]):
-    """The arrays of a group, each read into memory when it is first asked for.
+    """The arrays of a group, each read into memory on first access.
 
     A group in it is such a mapping, too.
 
@@ -246,15 +247,15 @@ def load(
     zarr_format: Format | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Read an array into memory, or a group as a mapping that reads each array when asked.
+    """Read an array into memory, or a group as a mapping that reads each array on access.
 
     Parameters
     ----------
     store : Store, mapping, str or Path
     zarr_version : {2, 3}, optional
-        The format to look for; either when omitted.
+        The format of the node; either when omitted.
     path : str, optional
-        Where in the store.
+        Path in the store.
     zarr_format : {2, 3}, optional
         The same as ``zarr_version``.
     storage_options : dict, optional

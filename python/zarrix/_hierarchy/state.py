@@ -1,4 +1,4 @@
-"""What a group is made of: its stores, its path, how it was opened, and how members are found.
+"""The state of a group: its stores, its path, how it was opened, and its members.
 
 The other files of this room add what users do with a group, each as a class derived from
 `GroupState`; `zarrix._hierarchy.group.Group` is all of them.
@@ -26,7 +26,7 @@ __all__ = ["GroupState"]
 
 
 class GroupState(Member):
-    """A group as it was opened, without what it offers; users meet `Group`."""
+    """The state of an open group; users see `Group`."""
 
     _zarr_format: Format
     _read_only: bool
@@ -60,7 +60,7 @@ class GroupState(Member):
 
     @classmethod
     def _at(cls, location: Location, node: nodes.Node, **options: Any) -> Self:
-        """The group that ``node`` was found to be; ``options`` are those of the class."""
+        """The group of ``node``; ``options`` are those of the class."""
         new = cls.__new__(cls)
         new._open(location, node, **options)
         return new
@@ -75,7 +75,7 @@ class GroupState(Member):
         synchronizer: Any = None,
         meta_array: Any = None,
     ) -> None:
-        """Begin as the group that ``node`` describes; nothing is looked up again."""
+        """Initialise from ``node`` without another lookup."""
         store, path, _, chunk_store = location
         self._store: Store = store
         self._chunk_store: Store | None = chunk_store
@@ -95,11 +95,11 @@ class GroupState(Member):
         )
 
     def _location(self, path: str) -> Location:
-        """A member's place in the stores of the group."""
+        """The location of a member in the stores of the group."""
         return Location(self._store, path, self._zarr_format, self._chunk_store)
 
     def _parse_metadata(self, document: bytes | None) -> GroupMetadata:
-        """The group's metadata; ``document`` is that of v3, where it was read already."""
+        """The group's metadata; ``document`` is the v3 document, if it was read already."""
         name = GroupMetadata(zarr_format=self._zarr_format).document_name
         key = key_of(self._path, name)
         if document is None:
@@ -115,7 +115,7 @@ class GroupState(Member):
         return f"/{self._path}"
 
     def _item_path(self, item: Any) -> str:
-        """Path in the store of a member; one that begins with a slash starts at the root."""
+        """Path of a member in the store; a path with a leading slash starts at the root."""
         path = normalize_storage_path(item)
         absolute = isinstance(item, str) and item.startswith("/")
         if absolute or not self._path:
@@ -136,7 +136,7 @@ class GroupState(Member):
             return None
 
     def _writing(self) -> AbstractContextManager[Any]:
-        """Refuse where changing is; else the lock to hold during it."""
+        """Raise an error if the group is read-only; otherwise return the lock for the change."""
         if self._read_only:
             raise ReadOnlyError(
                 f"the group {self.name!r} is read-only; open it with mode='r+' to change it"
