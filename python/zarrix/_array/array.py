@@ -8,15 +8,15 @@ branch off at one flag, which is set when the array is opened.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from zarrix._array import resize as _resize
-from zarrix._array.h5py_names import ARRAY_ADVICE
+from zarrix._array.h5py_names import ARRAY_ADVICE, DatasetTerms
 from zarrix._array.indexing import Selecting
+from zarrix._array.v3_properties import ArrayProperties
 from zarrix._display.labels import type_name
 from zarrix._errors import Suggesting
 from zarrix._runtime.config import config
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Array"]
 
 
-class Array(Selecting):
+class Array(Selecting, ArrayProperties, DatasetTerms):
     """An array that exists in a store.
 
     Any number of threads and processes may read and write it at once, and writers of different
@@ -202,12 +202,6 @@ class Array(Selecting):
             raise ValueError("a stored array cannot become a NumPy array without a copy")
         result = np.asarray(self[...])
         return result if dtype is None else result.astype(dtype, copy=False)
-
-    def __len__(self) -> int:
-        shape = self.shape
-        if not shape:
-            raise TypeError("len() of unsized object")
-        return shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         return self.islice()
@@ -540,7 +534,7 @@ class Array(Selecting):
         new.__setstate__(self.__getstate__())
         return new
 
-    # Showing, comparing, pickling
+    # Showing, comparing
 
     if not TYPE_CHECKING:
         # Hidden from type checkers, which would accept every name.
@@ -565,30 +559,3 @@ class Array(Selecting):
         name = f" {self.name!r}" if self._path else ""
         read_only = " read-only" if self._read_only else ""
         return f"<{type_name(self)}{name} {self.shape} {self.dtype}{read_only}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = {
-            "store": self._store,
-            "path": self._path,
-            "read_only": self._read_only,
-            "chunk_store": self._chunk_store,
-            "synchronizer": self._synchronizer,
-            "cache_metadata": self._cache_metadata,
-            "cache_attrs": self._attrs.cache,
-            "write_empty_chunks": self._write_empty_chunks,
-            "meta_array": self._meta_array,
-            "allow_pickle": self._allow_pickle,
-            "checksum": self._checksum,
-            "read_missing_chunks": self._read_missing,
-        }
-        if self._is_view:
-            state["view"] = (replace(self._metadata), self._cast_to)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        view = state.pop("view", None)
-        self.__init__(**state)  # type: ignore[misc]
-        if view is not None:
-            metadata, self._cast_to = view
-            self._is_view = True
-            self._adopt(metadata, self._document)

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from zarrix._metadata.array import ArrayMetadata
+from zarrix._array.state import ArrayState
 from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.base import Store
 
@@ -20,23 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["ARRAY_ADVICE", "COMMON_ADVICE", "DatasetTerms", "flush", "open_group"]
 
 
-class DatasetTerms:
-    """The methods of h5py's datasets; mixed into every array."""
+class DatasetTerms(ArrayState):
+    """The methods of h5py's datasets; a base of every array."""
 
     __slots__ = ()
-
-    _metadata: ArrayMetadata
-    _store: Store
-    _path: str
-
-    if TYPE_CHECKING:
-        # Attributes of the class that this is mixed into.
-        def _stores(self) -> list[Store]: ...
-        def __len__(self) -> int: ...
-        @property
-        def shape(self) -> tuple[int, ...]: ...
-        @property
-        def read_only(self) -> bool: ...
 
     @property
     def parent(self) -> Group | None:

@@ -21,10 +21,6 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._array import resize
-from zarrix._array.h5py_names import DatasetTerms
-from zarrix._array.v3_properties import ArrayTerms
-from zarrix._codecs.normalize import numcodecs_config
-from zarrix._codecs.numcodecs import shown_codec
 from zarrix._display.info import InfoReporter, array_items
 from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
@@ -97,7 +93,7 @@ class StoredBytes(int):
 
 
 @completable
-class ArrayState(Member, ArrayTerms, DatasetTerms):
+class ArrayState(Member):
     """Everything about an array except its elements; users see `Array`."""
 
     __slots__ = (
@@ -226,6 +222,33 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
             cache=cache_attrs,
             synchronizer=synchronizer,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {
+            "store": self._store,
+            "path": self._path,
+            "read_only": self._read_only,
+            "chunk_store": self._chunk_store,
+            "synchronizer": self._synchronizer,
+            "cache_metadata": self._cache_metadata,
+            "cache_attrs": self._attrs.cache,
+            "write_empty_chunks": self._write_empty_chunks,
+            "meta_array": self._meta_array,
+            "allow_pickle": self._allow_pickle,
+            "checksum": self._checksum,
+            "read_missing_chunks": self._read_missing,
+        }
+        if self._is_view:
+            state["view"] = (replace(self._metadata), self._cast_to)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        view = state.pop("view", None)
+        self.__init__(**state)  # type: ignore[misc]
+        if view is not None:
+            metadata, self._cast_to = view
+            self._is_view = True
+            self._adopt(metadata, self._document)
 
     def _key(self, name: str) -> str:
         return key_of(self._path, name)
@@ -419,28 +442,11 @@ class ArrayState(Member, ArrayTerms, DatasetTerms):
         """``'C'`` or ``'F'``: the order of elements within a chunk."""
         return self._metadata.order
 
-    @property
-    def compressor(self) -> Any:
-        """The last codec of the chain as a numcodecs object; None if there is none.
-
-        In v3 the first of `compressors`, if numcodecs has it.
-        """
-        config = self._metadata.compressor
-        if self._metadata.zarr_format == 3 and self.compressors:
-            config = numcodecs_config(self.compressors[0].to_dict())
-        return None if config is None else shown_codec(config, self._metadata.where)
-
-    @property
-    def filters(self) -> Any:
-        """The codecs before the compressor, as numcodecs objects; None if there are none.
-
-        In v3, a tuple of the array-to-array codecs, as objects of `zarrix.codecs`.
-        """
-        if self._metadata.zarr_format == 3:
-            return self._codecs_by_kind()[0]
-        filters = self._metadata.filters
-        where = self._metadata.where
-        return None if filters is None else [shown_codec(config, where) for config in filters]
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
 
     @property
     def ndim(self) -> int:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from zarrix import _engine
 from zarrix._array.config import ArrayConfig
+from zarrix._array.state import ArrayState
 from zarrix._codecs.chain import split_chain
+from zarrix._codecs.normalize import numcodecs_config
 from zarrix._codecs.numcodecs import shown_codec
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.chunk_grid import AxisGrid
@@ -24,19 +25,14 @@ from zarrix._nodes.on_demand import on_demand
 from zarrix._runtime.signatures import completable
 from zarrix._stores.path import StorePath
 
-__all__ = ["ArrayTerms"]
+__all__ = ["ArrayProperties"]
 
 
 @completable
-class ArrayTerms:
-    """The properties of zarr-python 3; mixed into every array."""
+class ArrayProperties(ArrayState):
+    """The properties of zarr-python 3; a base of every array."""
 
     __slots__ = ()
-
-    _metadata: ArrayMetadata
-    _io: _engine.ArrayIO
-    _write_empty_chunks: bool
-    _read_missing: bool
 
     def _codecs_by_kind(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
         """v3 filters, serializer and compressors; those inside shards, if there are shards."""
@@ -52,21 +48,6 @@ class ArrayTerms:
             codec_from_dict(middle[0]),
             tuple(codec_from_dict(one) for one in binary),
         )
-
-    if TYPE_CHECKING:
-        # Attributes of the class that this is mixed into.
-        def __init__(self, *args: Any, **keywords: Any) -> None: ...
-        def __setstate__(self, state: Any) -> None: ...
-        @classmethod
-        def _at(cls, location: Location, node: nodes.Node, **options: Any) -> Self: ...
-        @property
-        def attrs(self) -> Any: ...
-        @property
-        def info(self) -> Any: ...
-        @property
-        def path(self) -> str: ...
-        @property
-        def store(self) -> Any: ...
 
     @classmethod
     def open(cls, store: Any, *, zarr_format: Format | None = None, config: Any = None) -> Self:
@@ -213,6 +194,29 @@ class ArrayTerms:
         return () if config is None else (shown_codec(config, self._metadata.where),)
 
     @property
+    def compressor(self) -> Any:
+        """The last codec of the chain as a numcodecs object; None if there is none.
+
+        In v3 the first of `compressors`, if numcodecs has it.
+        """
+        config = self._metadata.compressor
+        if self._metadata.zarr_format == 3 and self.compressors:
+            config = numcodecs_config(self.compressors[0].to_dict())
+        return None if config is None else shown_codec(config, self._metadata.where)
+
+    @property
+    def filters(self) -> Any:
+        """The codecs before the compressor, as numcodecs objects; None if there are none.
+
+        In v3, a tuple of the array-to-array codecs, as objects of `zarrix.codecs`.
+        """
+        if self._metadata.zarr_format == 3:
+            return self._codecs_by_kind()[0]
+        filters = self._metadata.filters
+        where = self._metadata.where
+        return None if filters is None else [shown_codec(config, where) for config in filters]
+
+    @property
     def metadata(self) -> ArrayMetadata:
         """The stored metadata; it does not change with the array."""
         if self._metadata.zarr_format == 3:
@@ -251,7 +255,6 @@ class ArrayTerms:
         """
         new = self.__class__.__new__(self.__class__)
         state = self.__getstate__()
-        assert isinstance(state, dict)
         wanted = ArrayConfig.of(config, self.config)
         changed = {
             "write_empty_chunks": wanted.write_empty_chunks,
