@@ -1,7 +1,7 @@
-"""What every store does, as a check for whoever writes one, or keeps data in one that is unusual.
+"""The conformance suite of stores, for authors and users of other stores.
 
-The suite is the engine's own, which every store of this package passes on every server that it was
-tried with (docs/stores.md, "What ran where"); here it runs on whatever is taken as a store.
+Every store of this package passes the engine's suite on every server that it was tested with
+(docs/stores.md, "What ran where"). Here it runs on anything that is accepted as a store.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ _HELD = {"a": b"1", "c/d": b"22", "c/e/f": b"", "c/e/g": b"4444", "c0": b"behind
 
 
 def check_store(store: Any, twin: Any = None, *, holds: Mapping[str, bytes] | None = None) -> None:
-    """Ask a store all that arrays and groups will ask of it, and raise where an answer is wrong.
+    """Make all calls that arrays and groups make of a store, and raise if an answer is wrong.
 
-    A store that passes keeps what this package promises: what is absent is no error, values are one
-    complete version while others replace them, no update is lost among the threads of this process,
-    listings are complete, and keys that would leave the store are refused. Some thousand calls are
-    made, from several threads; fewer of a slow store. Of a store that refuses changes only what is
-    read is checked, and that it does refuse.
+    A store that passes keeps the promises of this package: a missing value is not an error, values
+    are complete while other threads replace them, no update is lost among the threads of this
+    process, listings are complete, and keys that would leave the store are refused. The check makes
+    some thousand calls from several threads, and fewer if the store is slow. A read-only store is
+    only read, and has to refuse changes.
 
     Parameters
     ----------
     store : Store, mapping, zarr.abc.store.Store, str or Path
-        Whatever is taken as a store; empty, unless it refuses changes. It is left empty.
+        Anything that is accepted as a store. It has to be empty unless it is read-only, and is
+        empty afterwards.
     twin : optional
-        Another handle on the same place, as a second part of a program makes it: what two have to
-        agree on, locks above all, is checked across both.
+        A second handle on the same values, as another part of a program creates it. What both
+        have to share, such as locks, is checked across them.
     holds : mapping of str to bytes, optional
-        All that a store that refuses changes holds; what it lists when omitted.
+        The content of a read-only store; what it lists when omitted.
 
     Raises
     ------

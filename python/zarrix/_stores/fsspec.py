@@ -19,7 +19,7 @@ from zarrix import _engine
 from zarrix._errors import suggestion
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import EngineStore
-from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, pickle_of, place_of, secrets_of
+from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, identity_of, pickle_of, secrets_of
 from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 from zarrix._stores.redaction import hiding, public_url
@@ -38,7 +38,7 @@ class _FileSystemStore(EngineStore):
     path: str
     _missing: tuple[type[Exception], ...]
 
-    def _set_place(self, fs: Any, path: str, missing: Iterable[type[Exception]]) -> None:
+    def _set_files(self, fs: Any, path: str, missing: Iterable[type[Exception]]) -> None:
         if not hasattr(fs, "_strip_protocol"):
             raise TypeError(
                 f"fs is a file system of fsspec, not {fs!r}; for a URL, use FSStore(url) or "
@@ -57,7 +57,7 @@ class _FileSystemStore(EngineStore):
             return native._engine
         path = public_url(self.path).strip("/")
         files = HidingMap(self.map) if has_secrets(self.fs, self.path) else self.map
-        return engine_of(files, place_of(self.fs), path)
+        return engine_of(files, identity_of(self.fs), path)
 
     @property
     def _is_local(self) -> bool:
@@ -85,17 +85,17 @@ class _FileSystemStore(EngineStore):
     def _entries(self, path: str | None) -> list[tuple[str, bool]]:
         """Names below ``path`` and whether they are directories, in one request."""
         inside = self.engine_path(normalize_storage_path(path))
-        place = "/".join(part for part in (self.path, inside) if part)
+        folder_path = "/".join(part for part in (self.path, inside) if part)
         with hiding(lambda: secrets_of(self.fs)):
             try:
-                listed = self.fs.ls(place, detail=True, refresh=True)
+                listed = self.fs.ls(folder_path, detail=True, refresh=True)
             except self._missing:
                 return []
         names = [
             (entry["name"].rstrip("/").rpartition("/")[2], entry["type"] == "directory")
             for entry in listed
             # Some file systems list a file as its own entry.
-            if entry["name"].strip("/") != place.strip("/")
+            if entry["name"].strip("/") != folder_path.strip("/")
         ]
         return [(name, is_directory) for name, is_directory in names if name]
 
@@ -113,9 +113,9 @@ class _FileSystemStore(EngineStore):
             return
         parts = path.split("/") if path else []
         above = ["/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)]
-        place = "/".join(part for part in (self.path, path) if part)
+        folder_path = "/".join(part for part in (self.path, path) if part)
         with hiding(lambda: secrets_of(self.fs)):
-            below = [folder for folder, _, _ in self.fs.walk(place)]
+            below = [folder for folder, _, _ in self.fs.walk(folder_path)]
         for folder in [*reversed(below), *(f"{self.path}/{name}" for name in above)]:
             if folder.strip("/") == self.path.strip("/"):
                 continue
@@ -197,8 +197,8 @@ class _FileSystemStore(EngineStore):
     def __repr__(self) -> str:
         protocol = self.fs.protocol
         scheme = protocol if isinstance(protocol, str) else protocol[0]
-        place = self.path if "://" in self.path else f"{scheme}://{self.path}"
-        return f"<zarrix.storage.{type(self).__name__} '{public_url(place)}'>"
+        url = self.path if "://" in self.path else f"{scheme}://{self.path}"
+        return f"<zarrix.storage.{type(self).__name__} '{public_url(url)}'>"
 
 
 class FSStore(_FileSystemStore):
@@ -271,7 +271,7 @@ class FSStore(_FileSystemStore):
         if fs is None:
             fs, path = _opened(path, storage_options)
         missing = _MISSING if missing_exceptions is None else missing_exceptions
-        self._set_place(fs, path, (*missing, *exceptions))
+        self._set_files(fs, path, (*missing, *exceptions))
         self.normalize_keys = normalize_keys
         self.mode = mode
         self._writeable = mode != "r"
@@ -349,7 +349,7 @@ class FsspecStore(_FileSystemStore):
         path: str = "/",
         allowed_exceptions: tuple[type[Exception], ...] = _MISSING,
     ) -> None:
-        self._set_place(fs, path, allowed_exceptions)
+        self._set_files(fs, path, allowed_exceptions)
         self.allowed_exceptions = tuple(allowed_exceptions)
         self._writeable = not read_only
 

@@ -20,7 +20,7 @@ from zarrix._stores.remote.options import WITHOUT_EFFECT
 from zarrix._stores.remote.store import of_filesystem
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
-__all__ = ["HidingMap", "has_secrets", "pickle_of", "place_of", "secrets_of"]
+__all__ = ["HidingMap", "has_secrets", "pickle_of", "identity_of", "secrets_of"]
 
 # Secrets of pickled file systems, so that pickling one again uses the same secrets.
 _known: weakref.WeakKeyDictionary[Any, Secrets] = weakref.WeakKeyDictionary()
@@ -110,21 +110,21 @@ def _arguments(fs: Any) -> dict[str, Any]:
     return {**dict(zip(names, fs.storage_args, strict=False)), **fs.storage_options}
 
 
-def place_of(fs: Any) -> str:
+def identity_of(fs: Any) -> str:
     """Equal for file systems with the same files, as far as public options show.
 
     fsspec creates an instance for each thread, and compares instances by identity.
     """
-    return f"files {hashlib.blake2b(_place(fs).encode(), digest_size=16).hexdigest()}"
+    return f"files {hashlib.blake2b(_identity_text(fs).encode(), digest_size=16).hexdigest()}"
 
 
-def _place(value: Any) -> str:
+def _identity_text(value: Any) -> str:
     if hasattr(value, "storage_options"):
         given, _ = split_secrets(_arguments(value))
         told = {name: one for name, one in given.items() if name not in WITHOUT_EFFECT}
-        return f"{type(value).__module__}.{type(value).__qualname__}({_place(told)})"
+        return f"{type(value).__module__}.{type(value).__qualname__}({_identity_text(told)})"
     if isinstance(value, Mapping):
-        return repr({name: _place(value[name]) for name in sorted(value, key=str)})
+        return repr({name: _identity_text(value[name]) for name in sorted(value, key=str)})
     # Objects can be compared only by identity.
     is_plain = value is None or isinstance(value, str | bytes | int | float | list | tuple)
     return repr(value) if is_plain else f"{id(value):#x}"
@@ -186,5 +186,5 @@ class HidingMap(MutableMapping[str, Any]):
             return len(self._inner)
 
 
-# A pickle names this module, whatever this file is called.
+# A pickle names this public module, so that this file can be renamed.
 _FileSystemPickle.__module__ = "zarrix.storage"

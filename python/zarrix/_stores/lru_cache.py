@@ -174,13 +174,13 @@ class LRUStoreCache(WrapperStore):
     def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
         changes = self._changes
         answers: list[bytes | Exception | None] = [self._recall(key) for key in keys]
-        missing = [place for place, answer in enumerate(answers) if answer is None]
+        missing = [position for position, answer in enumerate(answers) if answer is None]
         if missing:
-            found = super()._fetch([keys[place] for place in missing])
-            for place, answer in zip(missing, found, strict=True):
-                answers[place] = answer
+            found = super()._fetch([keys[position] for position in missing])
+            for position, answer in zip(missing, found, strict=True):
+                answers[position] = answer
                 if isinstance(answer, bytes):
-                    self._keep(keys[place], answer, changes)
+                    self._keep(keys[position], answer, changes)
         return answers
 
     def _updated(self, key: str) -> None:

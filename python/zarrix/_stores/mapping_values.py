@@ -1,7 +1,7 @@
 """A mapping of str to bytes-like, as the engine calls it.
 
-The engine gets and puts single values by item access; what is here are the calls about many keys.
-Absence is a `KeyError`; anything else that a mapping raises is raised to the caller.
+The engine reads and writes single values by item access. This class has the calls for many keys. A
+`KeyError` means that a value is missing; every other error of a mapping is raised.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class MappingValues(Values):
         return True
 
     def _list(self, prefix: str) -> list[str]:
-        # Not `list(mapping)`, which would ask some for the number of keys first.
+        # `list(mapping)` would also call `len`, which some mappings compute by listing.
         keys = [*iter(self._mapping)]
         return [key for key in keys if str.startswith(key, f"{prefix}/")] if prefix else keys
 
@@ -73,8 +73,8 @@ def engine_of(
 ) -> _engine.PythonStore:
     """The engine store of a mapping.
 
-    Two with the same mapping exclude each other's writers, and two with the same files: those of
-    one ``identity``, such as a file system, whatever the ``path`` of each is in it.
+    Two stores of one mapping exclude each other's writers. So do two stores of one ``identity``,
+    such as a file system, where ``path`` and key name the same file.
     """
     return _engine.PythonStore(
         MappingValues(mapping), None, identity or f"mapping {id(mapping):#x}", path

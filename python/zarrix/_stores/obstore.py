@@ -82,12 +82,12 @@ def _native(store: Any, read_only: bool) -> Store | None:
         return RemoteStore(store.url, read_only=read_only)
     scheme, bucket, names = _SERVICES[kind]
     config = dict(store.config)
-    place = f"{scheme}://{config.pop(bucket)}/{store.prefix or ''}"
+    url = f"{scheme}://{config.pop(bucket)}/{store.prefix or ''}"
     if store.credential_provider is not None or config.keys() - names.keys():
         return None
     options = {names[name]: _WORDS.get(value, value) for name, value in config.items()}
     try:
-        return RemoteStore(place, options, read_only=read_only)
+        return RemoteStore(url, options, read_only=read_only)
     except (NeedsFsspec, ValueError, PermissionError):
         # obstore serves it, or raises the error.
         return None
@@ -248,7 +248,7 @@ class ObjectStore(AwaitedStore):
             return NotImplemented
         return bool(self._inner == other._inner and self._native == other._native)
 
-    def _place(self) -> str:
+    def _label(self) -> str:
         if isinstance(self._native, RemoteStore):
             return repr(self._native.url)
         if isinstance(self._native, LocalStore):

@@ -45,8 +45,8 @@ class PythonStore(Values, EngineStore):
         return None
 
     def __repr__(self) -> str:
-        return f"<zarrix.storage.{type(self).__name__} {self._place()}>"
+        return f"<zarrix.storage.{type(self).__name__} {self._label()}>"
 
-    def _place(self) -> Any:
+    def _label(self) -> Any:
         """The store in messages."""
         return f"at {id(self):#x}"

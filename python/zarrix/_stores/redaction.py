@@ -33,7 +33,7 @@ _LEAST_SECRET = 4
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*://[^\s'\"<>]+")
 
 
-def public_url(place: str) -> str:
+def public_url(url: str) -> str:
     """A URL for a message: without user information and without its query.
 
     This applies to each URL of a chain (``a::b``). A path stays as it is.
@@ -45,13 +45,13 @@ def public_url(place: str) -> str:
     >>> public_url("abfs://container@account.dfs.core.windows.net/x")
     'abfs://container@account.dfs.core.windows.net/x'
     """
-    return "::".join(map(_public_link, place.split("::"))) if "://" in place else place
+    return "::".join(map(_public_link, url.split("::"))) if "://" in url else url
 
 
-def _public_link(place: str) -> str:
-    scheme, found, rest = place.partition("://")
+def _public_link(url: str) -> str:
+    scheme, found, rest = url.partition("://")
     if not found:
-        return place
+        return url
     path = re.split(r"[?#]", rest, maxsplit=1)
     host, slash, below = path[0].partition("/")
     before, at, _ = host.rpartition("@")

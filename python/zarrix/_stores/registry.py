@@ -50,6 +50,6 @@ def opener(row: str) -> Opener | None:
 
 
 @cache
-def _imported(place: str) -> Any:
-    module, _, name = place.partition(":")
+def _imported(target: str) -> Any:
+    module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)

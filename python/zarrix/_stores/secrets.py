@@ -75,7 +75,7 @@ def _unpickled_secrets(token: str, names: tuple[str, ...]) -> Secrets:
     return here
 
 
-# A pickle names this module, whatever this file is called.
+# A pickle names this public module, so that this file can be renamed.
 _unpickled_secrets.__module__ = "zarrix.storage"
 
 

@@ -96,8 +96,8 @@ class FileLock:
     Parameters
     ----------
     path : str
-        The file, made with its directories when the lock is first taken, and never removed:
-        whoever removed it could let two others lock two different files.
+        The file. It is created with its directories when the lock is first taken. It is never
+        removed, because then two processes could lock two different files.
     """
 
     def __init__(self, path: str) -> None:

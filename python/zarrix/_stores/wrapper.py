@@ -113,7 +113,7 @@ class WrapperStore(PythonStore):
             return NotImplemented
         return type(self) is type(other) and bool(self._store == other._store)
 
-    def _place(self) -> Any:
+    def _label(self) -> Any:
         return f"of {self._store!r}"
 
 

@@ -107,7 +107,7 @@ def _is_async(kind: type) -> bool:
 def _base(kind: type) -> type | None:
     names = ((one.__module__, one.__name__, one) for one in kind.__mro__)
     return next(
-        (one for where, name, one in names if (where, name) == ("zarr.abc.store", "Store")), None
+        (one for module, name, one in names if (module, name) == ("zarr.abc.store", "Store")), None
     )
 
 
@@ -326,7 +326,7 @@ class AsyncStore(AwaitedStore):
             return NotImplemented
         return bool(self._store == other._store)
 
-    def _place(self) -> str:
+    def _label(self) -> str:
         # Its repr is not ours, and might contain a password.
         return f"of {type(self._store).__name__} at {id(self._store):#x}"
 

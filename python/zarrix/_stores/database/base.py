@@ -120,7 +120,7 @@ class DatabaseStore(PythonStore):
             return NotImplemented
         return type(self) is type(other) and self.path == other.path
 
-    def _place(self) -> Any:
+    def _label(self) -> Any:
         return repr(self.path)
 
 

@@ -76,24 +76,24 @@ class LMDBStore(DatabaseStore):
     def _connect(self) -> Any:
         import lmdb
 
-        place = (os.getpid(), os.path.realpath(self.path))
+        opened_by = (os.getpid(), os.path.realpath(self.path))
         with _open_lock:
-            for inherited in [one for one in _open if one[0] != place[0]]:
+            for inherited in [one for one in _open if one[0] != opened_by[0]]:
                 # lmdb detects the new process, and does not touch the parent's environment.
                 _open.pop(inherited)[0].close()
-            shared = _open.get(place)
+            shared = _open.get(opened_by)
             if shared is None:
-                shared = _open[place] = [lmdb.open(self.path, **self.kwargs), 0]
+                shared = _open[opened_by] = [lmdb.open(self.path, **self.kwargs), 0]
             shared[1] += 1
             return shared[0]
 
     def _disconnect(self, handle: Any) -> None:
-        place = (os.getpid(), os.path.realpath(self.path))
+        opened_by = (os.getpid(), os.path.realpath(self.path))
         with _open_lock:
-            shared = _open[place]
+            shared = _open[opened_by]
             shared[1] -= 1
             if not shared[1]:
-                del _open[place]
+                del _open[opened_by]
                 handle.close()
 
     def flush(self) -> None:

@@ -66,10 +66,10 @@ class DatabaseServerStore(DatabaseStore):
         return merge_secrets(self._public, hidden)
 
     def _locks(self) -> str:
-        place = hashlib.blake2b(repr((self.path, self._public)).encode(), digest_size=12)
+        name = hashlib.blake2b(repr((self.path, self._public)).encode(), digest_size=12)
         # Not a folder that other users can write to, because they could then block this user.
         cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        return os.path.join(cache, "zarrix", f"{place.hexdigest()}.locks")
+        return os.path.join(cache, "zarrix", f"{name.hexdigest()}.locks")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DatabaseServerStore):

@@ -165,11 +165,11 @@ class ParquetReferences:
 
     def _partition(self, array: str, number: int) -> Any:
         """The table of a partition; None if it does not exist, which means missing chunks."""
-        place = (array, number)
+        partition = (array, number)
         with self._mutex:
-            if place in self._partitions:
-                self._partitions.move_to_end(place)
-                return self._partitions[place]
+            if partition in self._partitions:
+                self._partitions.move_to_end(partition)
+                return self._partitions[partition]
         # Threads that need several partitions of a slow folder read them concurrently.
         key = key_of(array, f"refs.{number}.parq")
         most = config.max_document_bytes
@@ -181,7 +181,7 @@ class ParquetReferences:
             )
         table = None if stored is None else self._table(key, stored)
         with self._mutex:
-            self._partitions[place] = table
+            self._partitions[partition] = table
             while len(self._partitions) > _KEPT_PARTITIONS:
                 self._partitions.popitem(last=False)
         return table

@@ -138,10 +138,10 @@ class ReferenceStore(PythonStore):
         return parsed(value, self._shown)
 
     def _read(self, key: str) -> bytes | None:
-        place = self._references.find(key)
-        if place is None or isinstance(place, bytes):
-            return place
-        return self._targets.read(key, place)
+        found = self._references.find(key)
+        if found is None or isinstance(found, bytes):
+            return found
+        return self._targets.read(key, found)
 
     def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
         if len(keys) < 2:
@@ -151,8 +151,8 @@ class ReferenceStore(PythonStore):
             return [*threads.map(self._answer, keys)]
 
     def _size(self, key: str) -> int | None:
-        place = self._references.find(key)
-        length = place[2] if isinstance(place, tuple) else None
+        found = self._references.find(key)
+        length = found[2] if isinstance(found, tuple) else None
         return super()._size(key) if length is None else length
 
     def _identity(self) -> str:
@@ -177,7 +177,7 @@ class ReferenceStore(PythonStore):
         mine, theirs = self._targets.allowed, other._targets.allowed
         return self._references == other._references and mine == theirs
 
-    def _place(self) -> str:
+    def _label(self) -> str:
         return self._shown
 
 

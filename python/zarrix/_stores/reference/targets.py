@@ -64,7 +64,7 @@ class Targets:
         self._shown, self._home = shown, public_url(home)
         self.allowed = None if allowed is None else tuple(map(_normal, allowed))
         self._options = _Options(options)
-        self._elsewhere = {_normal(place): _Options(given) for place, given in elsewhere.items()}
+        self._elsewhere = {_normal(target): _Options(given) for target, given in elsewhere.items()}
         self._open: dict[str, Store] = {}
         # By URL: the store of its folder, and its name there.
         self._known: dict[str, tuple[Store, str]] = {}
@@ -125,18 +125,18 @@ class Targets:
     def _found(self, url: str) -> tuple[Store, str]:
         """The store of the folder of ``url``, and the name there, if references may name it."""
         # Links are followed before the target is compared.
-        place = _normal(url, self.allowed is not None)
-        if self.allowed is not None and not _is_below(place, self.allowed):
+        target = _normal(url, self.allowed is not None)
+        if self.allowed is not None and not _is_below(target, self.allowed):
             shown = [public_url(one) for one in self.allowed]
             raise _Refused(
                 f"which is below none of allowed={shown}; add its folder there if you trust it"
             )
-        if self.allowed is None and not _is_ours(place):
+        if self.allowed is None and not _is_ours(target):
             raise _Refused(
                 f"and references name files and URLs of {', '.join(_SCHEMES)} only, without a "
                 "chain '::'; name its folder in allowed= if you trust it"
             )
-        scheme, found, rest = place.rpartition("://")
+        scheme, found, rest = target.rpartition("://")
         folder, slash, name = rest.rpartition("/")
         if not name or not slash or not url or url.endswith("/"):
             raise ValueError("it does not name a file")
@@ -180,39 +180,39 @@ class Targets:
                 return store
         return FsspecStore.from_url(folder, given, read_only=True)
 
-    def _options_for(self, place: str) -> _Options:
-        """The storage options that may be sent to the server of ``place``."""
-        named = [one for one in self._elsewhere if _is_below(place, (one,))]
+    def _options_for(self, target: str) -> _Options:
+        """The storage options that may be sent to the server of ``target``."""
+        named = [one for one in self._elsewhere if _is_below(target, (one,))]
         if named:
             return self._elsewhere[max(named, key=len)]
         # An entry without a host does not name a server.
         hosts = [one for one in self.allowed or () if _host(one)]
-        if _is_below(place, hosts) or self._is_at_home(place):
+        if _is_below(target, hosts) or self._is_at_home(target):
             return self._options
-        home, there = _service(self._home), _service(place)
+        home, there = _service(self._home), _service(target)
         return _Options(self._options.public if home in ("", there) else {})
 
-    def _is_at_home(self, place: str) -> bool:
-        """Whether the references came from the server of ``place``, or cannot choose it."""
-        home, there = _service(self._home), _service(place)
-        if home == there and _host(self._home) == _host(place):
+    def _is_at_home(self, target: str) -> bool:
+        """Whether the references came from the server of ``target``, or cannot choose it."""
+        home, there = _service(self._home), _service(target)
+        if home == there and _host(self._home) == _host(target):
             return True
         if home not in ("", there):
             return False
         # The server is that of the service, or an endpoint in the options; a bucket is not a
         # server.
-        account = urlsplit(place).netloc.rpartition("@")[2].partition(".")[0]
-        is_accounts = "@" not in place or account == self._options.public.get("account_name")
+        account = urlsplit(target).netloc.rpartition("@")[2].partition(".")[0]
+        is_accounts = "@" not in target or account == self._options.public.get("account_name")
         return there in ("s3", "gs") or (there == "az" and is_accounts)
 
     def _hint(self, url: str) -> str:
-        place = _normal(url)
-        if "://" not in place or not self._options.secrets:
+        target = _normal(url)
+        if "://" not in target or not self._options.secrets:
             return ""
-        if self._options_for(place).secrets:
+        if self._options_for(target).secrets:
             return ""
         return (
-            f"; the credentials of storage_options are not sent to {_host(place)!r}, where the "
+            f"; the credentials of storage_options are not sent to {_host(target)!r}, where the "
             "references are not: name it in allowed= or in remote_options="
         )
 
@@ -240,41 +240,41 @@ def _most(key: str) -> int:
     return config.max_document_bytes if is_document(key) else config.max_chunk_bytes
 
 
-def _normal(place: str, follow: bool = True) -> str:
+def _normal(target: str, follow: bool = True) -> str:
     """A URL with its scheme in lower case; a path, or the URL of a file, as an absolute path."""
-    scheme, found, rest = place.partition("://")
+    scheme, found, rest = target.partition("://")
     if not found or scheme.lower() in ("file", "local"):
-        path = rest if found else place
+        path = rest if found else target
         return os.path.realpath(path) if follow else os.path.abspath(path)
     return f"{scheme.lower()}://{rest}"
 
 
-def _is_ours(place: str) -> bool:
+def _is_ours(target: str) -> bool:
     """Whether the engine itself reads a result of `_normal`."""
-    scheme, found, rest = place.partition("://")
+    scheme, found, rest = target.partition("://")
     return not found or (scheme in _SCHEMES and "::" not in rest)
 
 
-def _is_below(place: str, allowed: Sequence[str]) -> bool:
-    is_url = "://" in place
-    if is_url and ".." in (unquote(name) for name in place.split("/")):
+def _is_below(target: str, allowed: Sequence[str]) -> bool:
+    is_url = "://" in target
+    if is_url and ".." in (unquote(name) for name in target.split("/")):
         return False
     for one in allowed:
         folder = f"{one.rstrip('/')}/"
-        if place == one:
+        if target == one:
             return True
         # The part after an allowed folder must not continue the chain.
-        if place.startswith(folder) and not (is_url and "::" in place[len(folder) :]):
+        if target.startswith(folder) and not (is_url and "::" in target[len(folder) :]):
             return True
     return False
 
 
-def _service(place: str) -> str:
-    return _remote.service_of(place.partition("://")[0]) if "://" in place else ""
+def _service(target: str) -> str:
+    return _remote.service_of(target.partition("://")[0]) if "://" in target else ""
 
 
-def _host(place: str) -> str:
+def _host(target: str) -> str:
     """The scheme, host and port of a URL; empty if it has no host."""
-    scheme, found, rest = place.partition("://")
+    scheme, found, rest = target.partition("://")
     host = rest.partition("/")[0].rpartition("@")[2].lower()
     return f"{scheme}://{host}" if found and host else ""

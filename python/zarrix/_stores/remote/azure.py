@@ -76,5 +76,5 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
             f"{public_url(url)!r} names no storage account; pass account_name= in storage_options "
             "or set AZURE_STORAGE_ACCOUNT_NAME"
         )
-    where = f"az://{container}/{prefix}" if prefix else f"az://{container}"
-    return Address("az", container, prefix, where, native, has_credentials=bool(secret or anon))
+    shown = f"az://{container}/{prefix}" if prefix else f"az://{container}"
+    return Address("az", container, prefix, shown, native, has_credentials=bool(secret or anon))

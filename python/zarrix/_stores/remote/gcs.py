@@ -41,14 +41,14 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     found["max_retries"] = options.take("retries", "max_retries")
     options.finish(_ONLY_FSSPEC)
     native = {name: text(value) for name, value in found.items() if value is not None}
-    where = f"gs://{bucket}/{prefix}" if prefix else f"gs://{bucket}"
+    shown = f"gs://{bucket}/{prefix}" if prefix else f"gs://{bucket}"
     known = {
         "google_service_account",
         "google_application_credentials",
         "google_bearer_token",
         "skip_signature",
     }
-    return Address("gs", bucket, prefix, where, native, has_credentials=bool(known & set(native)))
+    return Address("gs", bucket, prefix, shown, native, has_credentials=bool(known & set(native)))
 
 
 def _credentials(token: Any, environment: Mapping[str, str]) -> dict[str, Any]:

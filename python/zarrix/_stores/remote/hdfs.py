@@ -47,12 +47,12 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     native = {name: text(value) for name, value in found.items() if value is not None}
     prefix = unquote(parts.path).strip("/")
     as_user = f"{native['user']}@" if user else ""
-    where = f"hdfs://{as_user}{bucket}/{prefix}"
-    return Address("hdfs", bucket, prefix, where, native)
+    shown = f"hdfs://{as_user}{bucket}/{prefix}"
+    return Address("hdfs", bucket, prefix, shown, native)
 
 
 def _locks(bucket: str, environment: Mapping[str, str]) -> str:
     # As for databases, not a folder that other users can write to.
     cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    place = hashlib.blake2b(f"hdfs {bucket}".encode(), digest_size=12)
-    return os.path.join(cache, "zarrix", f"{place.hexdigest()}.locks")
+    name = hashlib.blake2b(f"hdfs {bucket}".encode(), digest_size=12)
+    return os.path.join(cache, "zarrix", f"{name.hexdigest()}.locks")

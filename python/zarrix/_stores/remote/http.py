@@ -48,5 +48,5 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     options.finish(_ONLY_FSSPEC)
     native = {name: text(value) for name, value in found.items() if value is not None}
     bucket, prefix = f"{parts.scheme}://{host}", unquote(parts.path).strip("/")
-    where = f"{bucket}/{prefix}" if prefix else bucket
-    return Address("http", bucket, prefix, where, native, has_credentials=bool(headers))
+    shown = f"{bucket}/{prefix}" if prefix else bucket
+    return Address("http", bucket, prefix, shown, native, has_credentials=bool(headers))

@@ -98,8 +98,8 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     config.finish(("retries", "proxies", "client_cert", "tcp_keepalive"), "config_kwargs ")
     options.finish(_ONLY_FSSPEC)
     native = {name: text(value) for name, value in found.items() if value is not None}
-    where = f"s3://{bucket}/{prefix}" if prefix else f"s3://{bucket}"
-    return Address("s3", bucket, prefix, where, native, has_credentials)
+    shown = f"s3://{bucket}/{prefix}" if prefix else f"s3://{bucket}"
+    return Address("s3", bucket, prefix, shown, native, has_credentials)
 
 
 def _credentials(key: Any, secret: Any, token: Any) -> dict[str, Any]:
@@ -126,12 +126,12 @@ def _profile(name: str | None, environment: Mapping[str, str]) -> dict[str, str]
     named = name or environment.get("AWS_PROFILE")
     name = named or environment.get("AWS_DEFAULT_PROFILE") or "default"
     found: dict[str, str] = {"named": name} if named else {}
-    places = (
+    sources = (
         ("AWS_CONFIG_FILE", "~/.aws/config", name if name == "default" else f"profile {name}"),
         ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials", name),
     )
     is_there = False
-    for variable, usual, section in places:
+    for variable, usual, section in sources:
         parser = configparser.RawConfigParser()
         parser.read(os.path.expanduser(environment.get(variable) or usual), encoding="utf-8")
         if parser.has_section(section):
