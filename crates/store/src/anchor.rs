@@ -29,12 +29,12 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
+use crate::beyond::{Beyond, Others};
 use crate::descriptors::Held;
 use crate::holders::holder_of;
-use crate::local::unless_absent;
-use crate::lock::{Beyond, Others};
 use crate::notice;
 use crate::process::PerProcess;
+use crate::sys::unless_absent;
 use crate::sys::{self, Hold, Status};
 use crate::wait::Wait;
 

@@ -11,8 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::key::check_key;
-use crate::local::unless_absent;
 use crate::partial::{self, Leftover};
+use crate::sys::unless_absent;
 use crate::sys::{self, Status};
 
 /// What a name in a directory stands for; links are not followed.

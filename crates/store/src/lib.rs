@@ -9,11 +9,13 @@
 //! are never mixed up.
 
 mod anchor;
+mod beyond;
 mod conformance;
 mod deletion;
 mod descriptors;
 mod directory;
 mod error;
+mod generation;
 mod holders;
 pub mod interrupt;
 mod key;
@@ -25,6 +27,7 @@ mod memory;
 pub mod notice;
 mod object;
 mod partial;
+mod paths;
 pub mod process;
 mod ranges;
 mod rename;
@@ -39,6 +42,7 @@ mod zip;
 
 pub use conformance::{Outcome, conformance, reading_conformance};
 pub use error::{Refusal, Result, StoreError};
+pub use generation::Generation;
 pub use key::{check_key, check_prefix};
 pub use local::LocalStore;
 pub use lock::KeyLock;
@@ -51,7 +55,7 @@ pub use object::{
 pub use ranges::{READ_ATTEMPTS, coalesce, coalesce_ranges};
 pub use rename::moved_keys;
 pub use store::{
-    Change, Changing, Durability, Edge, Fetched, Generation, Listing, Part, Reader, Request, Store,
+    Change, Changing, Durability, Edge, Fetched, Listing, Part, Reader, Request, Store,
     UNKNOWN_LENGTH, Update, below, cut_ranges, get_slice_into, update_locked,
 };
 pub use wait::warn_after;

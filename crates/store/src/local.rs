@@ -9,7 +9,7 @@
 //!
 //! Links: reads and listings follow them, a write replaces them, deletion removes the link.
 
-use std::ffi::{CStr, OsStr, OsString};
+use std::ffi::{CStr, OsString};
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -17,9 +17,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::beyond::Others;
 use crate::key::{check_key, check_prefix};
-use crate::lock::Others;
-use crate::sys::{self, Status};
+use crate::paths::{id_of, resolve, sync_directory_of};
+use crate::sys::{self, Status, unless_absent};
 use crate::{
     Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store, StoreError, anchor,
     deletion, leftovers, replace, tree,
@@ -173,58 +174,6 @@ fn cut_short(at: u64, size: u64) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, problem)
 }
 
-/// `None` for a name that is not there, or whose directory is a file.
-pub(crate) fn unless_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR)) => {
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// The name of a resolved path.
-pub(crate) fn id_of(path: &Path) -> String {
-    match path.to_str() {
-        Some(text) => format!("file://{}", if text == "/" { "" } else { text }),
-        // Distinct for distinct paths, which a lossy conversion is not.
-        None => format!("file-bytes:{:?}", path.as_os_str()),
-    }
-}
-
-/// `path` made absolute, without links as far as it exists.
-pub(crate) fn resolve(path: &Path) -> PathBuf {
-    let absolute = if path.as_os_str().is_empty() {
-        std::env::current_dir()
-    } else {
-        std::path::absolute(path)
-    };
-    let absolute = absolute.unwrap_or_else(|_| path.to_path_buf());
-    let mut missing: Vec<&OsStr> = Vec::new();
-    let mut existing = absolute.as_path();
-    loop {
-        if let Ok(mut found) = existing.canonicalize() {
-            for name in missing.iter().rev() {
-                if *name == ".." {
-                    found.pop();
-                } else {
-                    found.push(name)
-                }
-            }
-            return found;
-        }
-        let last = existing.components().next_back().map(std::path::Component::as_os_str);
-        match (existing.parent(), last) {
-            (Some(parent), Some(name)) => {
-                missing.push(name);
-                existing = parent;
-            }
-            _ => return absolute,
-        }
-    }
-}
-
 impl Store for LocalStore {
     fn id(&self) -> &str {
         &self.id
@@ -329,7 +278,7 @@ impl Store for LocalStore {
         });
         let gone = gone.map_err(|source| self.failed("delete", key)(source))?.is_some();
         if gone && durability == Durability::Fsync {
-            self.at(key, |path| unless_absent(replace::sync_directory_of(path)))
+            self.at(key, |path| unless_absent(sync_directory_of(path)))
                 .map_err(|source| self.failed("delete", key)(source))?;
         }
         Ok(gone)

@@ -22,6 +22,7 @@ use std::rc::{Rc, Weak};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::anchor::is_still;
+use crate::beyond::{Beyond, Others};
 use crate::descriptors;
 use crate::process::{self, PerProcess};
 use crate::wait::{POLL, Wait};
@@ -152,24 +153,6 @@ impl KeyLock {
         let _ = HELD.try_with(|all| all.borrow_mut().push(Rc::downgrade(&held)));
         Self { held }
     }
-}
-
-/// What a store has locked outside of this process.
-pub(crate) enum Beyond {
-    /// Nothing: it cannot, or not here.
-    Nothing,
-    /// Nothing: there is no anchor that a chunk could be locked in.
-    NoAnchor,
-    /// Bytes of the anchor at this path, and its version, unless that is too young to be told.
-    Locked(descriptors::Held, CString, Option<Generation>),
-}
-
-/// What other locks the thread holds that is about to wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Others {
-    None,
-    OfThisAnchor,
-    Elsewhere,
 }
 
 /// One acquired lock; shared by the guards of a thread that took it more than once.

@@ -8,13 +8,12 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use crate::descriptors;
-use crate::local::unless_absent;
 use crate::lock::Held;
+use crate::paths::{make_parents, sync_directory_of};
 use crate::sys::Hold;
+use crate::sys::unless_absent;
 use crate::wait::Wait;
 use crate::{Durability, anchor, partial, sys};
 
@@ -85,10 +84,6 @@ fn is_document(path: &CStr) -> bool {
     name.is_some_and(|name| partial::DOCUMENTS.contains(&name))
 }
 
-fn as_path(path: &CStr) -> &Path {
-    Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()))
-}
-
 /// Writes the file; as an anchor it is locked before anyone can know it, and stays so.
 fn write_partial(
     partial: &CStr,
@@ -138,39 +133,6 @@ fn open_partial(partial: &CStr) -> io::Result<File> {
 /// Whether a file could not be made because something has its name.
 fn is_taken(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::AlreadyExists
-}
-
-fn directory_of(path: &CStr) -> &Path {
-    let path = as_path(path);
-    path.parent().unwrap_or(path)
-}
-
-pub(crate) fn make_parents(path: &CStr, durability: Durability) -> io::Result<()> {
-    make_directory(directory_of(path), durability)
-}
-
-/// Makes `directory` and what it lies in; made by somebody else meanwhile is as good.
-fn make_directory(directory: &Path, durability: Durability) -> io::Result<()> {
-    let made = match std::fs::create_dir(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let Some(parent) = directory.parent() else { return Err(error) };
-            make_directory(parent, durability)?;
-            std::fs::create_dir(directory)
-        }
-        result => result,
-    };
-    match made {
-        Ok(()) if durability == Durability::Fsync => {
-            directory.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        result => result,
-    }
-}
-
-/// Makes durable which names the directory of `path` has.
-pub(crate) fn sync_directory_of(path: &CStr) -> io::Result<()> {
-    File::open(directory_of(path))?.sync_all()
 }
 
 /// Moves a file or directory to a place that must be free; an empty directory counts as free.

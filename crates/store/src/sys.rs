@@ -46,6 +46,17 @@ pub(crate) fn random(bytes: &mut [u8]) {
     }
 }
 
+/// `None` for a name that is not there, or whose directory is a file.
+pub(crate) fn unless_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR)) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Lets the number `descriptor` mean what `other` does; what it meant before is closed.
 pub fn replace(other: RawFd, descriptor: RawFd) -> io::Result<()> {
     // SAFETY: no memory is involved; whose descriptor it was, the caller knows.

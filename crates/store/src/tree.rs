@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::key::check_key;
-use crate::local::unless_absent;
+use crate::sys::unless_absent;
 use crate::{Listing, Result, StoreError};
 
 fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError {

@@ -203,7 +203,7 @@ def test_what_is_in_the_place_of_an_entry_is_neither_waited_for_nor_followed(fau
     # Of this process a thread would wait for ever, and the process with it.
     program = """
 import sys, zarrix as zarr
-from zarrix._stores import as_store
+from zarrix._stores.open import as_store
 print(as_store(sys.argv[1], eval(sys.argv[2]))["a"])
 """
     given = repr({**options, "cache": str(options["cache"])})

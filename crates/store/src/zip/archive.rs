@@ -16,7 +16,7 @@ use super::session::Session;
 use super::source::{FileSource, Source, ValueSource};
 use super::value::Found;
 use crate::process::{self, PerProcess};
-use crate::{Result, Store, StoreError};
+use crate::{Result, Store};
 
 static OPEN: PerProcess<Mutex<HashMap<String, Weak<Archive>>>> = PerProcess::new(Mutex::default);
 
@@ -63,8 +63,8 @@ impl Archive {
 
     /// The archive in the file `path`, as this process knows it.
     pub fn unread(path: &Path) -> Arc<Self> {
-        let path = crate::local::resolve(path);
-        let id = format!("zip:{}", crate::local::id_of(&path));
+        let path = crate::paths::resolve(path);
+        let id = format!("zip:{}", crate::paths::id_of(&path));
         let mut open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, archive| archive.strong_count() > 0);
         let found = open.get(&id).and_then(Weak::upgrade);
@@ -161,10 +161,4 @@ impl State {
         let fresh = Self { members, source, version, notes, session: None };
         std::mem::replace(self, fresh)
     }
-}
-
-/// The error of an archive that is not there.
-pub(super) fn absent(path: &Path) -> StoreError {
-    let source = std::io::Error::from_raw_os_error(libc::ENOENT);
-    super::source::io_error("open", path, source)
 }

@@ -33,7 +33,7 @@ pub use archive::Notes as ZipNotes;
 use format::Entry;
 use session::Commit;
 pub use session::Start as ZipStart;
-use source::Source;
+use source::{Source, absent};
 use value::{Found, read_for};
 use writing::Writing;
 use zarrix_codec::member::Method;
@@ -65,7 +65,7 @@ impl ZipStore {
         let archive = Archive::in_file(path)?;
         match archive.look(|state| state.source.is_some()) {
             true => Ok(Self::handle(archive, None)),
-            false => Err(archive::absent(path)),
+            false => Err(absent(path)),
         }
     }
 

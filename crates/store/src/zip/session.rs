@@ -17,18 +17,18 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::directory;
 use super::directory::{Directory, Members};
 use super::format::{self, Ending, Entry};
 use super::lengthen;
 use super::names;
-use super::source::{FileSource, Source, c_path, io_error};
-use super::{archive, directory};
+use super::source::{FileSource, Source, absent, c_path, io_error};
 use crate::anchor::{is_still, unless_refused};
 use crate::descriptors::Held;
 use crate::key::PARTIAL;
-use crate::local::unless_absent;
 use crate::sys::Hold;
-use crate::{Result, StoreError, check_key, process, replace, sys};
+use crate::sys::unless_absent;
+use crate::{Result, StoreError, check_key, paths, process, sys};
 
 /// The byte that a writer holds; far from those of anchors, which lie in other files anyway.
 const WRITER: std::ops::Range<i64> = 1 << 62..(1 << 62) + 1;
@@ -197,7 +197,7 @@ impl Session {
     }
 
     fn extending(path: &Path, file: Held) -> Result<(Arc<Self>, Directory)> {
-        let Some(source) = FileSource::open(path)? else { return Err(archive::absent(path)) };
+        let Some(source) = FileSource::open(path)? else { return Err(absent(path)) };
         let length = source.size()?;
         let mut found = Directory::default();
         let mut committed = Committed { boundary: length, ..Committed::default() };
@@ -233,7 +233,7 @@ impl Session {
         let partial = PathBuf::from(partial);
         let failed = |source| io_error("create", &partial, source);
         let name = c_path(&partial).map_err(failed)?;
-        replace::make_parents(&name, crate::Durability::Process).map_err(failed)?;
+        paths::make_parents(&name, crate::Durability::Process).map_err(failed)?;
         let held = hold(&partial, libc::O_CREAT | libc::O_NOFOLLOW, path)?;
         let (Some(file), Some(source)) = (held, FileSource::open(&partial)?) else {
             return Err(busy(path));
@@ -372,7 +372,7 @@ impl Session {
         space.place = Place::Archive;
         if sync {
             let synced = file.sync_all();
-            let name = c_path(&self.path).and_then(|path| replace::sync_directory_of(&path));
+            let name = c_path(&self.path).and_then(|path| paths::sync_directory_of(&path));
             synced.and(name).map_err(self.failed())?;
         }
         Ok(())

@@ -71,8 +71,7 @@ impl FileSource {
         let failed = |source| io_error("open", path, source);
         let name = c_path(path).map_err(failed)?;
         let flags = libc::O_RDONLY | libc::O_NONBLOCK;
-        let Some(file) = crate::local::unless_absent(sys::open(&name, flags)).map_err(failed)?
-        else {
+        let Some(file) = sys::unless_absent(sys::open(&name, flags)).map_err(failed)? else {
             return Ok(None);
         };
         let status = sys::status_of(&file).map_err(failed)?;
@@ -100,6 +99,12 @@ pub(super) fn c_path(path: &Path) -> io::Result<std::ffi::CString> {
 
 pub(super) fn io_error(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { operation, path: path.display().to_string(), source }
+}
+
+/// The error of an archive that is not there.
+pub(super) fn absent(path: &Path) -> StoreError {
+    let source = io::Error::from_raw_os_error(libc::ENOENT);
+    io_error("open", path, source)
 }
 
 impl Source for FileSource {

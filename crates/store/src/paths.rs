@@ -1,0 +1,87 @@
+//! Paths of files, and the directories that they lie in.
+
+use std::ffi::{CStr, OsStr};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::Durability;
+
+/// The name of a resolved path.
+pub(crate) fn id_of(path: &Path) -> String {
+    match path.to_str() {
+        Some(text) => format!("file://{}", if text == "/" { "" } else { text }),
+        // Distinct for distinct paths, which a lossy conversion is not.
+        None => format!("file-bytes:{:?}", path.as_os_str()),
+    }
+}
+
+/// `path` made absolute, without links as far as it exists.
+pub(crate) fn resolve(path: &Path) -> PathBuf {
+    let absolute = if path.as_os_str().is_empty() {
+        std::env::current_dir()
+    } else {
+        std::path::absolute(path)
+    };
+    let absolute = absolute.unwrap_or_else(|_| path.to_path_buf());
+    let mut missing: Vec<&OsStr> = Vec::new();
+    let mut existing = absolute.as_path();
+    loop {
+        if let Ok(mut found) = existing.canonicalize() {
+            for name in missing.iter().rev() {
+                if *name == ".." {
+                    found.pop();
+                } else {
+                    found.push(name)
+                }
+            }
+            return found;
+        }
+        let last = existing.components().next_back().map(std::path::Component::as_os_str);
+        match (existing.parent(), last) {
+            (Some(parent), Some(name)) => {
+                missing.push(name);
+                existing = parent;
+            }
+            _ => return absolute,
+        }
+    }
+}
+
+fn as_path(path: &CStr) -> &Path {
+    Path::new(OsStr::from_bytes(path.to_bytes()))
+}
+
+fn directory_of(path: &CStr) -> &Path {
+    let path = as_path(path);
+    path.parent().unwrap_or(path)
+}
+
+pub(crate) fn make_parents(path: &CStr, durability: Durability) -> io::Result<()> {
+    make_directory(directory_of(path), durability)
+}
+
+/// Makes `directory` and what it lies in; made by somebody else meanwhile is as good.
+fn make_directory(directory: &Path, durability: Durability) -> io::Result<()> {
+    let made = match std::fs::create_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let Some(parent) = directory.parent() else { return Err(error) };
+            make_directory(parent, durability)?;
+            std::fs::create_dir(directory)
+        }
+        result => result,
+    };
+    match made {
+        Ok(()) if durability == Durability::Fsync => {
+            directory.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        result => result,
+    }
+}
+
+/// Makes durable which names the directory of `path` has.
+pub(crate) fn sync_directory_of(path: &CStr) -> io::Result<()> {
+    File::open(directory_of(path))?.sync_all()
+}
