@@ -8,7 +8,7 @@
 //! One pass over the bytes without allocation, because every read makes it. Resolving the path and
 //! comparing it with the root was the alternative: dearer, and only for stores that are files.
 
-use crate::{Result, StoreError};
+use crate::error::{Result, StoreError};
 
 /// What the name of a value that is being written ends in.
 pub const PARTIAL: &str = ".partial";

@@ -8,65 +8,54 @@
 //! version, whoever is killed when. Absence is a value (`None`), failure is an error, and the two
 //! are never mixed up.
 
-mod anchor;
-mod beyond;
-mod conformance;
-mod deletion;
-mod descriptors;
-mod directory;
 mod error;
+mod files;
 mod generation;
-mod holders;
-pub mod interrupt;
 mod key;
-mod leftovers;
+mod listing;
 mod local;
 mod lock;
-mod lock_files;
 mod memory;
-pub mod notice;
 mod object;
-mod partial;
-mod paths;
 pub mod process;
 mod ranges;
-mod rename;
-mod replace;
-mod sorted;
 mod store;
-mod sys;
 pub mod testing;
-mod tree;
-mod wait;
 mod zip;
 
-pub use conformance::{Outcome, conformance, reading_conformance};
 pub use error::{Refusal, Result, StoreError};
 pub use generation::Generation;
 pub use key::{check_key, check_prefix};
-pub use local::LocalStore;
-pub use lock::KeyLock;
-pub use lock_files::LockFiles;
+pub use listing::moved::moved_keys;
+pub use local::store::LocalStore;
+pub use lock::files::LockFiles;
+pub use lock::table::KeyLock;
 pub use memory::MemoryStore;
-pub use object::{
-    CacheCounts, ObjectStore, Place, Service, concurrent_requests, set_concurrent_requests,
-    set_most_answer_bytes,
-};
+pub use object::budget::{concurrent_requests, set_concurrent_requests, set_most_answer_bytes};
+pub use object::cache::CacheCounts;
+pub use object::place::{Place, Service};
+pub use object::store::ObjectStore;
+pub use process::wait::warn_after;
+pub use process::{interrupt, notice};
 pub use ranges::{READ_ATTEMPTS, coalesce, coalesce_ranges};
-pub use rename::moved_keys;
 pub use store::{
     Change, Changing, Durability, Edge, Fetched, Listing, Part, Reader, Request, Store,
     UNKNOWN_LENGTH, Update, below, cut_ranges, get_slice_into, update_locked,
 };
-pub use wait::warn_after;
+pub use testing::{Outcome, conformance, reading_conformance};
 pub use zarrix_codec::member::Method as ZipMethod;
-pub use zip::{ZipNotes, ZipStart, ZipStore};
+pub use zip::archive::Notes as ZipNotes;
+pub use zip::session::Start as ZipStart;
+pub use zip::store::ZipStore;
 
 /// What a crate is built on that speaks the protocol of a further kind of server.
 pub mod protocol {
     pub use crate::key::PARTIAL;
-    pub use crate::object::{
-        FileSystem, LEAST_BYTES_PER_S, Limits, Most, Pace, Protocol, Terms, late, pause, permit,
-        unique_name,
-    };
+    pub use crate::object::backoff::pause;
+    pub use crate::object::budget::permit;
+    pub use crate::object::failure::late;
+    pub use crate::object::names::unique_name;
+    pub use crate::object::pace::Pace;
+    pub use crate::object::protocol::{FileSystem, Limits, Protocol, Terms};
+    pub use crate::object::transport::{LEAST_BYTES_PER_S, Most};
 }

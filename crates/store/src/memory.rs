@@ -2,7 +2,7 @@
 //!
 //! One sorted map, so that a prefix is a range, behind one lock that is held for a lookup or an
 //! exchange of a pointer and never while bytes are copied. A forked child keeps the values: every
-//! such step is a section that a fork waits for (`process::unforked`), so the child finds the map
+//! such step is a section that a fork waits for (`fork::unforked`), so the child finds the map
 //! whole and its lock free. A lock taken by the fork handlers themselves was the alternative; it
 //! would need a registry of all stores.
 
@@ -13,12 +13,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use zarrix_codec::memory::{Grow, copied};
 
+use crate::error::{Result, StoreError};
+use crate::generation::Generation;
 use crate::key::{check_key, check_prefix};
-use crate::store::{cut_ranges, read_slice};
-use crate::{
-    Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store, StoreError, process,
-    sorted,
-};
+use crate::listing::sorted;
+use crate::lock::table::KeyLock;
+use crate::process::fork;
+use crate::store::{Durability, Edge, Listing, Reader, Store, cut_ranges, read_slice};
 
 static STORES: AtomicU64 = AtomicU64::new(0);
 
@@ -57,13 +58,11 @@ impl MemoryStore {
     }
 
     fn look<R>(&self, section: impl FnOnce(&Values) -> R) -> R {
-        process::unforked(|| section(&self.values.read().unwrap_or_else(PoisonError::into_inner)))
+        fork::unforked(|| section(&self.values.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
     fn change<R>(&self, section: impl FnOnce(&mut Values) -> R) -> R {
-        process::unforked(|| {
-            section(&mut self.values.write().unwrap_or_else(PoisonError::into_inner))
-        })
+        fork::unforked(|| section(&mut self.values.write().unwrap_or_else(PoisonError::into_inner)))
     }
 
     fn value(&self, key: &str) -> Result<Option<Value>> {

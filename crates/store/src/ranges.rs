@@ -3,7 +3,7 @@
 
 use std::ops::{Range, Sub};
 
-use crate::StoreError;
+use crate::error::StoreError;
 
 /// How often a read begins again because the value was replaced while it was read.
 pub const READ_ATTEMPTS: usize = 100;

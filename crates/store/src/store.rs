@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use zarrix_codec::memory::Grow;
 
-use crate::{Generation, KeyLock, Result, StoreError};
+use crate::error::{Result, StoreError};
+use crate::generation::Generation;
+use crate::lock::table::KeyLock;
 
 /// What must have happened when a write returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

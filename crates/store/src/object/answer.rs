@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use bytes::Bytes;
 use object_store::ObjectMeta;
 
-use crate::Generation;
+use crate::generation::Generation;
 
 /// Bytes of one version of a value.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::process::PerProcess;
+use crate::process::fork::PerProcess;
 
 /// Requests of this process that are in flight at one time, unless the program says otherwise.
 const REQUESTS: usize = 256;

@@ -21,7 +21,7 @@ use zarrix_codec::memory::{Grow, Refused, with_room};
 
 use super::answer::Got;
 use super::cache_folder::Folder;
-use crate::Generation;
+use crate::generation::Generation;
 
 const MAGIC: &[u8; 8] = b"zarrixc2";
 /// An unfinished entry that is so old belongs to a process that was killed.

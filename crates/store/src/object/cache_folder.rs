@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::names::unique_name;
-use crate::directory::{Directory, Kind, c_name};
-use crate::sys;
+use crate::files::directory::{Directory, Kind, c_name};
+use crate::process::sys;
 
 /// Says that a folder is a cache of ours, to us and to who finds it.
 const MARK: &std::ffi::CStr = c"zarrix-cache.txt";

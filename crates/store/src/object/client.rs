@@ -18,9 +18,10 @@ use super::pace::Pace;
 use super::place::{Place, Service};
 use super::protocol::FileSystem;
 use super::transport::Most;
-use crate::{
-    Edge, Fetched, Generation, Listing, Part, READ_ATTEMPTS, Result, StoreError, coalesce_ranges,
-};
+use crate::error::{Result, StoreError};
+use crate::generation::Generation;
+use crate::ranges::{READ_ATTEMPTS, coalesce_ranges};
+use crate::store::{Edge, Fetched, Listing, Part};
 
 /// Connections and what is known of the server.
 pub(super) struct Client {

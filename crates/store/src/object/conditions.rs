@@ -22,8 +22,9 @@ use super::failure::{is_absent, is_passing, status_of};
 use super::names::unique_name;
 use super::place::Service;
 use super::transport::Most;
+use crate::error::Result;
 use crate::key::PARTIAL;
-use crate::{Result, notice};
+use crate::process::notice;
 
 /// Where the names of a value's last changes are kept; a name that every service allows.
 const CHANGES: &str = "zarrixchanges";
@@ -55,7 +56,7 @@ pub(super) enum Outcome {
     /// Somebody was faster.
     Beaten,
     /// Nobody knows; the error is what will be told if this is the last attempt.
-    Unclear(crate::StoreError),
+    Unclear(crate::error::StoreError),
 }
 
 impl Client {

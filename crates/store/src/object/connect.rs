@@ -16,7 +16,7 @@ use super::place::{CACHE_BYTES_OPTION, CACHE_OPTION, HEADER_OPTION, PATIENCE, Pl
 use super::protocol::{FileSystem, Limits, Terms};
 use super::redirect;
 use super::transport::Connector;
-use crate::Result;
+use crate::error::Result;
 
 const ALLOW_HTTP_OPTION: &str = "allow_http";
 /// What a cache may take of the disk, where the options do not say.

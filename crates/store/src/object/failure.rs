@@ -10,7 +10,7 @@ use object_store::client::{HttpError, HttpErrorKind};
 use zarrix_codec::memory::Refused;
 
 use super::place::Place;
-use crate::{Refusal, StoreError};
+use crate::error::{Refusal, StoreError};
 
 /// Longest piece of a server's words that is repeated.
 const LONGEST: usize = 300;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::protocol::Protocol;
-use crate::{Result, StoreError};
+use crate::error::{Result, StoreError};
 
 /// How long a request goes on being repeated, where the options do not say.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -16,9 +16,9 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::client::Client;
 use super::place::Place;
-use crate::interrupt;
-use crate::process::PerProcess;
-use crate::{Result, StoreError};
+use crate::error::{Result, StoreError};
+use crate::process::fork::PerProcess;
+use crate::process::interrupt;
 
 /// How often a waiting caller looks up.
 const POLL: Duration = Duration::from_millis(20);

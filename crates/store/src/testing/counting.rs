@@ -4,7 +4,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store};
+use crate::error::Result;
+use crate::generation::Generation;
+use crate::lock::table::KeyLock;
+use crate::store::{Durability, Edge, Listing, Reader, Store};
 
 /// One call that moved a value, or parts of one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{io, thread};
 
-use crate::{
-    Durability, Edge, Fetched, Generation, KeyLock, Listing, Request, Result, Store, StoreError,
-};
+use crate::error::{Result, StoreError};
+use crate::generation::Generation;
+use crate::lock::table::KeyLock;
+use crate::store::{Durability, Edge, Fetched, Listing, Request, Store};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,11 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{Durability, Generation, KeyLock, Listing, MemoryStore, Result, Store};
+use crate::error::Result;
+use crate::generation::Generation;
+use crate::lock::table::KeyLock;
+use crate::memory::MemoryStore;
+use crate::store::{Durability, Listing, Store};
 
 /// A store in memory that remembers what it was asked to make durable.
 #[derive(Debug, Default)]

@@ -15,8 +15,9 @@ use super::directory::{self, Directory, Members};
 use super::session::Session;
 use super::source::{FileSource, Source, ValueSource};
 use super::value::Found;
-use crate::process::{self, PerProcess};
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::process::fork::{self, PerProcess};
+use crate::store::Store;
 
 static OPEN: PerProcess<Mutex<HashMap<String, Weak<Archive>>>> = PerProcess::new(Mutex::default);
 
@@ -42,7 +43,7 @@ pub(super) struct State {
 }
 
 /// Device and inode, length, and what changes with every change.
-type Version = ((u64, u64), u64, crate::Generation);
+type Version = ((u64, u64), u64, crate::generation::Generation);
 
 /// What a user should know of an archive that opened well.
 #[derive(Clone, Debug, Default)]
@@ -63,8 +64,8 @@ impl Archive {
 
     /// The archive in the file `path`, as this process knows it.
     pub fn unread(path: &Path) -> Arc<Self> {
-        let path = crate::paths::resolve(path);
-        let id = format!("zip:{}", crate::paths::id_of(&path));
+        let path = crate::files::paths::resolve(path);
+        let id = format!("zip:{}", crate::files::paths::id_of(&path));
         let mut open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, archive| archive.strong_count() > 0);
         let found = open.get(&id).and_then(Weak::upgrade);
@@ -89,13 +90,11 @@ impl Archive {
     }
 
     pub fn look<R>(&self, section: impl FnOnce(&State) -> R) -> R {
-        process::unforked(|| section(&self.state.read().unwrap_or_else(PoisonError::into_inner)))
+        fork::unforked(|| section(&self.state.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
     pub fn change<R>(&self, section: impl FnOnce(&mut State) -> R) -> R {
-        process::unforked(|| {
-            section(&mut self.state.write().unwrap_or_else(PoisonError::into_inner))
-        })
+        fork::unforked(|| section(&mut self.state.write().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Reads the directory again if the file is no longer what it was.

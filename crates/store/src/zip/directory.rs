@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::format::{self, End, Entry, Record};
 use super::names;
 use super::source::Source;
-use crate::{Result, StoreError, check_key};
+use crate::error::{Result, StoreError};
+use crate::key::check_key;
 
 /// The end record with the longest comment, and what ZIP64 puts before it.
 pub(super) const TAIL_BYTES: u64 = (format::END_BYTES + format::END64_BYTES + 0xFFFF) as u64;

@@ -18,7 +18,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::source::c_path;
-use crate::sys;
+use crate::process::sys;
 
 /// A page, or a whole part of one; and what direct writes are aligned to.
 const PAGE: usize = 4096;

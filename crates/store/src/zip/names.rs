@@ -47,6 +47,6 @@ mod tests {
         assert_eq!(decode("ä/0".as_bytes(), UTF8), "ä/0");
         assert_eq!(decode(&[0x84, b'/', b'0'], 0), "ä/0");
         assert_eq!(decode(&[0xE1, 0xFE], 0), "ß■");
-        assert!(crate::check_key(&decode(&[0xFF, b'a'], UTF8)).is_err());
+        assert!(crate::key::check_key(&decode(&[0xFF, b'a'], UTF8)).is_err());
     }
 }

@@ -17,18 +17,18 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::directory;
-use super::directory::{Directory, Members};
+use super::directory::{self, Directory, Members};
 use super::format::{self, Ending, Entry};
 use super::lengthen;
 use super::names;
 use super::source::{FileSource, Source, absent, c_path, io_error};
-use crate::anchor::{is_still, unless_refused};
-use crate::descriptors::Held;
-use crate::key::PARTIAL;
-use crate::sys::Hold;
-use crate::sys::unless_absent;
-use crate::{Result, StoreError, check_key, paths, process, sys};
+use crate::error::{Result, StoreError};
+use crate::files::paths;
+use crate::key::{PARTIAL, check_key};
+use crate::lock::anchor::{is_still, unless_refused};
+use crate::lock::descriptors::Held;
+use crate::process::fork;
+use crate::process::sys::{self, Hold, unless_absent};
 
 /// The byte that a writer holds; far from those of anchors, which lie in other files anyway.
 const WRITER: std::ops::Range<i64> = 1 << 62..(1 << 62) + 1;
@@ -233,7 +233,7 @@ impl Session {
         let partial = PathBuf::from(partial);
         let failed = |source| io_error("create", &partial, source);
         let name = c_path(&partial).map_err(failed)?;
-        paths::make_parents(&name, crate::Durability::Process).map_err(failed)?;
+        paths::make_parents(&name, crate::store::Durability::Process).map_err(failed)?;
         let held = hold(&partial, libc::O_CREAT | libc::O_NOFOLLOW, path)?;
         let (Some(file), Some(source)) = (held, FileSource::open(&partial)?) else {
             return Err(busy(path));
@@ -255,7 +255,7 @@ impl Session {
 
     fn new(path: &Path, source: FileSource, file: Held, space: Space) -> Arc<Self> {
         Arc::new(Self {
-            generation: process::generation(),
+            generation: fork::generation(),
             path: path.to_owned(),
             source: Arc::new(source),
             file,
@@ -266,7 +266,7 @@ impl Session {
 
     /// Whether it is this process's own; a forked child leaves its parent's alone.
     pub fn is_own(&self) -> bool {
-        self.generation == process::generation()
+        self.generation == fork::generation()
     }
 
     fn space(&self) -> MutexGuard<'_, Space> {

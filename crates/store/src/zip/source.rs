@@ -10,9 +10,10 @@ use std::os::unix::fs::FileExt;
 
 use zarrix_codec::memory::Grow;
 
-use crate::store::Request;
-use crate::sys::{self, Status};
-use crate::{Edge, Fetched, Generation, Part, Result, Store, StoreError};
+use crate::error::{Result, StoreError};
+use crate::generation::Generation;
+use crate::process::sys::{self, Status};
+use crate::store::{Edge, Fetched, Part, Request, Store};
 
 /// Bytes that are read by their place; all methods may be called from any thread at once.
 pub(super) trait Source: Send + Sync + std::fmt::Debug {

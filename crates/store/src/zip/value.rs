@@ -11,7 +11,7 @@ use super::directory::Member;
 use super::format::{self, Entry};
 use super::names;
 use super::source::Source;
-use crate::{Result, StoreError};
+use crate::error::{Result, StoreError};
 
 /// What is read with a local header in case it holds more than the directory lets expect.
 const SLACK_BYTES: u64 = 256;

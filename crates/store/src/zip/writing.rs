@@ -13,8 +13,10 @@ use super::names;
 use super::session::{Commit, Session, Slot, Start};
 use super::source::{Source, io_error};
 use super::value::{Found, corrupt};
+use crate::error::{Result, StoreError};
 use crate::key::PARTIAL;
-use crate::{KeyLock, Result, StoreError, sorted};
+use crate::listing::sorted;
+use crate::lock::table::KeyLock;
 
 /// What is copied at once when an archive is packed.
 const COPY_BYTES: u64 = 4 << 20;

@@ -10,10 +10,10 @@ use std::ops::Range;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::holders::holder_of;
-use crate::process::{self, ForkHooks};
-use crate::sys::{self, Hold};
-use crate::wait::Wait;
+use crate::lock::holders::holder_of;
+use crate::process::fork::{self, ForkHooks};
+use crate::process::sys::{self, Hold};
+use crate::process::wait::Wait;
 
 /// Many more than there are threads that could each hold a lock.
 const SLOTS: usize = 4096;
@@ -39,8 +39,8 @@ pub(crate) struct Held {
 impl Held {
     /// Opens and registers in one step that no fork can split.
     pub(crate) fn open(open: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
-        process::on_fork(&HOOKS)?;
-        process::unforked(|| {
+        fork::on_fork(&HOOKS)?;
+        fork::unforked(|| {
             let file = open()?;
             let descriptor = file.as_raw_fd();
             let first = usize::try_from(descriptor).unwrap_or(0);
@@ -50,7 +50,7 @@ impl Held {
             };
             let slot = (first..first + SLOTS).map(|probe| probe % SLOTS).find(claims);
             let slot = slot.ok_or_else(|| io::Error::from_raw_os_error(libc::EMFILE))?;
-            let generation = process::generation();
+            let generation = fork::generation();
             Ok(Self { file: Some(file), slot, generation, bytes: None, whole: false })
         })
     }
@@ -101,13 +101,13 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         let Some(file) = self.file.take() else { return };
-        if self.generation != process::generation() {
+        if self.generation != fork::generation() {
             // A forked child, whose fork handler has closed this descriptor; the number may be
             // somebody else's by now.
             let _ = file.into_raw_fd();
             return;
         }
-        process::unforked(|| {
+        fork::unforked(|| {
             // Unlocked before it is closed: a child that has not run yet has it open, too.
             if let Some(bytes) = &self.bytes {
                 let _ = sys::lock_bytes(file.as_raw_fd(), bytes, Hold::Free);

@@ -9,13 +9,13 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Write};
 
-use crate::descriptors;
-use crate::lock::Held;
-use crate::paths::{make_parents, sync_directory_of};
-use crate::sys::Hold;
-use crate::sys::unless_absent;
-use crate::wait::Wait;
-use crate::{Durability, anchor, partial, sys};
+use crate::files::partial;
+use crate::files::paths::{make_parents, sync_directory_of};
+use crate::lock::table::Held;
+use crate::lock::{anchor, descriptors};
+use crate::process::sys::{self, Hold, unless_absent};
+use crate::process::wait::Wait;
+use crate::store::Durability;
 
 /// How often a directory that vanishes while it is written to is made again.
 const ATTEMPTS: usize = 16;

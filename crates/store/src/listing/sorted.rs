@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use crate::{Listing, Result, StoreError};
+use crate::error::{Result, StoreError};
+use crate::store::Listing;
 
 /// The entries whose keys continue `prefix`, with the part that comes after it and its slash.
 pub(crate) fn below<'a, V>(

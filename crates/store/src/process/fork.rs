@@ -14,8 +14,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use crate::sys;
-pub use crate::sys::replace as replace_descriptor;
+use crate::process::sys;
 
 /// Counts the forks between this process and its oldest ancestor that used the crate.
 static GENERATION: AtomicU64 = AtomicU64::new(0);

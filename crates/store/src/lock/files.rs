@@ -11,7 +11,10 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use crate::{KeyLock, Result, anchor, check_key};
+use crate::error::Result;
+use crate::key::check_key;
+use crate::lock::anchor;
+use crate::lock::table::KeyLock;
 
 /// The common file.
 const LOOSE: &str = "keys";
@@ -38,7 +41,7 @@ impl LockFiles {
         &self.id
     }
 
-    /// [`Store::lock`](crate::Store::lock) by these files.
+    /// [`Store::lock`](crate::store::Store::lock) by these files.
     pub fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
         check_key(anchor)?;
         check_key(key)?;

@@ -1,6 +1,8 @@
 //! What a rename moves, and what it refuses, for stores that move one value after the other.
 
-use crate::{Result, Store, StoreError, check_key};
+use crate::error::{Result, StoreError};
+use crate::key::check_key;
+use crate::store::Store;
 
 /// The keys at and below `source`, whole, as they are before they are moved to `target`.
 ///

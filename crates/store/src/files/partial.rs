@@ -11,7 +11,7 @@
 //! zarr-python 3 writes to `<key>.<number>.partial`: of a chunk or a document, that is a leftover, too.
 
 use crate::key::PARTIAL;
-use crate::sys;
+use crate::process::sys;
 
 /// The names of documents.
 pub(crate) const DOCUMENTS: [&[u8]; 5] =

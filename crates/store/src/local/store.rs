@@ -17,14 +17,16 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::beyond::Others;
+use crate::error::{Result, StoreError};
+use crate::files::paths::{id_of, resolve, sync_directory_of};
+use crate::generation::Generation;
 use crate::key::{check_key, check_prefix};
-use crate::paths::{id_of, resolve, sync_directory_of};
-use crate::sys::{self, Status, unless_absent};
-use crate::{
-    Durability, Edge, Generation, KeyLock, Listing, Reader, Result, Store, StoreError, anchor,
-    deletion, leftovers, replace, tree,
-};
+use crate::local::{deletion, leftovers, replace, tree};
+use crate::lock::anchor;
+use crate::lock::beyond::Others;
+use crate::lock::table::KeyLock;
+use crate::process::sys::{self, Status, unless_absent};
+use crate::store::{Durability, Edge, Listing, Reader, Store};
 
 /// A store in a directory, which is made by the first write.
 #[derive(Clone, Debug)]
@@ -261,7 +263,7 @@ impl Store for LocalStore {
 
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
         check_key(key)?;
-        let held = crate::lock::held(&self.id, key);
+        let held = crate::lock::table::held(&self.id, key);
         self.at(key, |path| replace::replace(path, value, durability, held.as_deref()))
             .map_err(|source| self.failed("write", key)(source))
     }

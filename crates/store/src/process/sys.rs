@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::Generation;
+use crate::generation::Generation;
 
 /// File systems take the time of a change from a clock that ticks every 4 to 10 ms: what is changed
 /// twice within a tick looks the same before and after.

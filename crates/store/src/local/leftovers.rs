@@ -7,9 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::directory::{Directory, Entry, Kind, c_name};
-use crate::partial::{self, Leftover};
-use crate::{Result, StoreError, below, deletion};
+use crate::error::{Result, StoreError};
+use crate::files::directory::{Directory, Entry, Kind, c_name};
+use crate::files::partial::{self, Leftover};
+use crate::local::deletion;
+use crate::store::below;
 
 fn failed(operation: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError {
     move |source| StoreError::Io { operation, path: path.display().to_string(), source }

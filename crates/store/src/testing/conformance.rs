@@ -10,9 +10,10 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::{
-    Change, Durability, Edge, Fetched, Generation, Part, Request, Store, StoreError,
-    UNKNOWN_LENGTH, Update,
+use crate::error::StoreError;
+use crate::generation::Generation;
+use crate::store::{
+    Change, Durability, Edge, Fetched, Part, Request, Store, UNKNOWN_LENGTH, Update,
 };
 
 type Answer<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -141,23 +142,23 @@ fn equal<T: PartialEq + Debug + ?Sized>(what: &str, found: &T, expected: &T) -> 
     Err(format!("{what}: found {}, expected {}", short(found), short(expected)).into())
 }
 
-fn put(store: &dyn Store, key: &str, value: &[u8]) -> crate::Result<()> {
+fn put(store: &dyn Store, key: &str, value: &[u8]) -> crate::error::Result<()> {
     store.put(key, value, Durability::Process)
 }
 
-fn delete(store: &dyn Store, key: &str) -> crate::Result<bool> {
+fn delete(store: &dyn Store, key: &str) -> crate::error::Result<bool> {
     store.delete(key, Durability::Process)
 }
 
-fn delete_prefix(store: &dyn Store, prefix: &str) -> crate::Result<u64> {
+fn delete_prefix(store: &dyn Store, prefix: &str) -> crate::error::Result<u64> {
     store.delete_prefix(prefix, Durability::Process)
 }
 
-fn rename_prefix(store: &dyn Store, source: &str, target: &str) -> crate::Result<()> {
+fn rename_prefix(store: &dyn Store, source: &str, target: &str) -> crate::error::Result<()> {
     store.rename_prefix(source, target, Durability::Process)
 }
 
-fn get(store: &dyn Store, key: &str) -> crate::Result<Option<Vec<u8>>> {
+fn get(store: &dyn Store, key: &str) -> crate::error::Result<Option<Vec<u8>>> {
     let mut value = b"stale".to_vec();
     Ok(store.get_into(key, &mut value)?.map(|_| value))
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::Durability;
+use crate::store::Durability;
 
 /// The name of a resolved path.
 pub(crate) fn id_of(path: &Path) -> String {

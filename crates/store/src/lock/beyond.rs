@@ -2,7 +2,8 @@
 
 use std::ffi::CString;
 
-use crate::{Generation, descriptors};
+use crate::generation::Generation;
+use crate::lock::descriptors;
 
 /// What a store has locked outside of this process.
 pub(crate) enum Beyond {

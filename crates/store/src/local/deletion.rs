@@ -14,9 +14,9 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::directory::{Directory, Entry, Kind, c_name, os_str};
-use crate::partial;
-use crate::{Result, StoreError};
+use crate::error::{Result, StoreError};
+use crate::files::directory::{Directory, Entry, Kind, c_name, os_str};
+use crate::files::partial;
 
 /// How often a directory is emptied that others still had open.
 const ATTEMPTS: usize = 16;

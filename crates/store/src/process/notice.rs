@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::process::PerProcess;
+use crate::process::fork::PerProcess;
 
 static KEPT: PerProcess<Mutex<Vec<(Kind, String)>>> = PerProcess::new(Mutex::default);
 static ANY: AtomicBool = AtomicBool::new(false);

@@ -11,7 +11,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::{interrupt, notice};
+use crate::process::{interrupt, notice};
 
 /// How often it is asked whether to go on waiting.
 pub(crate) const POLL: Duration = Duration::from_millis(20);

@@ -10,10 +10,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use crate::files::partial::{self, Leftover};
 use crate::key::check_key;
-use crate::partial::{self, Leftover};
-use crate::sys::unless_absent;
-use crate::sys::{self, Status};
+use crate::process::sys::{self, Status, unless_absent};
 
 /// What a name in a directory stands for; links are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

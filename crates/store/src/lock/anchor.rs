@@ -29,14 +29,13 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use crate::beyond::{Beyond, Others};
-use crate::descriptors::Held;
-use crate::holders::holder_of;
-use crate::notice;
-use crate::process::PerProcess;
-use crate::sys::unless_absent;
-use crate::sys::{self, Hold, Status};
-use crate::wait::Wait;
+use crate::lock::beyond::{Beyond, Others};
+use crate::lock::descriptors::Held;
+use crate::lock::holders::holder_of;
+use crate::process::fork::PerProcess;
+use crate::process::notice;
+use crate::process::sys::{self, Hold, Status, unless_absent};
+use crate::process::wait::Wait;
 
 /// Offset of the gate: past the end of any metadata document.
 const FIRST: i64 = 1 << 40;

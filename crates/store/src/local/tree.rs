@@ -5,9 +5,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::error::{Result, StoreError};
 use crate::key::check_key;
-use crate::sys::unless_absent;
-use crate::{Listing, Result, StoreError};
+use crate::process::sys::unless_absent;
+use crate::store::Listing;
 
 fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { operation, path: path.display().to_string(), source }

@@ -21,12 +21,13 @@ use std::io;
 use std::rc::{Rc, Weak};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::anchor::is_still;
-use crate::beyond::{Beyond, Others};
-use crate::descriptors;
-use crate::process::{self, PerProcess};
-use crate::wait::{POLL, Wait};
-use crate::{Generation, Result, StoreError};
+use crate::error::{Result, StoreError};
+use crate::generation::Generation;
+use crate::lock::anchor::is_still;
+use crate::lock::beyond::{Beyond, Others};
+use crate::lock::descriptors;
+use crate::process::fork::{self, PerProcess};
+use crate::process::wait::{POLL, Wait};
 
 static TABLE: PerProcess<Table> = PerProcess::new(Table::new);
 
@@ -45,7 +46,7 @@ impl KeyLock {
     /// Waits for the lock of `key` among the threads of this process.
     ///
     /// For stores that cannot exclude other processes, or that do so by conditional writes.
-    /// `store` is the store's [`id`](crate::Store::id).
+    /// `store` is the store's [`id`](crate::store::Store::id).
     pub fn in_process(store: &str, anchor: &str, key: &str) -> Result<Self> {
         Self::with(store, anchor, key, |_| Ok(Beyond::Nothing))
     }
@@ -97,7 +98,7 @@ impl KeyLock {
             return Ok(Self { held: Rc::clone(held) });
         }
         let mut held = Held {
-            generation: process::generation(),
+            generation: fork::generation(),
             anchor,
             key: place,
             whole,
@@ -205,7 +206,7 @@ impl Drop for Held {
         // First beyond, then here: a thread of this process that waits must find both free.
         drop(self.beyond.take());
         let _ = HELD.try_with(|all| all.borrow_mut().retain(|held| held.strong_count() > 0));
-        if self.in_process && self.generation == process::generation() {
+        if self.in_process && self.generation == fork::generation() {
             let table = TABLE.get();
             table.release(self.key.of(Role::Key));
             table.release(self.anchor.of(Role::Anchor));
@@ -225,7 +226,7 @@ pub(crate) fn held(store: &str, key: &str) -> Option<Rc<Held>> {
 
 /// Locks that a forked child's thread remembers from its parent do not count.
 fn held_by_this_thread() -> Vec<Rc<Held>> {
-    let generation = process::generation();
+    let generation = fork::generation();
     let alive = |held: &Weak<Held>| held.upgrade().filter(|held| held.generation == generation);
     HELD.try_with(|all| all.borrow().iter().filter_map(alive).collect()).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-use crate::sys;
+use crate::process::sys;
 
 /// A machine has many descriptors, and only a warning is made of the answer.
 const LONGEST: Duration = Duration::from_secs(1);

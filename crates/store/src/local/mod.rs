@@ -1,0 +1,7 @@
+//! The store of files in a directory.
+
+pub(crate) mod deletion;
+pub(crate) mod leftovers;
+pub(crate) mod replace;
+pub(crate) mod store;
+pub(crate) mod tree;

@@ -1,0 +1,412 @@
+//! A store behind HTTP.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::path::Path;
+use object_store::{ObjectStoreExt, PutPayload};
+
+use super::backoff::pause;
+use super::cache::CacheCounts;
+use super::client::{Client, Wanted};
+use super::conditions::Outcome;
+use super::names::{is_value, unique_name};
+use super::place::{Place, Service};
+use super::remote;
+use zarrix_codec::memory::copied;
+
+use crate::error::{Refusal, Result, StoreError};
+use crate::generation::Generation;
+use crate::key::{check_key, check_prefix};
+use crate::listing::moved::moved_keys;
+use crate::lock::files::LockFiles;
+use crate::lock::table::KeyLock;
+use crate::store::{Change, Changing, Durability, Edge, Fetched, Listing, Request, Store, Update};
+
+/// Values of one call that are copied or deleted at one time.
+const CHANGES: usize = 32;
+/// How often a change is made again for a writer that was faster, which is progress, too.
+const TURNS: u32 = 10_000;
+
+/// A path in a bucket.
+#[derive(Clone)]
+pub struct ObjectStore {
+    place: Arc<Place>,
+    prefix: String,
+    id: String,
+    /// What keeps the processes of one machine apart where the server cannot.
+    locks: Option<Arc<LockFiles>>,
+}
+
+impl std::fmt::Debug for ObjectStore {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "ObjectStore({})", self.id)
+    }
+}
+
+impl ObjectStore {
+    /// The store below `prefix`, names joined by `/`; empty for the whole bucket.
+    ///
+    /// # Errors
+    /// An option that the service does not have, or a value that makes no sense. Nothing is asked
+    /// of the server.
+    pub fn new(place: Place, prefix: &str) -> Result<Self> {
+        check_prefix(prefix)?;
+        let (id, place) = (place.id(prefix), remote::shared(place));
+        remote::client(&place)?;
+        let locks = place.locks().map(|folder| Arc::new(LockFiles::new(folder)));
+        Ok(Self { place, prefix: prefix.to_owned(), id, locks })
+    }
+
+    /// What a person calls the place.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.place.url(&self.prefix)
+    }
+
+    /// What the cache of the place has done for this process; none where there is no cache.
+    ///
+    /// # Errors
+    /// The runtime of a process that has just begun cannot be started.
+    pub fn cache_counts(&self) -> Result<Option<CacheCounts>> {
+        Ok(self.client()?.cache.as_ref().map(|cache| cache.counts()))
+    }
+
+    fn client(&self) -> Result<Arc<Client>> {
+        remote::client(&self.place)
+    }
+
+    /// The name of `key` in the bucket.
+    fn name(&self, key: &str) -> String {
+        match (self.prefix.is_empty(), key.is_empty()) {
+            (true, _) => key.to_owned(),
+            (false, true) => self.prefix.clone(),
+            (false, false) => format!("{}/{key}", self.prefix),
+        }
+    }
+
+    /// Runs `request` with the client and the name of `key`.
+    fn ask<T, F>(&self, key: &str, request: impl FnOnce(Arc<Client>, String) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        check_key(key)?;
+        remote::wait(request(self.client()?, self.name(key)))?
+    }
+
+    fn writable(&self, key: &str) -> Result<()> {
+        if self.place.service == Service::Http {
+            return Err(StoreError::ReadOnly { key: self.place.url(&self.name(key)) });
+        }
+        Ok(())
+    }
+
+    /// Name in the bucket and length of every value below `prefix`.
+    fn list(&self, prefix: &str) -> Result<Vec<(Path, u64)>> {
+        check_prefix(prefix)?;
+        let (client, name) = (self.client()?, self.name(prefix));
+        remote::wait(async move {
+            let path = client.path(&name)?;
+            let all = client.store.list((!name.is_empty()).then_some(&path));
+            let all: Vec<_> = all
+                .map_ok(|meta| (meta.location, meta.size))
+                .try_collect()
+                .await
+                .map_err(|error| client.failed("list", &name, &error))?;
+            Ok(all.into_iter().filter(|(path, _)| is_value(path)).collect())
+        })?
+    }
+
+    /// The key of a name in the bucket.
+    fn key<'a>(&self, path: &'a Path) -> &'a str {
+        let name = path.as_ref();
+        name.strip_prefix(&self.prefix).map_or(name, |rest| rest.trim_start_matches('/'))
+    }
+
+    fn delete_all(&self, names: Vec<Path>) -> Result<u64> {
+        let (client, count) = (self.client()?, names.len() as u64);
+        remote::wait(async move {
+            let names = stream::iter(names.into_iter().map(Ok)).boxed();
+            let mut deleted = client.store.delete_stream(names);
+            while let Some(name) = deleted.next().await {
+                match name {
+                    Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
+                    Err(error) => return Err(client.failed("delete below", "", &error)),
+                }
+            }
+            Ok(count)
+        })?
+    }
+}
+
+impl Store for ObjectStore {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn is_inline(&self) -> bool {
+        false
+    }
+
+    fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+        self.get_at_most_into(key, u64::MAX, dst)
+    }
+
+    fn get_at_most_into(
+        &self,
+        key: &str,
+        most: u64,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        dst.clear();
+        let got =
+            self.ask(key, move |client, name| async move { client.get(&name, most).await })?;
+        Ok(got.map(|got| {
+            *dst = Vec::from(got.bytes);
+            got.generation
+        }))
+    }
+
+    fn get_ranges_into(
+        &self,
+        key: &str,
+        ranges: &[Range<u64>],
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<Generation>> {
+        dst.clear();
+        let ranges = ranges.to_vec();
+        let got =
+            self.ask(key, |client, name| async move { client.get_ranges(&name, &ranges).await })?;
+        Ok(got.map(|(bytes, generation, _)| {
+            *dst = bytes;
+            generation
+        }))
+    }
+
+    fn get_edge_into(
+        &self,
+        key: &str,
+        edge: Edge,
+        dst: &mut Vec<u8>,
+    ) -> Result<Option<(Generation, u64)>> {
+        dst.clear();
+        let got =
+            self.ask(key, move |client, name| async move { client.get_edge(&name, edge).await })?;
+        Ok(got.map(|got| {
+            *dst = Vec::from(got.bytes);
+            (got.generation, got.total)
+        }))
+    }
+
+    fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
+        let client = match self.client() {
+            Ok(client) => client,
+            Err(error) => return sink(0, Err(error)),
+        };
+        let begin = |(position, request): (usize, &Request<'_>)| {
+            let (client, name) = (Arc::clone(&client), self.name(request.key));
+            let (allowed, part) = (check_key(request.key), Wanted::of(request.part));
+            async move {
+                let found = match allowed {
+                    Ok(()) => client.fetch(&name, part).await,
+                    Err(error) => Err(error),
+                };
+                (position, found)
+            }
+        };
+        let requests = requests.iter().enumerate().map(begin);
+        let answered = remote::wait_for_all(requests, client.width(), &mut |(position, found)| {
+            let is_over = matches!(found, Err(StoreError::Remote { .. }));
+            sink(position, found);
+            is_over
+        });
+        if let Err(error) = answered {
+            sink(0, Err(error));
+        }
+    }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
+
+    fn gap(&self) -> Option<u64> {
+        self.client().ok().map(|client| client.gap())
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        let found = self.ask(key, |client, name| async move { client.head(&name).await })?;
+        Ok(found.map(|(_, size)| size))
+    }
+
+    fn reads_value_once(&self) -> bool {
+        true
+    }
+
+    fn put(&self, key: &str, value: &[u8], _: Durability) -> Result<()> {
+        self.writable(key)?;
+        let payload = PutPayload::from(copied(value).map_err(StoreError::memory(key))?);
+        self.ask(key, |client, name| async move {
+            let put = client.store.put(&client.path(&name)?, payload).await;
+            put.map(|_| ()).map_err(|error| client.failed("write", &name, &error))
+        })
+    }
+
+    /// Threads of this process take turns; writers elsewhere are noticed by the version they leave.
+    fn update(
+        &self,
+        update: Update<'_>,
+        old: &mut Vec<u8>,
+        new: &mut Vec<u8>,
+        change: &mut Changing<'_>,
+    ) -> Result<()> {
+        let Update { anchor, key, most, durability } = update;
+        self.writable(key)?;
+        let _lock = self.lock(anchor, key)?;
+        let mut tried = Vec::new();
+        let (mut last, mut is_unclear) = (None, false);
+        let until = Instant::now() + self.place.timeout()?;
+        for turn in 0..TURNS {
+            let (value, version) =
+                self.ask(
+                    key,
+                    move |client, name| async move { client.get_version(&name, most).await },
+                )?;
+            // Where versions carry no names, the value tells: nobody else made all of it.
+            let is_made = is_unclear && value.as_deref() == Some(new.as_slice());
+            if is_made || version.has_any(&tried) {
+                return Ok(());
+            }
+            let is_there = value.is_some();
+            *old = value.map(Vec::from).unwrap_or_default();
+            match change(is_there.then_some(old.as_slice()), new) {
+                Change::Keep => return Ok(()),
+                Change::Delete if !is_there => return Ok(()),
+                Change::Delete => return self.delete(key, durability).map(|_| ()),
+                Change::Put => {}
+            }
+            let (value, own) = (Bytes::copy_from_slice(new), unique_name());
+            tried.push(own.clone());
+            let put = self.ask(key, |client, name| async move {
+                client.put_if(&name, value, &version, &own).await
+            })?;
+            is_unclear = matches!(put, Outcome::Unclear(_));
+            match put {
+                Outcome::Done => return Ok(()),
+                Outcome::Unclear(error) if Instant::now() > until => return Err(error),
+                Outcome::Unclear(error) => last = Some(error),
+                Outcome::Beaten => {}
+            }
+            remote::wait(async move { tokio::time::sleep(pause(turn)).await })?;
+        }
+        Err(last.unwrap_or_else(|| StoreError::Remote {
+            operation: "write",
+            path: self.place.url(&self.name(key)),
+            refusal: Refusal::Failed,
+            reason: format!("other writers were faster {TURNS} times"),
+        }))
+    }
+
+    fn updates_by_deleting(&self) -> bool {
+        false
+    }
+
+    fn delete(&self, key: &str, _: Durability) -> Result<bool> {
+        self.writable(key)?;
+        let top = self.prefix.clone();
+        self.ask(key, |client, name| async move {
+            if client.head(&name).await?.is_none() {
+                return Ok(false);
+            }
+            match client.store.delete(&client.path(&name)?).await {
+                Ok(()) => client.prune(&name, &top).await.map(|()| true),
+                Err(object_store::Error::NotFound { .. }) => Ok(false),
+                Err(error) => Err(client.failed("delete", &name, &error)),
+            }
+        })
+    }
+
+    fn delete_prefix(&self, prefix: &str, _: Durability) -> Result<u64> {
+        let doomed = self.list(prefix)?;
+        if let Some((first, _)) = doomed.first() {
+            self.writable(self.key(first))?;
+        }
+        let (client, name, top) = (self.client()?, self.name(prefix), self.prefix.clone());
+        if client.tree.is_some() {
+            remote::wait(async move { client.delete_tree(&name, &top).await })??;
+            return Ok(doomed.len() as u64);
+        }
+        self.delete_all(doomed.into_iter().map(|(path, _)| path).collect())
+    }
+
+    fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
+        let mut keys: Vec<String> =
+            self.list(prefix)?.iter().map(|(path, _)| self.key(path).to_owned()).collect();
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    fn list_dir(&self, prefix: &str) -> Result<Listing> {
+        check_prefix(prefix)?;
+        let (client, name) = (self.client()?, self.name(prefix));
+        remote::wait(async move { client.list_names(&name).await })?
+    }
+
+    fn list_dirs(&self, prefixes: &[String]) -> Result<Vec<Listing>> {
+        let client = self.client()?;
+        prefixes.iter().try_for_each(|prefix| check_prefix(prefix))?;
+        let mut listings: Vec<Result<Listing>> = Vec::new();
+        listings.resize_with(prefixes.len(), || Ok(Listing::default()));
+        let requests = prefixes.iter().enumerate().map(|(position, prefix)| {
+            let (client, name) = (Arc::clone(&client), self.name(prefix));
+            async move { (position, client.list_names(&name).await) }
+        });
+        remote::wait_for_all(requests, client.width(), &mut |(position, listing)| {
+            let is_over = listing.is_err();
+            listings[position] = listing;
+            is_over
+        })?;
+        listings.into_iter().collect()
+    }
+
+    fn size_prefix(&self, prefix: &str) -> Result<u64> {
+        Ok(self.list(prefix)?.iter().map(|(_, size)| size).sum())
+    }
+
+    fn rename_prefix(&self, source: &str, target: &str, _: Durability) -> Result<()> {
+        self.writable(target)?;
+        let moved = moved_keys(self, source, target, |key| self.place.url(&self.name(key)))?;
+        let (from, to) = (self.name(source), self.name(target));
+        let client = self.client()?;
+        if client.tree.is_some() {
+            let top = self.prefix.clone();
+            return remote::wait(async move { client.move_tree(&from, &to, &top).await })?;
+        }
+        let names: Vec<Path> = moved.iter().map(|key| Path::from(self.name(key))).collect();
+        let doomed = names.clone();
+        remote::wait(async move {
+            let copy = |name: Path| {
+                let (client, rest) = (Arc::clone(&client), &name.as_ref()[from.len()..]);
+                let copy = format!("{to}{rest}");
+                async move {
+                    let copied = client.store.copy(&name, &client.path(&copy)?).await;
+                    copied.map_err(|error| client.failed("write", &copy, &error))
+                }
+            };
+            stream::iter(names).map(copy).buffer_unordered(CHANGES).try_collect::<()>().await
+        })??;
+        self.delete_all(doomed).map(|_| ())
+    }
+
+    fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
+        check_key(anchor)?;
+        check_key(key)?;
+        match &self.locks {
+            Some(locks) => locks.lock(&self.name(anchor), &self.name(key)),
+            None => KeyLock::in_process(&self.id, anchor, key),
+        }
+    }
+}
