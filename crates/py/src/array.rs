@@ -1,7 +1,7 @@
 //! `ArrayIO`, as Python holds it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
@@ -10,7 +10,6 @@ use zarrix_engine::{
     Along, AxisSelection, Cost, Document, EngineError, Interrupt, Outside, Refused, Selection,
     Source, Target,
 };
-use zarrix_store::Durability;
 
 use crate::buffer::{Indices, Readable, Writable, bytes_of};
 use crate::callback;
@@ -18,7 +17,8 @@ use crate::error::from_array;
 use crate::layout::Layout;
 use crate::notices;
 use crate::objects::ObjectCodec;
-use crate::store::Store;
+use crate::signals::Signals;
+use crate::store::{Store, durability};
 
 /// A tuple of indices, `(start, step, count)` tuples and arrays of 64-bit indices.
 pub struct SelectionArg(Selection);
@@ -95,46 +95,6 @@ fn axis_of(entry: &Bound<'_, PyAny>) -> PyResult<AxisSelection> {
     }
     let indices: Indices = entry.extract()?;
     Ok(AxisSelection::List(indices.into_vec()))
-}
-
-/// Asks Python's signal handlers whether to go on, and keeps what they raised.
-#[derive(Default)]
-pub struct Signals(Mutex<Option<PyErr>>);
-
-impl Signals {
-    pub fn interrupt(&self) -> bool {
-        self.kept(callback::attached(|py| py.check_signals().and_then(|()| notices::warn(py))))
-    }
-
-    /// Tells `watcher` how many chunks are done; whether it raised.
-    fn tell(&self, watcher: &Py<PyAny>, done: usize) -> bool {
-        self.kept(callback::attached(|py| callback::call(watcher.bind(py), (done,)).map(drop)))
-    }
-
-    /// Gives `sink` some bytes; whether it raised, or a signal came.
-    fn give(&self, sink: &Py<PyAny>, bytes: &[u8]) -> bool {
-        self.kept(callback::attached(|py| {
-            callback::call(sink.bind(py), (bytes_of(py, bytes)?,))?;
-            py.check_signals()
-        }))
-    }
-
-    /// Whether this is an error, which is then kept.
-    fn kept<T>(&self, outcome: PyResult<T>) -> bool {
-        match outcome {
-            Ok(_) => false,
-            Err(error) => {
-                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                true
-            }
-        }
-    }
-
-    /// What a handler raised, or else the error of the array at `place`.
-    pub fn raise(self, py: Python<'_>, error: &EngineError, place: &str) -> PyErr {
-        let raised = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        raised.unwrap_or_else(|| from_array(py, error, place))
-    }
 }
 
 #[pyclass(frozen, module = "zarrix._engine")]
@@ -366,8 +326,4 @@ impl ArrayIO {
             self.inner.clear_outside(&shape, source, durability, go_on).map(drop)
         })
     }
-}
-
-pub fn durability(fsync: bool) -> Durability {
-    if fsync { Durability::Fsync } else { Durability::Process }
 }

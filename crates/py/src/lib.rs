@@ -16,6 +16,7 @@ mod objects;
 mod python_answers;
 mod python_store;
 mod remote;
+mod signals;
 mod slots;
 mod store;
 mod testing;

@@ -10,14 +10,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zarrix_codec::memory::Grow;
 use zarrix_engine::{EngineError, delete_node, get_many, move_node};
-use zarrix_store::{Change, Edge, StoreError, Update, ZipMethod, get_slice_into};
+use zarrix_store::{Change, Durability, Edge, StoreError, Update, ZipMethod, get_slice_into};
 
-use crate::array::{Signals, durability};
 use crate::buffer::{Bytes, bytes_of, no_memory};
 use crate::callback;
 use crate::error::{from_engine, from_store};
 use crate::notices;
 use crate::python_store::{self, Locks};
+use crate::signals::Signals;
 
 /// Runs a store call detached.
 pub fn detached<T: Send>(
@@ -27,6 +27,11 @@ pub fn detached<T: Send>(
     let done = py.detach(call).map_err(|error| from_store(py, &error))?;
     notices::warn(py)?;
     Ok(done)
+}
+
+/// What a write survives, by the word that Python passes.
+pub fn durability(fsync: bool) -> Durability {
+    if fsync { Durability::Fsync } else { Durability::Process }
 }
 
 #[pyclass(frozen, subclass, module = "zarrix._engine")]

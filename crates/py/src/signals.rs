@@ -1,0 +1,51 @@
+//! What ends a call from inside: signals, and errors of Python functions that it calls.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use zarrix_engine::EngineError;
+
+use crate::buffer::bytes_of;
+use crate::callback;
+use crate::error::from_array;
+use crate::notices;
+
+/// Asks Python's signal handlers whether to go on, and keeps what they raised.
+#[derive(Default)]
+pub struct Signals(Mutex<Option<PyErr>>);
+
+impl Signals {
+    pub fn interrupt(&self) -> bool {
+        self.kept(callback::attached(|py| py.check_signals().and_then(|()| notices::warn(py))))
+    }
+
+    /// Tells `watcher` how many chunks are done; whether it raised.
+    pub fn tell(&self, watcher: &Py<PyAny>, done: usize) -> bool {
+        self.kept(callback::attached(|py| callback::call(watcher.bind(py), (done,)).map(drop)))
+    }
+
+    /// Gives `sink` some bytes; whether it raised, or a signal came.
+    pub fn give(&self, sink: &Py<PyAny>, bytes: &[u8]) -> bool {
+        self.kept(callback::attached(|py| {
+            callback::call(sink.bind(py), (bytes_of(py, bytes)?,))?;
+            py.check_signals()
+        }))
+    }
+
+    /// Whether this is an error, which is then kept.
+    fn kept<T>(&self, outcome: PyResult<T>) -> bool {
+        match outcome {
+            Ok(_) => false,
+            Err(error) => {
+                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                true
+            }
+        }
+    }
+
+    /// What a handler raised, or else the error of the array at `place`.
+    pub fn raise(self, py: Python<'_>, error: &EngineError, place: &str) -> PyErr {
+        let raised = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        raised.unwrap_or_else(|| from_array(py, error, place))
+    }
+}
