@@ -13,7 +13,7 @@ use crate::io::Gated;
 const LONGER: u32 = 12;
 
 /// Makes `call` until it succeeds, fails for good, or the time is over.
-pub(crate) async fn repeat<T, F>(
+pub(crate) async fn with_retries<T, F>(
     limits: Limits,
     client: impl Fn() -> Client,
     reconnect: impl Fn(),

@@ -143,7 +143,7 @@ impl Hdfs {
         F: Future<Output = Outcome<T>> + Send,
     {
         let (client, reconnect) = (|| self.client(), || self.reconnect());
-        retry::repeat(self.settings.limits, client, reconnect, call)
+        retry::with_retries(self.settings.limits, client, reconnect, call)
             .await
             .map_err(|fault| fault.at(path))
     }

@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use crate::{callback, notices};
+use crate::callback;
+use crate::notices;
 
 thread_local! {
     /// What a signal handler raised while this thread was waiting.

@@ -41,7 +41,7 @@ impl LockFiles {
         &self.id
     }
 
-    /// [`Store::lock`](crate::store::Store::lock) by these files.
+    /// `Store::lock` by these files.
     pub fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
         check_key(anchor)?;
         check_key(key)?;

@@ -46,7 +46,7 @@ impl KeyLock {
     /// Waits for the lock of `key` among the threads of this process.
     ///
     /// For stores that cannot exclude other processes, or that do so by conditional writes.
-    /// `store` is the store's [`id`](crate::store::Store::id).
+    /// `store` is the store's `id`.
     pub fn in_process(store: &str, anchor: &str, key: &str) -> Result<Self> {
         Self::with(store, anchor, key, |_| Ok(Beyond::Nothing))
     }

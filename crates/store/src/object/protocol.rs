@@ -1,7 +1,7 @@
 //! Further kinds of servers, whose protocols other crates speak.
 //!
 //! Such a crate has an [`ObjectStore`] of its own, and names it in a [`Protocol`]. This crate knows
-//! none of them: who opens a store passes the protocol in its [`Service`](crate::object::place::Service).
+//! none of them: who opens a store passes the protocol in its `Service`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,23 @@
+//! The files of the border are its layers: a file uses those below it, and none above or beside.
+
+#[path = "../../rooms.rs"]
+mod rooms;
+
+/// From the top down; files of one line do not know each other.
+const LAYERS: [&[&str]; 10] = [
+    &["array", "remote", "testing"],
+    &["layout", "store"],
+    &["python_store"],
+    &["python_answers"],
+    &["foreign", "objects"],
+    &["signals", "slots"],
+    &["error"],
+    &["interrupt"],
+    &["notices"],
+    &["buffer", "callback", "codec", "npystring", "workers"],
+];
+
+#[test]
+fn a_file_uses_only_those_below_it() {
+    rooms::check(&LAYERS);
+}
