@@ -7,7 +7,7 @@ stored chunk equals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,32 @@ def to_3(array: ArrayMetadata) -> dict[str, bytes]:
     attributes = array.attributes
     names = attributes.get(_DIMENSIONS)
     named = isinstance(names, list) and len(names) == len(array.shape)
+    data_type, fill, codecs = _elements_of_3(array)
+    document: dict[str, Any] = {
+        "shape": list(array.shape),
+        "data_type": data_type,
+        "chunk_grid": {
+            "name": "regular",
+            "configuration": {"chunk_shape": [max(n, 1) for n in array.chunk_shape]},
+        },
+        "chunk_key_encoding": {
+            "name": "v2",
+            "configuration": {"separator": array.dimension_separator},
+        },
+        "fill_value": fill,
+        "codecs": codecs,
+        "attributes": attributes,
+    }
+    if named:
+        # v3 has a member for what xarray stores in an attribute in v2.
+        del attributes[_DIMENSIONS]
+        document["dimension_names"] = names
+    document.update(zarr_format=3, node_type="array", storage_transformers=[])
+    return {ZARR_JSON: json_dumps(document, indent=2, sort_keys=False)}
+
+
+def _elements_of_3(array: ArrayMetadata) -> tuple[Any, Any, list[dict[str, Any]]]:
+    """Data type, fill value and codec chain."""
     dtype, chain = array.dtype, []
     if array.order == "F" and len(array.shape) > 1:
         axes = list(reversed(range(len(array.shape))))
@@ -86,27 +112,7 @@ def to_3(array: ArrayMetadata) -> dict[str, bytes]:
     if objects is None:
         # In v2, a compressor of elements, such as pcodec, is both in one.
         serializer = middle[0] if middle else _bytes_codec(dtype)
-    document: dict[str, Any] = {
-        "shape": list(array.shape),
-        "data_type": data_type,
-        "chunk_grid": {
-            "name": "regular",
-            "configuration": {"chunk_shape": [max(n, 1) for n in array.chunk_shape]},
-        },
-        "chunk_key_encoding": {
-            "name": "v2",
-            "configuration": {"separator": array.dimension_separator},
-        },
-        "fill_value": fill,
-        "codecs": [*arrays, serializer, *binary],
-        "attributes": attributes,
-    }
-    if named:
-        # v3 has a member for what xarray stores in an attribute in v2.
-        del attributes[_DIMENSIONS]
-        document["dimension_names"] = names
-    document.update(zarr_format=3, node_type="array", storage_transformers=[])
-    return {ZARR_JSON: json_dumps(document, indent=2, sort_keys=False)}
+    return data_type, fill, [*arrays, serializer, *binary]
 
 
 def _sized_of_3(array: ArrayMetadata) -> tuple[Any, Any, dict[str, Any]]:
@@ -198,20 +204,7 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
     It ignores the chunk keys. For an array with shards it describes the inner chunks, which the
     caller has to extract from the shards.
     """
-    if any(not axis.even for axis in array.grid):
-        raise MetadataError(
-            "its chunks have several shapes, which v2 does not have; rewrite it with "
-            "from_array(zarr_format=2, chunks=...)"
-        )
-    if array.key_suffix:
-        raise MetadataError(
-            f"its chunk keys end with {array.key_suffix!r}, which v2 does not support"
-        )
-    known = {"shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs"}
-    known |= {"attributes", "zarr_format", "node_type", "storage_transformers", "dimension_names"}
-    unknown = sorted(set(array.extra) - known)
-    if unknown:
-        raise MetadataError(f"its document has the key {unknown[0]!r}, which v2 does not have")
+    _check_expressible(array)
     shard = array.shard_codec
     codecs = array.codecs if shard is None else (*_before_shard(array), *shard["codecs"])
     arrays, middle, binary = split_chain(dict(codec) for codec in codecs)
@@ -224,14 +217,7 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
     serializer = middle[0]["name"].removeprefix("numcodecs.")
     if serializer not in (objects or "bytes", "pcodec"):
         raise MetadataError(f"v2 has no {middle[0]['name']!r}")
-    axes = len(array.shape)
-    order = stored_order(codecs, axes, array.where)
-    orders = {tuple(range(axes)): "C", tuple(reversed(range(axes))): "F"}
-    if order not in orders:
-        raise MetadataError(f"v2 stores axes in C or F order, not in the order {order}")
-    chain = [codec for codec in arrays if codec["name"] != "transpose"]
-    if any(codec["name"] != "transpose" for codec in arrays[: len(arrays) - len(chain)]):
-        raise MetadataError("a transposition follows a filter, which v2 does not have")
+    order, chain = _order_of_2(array, codecs, arrays)
     big = middle[0].get("configuration", {}).get("endian") == "big"
     dtype = array.dtype.newbyteorder(">") if big else array.dtype
     fill = encode_fill_value(array.fill_value, array.dtype) if objects is None else None
@@ -252,11 +238,44 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
         "dtype": encode_dtype(dtype),
         "compressor": compressor,
         "fill_value": fill,
-        "order": orders[order],
+        "order": order,
         "filters": configs or None,
         "dimension_separator": array.dimension_separator,
     }
     return {ZARRAY: json_dumps(members), **zattrs(attributes)}
+
+
+def _check_expressible(array: ArrayMetadata) -> None:
+    """Raise an error if the document has a part that v2 does not have."""
+    if any(not axis.even for axis in array.grid):
+        raise MetadataError(
+            "its chunks have several shapes, which v2 does not have; rewrite it with "
+            "from_array(zarr_format=2, chunks=...)"
+        )
+    if array.key_suffix:
+        raise MetadataError(
+            f"its chunk keys end with {array.key_suffix!r}, which v2 does not support"
+        )
+    known = {"shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs"}
+    known |= {"attributes", "zarr_format", "node_type", "storage_transformers", "dimension_names"}
+    unknown = sorted(set(array.extra) - known)
+    if unknown:
+        raise MetadataError(f"its document has the key {unknown[0]!r}, which v2 does not have")
+
+
+def _order_of_2(
+    array: ArrayMetadata, codecs: Iterable[Mapping[str, Any]], arrays: list[dict[str, Any]]
+) -> tuple[str, list[dict[str, Any]]]:
+    """The order of the elements in a chunk, and the codecs on arrays without transpositions."""
+    axes = len(array.shape)
+    order = stored_order(codecs, axes, array.where)
+    orders = {tuple(range(axes)): "C", tuple(reversed(range(axes))): "F"}
+    if order not in orders:
+        raise MetadataError(f"v2 stores axes in C or F order, not in the order {order}")
+    chain = [codec for codec in arrays if codec["name"] != "transpose"]
+    if any(codec["name"] != "transpose" for codec in arrays[: len(arrays) - len(chain)]):
+        raise MetadataError("a transposition follows a filter, which v2 does not have")
+    return orders[order], chain
 
 
 def _before_shard(array: ArrayMetadata) -> Iterator[Mapping[str, Any]]:

@@ -138,15 +138,6 @@ def new_array(
     lengths = normalize_shape(shape) + full.shape
     data_type = data_type_of(element)
     chunk_shape, shard, location = _partition(chunks, shards, lengths, element.itemsize)
-    grid: dict[str, Any] = {
-        "name": "regular",
-        "configuration": {"chunk_shape": list(shard or chunk_shape)},
-    }
-    if isinstance(shard or chunk_shape, list):
-        grid = {
-            "name": "rectilinear",
-            "configuration": {"kind": "inline", "chunk_shapes": shard or chunk_shape},
-        }
     if codecs is not None:
         if shard is not None:
             raise ValueError(
@@ -170,7 +161,7 @@ def new_array(
     document: dict[str, Any] = {
         "shape": list(lengths),
         "data_type": data_type,
-        "chunk_grid": grid,
+        "chunk_grid": _grid_of(shard or chunk_shape),
         "chunk_key_encoding": key_encoding_document(chunk_key_encoding),
         "fill_value": encode_fill(_new_fill(fill_value, element), element),
         "codecs": chain,
@@ -184,6 +175,14 @@ def new_array(
     check_domains(metadata.codecs, metadata.dtype)
     metadata.layout(new=True)
     return metadata
+
+
+def _grid_of(chunk_shape: Any) -> dict[str, Any]:
+    """The chunk grid; a rectilinear one if the chunks are listed."""
+    if isinstance(chunk_shape, list):
+        configuration = {"kind": "inline", "chunk_shapes": chunk_shape}
+        return {"name": "rectilinear", "configuration": configuration}
+    return {"name": "regular", "configuration": {"chunk_shape": list(chunk_shape)}}
 
 
 def _new_fill(value: Any, dtype: np.dtype[Any]) -> Any:
