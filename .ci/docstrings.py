@@ -197,7 +197,7 @@ def docstring(found: Any, owner: Any, name: str) -> str:
 
 
 def parameters(found: Any) -> dict[str, inspect.Parameter]:
-    """The parameters of a signature, but for the object itself and what only the package passes."""
+    """The parameters of a signature, without the object itself and what only the package passes."""
     try:
         signature = inspect.signature(found)
     except (TypeError, ValueError):

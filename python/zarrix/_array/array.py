@@ -313,8 +313,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
             self[selection] = value
 
     def resize(self, *args: Any, new_shape: Any = None, axis: int | None = None) -> None:
-        """Change the length of axes. Elements inside keep their values; new elements read as the
-        fill value.
+        """Change the length of axes; elements that remain keep their values, new ones are fill.
 
         Other processes may resize and append at the same time. Elements that are cut off are
         deleted: if the array grows again, they read as the fill value.
@@ -393,8 +392,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
             return _resize.append(self, data, axis)
 
     def writer(self, axis: int = 0, *, buffer_bytes: int | None = None) -> Writer:
-        """Append a stream of frames, which are collected to complete chunks and stored in the
-        background.
+        """Append a stream of frames, collected to complete chunks and stored in the background.
 
         Readers see a block of frames when it is stored; a crash leaves complete blocks. While a
         writer is open, no other call can change the length of its axis.

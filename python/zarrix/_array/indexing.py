@@ -38,9 +38,7 @@ class Selecting(Transfer):
 
     @property
     def oindex(self) -> OIndex:
-        """Orthogonal selections: ``z.oindex[[4, 1], :, mask]`` selects along each axis
-        independently.
-        """
+        """Orthogonal selections, one axis at a time: ``z.oindex[[4, 1], :, mask]``."""
         return OIndex(self)
 
     @property
