@@ -82,8 +82,7 @@ class ArrayProperties(ArrayState):
 
     @classmethod
     def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Self:
-        """An array with the metadata of a document, regardless of the stored metadata; nothing is
-        stored.
+        """An array with the metadata of a document; nothing is read for it, and nothing is stored.
 
         Parameters
         ----------

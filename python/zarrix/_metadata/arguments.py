@@ -124,6 +124,9 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
 def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any], Any]:
     """Return ``dtype`` as a NumPy dtype that v2 arrays can have, and the object codec for it.
 
+    ``str``, ``bytes`` and ``"array:f4"`` are objects with the codec of that name, unless another
+    codec is passed.
+
     Parameters
     ----------
     dtype : dtype-like

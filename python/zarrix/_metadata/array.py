@@ -95,6 +95,8 @@ class ArrayMetadata:
     def at(self, where: str) -> ArrayMetadata:
         """The same array for another document with the same content, with the layout already bound.
 
+        Python codecs are created again, because they may have been registered again.
+
         Parameters
         ----------
         where : str
