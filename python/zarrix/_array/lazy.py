@@ -345,12 +345,12 @@ def _with_new_axes(
     given = sum(item is not None and item is not Ellipsis for item in items)
     new: list[int | None] = []
     left = iter(order)
-    kept = iter(indexer.axes)
+    left_axes = iter(indexer.axes)
     for item in items if any(item is Ellipsis for item in items) else (*items, Ellipsis):
         if item is None:
             new.append(None)
             continue
         count = len(indexer.axes) - given if item is Ellipsis else 1
-        shown = sum(not isinstance(axis, int) for axis in itertools.islice(kept, count))
+        shown = sum(not isinstance(axis, int) for axis in itertools.islice(left_axes, count))
         new.extend(itertools.islice(left, shown))
     return tuple(new)

@@ -166,11 +166,11 @@ def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> No
 
 def _clear_outside(array: StoredArray, metadata: ArrayMetadata, new: tuple[int, ...]) -> None:
     """Delete the chunks outside ``new`` and clear the outside part of chunks at its boundary."""
-    kept = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
-    if kept == metadata.shape:
+    remaining = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
+    if remaining == metadata.shape:
         return
     # Chunks that become empty are removed, and missing chunks stay missing, regardless of the
     # array's setting, because clearing must not store chunks of fill values.
     io = array._engine_array(metadata, array._document, write_empty_chunks=False)
     fill: Any = fill_element(metadata.dtype, metadata.fill_value)
-    io.clear_outside(kept, fill, array._fsync)
+    io.clear_outside(remaining, fill, array._fsync)

@@ -97,14 +97,14 @@ def resolve(key: Any, shape: tuple[int, ...]) -> Indexer:
     if len(arrays) > 1:
         # NumPy's rule: integers are coordinates, too. If all coordinates are adjacent, the axes of
         # the points replace them; otherwise the axes of the points come first.
-        own = [i for i, entry in enumerate(entries) if isinstance(entry, int | np.ndarray)]
-        places = [i for i, item in enumerate(items) if not _is_range(item)]
-        together = places[-1] - places[0] == len(places) - 1
-        return _with_points(entries, shape, own, own[0] if together else 0)
+        pointwise = [i for i, entry in enumerate(entries) if isinstance(entry, int | np.ndarray)]
+        positions = [i for i, item in enumerate(items) if not _is_range(item)]
+        adjacent = positions[-1] - positions[0] == len(positions) - 1
+        return _with_points(entries, shape, pointwise, pointwise[0] if adjacent else 0)
     if arrays[0].ndim == 1 and len(shape) > 1:
         return _without_points(entries, shape)
-    own = [i for i, entry in enumerate(entries) if isinstance(entry, np.ndarray)]
-    return _with_points(entries, shape, own, own[0])
+    pointwise = [i for i, entry in enumerate(entries) if isinstance(entry, np.ndarray)]
+    return _with_points(entries, shape, pointwise, pointwise[0])
 
 
 def resolve_orthogonal(key: Any, shape: tuple[int, ...]) -> Indexer:
@@ -169,8 +169,8 @@ def _resolve_points(items: tuple[Any, ...], shape: tuple[int, ...], strict: bool
         coords = tuple(np.array([index], np.int64) for index in indexer.axes)
         return Indexer((None,) * len(coords), (1,), (), coords, (0, 1))
     entries = _entries(items, shape)
-    own = [i for i, entry in enumerate(entries) if isinstance(entry, int | np.ndarray)]
-    return _with_points(entries, shape, own, 0)
+    pointwise = [i for i, entry in enumerate(entries) if isinstance(entry, int | np.ndarray)]
+    return _with_points(entries, shape, pointwise, 0)
 
 
 def resolve_mask(mask: Any, shape: tuple[int, ...]) -> Indexer:
@@ -275,12 +275,12 @@ def _without_points(entries: Sequence[Entry], shape: tuple[int, ...]) -> Indexer
 
 
 def _with_points(
-    entries: Sequence[Entry], shape: tuple[int, ...], own: list[int], place: int
+    entries: Sequence[Entry], shape: tuple[int, ...], pointwise: list[int], at: int
 ) -> Indexer:
-    """The entries numbered ``own`` are coordinates; the axes of the points go to position
-    ``place``.
+    """The entries numbered ``pointwise`` are coordinates; the axes of the points go to position
+    ``at``.
     """
-    given = [np.asarray(entries[i], np.int64) for i in own]
+    given = [np.asarray(entries[i], np.int64) for i in pointwise]
     points = given[0].shape
     if any(array.shape != points for array in given):
         try:
@@ -296,10 +296,10 @@ def _with_points(
     new_axes: list[int] = []
     first = 0
     for i, entry in enumerate(entries):
-        if i == place:
+        if i == at:
             first = len(out)
             out += points
-        if i in own:
+        if i in pointwise:
             axes.append(None)
         elif entry is None:
             new_axes.append(len(out) + len(new_axes))
