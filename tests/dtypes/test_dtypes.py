@@ -89,14 +89,14 @@ def test_every_fill_value_survives_its_document(data):
     decoded = decode_fill_value(through_json(encode_fill_value(fill, dtype)), dtype)
     expected, found = np.array(value, dtype), np.array(decoded, dtype)
     if dtype.kind in "fc":
-        # NaNs are one value in the document, whatever their payload.
+        # NaNs with any payload are one value in the document.
         assert np.array_equal(expected, found, equal_nan=True)
     else:
         assert expected.tobytes() == found.tobytes()
 
 
 class Time(np.ndarray):
-    """An element that says, whatever NumPy this is, what NumPy 2.5 says to such a comparison."""
+    """An element that warns about such a comparison as NumPy 2.5 does, with any NumPy."""
 
     def __eq__(self, other: object) -> bool:
         raise DeprecationWarning("the 'generic' unit for NumPy timedelta is deprecated")
@@ -215,7 +215,7 @@ def test_dtypes_without_a_size_are_objects_with_the_codec_of_their_name(dtype, c
 
 
 def test_the_bytes_between_the_fields_of_a_fill_value_are_zero():
-    # NumPy copies a structure field by field, and leaves whatever was in between.
+    # NumPy copies a structure field by field, and leaves the bytes in between as they were.
     dtype = np.dtype([("a", "u1"), ("b", "f8")], align=True)
     value = np.frombuffer(b"\xff" * 16, dtype)[0]
     for _ in range(100):

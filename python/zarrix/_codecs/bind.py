@@ -383,10 +383,11 @@ class _Walk:
 
 
 class _Filters(_Walk):
-    """The same for the filters and the compressor of v2, whose bytes have the order of the dtype.
+    """The same for the filters and the compressor of v2, which keep the byte order of the dtype.
 
-    Codecs after the first one see elements without the shape of the chunk, and in the order "F" a
-    chunk is handed to Python as it lies in memory: stored bytes depend on both.
+    Two things differ from v3, and stored bytes depend on both. Only the first codec sees the shape
+    of the chunk. With order "F", Python codecs get an array in Fortran order, which is not
+    transposed.
     """
 
     def one(self, codec: Config) -> None:

@@ -49,7 +49,7 @@ for _enum in (BloscCname, BloscShuffle):
 
 CNAMES = tuple(sorted(one.value for one in BloscCname))
 SHUFFLES = tuple(one.value for one in BloscShuffle)
-"""By their numbers in v2."""
+"""The index of a shuffle is its number in v2."""
 
 LIMITS: dict[str, tuple[int, int] | None] = {
     "cname": None,
@@ -61,7 +61,7 @@ LIMITS: dict[str, tuple[int, int] | None] = {
 
 
 def shuffle_number(config: Config, dtype: DType) -> int:
-    """The shuffle of v2; one that follows the data type is that of ``dtype``."""
+    """The number of the shuffle; -1 is replaced by the shuffle for ``dtype``."""
     shuffle = integer(config, "shuffle", 1)
     return shuffle if shuffle != -1 else (2 if dtype.itemsize == 1 else 1)
 
@@ -85,7 +85,7 @@ def bind_numcodecs(config: Config, dtype: DType, size: int | None) -> Bound:
 
 
 def complete(given: Config, dtype: DType) -> dict[str, Any]:
-    """A configuration of v3 with what it leaves out; variable-length elements are bytes to it."""
+    """A v3 configuration with its defaults; variable-length elements count as bytes."""
     item_bytes = 1 if is_variable(dtype) else dtype.itemsize
     shuffle = given.get("shuffle")
     if shuffle is None:
@@ -100,14 +100,14 @@ def complete(given: Config, dtype: DType) -> dict[str, Any]:
 
 
 def to_v3(config: Config) -> dict[str, Any]:
-    """A configuration of numcodecs in v3, without the shuffle if that follows the data type."""
+    """A configuration of numcodecs in v3, without the shuffle if it depends on the data type."""
     given = dict(config)
     shuffle = given.pop("shuffle")
     return given if shuffle == -1 else {**given, "shuffle": SHUFFLES[shuffle]}
 
 
 def to_numcodecs(configuration: Config) -> dict[str, Any]:
-    """A configuration of v3 in numcodecs, which takes the item size from the elements."""
+    """A v3 configuration in numcodecs, which takes the item size from the elements."""
     given = {key: value for key, value in configuration.items() if key != "typesize"}
     shuffle = given.get("shuffle", "noshuffle")
     if shuffle in SHUFFLES:

@@ -33,7 +33,7 @@ class Bound:
     Attributes
     ----------
     configuration : dict or None
-        What the engine is given; None if the codec is not native.
+        The configuration for the engine; None if the codec is not native.
     dtype : dtype
         Of the output.
     encoded_bytes : int or None
@@ -41,7 +41,7 @@ class Bound:
     name : str
         The engine's name of the codec.
     codec : DecodeOnly, optional
-        What is called instead of the codec.
+        An object that is called instead of the codec.
     """
 
     configuration: dict[str, Any] | None

@@ -17,7 +17,7 @@ Fault = tuple[str, str]
 """The elements that a codec preserves, and what to do instead."""
 
 Domain = Callable[[Config, DType, bool], Fault | None]
-"""Of a configuration, the dtype of the input, and whether its elements are fixed-size."""
+"""Takes a configuration, the dtype of the input, and whether its elements are fixed-size."""
 
 
 def _is_number(dtype: DType, kinds: str = "iufc") -> bool:

@@ -25,7 +25,10 @@ def _row_of(name: str) -> CodecRow | None:
 
 
 def decodes_with(name: str) -> Config | None:
-    """Of a lossy codec, whose options determine the stored elements: values that can decode."""
+    """Options with which a lossy codec can decode; None for other codecs.
+
+    Options of a lossy codec determine the stored elements.
+    """
     row = _row_of(name)
     return None if row is None else row.decodes_with
 

@@ -1,4 +1,4 @@
-"""Refusing codecs of numcodecs that would lose elements.
+"""Errors for codecs of numcodecs that would lose elements.
 
 This is checked when an array is created, never when one is opened: an existing array is read as its
 writer reads it. Losing values silently is an error with a way out in a new array.

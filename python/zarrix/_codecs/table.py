@@ -51,33 +51,33 @@ class CodecRow:
     package : str
         What pip installs if numcodecs lacks the codec.
     bind : function, optional
-        Binds the codec ``name`` to its input, if the engine is told more than the document says.
+        Binds the codec ``name`` to its input, if the engine needs more than the document says.
     bind_numcodecs : function, optional
         Binds the codec ``codec_id`` to its input; without it, the codec is called in Python.
     native : str
         The engine's name of the codec ``codec_id``.
     left_to_numcodecs : bool
-        numcodecs accepts configurations that the engine does not. (Of lzma, all filters of Python's
-        module are native: what the engine refuses, that refuses too.)
+        numcodecs accepts configurations that the engine does not. (For lzma this is False: the
+        engine has all filters of Python's module.)
     to_v3, to_numcodecs : function, optional
-        Translate the configuration, if both names mean the same codec. The first returns None where
-        v3 has no word for it.
+        Translate the configuration, if both names mean the same codec. The first returns None if v3
+        cannot express the configuration.
     defaults : mapping
         Of the configuration in a new v3 document.
     complete : function, optional
-        Fills in what depends on the dtype of the input.
+        Adds values that depend on the dtype of the input.
     dtype_key : str
         The member of the configuration that names the dtype of the input.
     options : mapping of str to (int, int) or None
-        What only an encoder uses, and the least and most of whole numbers.
+        Options that only an encoder uses, and the range of those that are whole numbers.
     level_minus_one : int, optional
-        What level -1 means, which zlib has and v3 has not.
+        The meaning of level -1, which zlib has and v3 does not.
     decodes_with : mapping, optional
-        Of a lossy codec, whose options determine the stored elements: values that can decode.
+        Options with which a lossy codec can decode.
     elementwise : bool
-        Each element is encoded alone, so that a transposition may as well come first.
+        Each element is encoded alone, so a transposition can move before the codec.
     detects_damage : bool
-        A decoder notices changed bytes.
+        The decoder detects changed bytes.
     domain : function, optional
         Which elements the codec preserves.
     """
@@ -382,7 +382,7 @@ BY_ID = {row.codec_id: row for row in CODECS if row.codec_id}
 
 BY_NAME = {
     **REGISTERED,
-    # What drafts of the specification called 'bytes'.
+    # The name of 'bytes' in drafts of the specification.
     "endian": REGISTERED["bytes"],
     **{f"numcodecs.{codec_id}": row for codec_id, row in BY_ID.items()},
 }

@@ -1,4 +1,4 @@
-"""What is known about an array before its data is read.
+"""The metadata of arrays.
 
 `ArrayMetadata` describes arrays of both formats. Its codecs are a v3 codec chain: order "F" of v2
 is a transposition, and filters and compressor are members. The v2 terms (``order``, ``filters``,
@@ -422,4 +422,4 @@ for _class in (ArrayMetadata, ChunkGrid, ChunkKeyEncoding):
     _class.__module__ = "zarrix.core.metadata"
 
 ARRAY_ENCODERS: dict[int, Callable[[ArrayMetadata], bytes]] = {}
-"""What writes the document of an array, by version of the format; v2 and v3 register theirs."""
+"""Functions that write the document of an array, by format; v2 and v3 register theirs."""
