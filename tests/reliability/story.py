@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import zarrix as zarr
-from zarrix._nodes.consolidate import ConsolidatedStore
+from zarrix._nodes.consolidated_store import ConsolidatedStore
 from zarrix._stores.engine_store import EngineStore
 
 _CHUNK = 4

@@ -21,7 +21,8 @@ from zarrix._hierarchy.group import Group
 from zarrix._metadata.literals import Durability, Format, Mode
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import require_json
-from zarrix._nodes.consolidate import consolidate, open_store
+from zarrix._nodes.consolidate import consolidate
+from zarrix._nodes.consolidated_store import open_store
 from zarrix._nodes.existing import check_mode, existing, require
 from zarrix._nodes.location import Location, in_memory
 from zarrix._nodes.new import group_metadata, new_node

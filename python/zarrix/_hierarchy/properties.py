@@ -11,7 +11,7 @@ from zarrix._display.tree import TreeViewer
 from zarrix._hierarchy.state import GroupState
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
-from zarrix._nodes.consolidate import view
+from zarrix._nodes.consolidated_store import view
 from zarrix._nodes.on_demand import on_demand
 from zarrix._runtime.signatures import completable
 from zarrix._stores.path import StorePath

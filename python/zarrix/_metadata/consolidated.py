@@ -8,14 +8,17 @@ documents.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from zarrix._errors import MetadataError, shorten
+from zarrix._errors import MetadataError, PathNotFoundError, shorten
+from zarrix._metadata import v2, v3
 from zarrix._metadata.checks import members_of
+from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.json import json_dumps, json_loads
-from zarrix._stores.keys import ZARR_JSON
+from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZATTRS, ZGROUP
 
-__all__ = ["Documents", "encode_v2", "encode_v3", "parse_v2", "parse_v3"]
+__all__ = ["ConsolidatedMetadata", "Documents", "as_objects", "encode", "parse"]
 
 Documents = dict[str, Any]
 """JSON values by key, such as ``{"a/.zarray": {...}}``."""
@@ -99,3 +102,121 @@ def _without_own(document: Any) -> Any:
     if not isinstance(document, Mapping):
         return document
     return {key: one for key, one in document.items() if key != "consolidated_metadata"}
+
+
+def encode(old: bytes | None, documents: Documents, zarr_format: int, where: str) -> bytes:
+    """The consolidated metadata of either format; of v3 in the group's document ``old``."""
+    if zarr_format == 2:
+        return encode_v2(documents)
+    if old is None:
+        raise PathNotFoundError("the group is gone, and its metadata with it")
+    return encode_v3(old, documents, where)
+
+
+def parse(document: Any, zarr_format: int, where: str) -> Documents | None:
+    """The documents in consolidated metadata of either format; None if there are none."""
+    if document is None:
+        return None
+    read = parse_v2 if zarr_format == 2 else parse_v3
+    return read(document, where)
+
+
+@dataclass(frozen=True)
+class ConsolidatedMetadata:
+    """The metadata of the members of a group that is stored in the group.
+
+    Attributes
+    ----------
+    metadata : dict of str to ArrayMetadata or GroupMetadata
+        Metadata of its direct members, by name; groups have their own consolidated metadata.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.create_group()
+    >>> z = root.create_array("a/b", shape=3, dtype="i4")
+    >>> found = zarr.consolidate_metadata(root.store).metadata.consolidated_metadata
+    >>> sorted(found.metadata), sorted(found.flattened_metadata)
+    (['a'], ['a', 'a/b'])
+    """
+
+    metadata: dict[str, Any]
+    kind: ClassVar[str] = "inline"
+    must_understand: ClassVar[bool] = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ``consolidated_metadata`` member of the document of a v3 group.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix.core.group import ConsolidatedMetadata
+        >>> ConsolidatedMetadata({}).to_dict()
+        {'kind': 'inline', 'must_understand': False, 'metadata': {}}
+        """
+        members = {path: one.to_dict() for path, one in self.flattened_metadata.items()}
+        return {"kind": self.kind, "must_understand": self.must_understand, "metadata": members}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ConsolidatedMetadata:
+        """The inverse of `to_dict`.
+
+        Parameters
+        ----------
+        data : mapping
+            The ``consolidated_metadata`` member of the document of a v3 group.
+
+        Returns
+        -------
+        ConsolidatedMetadata
+
+        Raises
+        ------
+        MetadataError
+            ``data`` is not such a member.
+
+        Examples
+        --------
+        >>> from zarrix.core.group import ConsolidatedMetadata
+        >>> member = {"kind": "inline", "must_understand": False, "metadata": {}}
+        >>> ConsolidatedMetadata.from_dict(member)
+        ConsolidatedMetadata(metadata={})
+        """
+        root = {"zarr_format": 3, "node_type": "group", "consolidated_metadata": dict(data)}
+        documents = parse_v3(json_dumps(root), "consolidated_metadata")
+        assert documents is not None
+        return as_objects(documents, 3)
+
+    @property
+    def flattened_metadata(self) -> dict[str, Any]:
+        """The metadata of all members, by path."""
+        found: dict[str, Any] = {}
+        for name, one in self.metadata.items():
+            found[name] = one
+            inside = getattr(one, "consolidated_metadata", None)
+            if inside is not None:
+                found.update({f"{name}/{k}": v for k, v in inside.flattened_metadata.items()})
+        return found
+
+
+def as_objects(documents: Documents, zarr_format: int) -> ConsolidatedMetadata:
+    """The documents of the members of a group as metadata objects."""
+    found: dict[str, Any] = {}
+    for name in sorted({key.split("/", 1)[0] for key in documents if "/" in key}):
+        own = {k[len(name) + 1 :]: v for k, v in documents.items() if k.startswith(f"{name}/")}
+        if zarr_format == 3 and own.get(ZARR_JSON, {}).get("node_type") == "array":
+            found[name] = v3.parse_array(own[ZARR_JSON], f"{name}/{ZARR_JSON}")
+        elif zarr_format == 3 and ZARR_JSON in own:
+            group = v3.parse_group(own[ZARR_JSON], f"{name}/{ZARR_JSON}")
+            found[name] = replace(group, consolidated_metadata=as_objects(own, 3))
+        elif ZARRAY in own:
+            array = v2.parse_array(own[ZARRAY], f"{name}/{ZARRAY}")
+            found[name] = replace(array, zattrs=own.get(ZATTRS, {}))
+        elif ZGROUP in own:
+            inside = as_objects(own, 2)
+            found[name] = GroupMetadata(own.get(ZATTRS, {}), 2, consolidated_metadata=inside)
+    return ConsolidatedMetadata(found)

@@ -11,7 +11,7 @@ from zarrix._display.printable import counted
 from zarrix._errors import PathNotFoundError
 from zarrix._hierarchy.group import Group
 from zarrix._nodes import nodes
-from zarrix._nodes.consolidate import ConsolidatedStore
+from zarrix._nodes.consolidated_store import ConsolidatedStore
 from zarrix._stores.base import Store
 from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path

@@ -1,0 +1,244 @@
+"""A store that serves the metadata of a hierarchy from the consolidated metadata of a group.
+
+If the wrapped store is local, each document is compared with what is stored: a difference is warned
+of once, and the stored document is served. Elsewhere a check would cost what consolidated metadata
+saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from zarrix import _engine
+from zarrix._errors import PathNotFoundError, StaleMetadataWarning
+from zarrix._metadata.consolidated import ConsolidatedMetadata, Documents, as_objects, parse
+from zarrix._metadata.group import GroupMetadata
+from zarrix._metadata.json import json_dumps, json_loads
+from zarrix._runtime.cached_property import cached_property
+from zarrix._runtime.caller import warn_caller
+from zarrix._stores.base import Store
+from zarrix._stores.keys import (
+    CONSOLIDATED_DOCUMENT,
+    DOCUMENTS,
+    DOCUMENTS_OF_A_NODE,
+    ZARR_JSON,
+    ZMETADATA,
+    key_of,
+)
+from zarrix._stores.labels import place
+
+__all__ = ["ConsolidatedStore", "open_store", "view"]
+
+_SERVED = DOCUMENTS - {ZMETADATA}
+
+
+class ConsolidatedStore(Store):
+    """A store that reads metadata from the consolidated metadata of one of its groups.
+
+    All other reads, and all changes, go to the wrapped store.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        Of the group.
+    documents : mapping
+        By key relative to the group.
+    key : str
+        Of the consolidated metadata.
+    """
+
+    def __init__(self, store: Store, path: str, documents: Documents, key: str) -> None:
+        self._store = store
+        self._root = path
+        self._place = key
+        self._documents = {
+            key_of(path, name): json_dumps(one)
+            for name, one in documents.items()
+            if one is not None
+        }
+        self._dimension_separator = store._dimension_separator
+        self._durability = store._durability
+        self._writeable = store._writeable
+        self._is_near = isinstance(store._engine, _engine.LocalStore | _engine.MemoryStore)
+        self._warned = False
+        root = getattr(store, "path", None)
+        if isinstance(root, str):
+            self.path = root
+
+    def vouching_for(self, key: str) -> str | None:
+        """The key of the consolidated metadata, if a node has no other metadata."""
+        if self._is_near and key in self._store:
+            return None
+        return self.engine_path(self._place)
+
+    def _open(self) -> _engine.Store:
+        return self._store._engine
+
+    def engine_path(self, path: str) -> str:
+        """``path`` in the spelling of the engine store."""
+        return self._store.engine_path(path)
+
+    @property
+    def root(self) -> str:
+        """Path of the group with the consolidated metadata."""
+        return self._root
+
+    def documents(self) -> Documents:
+        """The consolidated documents, by key relative to the group."""
+        start = len(self._root) + 1 if self._root else 0
+        return {key[start:]: json_loads(one) for key, one in self._documents.items()}
+
+    def _serves(self, key: str) -> bool:
+        inside = not self._root or key.startswith(f"{self._root}/")
+        return inside and key.rsplit("/", 1)[-1] in _SERVED
+
+    def __getitem__(self, key: str) -> bytes:
+        if not self._serves(key):
+            return bytes(self._store[key])
+        known = self._documents.get(key)
+        if self._is_near:
+            stored = self._store.get(key)
+            if stored is not None or known is None or not self._is_alone:
+                if not _same(known, stored):
+                    self._notice(key)
+                known = stored
+        if known is None:
+            raise KeyError(key)
+        return bytes(known)
+
+    @cached_property
+    def _is_alone(self) -> bool:
+        """Whether this is a copy with chunks, but without the separate documents.
+
+        If there are no chunks either, the members may have been deleted.
+        """
+        start = f"{self._root}/" if self._root else ""
+        own = {f"{start}{name}" for names in DOCUMENTS_OF_A_NODE.values() for name in names}
+        members = [key for key in self._documents if key not in own]
+        if any(self._store.get(key) is not None for key in members):
+            return False
+        paths = {key.rpartition("/")[0] for key in members}
+        below = (self._store._engine.list_dir(self._store.engine_path(path)) for path in paths)
+        return any(keys or prefixes for keys, prefixes in below)
+
+    def _notice(self, key: str) -> None:
+        if not self._warned:
+            self._warned = True
+            warn_caller(
+                f"the consolidated metadata of {self._store!r} is stale: {key!r} has changed. "
+                "The stored document is used; run consolidate_metadata() again",
+                StaleMetadataWarning,
+            )
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._store[key] = value
+        self._remember(key, bytes(value))
+
+    def __delitem__(self, key: str) -> None:
+        del self._store[key]
+        self._remember(key, None)
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, str) and self._serves(key):
+            return self.get(key) is not None
+        return key in self._store
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._store)
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def _remember(self, key: str, value: bytes | None) -> None:
+        if not self._serves(key):
+            return
+        if value is None:
+            self._documents.pop(key, None)
+        else:
+            self._documents[key] = value
+
+    def update_value(
+        self, key: str, change: Callable[[bytes | None], bytes | None]
+    ) -> bytes | None:
+        """Replace the value of ``key`` by ``change(old)``, in the wrapped store."""
+        stored = self._store.update_value(key, change)
+        self._remember(key, stored)
+        return stored
+
+    def child_names(self, path: str) -> list[str]:
+        """Names directly below ``path`` that may be nodes, sorted."""
+        if self._is_near and not self._is_alone:
+            return self._store.child_names(path)
+        prefix = f"{path}/" if path else ""
+        below = [key[len(prefix) :] for key in self._documents if key.startswith(prefix)]
+        return sorted({key.split("/", 1)[0] for key in below if "/" in key})
+
+    def rmdir(self, path: str | None = None) -> None:
+        """Delete every key below ``path``."""
+        self._store.rmdir(path)
+        prefix = f"{path}/" if path else ""
+        for key in [key for key in self._documents if key.startswith(prefix)]:
+            del self._documents[key]
+
+    def rename(self, src_path: str, dst_path: str) -> None:
+        """Move everything at and below ``src_path`` to ``dst_path``."""
+        self._store.rename(src_path, dst_path)
+        for key in [key for key in self._documents if key.startswith(f"{src_path}/")]:
+            self._documents[dst_path + key[len(src_path) :]] = self._documents.pop(key)
+
+    def close(self) -> None:
+        """Close the wrapped store."""
+        self._store.close()
+
+    def __eq__(self, other: object) -> bool:
+        inner = other._store if isinstance(other, ConsolidatedStore) else other
+        return bool(self._store == inner)
+
+    def __repr__(self) -> str:
+        return f"<consolidated {self._store!r}>"
+
+
+def _same(known: bytes | None, stored: bytes | None) -> bool:
+    if known is None or stored is None:
+        return known is stored
+    mine, theirs = json_loads(known), json_loads(stored)
+    for one in (mine, theirs):
+        if isinstance(one, dict):
+            one.pop("consolidated_metadata", None)
+    return bool(mine == theirs)
+
+
+def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> ConsolidatedStore:
+    """The store through the consolidated metadata of its group at ``path``.
+
+    Raises
+    ------
+    PathNotFoundError
+        There is none (also a ``KeyError`` and a ``ValueError``).
+    """
+    for wanted, name in ((2, key), (3, ZARR_JSON)):
+        if zarr_format in (None, wanted):
+            key = key_of(path, name)
+            documents = parse(store.get(key), wanted, place(store, key))
+            if documents is not None:
+                return ConsolidatedStore(store, path, documents, key)
+    raise PathNotFoundError(
+        f"no consolidated metadata in {store!r} at {path!r}; write it with consolidate_metadata(), "
+        "or open without it"
+    )
+
+
+def view(store: Store, path: str, group: GroupMetadata) -> ConsolidatedMetadata | None:
+    """The consolidated metadata of a group as an object; None if it has none."""
+    if isinstance(store, ConsolidatedStore) and path != store.root:
+        prefix = f"{path[len(store.root) :].strip('/')}/"
+        below = store.documents()
+        documents: Documents | None = {
+            key[len(prefix) :]: one for key, one in below.items() if key.startswith(prefix)
+        }
+    else:
+        key = key_of(path, CONSOLIDATED_DOCUMENT[group.zarr_format])
+        documents = parse(store.get(key), group.zarr_format, place(store, key))
+    return None if documents is None else as_objects(documents, group.zarr_format)
