@@ -3,8 +3,8 @@
 Exit codes: 0 done, 1 an error that one sentence on stderr explains, 2 wrong usage or a missing
 extra, 3 something is broken or lost (``verify``) or differs (``diff``), 130 interrupted.
 
-This module is small on purpose. It listens to Ctrl-C before it imports anything that takes time,
-and every error of every command ends here.
+This module is small on purpose. It handles Ctrl-C before it imports anything that takes time, and
+every error of every command ends here.
 """
 
 from __future__ import annotations

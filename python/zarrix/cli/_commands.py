@@ -1,7 +1,7 @@
 """The commands and their arguments.
 
-The parser needs nothing but the standard library; what a command needs beyond zarrix itself is
-imported when that command runs, so that ``zarrix info`` works where the extras are not installed.
+The parser needs only the standard library. Other packages are imported when a command runs, so that
+``zarrix info`` works without the extras.
 """
 
 from __future__ import annotations
@@ -43,23 +43,27 @@ def run(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="zarrix",
-        description="Zarr arrays: look into them, look after them, or see what they do.",
+        description="Inspect, verify and compare Zarr arrays, or run a demo.",
         epilog=_EXIT_CODES,
     )
     parser.add_argument("--version", action="version", version=f"zarrix {zarr.__version__}")
     parser.set_defaults(command=None)
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, command, what in (
-        ("info", _info, "print what an array or group is: shape, chunks, codecs, bytes stored"),
+        (
+            "info",
+            _info,
+            "print a report about an array or group: shape, chunks, codecs, stored bytes",
+        ),
         ("tree", _tree, "print the groups and arrays below a path"),
         ("verify", _verify, "check that everything stored can be read; exit code 3 if not"),
-        ("repair", _repair, "put what is broken aside, under another name, so that the rest reads"),
+        ("repair", _repair, "rename what is broken, so that the rest can be read"),
         ("diff", _diff, "name the metadata, attributes and chunks that differ; exit code 3 if any"),
     ):
         one = commands.add_parser(name, help=what, description=what, epilog=_EXIT_CODES)
         one.add_argument("path", help=_PATH)
         if name == "diff":
-            one.add_argument("other", help="what it is compared with")
+            one.add_argument("other", help="the second array, group or store")
         if name == "verify":
             _add_digests(one)
         one.add_argument(
@@ -68,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
             action="append",
             default=[],
             metavar="KEY=VALUE",
-            help="an option of a store that is named by a URL, by fsspec's name; may be repeated",
+            help="an option of the store of a URL, under fsspec's name; may be repeated",
         )
         one.add_argument("--json", action="store_true", help="print the result as JSON")
         one.set_defaults(command=command)
@@ -77,7 +81,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_digests(verify: argparse.ArgumentParser) -> None:
-    verify.add_argument("--clean", action="store_true", help="remove what killed writers have left")
+    verify.add_argument(
+        "--clean", action="store_true", help=("remove the partial files of killed writers")
+    )
     verify.add_argument(
         "--write-digests",
         type=Path,
@@ -88,22 +94,22 @@ def _add_digests(verify: argparse.ArgumentParser) -> None:
         "--digests",
         type=Path,
         metavar="FILE",
-        help="name what has changed since this file was written",
+        help="name the values that have changed since this file was written",
     )
 
 
 def _add_demo(demo: argparse.ArgumentParser) -> None:
     demo.description = (
         "Make a moving-picture data set, write it as Zarr, PNG, TIFF, HDF5, npy and npz, load "
-        "random crops from each and print how they compare. What an earlier demo wrote to the "
-        "folder is replaced; a folder with anything else in it is refused."
+        "random crops from each and print how they compare. Files of an earlier demo in the "
+        "folder are replaced; a folder with other files is an error."
     )
     demo.add_argument(
         "--path",
         type=Path,
         default=Path("zarrix-demo"),
         metavar="DIR",
-        help="folder for all that is written (default ./zarrix-demo)",
+        help="folder for all output (default ./zarrix-demo)",
     )
     demo.add_argument(
         "--frames",
@@ -124,7 +130,7 @@ def _add_demo(demo: argparse.ArgumentParser) -> None:
         type=_whole(0, 2**32 - 1),
         default=0,
         metavar="N",
-        help="another seed, another scene and crops",
+        help="seed of the scene and of the crops",
     )
     demo.add_argument(
         "--size",
@@ -239,7 +245,7 @@ def _read_digests(file: Path) -> dict[str, str]:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Write a file as a whole or not at all: an interrupt leaves the digests of before."""
+    """Write a file atomically: an interrupt leaves the old digests."""
     partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
     try:
         partial.write_text(text, encoding="utf-8")

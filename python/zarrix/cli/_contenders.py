@@ -1,8 +1,8 @@
 """The ways to keep the same frames on disk, in one shape: write frames, open, load a crop.
 
-Each is written as its users write it and read as well as it can be: a TIFF decodes only the tiles
-of the crop, HDF5 and the memory map stay open, PNG files are opened one by one as a data loader
-would. All hand out the same thing, a contiguous (3, size, size) array: what training takes.
+Each format is written as its users write it, and read in the best way: a TIFF decodes only the
+tiles of the crop, HDF5 and the memory map stay open, PNG files are opened one by one as in a data
+loader. All return a contiguous (3, size, size) array, as for training.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Contender(NamedTuple):
 
 
 def compressor() -> Blosc:
-    """What the demo's arrays are compressed with."""
+    """The compressor of the demo's arrays."""
     return Blosc(cname="zstd", clevel=5, shuffle=Blosc.BITSHUFFLE)
 
 
@@ -209,7 +209,7 @@ def _read_npy(path: Path, size: int) -> Iterator[Crop]:
 
 @contextlib.contextmanager
 def _write_npz(path: Path, shape: Shape) -> Iterator[Put]:
-    """What `numpy.savez_compressed` writes, without holding all frames in memory."""
+    """The output of `numpy.savez_compressed`, without all frames in memory."""
     header = {"descr": "|u1", "fortran_order": False, "shape": shape.array}
     with (
         zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,

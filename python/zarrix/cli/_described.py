@@ -14,7 +14,7 @@ __all__ = ["described", "nested"]
 
 
 def described(node: Any) -> dict[str, Any]:
-    """What ``zarrix info`` prints, with the metadata as it is stored."""
+    """The output of ``zarrix info``, with the stored metadata."""
     found: dict[str, Any] = {
         "name": node.name or "/",
         "kind": "array" if isinstance(node, Array) else "group",
@@ -41,7 +41,7 @@ def described(node: Any) -> dict[str, Any]:
 
 
 def nested(tree: TreeViewer) -> dict[str, Any]:
-    """What ``zarrix tree`` prints: nodes with their members."""
+    """The output of ``zarrix tree``: nodes with their members."""
 
     def one(node: Any, depth: int) -> dict[str, Any]:
         name = (node.name or "").rpartition("/")[2] or "/"

@@ -1,4 +1,4 @@
-"""Every failure that is expected of a command, as a sentence and an exit code."""
+"""Every expected failure of a command, as a sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["UsageError", "sentence_of"]
 
 
 class UsageError(Exception):
-    """A file or value that the command line named is not what it should be."""
+    """A file or value on the command line is invalid."""
 
 
 def sentence_of(error: BaseException) -> tuple[str, int] | None:
-    """What to tell of an error, and the exit code; None where it is a fault of this program."""
+    """The message of an error, and the exit code; None for a bug of this program."""
     if isinstance(error, UsageError | DemoError | ZarrixError):
         return str(error), 1
     if isinstance(error, ImportError):

@@ -1,9 +1,9 @@
-"""The folder of a demo: what is in it is whole, and nobody else's file is touched.
+"""The folder of a demo: its files are complete, and files of other programs are not touched.
 
-Everything is written as ``NAME.partial`` and renamed when it is complete. Whatever still has that
-ending when the demo leaves, for whatever reason, is removed; after a crash of the machine, the
-next run removes it. A marker file says that a folder is the demo's; without it, a folder with
-anything in it is refused.
+Everything is written as ``NAME.partial`` and renamed when it is complete. All names with that
+suffix are removed when the demo exits for any reason; after a crash of the machine, the next run
+removes them. A marker file shows that a folder belongs to the demo; without it, a folder that is
+not empty is an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PARTIAL = ".partial"
 
 
 class DemoError(Exception):
-    """The demo cannot go on; the message says why and, where there is one, the way out."""
+    """The demo cannot continue; the message has the reason and, if there is one, the way out."""
 
 
 class Folder:
@@ -53,27 +53,27 @@ class Folder:
         with self._interrupts.held():
             self._sweep()
             if not self.finished():
-                # Nothing was completed, so nothing of the demo is left either.
+                # Nothing was completed, so that no file of the demo is left.
                 (self.path / _MARKER).unlink(missing_ok=True)
                 if self._made:
                     self.path.rmdir()
             os.close(self._lock)
 
     def claim(self) -> None:
-        """Make the folder, or remove what an earlier demo wrote there; other files stay.
+        """Create the folder, or remove the files of an earlier demo; other files stay.
 
         Raises
         ------
         DemoError
-            It is not a folder, holds files of others, or another demo is writing to it.
+            It is not a folder, has files of other programs, or another demo is writing to it.
         """
-        # What was done must be known when it is undone, hence no interrupt in between.
+        # Without an interrupt in between, because the cleanup must know what was done.
         with self._interrupts.held():
             self._take()
         self._interrupts.check()
         for name in self._names:
             if (self.path / name).exists():
-                # Removing takes time, so that it first loses the name that says it is whole.
+                # Removing takes time, so that it first loses the name of a complete file.
                 self._remove(name + _PARTIAL)
                 (self.path / name).rename(self.path / (name + _PARTIAL))
         self._sweep()
@@ -106,7 +106,7 @@ class Folder:
         path.rename(self.path / name)
 
     def finished(self) -> list[str]:
-        """The names of what is complete."""
+        """The names of complete files."""
         return [name for name in self._names if (self.path / name).exists()]
 
     def _sweep(self) -> None:

@@ -1,8 +1,8 @@
-"""Ctrl-C that ends a command in one way, whenever it comes and however often.
+"""Ctrl-C ends a command in one way, at any time and any number of times.
 
-The first press raises `KeyboardInterrupt`, later ones nothing, so that impatience cannot stop the
-clearing up. The press is also remembered: a library that is interrupted in a callback or while it
-closes a file may swallow the exception or raise another in its place.
+The first press raises `KeyboardInterrupt`. Later ones have no effect, so that they cannot interrupt
+the cleanup. The press is also recorded, because a library that is interrupted in a callback, or
+while it closes a file, may swallow the exception or raise another one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Self
 class Interrupts:
     """Handles Ctrl-C for the duration of a ``with``, in the main thread.
 
-    After a press, Ctrl-C is ignored from then on: the process is ending, and its last steps are
-    neither to be broken off nor to print a traceback.
+    After a press, Ctrl-C is ignored, because the process is ending: its last steps must neither be
+    interrupted nor print a traceback.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,8 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         self._before = signal.getsignal(signal.SIGINT)
-        # Who starts a program with Ctrl-C ignored, as a shell does in the background, means it.
+        # A parent that starts a program with Ctrl-C ignored, as a shell does in the background,
+        # wants that.
         self._ours = (
             threading.current_thread() is threading.main_thread()
             and self._before is not signal.SIG_IGN
@@ -52,7 +53,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Meanwhile a press is remembered and raises nothing; `check` afterwards."""
+        """During the context, a press is only recorded; call `check` afterwards."""
         self._held = True
         try:
             yield

@@ -1,8 +1,7 @@
-"""What the commands print: it reaches the terminal whatever names and encoding do to it.
+"""The output of commands, for any names and any encoding of the terminal.
 
-A reader that has gone away, as in ``zarrix tree x | head``, is not an error: nothing more is
-printed, and the command ends as it would have. A character that the terminal cannot show is spelled
-out.
+A closed pipe, as in ``zarrix tree x | head``, is not an error: nothing more is printed, and the
+command ends normally. A character that the terminal cannot show is escaped.
 """
 
 from __future__ import annotations
@@ -44,7 +43,8 @@ def shows(text: str) -> bool:
 
 @contextlib.contextmanager
 def lenient() -> Iterator[None]:
-    """Meanwhile characters that the output cannot show are spelled as in a Python literal.
+    """During the context, characters that the output cannot show are escaped as in a Python
+    literal.
 
     Warnings are one line each, without the line of Python that warned.
     """
@@ -67,7 +67,7 @@ def lenient() -> Iterator[None]:
 
 
 def finish() -> None:
-    """Send off what is still buffered, as the help is."""
+    """Flush buffered output, such as the help."""
     with contextlib.suppress(OSError):
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -89,7 +89,7 @@ def _write(text: str, stream: TextIO | None) -> None:
 
 
 def _mute(stream: TextIO | None) -> None:
-    """Send what is buffered, and comes, to nowhere: it would be reported when the process ends."""
+    """Discard buffered and later output, whose error would be reported at exit."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         number = stream.fileno()  # type: ignore[union-attr]
         nowhere = os.open(os.devnull, os.O_WRONLY)

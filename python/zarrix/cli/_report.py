@@ -1,4 +1,4 @@
-"""What a demo found, as a table for people or as JSON for programs."""
+"""The results of a demo, as a table for people or as JSON for programs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rich.table import Table
 import zarrix as zarr
 from zarrix.cli._contenders import Shape
 
-# Columns of a terminal: of the table, and with how each format stores.
+# Columns of a terminal: for the table, and for the table with a column on storage.
 _WIDTH_OF_TABLE = 64
 _WIDTH_WITH_HOW = 100
 
 
 @dataclass(frozen=True)
 class Row:
-    """One format: what it takes and what it gives.
+    """One format: its size and its speed.
 
     stored_bytes : int
         On disk, of the frames alone.
@@ -45,14 +45,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything a demo found; the first row is zarrix.
+    """All results of a demo; the first row is zarrix.
 
     dataset, sheet : Path
         Where the data set and the contact sheet are.
     elapsed_s : float
         The whole demo.
     left_bytes : int
-        What the folder of the data set holds now.
+        Bytes in the folder of the data set.
     """
 
     shape: Shape
@@ -92,7 +92,7 @@ class Report:
         )
 
     def print_table(self, console: Console) -> None:
-        """Print a table; where the console is narrow, what does not fit below or as a list."""
+        """Print a table; on a narrow console, the rest below it or as a list."""
         print_rows = self._print_columns if console.width >= _WIDTH_OF_TABLE else self._print_list
         print_rows(console)
         console.print(
@@ -103,8 +103,8 @@ class Report:
         )
         if self._is_cached_by_hdf5:
             console.print(
-                "HDF5 keeps the chunks that it decoded last, and chunks this small stay there: "
-                "most of its crops were copied, not decoded. zarrix does so where "
+                "HDF5 caches the last decoded chunks, and chunks this small stay in its cache: "
+                "most of its crops were copied, not decoded. zarrix does the same if "
                 "zarrix.config.chunk_cache_bytes is set.",
                 highlight=False,
             )

@@ -1,13 +1,13 @@
 """A moving picture made of numbers: what the demo stores, at any size, without a download.
 
 Noise would not compress and flat colours would compress to nothing, and a codec that is timed on
-either says little about pictures. This scene has what photographs have: texture whose amplitude
-falls as one over its frequency, shading, hard edges, haze, and a trace of sensor noise. A camera
-flies past mountains, a valley and hot-air balloons; everything moves by its distance.
+either says little about pictures. This scene has the properties of photographs: texture whose
+amplitude falls as one over its frequency, shading, hard edges, haze, and a trace of sensor noise. A
+camera flies past mountains, a valley and hot-air balloons; everything moves by its distance.
 
 The pictures are a pure function of the seed and the frame number, so any frame can be made again.
-Whatever stands still in the world moves by whole pixels, and the flow says by how many: frame t
-shifted by its flow is frame t + 1 but for the noise and what comes into view.
+Everything at rest in the world moves by whole pixels, and the flow has their number: frame t
+shifted by its flow is frame t + 1, except for the noise and for what comes into view.
 """
 
 from __future__ import annotations
@@ -372,7 +372,7 @@ class Scene:
             np.copyto(frame.depth[rows, here], np.float16(panel.depth), where=seen)
 
     def _draw_meadow(self, frame: Frame, t: int) -> None:
-        """The ground, row by row: each row is as far away as the next is not."""
+        """The ground, row by row: each row has its own distance."""
         rows = np.arange(self._valley, self.height)
         depth = self._focal * _CAMERA_M / (rows - self._horizon)
         shift = np.array([self._shift(d, t) for d in depth])

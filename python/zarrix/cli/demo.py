@@ -101,13 +101,13 @@ class _Demo:
 
     def run(self) -> Report:
         begun = time.perf_counter()
-        # Where no bars are wanted they are never shown: some releases of rich end even disabled
-        # ones with an empty line.
+        # Without bars, none is shown, because some releases of rich end even disabled bars with an
+        # empty line.
         shown = self._progress if self._options.progress else contextlib.nullcontext()
         with Folder(self._options.path, _NAMES, self._interrupts) as folder, ExitStack() as stack:
             folder.claim()
             self._check_space(folder.path)
-            # Not before: bars that end without having begun leave an empty line behind.
+            # Not before, because a bar that ends without having begun leaves an empty line.
             stack.enter_context(shown)
             written = {ZARR.name: self._make(folder)}
             gt = zarr.open_group(str(folder.path / ZARR.target), mode="r")["gt"]

@@ -1,6 +1,6 @@
-"""Looking after what is stored: verify it, set aside what is broken, compare two of it.
+"""Maintenance of stored data: verify it, rename what is broken, compare two hierarchies.
 
-A leaf room: it uses arrays, groups and stores, and nothing else knows that it exists.
+A leaf room: it uses arrays, groups and stores, and no other room depends on it.
 """
 
 from zarrix.operate._diff import Comparison, Difference, diff

@@ -1,9 +1,9 @@
-"""`diff`: in what two hierarchies differ, by name: nodes, metadata, attributes, chunks.
+"""`diff`: the differences of two hierarchies, by name: nodes, metadata, attributes, chunks.
 
-Chunks are compared by their elements, bit for bit, so that a NaN is equal to itself, and two arrays
-that are stored with other codecs are equal if they read the same. Where the chunks of both are the
-same bytes, and so are their codecs, nothing is decoded. A chunk that neither stores is not looked
-at: the cost is linear in nodes and in stored chunks, however many an array could have.
+Chunks are compared by their elements, bit for bit: a NaN is equal to itself, and two arrays with
+different codecs are equal if they read the same. If the codecs and the stored bytes of a chunk are
+equal, nothing is decoded. Chunks that neither array stores are not visited: the cost is linear in
+nodes and stored chunks, and does not depend on the size of the grid.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ __all__ = ["Comparison", "Difference", "diff"]
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not the same in both.
+    """One difference.
 
     Attributes
     ----------
     path : str
-        Of the node, below what was compared; empty for the root.
+        Path of the node, relative to the compared root; empty for the root.
     kind : {"node", "metadata", "attribute", "chunk"}
     name : str
-        What differs: the side that has the node, a property, an attribute, a chunk's coordinates.
+        The side that has the node, a property, an attribute, or the coordinates of a chunk.
     a, b : str
-        What each has, in short; empty for chunks.
+        The short value of each side; empty for chunks.
 
     Examples
     --------
@@ -64,13 +64,13 @@ class Difference:
 
 @dataclass
 class Comparison:
-    """What `diff` found. True if there is a difference; printable, and `to_json` for programs.
+    """The result of `diff`. True if there is a difference; printable, and `to_json` for programs.
 
     Attributes
     ----------
     differences : list of Difference
     nodes, chunks : int
-        How many were compared: of chunks, those that one of both stores.
+        The number of compared nodes, and of chunks that at least one side stores.
 
     Examples
     --------
@@ -123,21 +123,22 @@ def diff(
     storage_options: Mapping[str, Any] | None = None,
     progress: bool | Progress = False,
 ) -> Comparison:
-    """Compare two arrays, groups or stores; names what differs.
+    """Compare two arrays, groups or stores, and name the differences.
 
-    How values are stored is compared as metadata; elements are compared as they read, so that other
-    codecs or an absent chunk of fill are no difference of chunks. Chunks are those of ``a``, if
-    ``a`` or ``b`` stores something there; where neither does, both read as their fill value.
+    Codecs and grids are compared as metadata. Elements are compared as they read, so that other
+    codecs, or a missing chunk that is equal to the fill value, do not make chunks differ. The
+    chunks are those of ``a`` for which ``a`` or ``b`` stores something; elsewhere both read as
+    their fill value.
 
     Parameters
     ----------
     a, b : Array, Group, Store, mapping, URL, str or Path
-        Whatever `zarrix.open` takes, or what it gave.
+        Anything that `zarrix.open` takes or returns.
     storage_options : mapping, optional
-        For those of both that are named by a URL.
+        Options for a URL among the two.
     progress : bool or callable
-        True draws a bar on stderr; a callable is told how many are done, and of how many: first of
-        the documents of each, then of the stored chunks.
+        True draws a bar on stderr; a callable gets the number of finished items and the total:
+        first for the documents of each side, then for the stored chunks.
 
     Returns
     -------
@@ -147,9 +148,9 @@ def diff(
     Raises
     ------
     PathNotFoundError
-        Neither a node nor anything of one is in one of them (also a ``FileNotFoundError``).
+        One of them has neither a node nor remains of one (also a ``FileNotFoundError``).
     ZarrixError
-        What is stored in one of them is broken; see `verify`.
+        One of them has broken data; see `verify`.
 
     Examples
     --------
@@ -179,7 +180,7 @@ def diff(
 def _sound(
     target: Any, storage_options: Mapping[str, Any] | None, progress: bool | Progress
 ) -> Survey:
-    """The survey of one side, all of whose metadata can be read."""
+    """The survey of one side; all its metadata must be readable."""
     is_url = isinstance(target, str) and ("://" in target or "::" in target)
     place = place_of(target, None, storage_options if is_url else None)
     found = survey(place, progress)
@@ -192,7 +193,7 @@ def _sound(
 
 
 def _kinds(found: Survey) -> dict[str, str]:
-    """Arrays and groups by their path below what is compared."""
+    """Arrays and groups by their path relative to the compared root."""
     start = len(found.place.path) + 1 if found.place.path else 0
     groups = {path[start:]: "group" for path in found.groups}
     return {**groups, **{path[start:]: "array" for path in found.arrays}}
@@ -209,7 +210,7 @@ def _compare(path: str, one: Survey, other: Survey, chunks: _Chunks) -> Iterator
 
 
 def _attributes(found: Survey, path: str) -> Mapping[str, Any]:
-    """The attributes of a node, of the documents that were read already."""
+    """The attributes of a node, from documents that were read already."""
     prefix = f"{path}/" if path else ""
     if f"{prefix}{ZARRAY}" in found.documents or f"{prefix}{ZGROUP}" in found.documents:
         key = f"{prefix}{ZATTRS}"
@@ -257,7 +258,7 @@ def _described(array: Array) -> dict[str, str]:
 
 
 class _Chunks:
-    """Compares the chunks of one pair of arrays after the other, and tells how far it has come."""
+    """Compares the chunks of one pair of arrays after the other, and reports its progress."""
 
     def __init__(self, one: Survey, other: Survey, result: Comparison, tell: Progress) -> None:
         self._sides = (one, other)
@@ -267,7 +268,7 @@ class _Chunks:
         self._done = 0
 
     def compare(self, path: str, a: Array, b: Array) -> Iterator[Difference]:
-        """The chunks that differ of two arrays of one shape and dtype."""
+        """The chunks that differ between two arrays of one shape and dtype."""
         keys = [
             {tuple(at): key for key, at in one._io.stored_chunks(found.chunks.get(one.path, []))}
             for found, one in zip(self._sides, (a, b), strict=True)
@@ -289,13 +290,13 @@ class _Chunks:
             self._tell(self._done, self._total)
 
     def end(self) -> None:
-        """Tell that all chunks are compared."""
+        """Report that all chunks are compared."""
         if self._total:
             self._tell(self._total, self._total)
 
 
 def _places(a: Array, b: Array, stored: Mapping[tuple[int, ...], str]) -> Iterator[tuple[int, ...]]:
-    """The chunks of ``a`` that have elements of these stored chunks of ``b``."""
+    """The chunks of ``a`` that overlap these stored chunks of ``b``."""
     grids = a._metadata.grid, b._metadata.grid
     if grids[0] == grids[1]:
         yield from stored

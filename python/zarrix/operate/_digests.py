@@ -1,8 +1,8 @@
-"""`digests`: what is stored under every key, to tell later what is no longer the same.
+"""`digests`: a digest of every stored value, to detect changes later.
 
-A chunk that lies in another one's place decodes well, checksum and all; so does one from an older
-copy. Only who knows what was stored where can tell. The digests are kept by the user, apart from
-the store: what changes the one should not be able to change the other.
+A chunk under the key of another one decodes without an error, even with a checksum, and so does a
+chunk from an older copy. Only digests can detect this. The user keeps them apart from the store, so
+that a failure that changes the one does not change the other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from zarrix.operate._survey import Problem
 
 __all__ = ["changes", "digests"]
 
-# How many values are digested between two looks at Ctrl-C and the bar.
+# The number of values between two checks for Ctrl-C and updates of the bar.
 _BATCH = 256
 
 
@@ -32,20 +32,20 @@ def digests(
     storage_options: Mapping[str, Any] | None = None,
     progress: bool | Progress = False,
 ) -> dict[str, str]:
-    """SHA-256 of every stored value: of documents and chunks, as they are stored.
+    """SHA-256 of every stored value: documents and chunks, as they are stored.
 
-    Given to `verify` later, they name each value that is another one, was lost or has come.
+    With these digests, a later `verify` names each value that has changed, was lost, or is new.
 
     Parameters
     ----------
     store : Store, mapping, URL, str, Path, Array or Group
-        Whatever `zarrix.open` takes, or what it gave.
+        Anything that `zarrix.open` takes or returns.
     path : str, optional
-        Only what is at and below this path.
+        Only nodes at and below this path.
     storage_options : mapping, optional
-        For a store that is named by a URL.
+        Options for a URL.
     progress : bool or callable
-        True draws a bar on stderr; a callable is told how many values are done, and of how many.
+        True draws a bar on stderr; a callable gets the number of finished values and the total.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def digests(
     Raises
     ------
     PathNotFoundError
-        Nothing is stored there (also a ``FileNotFoundError``).
+        Nothing is stored at the path (also a ``FileNotFoundError``).
 
     Examples
     --------
@@ -76,8 +76,8 @@ def digests(
         raise nothing_at(opened, where)
     if chunk_store is not None and chunk_store is not opened:
         raise ValueError(
-            "digests are of the values of one store, and the chunks are in another: take those of "
-            "the store and of its chunk_store apart"
+            "digests are for the values of one store, but the chunks are in another: call "
+            "digests() for the store and for its chunk_store"
         )
     return _digests(opened, keys, phase(progress, "values"))
 
@@ -85,7 +85,7 @@ def digests(
 def changes(
     store: Store, keys: list[str], before: Mapping[str, str], tell: Progress
 ) -> Iterator[Problem]:
-    """How the values of ``keys``, which are all that are stored, differ from what was before."""
+    """Problems for each of ``keys``, all that are stored, that differs from the digests."""
     now = _digests(store, keys, tell)
     for key in sorted({*before, *now}):
         if SET_ASIDE.search(key):

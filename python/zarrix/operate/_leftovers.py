@@ -1,10 +1,10 @@
-"""What killed writers leave beside the chunks, and removing it without hurting a living one.
+"""Partial files of killed writers, and how to remove them without disturbing running writers.
 
-A writer that holds the lock of a key writes to ``<key>.partial``: with the lock in our hands, what
-has that name is not in use. Writers without a lock, ours and those of zarr-python, have names of
-their own; such a file is taken for a leftover when it was not changed for an hour. So is a folder
-that was set aside to be deleted. Other names that end in ``.partial`` are those of other programs,
-and are never touched: the engine tells them apart.
+A writer that holds the lock of a key writes to ``<key>.partial``: while we hold the lock, that file
+is not in use. Writers without a lock, ours and those of zarr-python, use unique names; such a file
+is a leftover if it has not changed for an hour. The same is true of a folder that was renamed to be
+deleted. Other names that end in ``.partial`` belong to other programs, and are never touched; the
+engine distinguishes them.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ __all__ = ["find_leftovers", "remove_leftovers"]
 _SUFFIX = ".partial"
 _ABANDONED = timedelta(hours=1)
 _LOCKED = re.compile(rf"(?:.*/)?(?:{DOCUMENT_PATTERN}|c|(?:c\.)?\d+(?:\.\d+)*)")
-"""Keys whose writers, if they are ours and may lock, write to this name and no other."""
+"""Keys whose writers, if they are ours and can lock, write to this name."""
 
 
 class _DoneError(Exception):
-    """Ends a change without making one."""
+    """Aborts a change."""
 
 
 def find_leftovers(store: Store, path: str) -> list[str]:
-    """Keys, below ``path``, of what is being written or deleted, or was when who did it ended."""
+    """Keys, below ``path``, of unfinished writes and deletions, whether running or killed."""
     return store._engine.leftovers(store.engine_path(path))
 
 
 def remove_leftovers(store: Store, leftovers: list[str], anchors: list[str]) -> list[str]:
-    """Remove those of the leftovers that no living writer has; returns them.
+    """Remove the leftovers that no running writer uses; returns them.
 
     Parameters
     ----------
     anchors : list of str
-        Keys of the documents of all arrays: whoever has the lock of one has those of its chunks.
+        Keys of the documents of all arrays; the lock of a document covers the chunks of its array.
     """
     folders = {anchor.rpartition("/")[0]: anchor for anchor in anchors}
     return [key for key in leftovers if _remove(store, key, folders)]
@@ -66,7 +66,7 @@ def _remove(store: Store, leftover: str, folders: dict[str, str]) -> bool:
 
 
 def _anchor_of(key: str, folders: dict[str, str]) -> str:
-    """The document whose lock includes that of ``key``: its array's, or it is one itself."""
+    """The document whose lock covers ``key``: that of its array, or ``key`` itself."""
     name = key.rpartition("/")[2]
     above = above_of(key) if name[-1:].isdigit() or name == "c" else iter(())
     return next((folders[folder] for folder in above if folder in folders), key)

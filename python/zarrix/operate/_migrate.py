@@ -1,11 +1,11 @@
-"""Migration of a hierarchy between the formats: new metadata documents, the same chunks.
+"""Migration of a hierarchy between the formats: new metadata documents for the same chunks.
 
-Nothing is touched before every array is known to be expressible in the other format, and before a
-stored chunk of each has been read equal by both descriptions. Then chunks that cannot stay where
-they are get copies, and then the new documents are written beside the old ones, where nobody looks
-for them as long as the root is what it was; one document of the root decides. Only then are the old
-documents and chunks removed. Killed at any point, the hierarchy is whole in one of the formats, and
-the same call completes or repeats the migration.
+First, every array is checked: the other format must be able to represent it, and a stored chunk
+must read the same with both documents. Then chunks that cannot stay in place are copied, and the
+new documents are written next to the old ones. They have no effect until one document of the root
+changes. Only then are the old documents and chunks removed. If the process is killed at any point,
+the hierarchy is complete in one of the formats, and the same call completes or repeats the
+migration.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _KEY_OF_3 = re.compile(r"c|c(?:/\d+)+|c(?:\.\d+)+")
 
 @dataclass(frozen=True)
 class Migration:
-    """What a migration does, or would do.
+    """The changes of a migration, made or planned.
 
     Attributes
     ----------
@@ -59,10 +59,10 @@ class Migration:
     arrays, groups : tuple of str
         Paths of the nodes that get new documents.
     rewritten : tuple of str
-        Paths of the arrays whose chunks are rewritten, too; of all others they stay as they are.
+        Paths of the arrays whose chunks are rewritten; those of all others stay in place.
     obstacles : mapping of str to str
-        By path, why an array cannot be described in the other format; while there are any, nothing
-        is migrated.
+        By path, the reason why the other format cannot represent an array; if there are any,
+        nothing is migrated.
     done : bool
         Whether it was carried out.
 
@@ -109,26 +109,27 @@ def migrate(
     dry_run: bool = False,
     rewrite: bool = False,
 ) -> Migration:
-    """Change the format of a hierarchy; chunks stay as they are.
+    """Change the format of a hierarchy; chunks stay in place.
 
-    It happens as a whole or not at all: killed at any point, the hierarchy is whole in one of the
-    formats, and the same call completes the migration. Nobody may change metadata meanwhile; who
-    reads or writes chunks is not disturbed, but for arrays that are rewritten, which nobody may
-    write meanwhile.
+    The migration is atomic: if it is killed at any point, the hierarchy is complete in one of the
+    formats, and the same call completes the migration. Do not change metadata meanwhile. Readers
+    and writers of chunks are not disturbed, except for arrays that are rewritten; do not write to
+    these meanwhile.
 
     Parameters
     ----------
     store : Store, mapping, str or Path
     to : {3, 2}
     path : str, optional
-        Of an array or group that is not inside a group; the root when omitted. One that has the
-        format already is left as it is, but for what a killed migration left behind.
+        Path of an array or group that is not inside a group; the root when omitted. A node that
+        already has the format is unchanged, except that the remains of a killed migration are
+        removed.
     dry_run : bool
-        Change nothing, and say what would change and what stands in the way.
+        Change nothing, and list the changes and the obstacles.
     rewrite : bool
-        On the way to v2, arrays whose chunks cannot stay where they are (keys that begin with
-        ``c``, and shards) get copies of their chunks under v2 keys; until the old ones are
-        removed at the end, both take space. Otherwise such arrays stand in the way.
+        In a migration to v2, copy chunks that cannot stay in place (keys that begin with ``c``, and
+        shards) to v2 keys; until the old ones are removed at the end, both take space. Without it,
+        such arrays are obstacles.
 
     Returns
     -------
@@ -137,9 +138,9 @@ def migrate(
     Raises
     ------
     MetadataError
-        An array cannot be described in the other format; all such arrays are named.
+        The other format cannot represent an array; all such arrays are named.
     GroupNotFoundError
-        Nothing is there.
+        The node does not exist.
 
     Examples
     --------
@@ -195,8 +196,8 @@ def _walk(
 ) -> Iterator[tuple[str, ArrayMetadata | GroupMetadata]]:
     """The nodes at and below ``path``, parents first, with their attributes.
 
-    Those in folders that are not groups, too: they are opened by their paths, and would no longer
-    be found from a root of the other format.
+    Nodes in folders that are not groups are included: they are opened by their paths, and could not
+    be opened below a root of the other format.
     """
     node = _nodes.find(store, path, zarr_format)
     if node is not None:
@@ -227,7 +228,9 @@ def _read(store: Store, path: str, kind: str, zarr_format: int) -> ArrayMetadata
 
 @dataclass(frozen=True)
 class _Change:
-    """The new documents of a node by name; with both descriptions, where chunks are rewritten."""
+    """The new documents of a node by name, with the metadata of both formats if chunks are
+    rewritten.
+    """
 
     documents: dict[str, bytes]
     rewriting: tuple[ArrayMetadata, ArrayMetadata] | None = None
@@ -236,7 +239,7 @@ class _Change:
 def _plan(
     store: Store, path: str, metadata: ArrayMetadata | GroupMetadata, to: int, rewrite: bool
 ) -> _Change | str:
-    """What changes of a node, or why nothing can."""
+    """The change of a node, or the reason why it is not possible."""
     if isinstance(metadata, GroupMetadata):
         known = {"attributes", "zarr_format", "node_type", "consolidated_metadata"}
         unknown = sorted(set(metadata.extra) - known)
@@ -265,7 +268,7 @@ def _plan(
 
 
 def _why_rewritten(array: ArrayMetadata) -> str | None:
-    """Why the chunks of a v3 array cannot stay where they are in v2."""
+    """The reason why the chunks of a v3 array cannot stay in place in v2."""
     if array.shard_codec is not None:
         return "its chunks are in shards, which v2 does not have"
     if array.key_encoding[0] != "v2":
@@ -278,7 +281,7 @@ def _io(store: Store, path: str, metadata: ArrayMetadata) -> _engine.ArrayIO:
 
 
 def _check_equal(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata) -> None:
-    """One stored chunk has the same elements by both descriptions."""
+    """Check that one stored chunk has the same elements in both formats."""
     shape = tuple(max(n, 1) for n in old.chunk_shape)
     sides = []
     for metadata in (old, new):
@@ -295,11 +298,11 @@ def _check_equal(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata
     if not math.prod(old.shape) or not sides[0][0]:
         return
     if sides[0] != sides[1]:
-        raise MetadataError("a stored chunk reads differently by the new description")
+        raise MetadataError("a stored chunk reads differently with the new metadata")
 
 
 def _rewrite(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata) -> None:
-    """Store the chunks of an array under the v2 keys, beside the old ones."""
+    """Store the chunks of an array under the v2 keys, next to the old ones."""
     before, after = _io(store, path, old), _io(store, path, new)
     _forget(store, path, new)
     for key, place in before.stored_chunks():
@@ -319,7 +322,7 @@ def _rewrite(store: Store, path: str, old: ArrayMetadata, new: ArrayMetadata) ->
 
 
 def _forget(store: Store, path: str, new: ArrayMetadata) -> None:
-    """Delete what an earlier migration has left under the v2 keys."""
+    """Delete the remains of an earlier migration under the v2 keys."""
     for key, _ in _io(store, path, new).stored_chunks():
         store.update_value(key, lambda _: None)
 
@@ -342,7 +345,7 @@ def _carry_out(
         if isinstance(metadata, GroupMetadata) and _is_consolidated(store, path, 5 - to)
     ]
     before = _snapshot(store, documents, 5 - to)
-    # Before any document names them: an array that is opened by its own path is found by those.
+    # Before the documents exist, because an array that is opened by its own path is found by them.
     try:
         for path, sides in moved.items():
             _rewrite(store, path, *sides)
@@ -363,10 +366,10 @@ def _carry_out(
             _forget(store, path, new)
         raise MetadataError("metadata changed during the migration; nothing was migrated")
     if to == 2:
-        # Attributes first: with the root's other document the hierarchy is one of v2.
+        # Attributes first, because the root's other document makes the hierarchy v2.
         for name in sorted(documents[root], reverse=True, key=lambda name: name == ZATTRS):
             store[key_of(root, name)] = documents[root][name]
-    # The root's first: from then on all other programs see the new format, too.
+    # That of the root first, so that other programs see the new format, too.
     kind = "group" if isinstance(found[root], GroupMetadata) else "array"
     decides = document_of(kind, 5 - to)
     store.update_value(key_of(root, decides), lambda _: None)
@@ -376,7 +379,7 @@ def _carry_out(
 
 
 def _clean(store: Store, root: str, to: int) -> None:
-    """Remove what describes the hierarchy in the old format, and chunks that only it knows."""
+    """Remove the documents of the old format, and chunks that only they describe."""
     with store.listed_once():
         nodes = dict(_walk(store, root, to))
     for path, node in nodes.items():

@@ -1,9 +1,9 @@
-"""Keys that belong to no node: what is lost, and what is not Zarr's.
+"""Keys that belong to no node: lost data, and files that are not part of the Zarr format.
 
-A chunk whose array is gone, attributes without a node, a folder of nodes that is not a group: what
-was stored there cannot be found by its name any more, and these are problems. So is what `repair`
-has put aside, as long as nothing is stored in its place. A file of another program, such as a
-``README.txt`` beside the data, is a note.
+A chunk whose array is gone, attributes without a node, and a folder of nodes that is not a group
+are problems, because their data cannot be found by name. So is a key that `repair` has renamed, as
+long as nothing is stored under the old key. A file of another program, such as a ``README.txt``
+next to the data, is a note.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zarrix.operate._survey import Problem, Survey
 __all__ = ["SET_ASIDE", "Orphans", "missing_groups", "sort_orphans"]
 
 SET_ASIDE = re.compile(r"\.broken(-\d+)?$")
-"""What ends the name of a key that `repair` has set aside."""
+"""The suffix of a key that `repair` has renamed."""
 
 _NUMBER = r"(?:0|[1-9]\d*)"
 _CHUNK = re.compile(rf"(?:.*/)?(?:c[./])?{_NUMBER}(?:[./]{_NUMBER})*|(?:.*/)?c")
@@ -29,16 +29,16 @@ _DOCUMENT = re.compile(rf"(?:.*/)?(?:{DOCUMENT_PATTERN})")
 
 @dataclass
 class Orphans:
-    """What `sort_orphans` found.
+    """The result of `sort_orphans`.
 
     Attributes
     ----------
     keys : list of str
-        Chunks and documents of no node.
+        Chunks and documents without a node.
     strangers : list of str
-        Everything else that no node has.
+        All other keys without a node.
     problems : list of Problem
-        What there is to say of the chunks and documents, and of what was put aside.
+        Problems with these chunks and documents, and with renamed keys.
     """
 
     keys: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Orphans:
 
 
 def sort_orphans(found: Survey) -> Orphans:
-    """Sort the keys that neither are documents of a node nor chunks of an array."""
+    """Classify the keys that are neither documents of a node nor chunks of an array."""
     chunks = {
         key
         for path, keys in found.chunks.items()
@@ -78,7 +78,7 @@ def sort_orphans(found: Survey) -> Orphans:
 
 
 def missing_groups(found: Survey) -> list[Problem]:
-    """Folders above nodes that are not groups, so that the nodes are members of nothing."""
+    """Folders above nodes that are not groups, so that the nodes are not members of a group."""
     nodes = {*found.arrays, *found.groups, *_unknown(found)}
     name = ZARR_JSON if any(key.endswith(ZARR_JSON) for key in found.names) else ZGROUP
     held: dict[str, list[str]] = {}
@@ -94,7 +94,7 @@ def missing_groups(found: Survey) -> list[Problem]:
 
 
 def _unknown(found: Survey) -> set[str]:
-    """The paths of nodes that there are, and that do not open."""
+    """The paths of existing nodes that cannot be opened."""
     places = (problem.key.rpartition("/") for problem in found.problems)
     return {folder for folder, _, name in places if name in NODE_DOCUMENTS} - {
         *found.arrays,
@@ -118,11 +118,11 @@ def _is_zarr(key: str) -> bool:
 
 
 def _is_known(found: Survey, key: str, unknown: set[str]) -> bool:
-    """Whether a key is a document of a node, or lies where a broken document says nothing."""
+    """Whether a key is a document of a node, or is below a broken document."""
     folder = key.rpartition("/")[0]
     if _DOCUMENT.fullmatch(key):
         return folder in found.arrays or folder in found.groups or folder in unknown
-    # Below what does not open it cannot be said what is a chunk.
+    # Below a broken node, chunks cannot be identified.
     while True:
         if folder in found.arrays or folder in found.groups:
             return False
@@ -135,18 +135,18 @@ def _is_known(found: Survey, key: str, unknown: set[str]) -> bool:
 
 def _note_aside(result: Orphans, key: str, before: str, stored: set[str]) -> None:
     if before in stored:
-        # The data was written anew since: nothing is lost.
+        # The data was written again since: nothing is lost.
         result.strangers.append(key)
         return
     reads = "the chunk reads as the fill value" if _CHUNK.fullmatch(before) else "it is not read"
-    way_out = "rename it back, write the data anew, or delete it"
+    way_out = "rename it back, write the data again, or delete it"
     result.problems.append(
         Problem("aside", key, f"{key!r} was put aside by repair, and {reads}: {way_out}")
     )
 
 
 def _lost_node(found: Survey, key: str) -> str:
-    """The path of the node that an orphan was of, as far as its key tells."""
+    """The path of the former node of an orphan, as far as its key shows."""
     above = found.node_above(key)
     if above is not None and above in found.arrays:
         return above
@@ -161,7 +161,7 @@ def _lost_node(found: Survey, key: str) -> str:
 
 
 def _lost(found: Survey, folder: str, keys: list[str]) -> list[tuple[Problem, list[str]]]:
-    """What there is to say of the orphans of a node, and of which of them."""
+    """The problem with the orphans of a node, and the keys."""
     if folder in found.arrays:
         found.outside.update(keys)
         shape = found.arrays[folder].shape
@@ -184,7 +184,9 @@ def _lost(found: Survey, folder: str, keys: list[str]) -> list[tuple[Problem, li
 
 
 def _is_lost(found: Survey, folder: str, keys: list[str]) -> bool:
-    """Whether orphans are so still: others may have created, resized or deleted their array."""
+    """Whether orphans still have no node: other processes may have created, resized or deleted
+    their array.
+    """
     store, chunk_store = found.place.store, found.place.chunk_store
     if keys[0] not in store and keys[0] not in found.place.chunks:
         return False

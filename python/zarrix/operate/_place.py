@@ -1,4 +1,4 @@
-"""What is looked after: whatever `zarrix.open` takes, and arrays and groups that are open."""
+"""The target of a function: anything that `zarrix.open` takes, or an open array or group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Place", "nothing_at", "place_of"]
 
 
 class Place(NamedTuple):
-    """A path in a store; and where the chunks of its arrays are, if not there."""
+    """A path in a store, and the store of the chunks of its arrays, if it is another one."""
 
     store: Store
     path: str
@@ -28,14 +28,14 @@ class Place(NamedTuple):
 
     @property
     def chunks(self) -> Store:
-        """The store that has the chunks."""
+        """The store of the chunks."""
         return self.store if self.chunk_store is None else self.chunk_store
 
 
 def place_of(
     target: Any, path: str | None = None, storage_options: Mapping[str, Any] | None = None
 ) -> Place:
-    """The place that an array, a group, or whatever is taken as a store means."""
+    """The location of an array, a group, or anything that is accepted as a store."""
     inside = normalize_storage_path(path)
     if isinstance(target, Place):
         return target
@@ -46,12 +46,12 @@ def place_of(
 
 
 def _stored(store: Store) -> Store:
-    """What is stored, and not what consolidated metadata says of it."""
+    """The stored documents, not those in consolidated metadata."""
     return store._store if isinstance(store, ConsolidatedStore) else store
 
 
 def nothing_at(store: Store, path: str, chunks: Sequence[str] = ()) -> PathNotFoundError:
-    """The error where a node is missing; ``chunks`` are keys there that look like those of one."""
+    """The error for a missing node; ``chunks`` are keys that look like chunks of one."""
     said = f"neither an array nor a group at {nodes.describe(store, path)}"
     folder = getattr(store, "path", None)
     if isinstance(folder, str) and not os.path.exists(folder):

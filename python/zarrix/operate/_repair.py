@@ -1,10 +1,9 @@
-"""`repair`: what is broken is put aside, so that the rest reads; nothing is ever deleted.
+"""`repair`: renames broken values, so that the rest can be read; it never deletes.
 
-A broken chunk then reads as the fill value, a broken document as if it were not there, and a chunk
-outside of its array cannot come back when the array grows. What was put aside keeps its bytes,
-under its key with ``.broken`` behind it; `verify` names it until it is deleted or in its place
-again. Everything is verified once. Then each value that was found broken is looked at again, alone
-and under the lock of its writers.
+Then a broken chunk reads as the fill value, a broken document is treated as missing, and a chunk
+outside its array cannot come back when the array grows. A renamed value keeps its bytes, under its
+key with the suffix ``.broken``; `verify` names it until it is deleted or renamed back. Everything
+is verified once. Then each broken value is checked again, under the lock of its writers.
 """
 
 from __future__ import annotations
@@ -30,17 +29,18 @@ __all__ = ["Repair", "repair", "repair_into"]
 
 @dataclass
 class Repair:
-    """What `repair` has put aside; printable, and `to_json` for programs.
+    """The keys that `repair` has renamed; printable, and `to_json` for programs.
 
     Attributes
     ----------
     set_aside : dict of str to str
-        The key of each broken value, and the one under which it is now.
+        The key of each broken value, and its new key.
     kept : list of Problem
-        What is where it was: a writer has replaced it meanwhile, or there is nothing to put aside,
-        as where metadata is missing or is stale inside the document of a sound group.
+        Problems that were not changed, because a writer has replaced the value meanwhile, or
+        because there is nothing to rename: metadata is missing, or is stale inside the document of
+        a valid group.
     before : Verification
-        What was found.
+        The result of the verification.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Repair:
 
 
 class _DoneError(Exception):
-    """Ends a change without making one."""
+    """Aborts a change."""
 
 
 def repair(
@@ -91,22 +91,22 @@ def repair(
     storage_options: Mapping[str, Any] | None = None,
     progress: bool | Progress = False,
 ) -> Repair:
-    """Put everything broken aside, so that the rest reads. Nothing is deleted.
+    """Rename everything broken, so that the rest can be read. Nothing is deleted.
 
-    All is verified once; then each broken value is looked at again under its lock: one that a
-    writer has replaced meanwhile stays. An error or an interrupt in between leaves what was put
-    aside until then, and says in a note what that is.
+    Everything is verified once. Then each broken value is checked again under its lock; a value
+    that a writer has replaced meanwhile stays. After an error or an interrupt, the keys renamed so
+    far stay renamed, and a note names them.
 
     Parameters
     ----------
     store : Store, mapping, URL, str, Path, Array or Group
-        Whatever `zarrix.open` takes, or what it gave.
+        Anything that `zarrix.open` takes or returns.
     path : str, optional
-        Only what is at and below this path.
+        Only nodes at and below this path.
     storage_options : mapping, optional
-        For a store that is named by a URL.
+        Options for a URL.
     progress : bool or callable
-        As in `verify`; then it is told of the values that are put aside.
+        As in `verify`; then it gets the values that are renamed.
 
     Returns
     -------
@@ -115,9 +115,9 @@ def repair(
     Raises
     ------
     PathNotFoundError
-        Neither a node nor anything of one is there (also a ``FileNotFoundError``).
+        The path has neither a node nor remains of one (also a ``FileNotFoundError``).
     ReadOnlyError
-        The store cannot be changed.
+        The store is read-only.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def repair(
 
 
 def repair_into(result: Repair, place: Place, progress: bool | Progress = False) -> None:
-    """`repair`, which notes in ``result`` what it does as soon as it does it."""
+    """`repair`, which records each change in ``result`` at once."""
     place.store._forbid_changes()
     place.chunks._forbid_changes()
     result.before, found = examine(place, progress=progress)
@@ -154,11 +154,11 @@ def repair_into(result: Repair, place: Place, progress: bool | Progress = False)
 
 
 def _settle(result: Repair, found: Survey, problem: Problem) -> None:
-    """Put aside what is broken, unless it no longer is."""
+    """Rename a broken value, unless it has been repaired meanwhile."""
     key = problem.key
     is_chunk = problem.kind == "chunk" or (problem.kind == "orphan" and key in found.outside)
     is_document = problem.kind in ("metadata", "consolidated") and key in found.documents
-    # In the document of a group that has stale metadata of its members the group itself is sound.
+    # If the document of a group has stale metadata of its members, the group itself is valid.
     if is_document and problem.kind == "consolidated":
         is_document = key.rpartition("/")[2] == ZMETADATA
     if not (is_chunk or is_document):
@@ -171,7 +171,8 @@ def _settle(result: Repair, found: Survey, problem: Problem) -> None:
 
     def move(old: bytes | None) -> bytes | None:
         if _is_broken(found.place, path, problem) if is_chunk else old == found.documents[key]:
-            # Noted first, and corrected below: an interrupt may come between any two steps.
+            # Recorded first, and corrected below, because an interrupt may come between any two
+            # steps.
             new = result.set_aside[key] = _free_name(store, key)
             store._engine.move_node(store.engine_path(key), store.engine_path(new), [])
         raise _DoneError
@@ -187,7 +188,7 @@ def _settle(result: Repair, found: Survey, problem: Problem) -> None:
 
 
 def _is_broken(place: Place, path: str, problem: Problem) -> bool:
-    """Whether a chunk is what the problem says, by the metadata that is stored now."""
+    """Whether a chunk still has the problem, according to the current metadata."""
     store, _, chunk_store = place
     try:
         array = Array(store, path=path, read_only=True, chunk_store=chunk_store)

@@ -1,8 +1,8 @@
-"""What a store holds: its documents, its nodes, and the keys that belong to none of them.
+"""A survey of a store: its documents, its nodes, and the keys that belong to none of them.
 
-One listing of all keys, then every document is read, many at once, and parsed. Nothing here stops
-at what is broken: that is noted under its key, and the rest is looked at as if it were not there.
-Everything else is found in that listing: the cost is linear in keys, however they are nested.
+All keys are listed once. Then every document is read, many at once, and parsed. A broken document
+does not stop the survey: it is recorded under its key, and treated as missing. Everything else uses
+that listing, so that the cost is linear in the number of keys.
 """
 
 from __future__ import annotations
@@ -25,22 +25,23 @@ from zarrix.operate._place import Place
 
 __all__ = ["Problem", "Survey", "above_of", "survey"]
 
-# How many documents are asked for at once.
+# The number of documents in one request.
 _BATCH = 256
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that is wrong with one key.
+    """A problem with one key.
 
     Attributes
     ----------
     kind : {"chunk", "metadata", "codec", "consolidated", "digest", "missing", "orphan", "aside"}
-        What does not decode or parse; an array that cannot be opened here although its metadata is
-        sound; what says what is no longer so, or is not what it was; metadata that is absent where
-        nodes are below; chunks and attributes of no node; what `repair` has put aside.
+        A value that does not decode or parse; an array that cannot be opened here although its
+        metadata is valid; stale consolidated metadata, or a value that differs from its digest;
+        missing metadata above nodes; chunks and attributes without a node; a key that `repair` has
+        renamed.
     key : str
-        In the store; of an orphan that is not alone, the folder.
+        The key in the store; for several orphans, their folder.
     message : str
 
     Examples
@@ -64,19 +65,19 @@ class Problem:
 
 @dataclass
 class Survey:
-    """The nodes of a store, before any chunk was looked at.
+    """The nodes of a store, before any chunk is read.
 
     Attributes
     ----------
     place : Place
     keys : list of str
-        All that is stored there, sorted.
+        All stored keys, sorted.
     chunk_keys : list of str
-        All that is stored in the store of the chunks, where that is another one.
+        All keys of the store of the chunks, if it is another one.
     names : list of str
         Keys of all documents, sorted.
     documents : dict of str to bytes
-        By key, those that could be read.
+        By key, the documents that could be read.
     arrays : dict of str to Array
         By path.
     groups : dict of str to int
@@ -84,9 +85,9 @@ class Survey:
     chunks : dict of str to list of str
         Keys that may be chunks, by the path of the array.
     twins : dict of str to Array
-        By path, what a v3 document says where one of v2 decides.
+        By path, arrays of v3 documents at paths where a v2 document takes precedence.
     outside : set of str
-        Keys that are like those of an array's chunks, and that its shape does not have.
+        Keys in the form of an array's chunk keys, but outside its shape.
     problems : list of Problem
     """
 
@@ -103,7 +104,7 @@ class Survey:
     problems: list[Problem] = field(default_factory=list)
 
     def array_above(self, key: str) -> str | None:
-        """The path of the array that a chunk's key belongs to: the nearest above it."""
+        """The path of the array of a chunk key: the nearest array above it."""
         return next((path for path in above_of(key) if path in self.arrays), None)
 
     def node_above(self, key: str) -> str | None:
@@ -121,7 +122,7 @@ class Survey:
 
 
 def survey(place: Place, progress: bool | Progress = False) -> Survey:
-    """Read and parse every document at and below a place."""
+    """Read and parse every document at and below a path."""
     store, path, _ = place
     found = Survey(place)
     found.keys = sorted(store._engine.list_prefix(store.engine_path(path)))
@@ -150,7 +151,7 @@ def _read_all(found: Survey, keys: list[str]) -> dict[str, bytes]:
     try:
         return {key: bytes(one) for key, one in found.place.store.getitems(keys).items()}
     except (ZarrixError, OSError, ValueError, TypeError):
-        # One of them fails; which one, they say one by one.
+        # One of them fails; reading them one by one shows which.
         read = ((key, _read_one(found, key)) for key in keys)
         return {key: one for key, one in read if one is not None}
 
@@ -194,11 +195,12 @@ def _open_array(found: Survey, key: str, node: nodes.Node, parse: Callable[..., 
         location = Location(store, path, node.zarr_format, chunk_store)
         opened = Array._at(location, node, read_only=True)
     except (ZarrixError, ValueError, TypeError, ImportError) as error:
-        # What parses is sound, also where it cannot be opened here, as pickles and other codecs.
+        # Metadata that parses is valid, even if the array cannot be opened here because of pickles
+        # or missing codecs.
         parse(node.document, _where(found, key))
         found.problems.append(Problem("codec", key, _sentence(found, key, error)))
     else:
-        # Where a place has documents of both formats, it is of v2, which is read first.
+        # A path with documents of both formats is a v2 node, so that v2 is read first.
         (found.twins if path in found.arrays else found.arrays)[path] = opened
 
 
@@ -237,7 +239,7 @@ def _read_consolidated(found: Survey, key: str, document: bytes) -> None:
 
 
 def _compare(found: Survey, key: str, told: dict[str, Any], names: tuple[str, ...]) -> None:
-    """Note the documents of which the consolidated ones under ``key`` say something else."""
+    """Record the documents that differ from the consolidated ones under ``key``."""
     stored = found.documents_below(_parts(key)[0])
     stale = [f"{one!r} is not stored" for one in sorted({*told}.difference(stored))]
     for one in stored:
@@ -263,19 +265,21 @@ def _plain(document: bytes) -> Any:
     try:
         return _without_consolidated(json_loads(document))
     except MetadataError:
-        # Noted under its own key.
+        # Recorded under its own key.
         return None
 
 
 def _without_consolidated(members: Any) -> Any:
-    """A document as its own group's consolidated metadata has it: without those of its members."""
+    """A document in the form of its own group's consolidated metadata: without those of its
+    members.
+    """
     if not isinstance(members, dict):
         return members
     return {name: value for name, value in members.items() if name != "consolidated_metadata"}
 
 
 def above_of(key: str) -> Iterator[str]:
-    """The folders that a key lies in, the nearest first, the root last."""
+    """The folders of a key, the nearest first, the root last."""
     while key:
         key = _parts(key)[0]
         yield key

@@ -1,8 +1,8 @@
-"""`verify`: whether everything that is stored can be read, and what there is that is not read.
+"""`verify`: checks that everything stored can be read, and finds keys that are not read.
 
-Chunks are decoded by the engine, in parallel and without keeping anything; documents are parsed as
-they are on opening. What codecs without a checksum cannot tell, `verify` cannot tell either: it
-says how many chunks have one.
+The engine decodes chunks in parallel and drops the result; documents are parsed as on opening.
+Damage that a codec without a checksum does not detect is not detected by `verify` either; it
+reports how many chunks have a checksum.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from zarrix.operate._survey import Problem, Survey, survey
 
 __all__ = ["Problem", "Verification", "chunk_fault", "examine", "verify"]
 
-# What a report calls problems that are not broken values.
+# The names, in a report, of problems that are not broken values.
 _LABELS = {
     "codec": "cannot be checked",
     "missing": "missing",
@@ -37,32 +37,33 @@ _LABELS = {
 
 @dataclass
 class Verification:
-    """What `verify` found. True if all is well; printable, and `to_json` for programs.
+    """The result of `verify`. True if all is well; printable, and `to_json` for programs.
 
     Attributes
     ----------
     arrays, groups, chunks : int
-        How many were looked at.
+        The number of checked arrays, groups and chunks.
     empty : int
-        How many of the arrays have elements and store no chunk: they read as their fill value.
+        The number of arrays with elements but without a stored chunk, which read as their fill
+        value.
     checksummed : int
-        How many of the chunks have a checksum, so that damage in them cannot have gone unnoticed.
+        The number of chunks with a checksum, in which damage is detected.
     stored_bytes : int
         Of the chunks.
     seconds : float
     problems : list of Problem
-        What is broken, lost, or was put aside; while there are any, all is not well.
+        Broken, lost or renamed values; if there are any, all is not well.
     orphans : list of str
-        Keys of chunks and documents that belong to no node; the problems speak of them.
+        Keys of chunks and documents that belong to no node; each has a problem.
     strangers : list of str
-        Keys of everything else that belongs to no node, such as a ``README.txt``: no problem.
+        All other keys that belong to no node, such as a ``README.txt``; not a problem.
     ignored : dict of str to int
-        Keys of chunks with bytes behind their compressed data, and how many: the chunks read, and
-        these bytes are ignored, as other readers do: no problem.
+        Keys of chunks with bytes after their compressed data, and the number of these bytes. The
+        chunks can be read, and the bytes are ignored, as by other readers; not a problem.
     leftovers : list of str
-        Files of writers that were killed, or that are at work.
+        Partial files of killed or running writers.
     removed : list of str
-        The leftovers that ``clean=True`` has removed.
+        The partial files that ``clean=True`` has removed.
 
     Examples
     --------
@@ -156,26 +157,28 @@ def verify(
 ) -> Verification:
     """Check everything that is stored: documents, chunks, checksums, and keys that are not read.
 
-    Every stored chunk is decoded to its declared size, every document parsed; consolidated metadata
-    must say what the documents say. A chunk without its array, nodes in a folder that is not a
-    group, and what `repair` has put aside are problems, too. Others may read and write meanwhile.
+    Every stored chunk is decoded to its declared size, and every document is parsed. Consolidated
+    metadata must agree with the documents. A chunk without its array, nodes in a folder that is not
+    a group, and keys that `repair` has renamed are problems, too. Other processes may read and
+    write meanwhile.
 
     Parameters
     ----------
     store : Store, mapping, URL, str, Path, Array or Group
-        Whatever `zarrix.open` takes, or what it gave.
+        Anything that `zarrix.open` takes or returns.
     path : str, optional
-        Only what is at and below this path.
+        Only nodes at and below this path.
     clean : bool
-        Remove what killed writers have left. A file that may be a living writer's is left alone.
+        Remove the partial files of killed writers. A file that may belong to a running writer is
+        kept.
     digests : mapping, optional
-        What `zarrix.digests` gave: every value that has changed since is a problem, too, also a
-        chunk that lies in the place of another.
+        A result of `zarrix.digests`: every value that has changed since is a problem, too,
+        including swapped chunks.
     storage_options : mapping, optional
-        For a store that is named by a URL.
+        Options for a URL.
     progress : bool or callable
-        True draws a bar on stderr; a callable is told how many are done, and of how many: first of
-        the documents, then of the chunks, then of the digests.
+        True draws a bar on stderr; a callable gets the number of finished items and the total:
+        first for the documents, then for the chunks, then for the digests.
 
     Returns
     -------
@@ -185,7 +188,7 @@ def verify(
     Raises
     ------
     PathNotFoundError
-        Neither a node nor anything of one is there (also a ``FileNotFoundError``).
+        The path has neither a node nor remains of one (also a ``FileNotFoundError``).
 
     Examples
     --------
@@ -210,7 +213,7 @@ def examine(
     digests: Mapping[str, str] | None = None,
     progress: bool | Progress = False,
 ) -> tuple[Verification, Survey]:
-    """`verify`, and the survey that it is made of."""
+    """`verify`, and its survey."""
     begun = time.monotonic()
     found = survey(place, progress)
     opened, where, _ = place
@@ -257,7 +260,7 @@ def _verify_chunks(found: Survey, result: Verification, progress: bool | Progres
 
 
 def _verify_objects(array: Array, keys: list[str], broken: set[str]) -> list[Problem]:
-    """Chunks of strings and objects: that the bytes decode says little of the elements."""
+    """For chunks of strings and objects, decoding the bytes does not check the elements."""
     if array.dtype.kind not in "OT":
         return []
     problems = []
@@ -272,7 +275,7 @@ def _verify_objects(array: Array, keys: list[str], broken: set[str]) -> list[Pro
 
 
 def chunk_fault(array: Array, key: str) -> str | None:
-    """What is wrong with one stored chunk, which is looked at again; None if nothing is."""
+    """The problem with one stored chunk, which is checked again; None if there is none."""
     broken = array._io.verify(None, [key])[2]
     problems = broken or [(one.key, one.message) for one in _verify_objects(array, [key], set())]
     return problems[0][1] if problems else None
