@@ -63,8 +63,6 @@ NEVER_RAISES = (
     "is_slice",
     "vouching_for",
 )
-# They need a package that the tests' environment does not have.
-NO_EXAMPLE = ("AsyncStore",)
 # Users get them from an attribute or a method, and do not construct them.
 NOT_CONSTRUCTED = ("LazyArray",)
 
@@ -283,7 +281,7 @@ def errors_of(name: str, found: Any, owner: Any) -> Iterator[tuple[str, str]]:
     if is_dataclass(found) and has_section(text, "Attributes"):
         wanted, taken = wanted - {"PR01"}, {}
     for code, message in validate(name, _Named, found=found, text=text)["errors"]:
-        if code in wanted and not (code == "EX01" and ends(name, NO_EXAMPLE)):
+        if code in wanted:
             yield code, message
     if whole and taken and not ends(name, NEVER_RAISES) and not has_section(text, "Raises"):
         yield "RS01", "No Raises section found, and it has parameters"

@@ -147,6 +147,20 @@ class AsyncStore(AwaitedStore):
     ------
     AttributeError
         On access, if ``store`` lacks one of the coroutines.
+
+    Examples
+    --------
+    This object has the one coroutine that is needed to read a value.
+
+    >>> from zarrix.storage import AsyncStore
+    >>> class Squares:
+    ...     read_only = True
+    ...
+    ...     async def get(self, key, prototype, byte_range=None):
+    ...         return prototype.buffer.from_bytes(b"%d" % int(key) ** 2)
+    >>> store = AsyncStore(Squares())
+    >>> store["12"], store.read_only
+    (b'144', True)
     """
 
     def __init__(self, store: Any) -> None:
