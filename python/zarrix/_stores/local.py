@@ -169,6 +169,7 @@ class LocalStore(DirectoryStore):
     @property
     def root(self) -> Path:
         """The directory."""
+        # Import time.
         from pathlib import Path
 
         return Path(self.path)
@@ -250,6 +251,7 @@ class TempStore(DirectoryStore):
         normalize_keys: bool = False,
         dimension_separator: str | None = None,
     ) -> None:
+        # Import time.
         import tempfile
 
         path = tempfile.mkdtemp(suffix=suffix, prefix=prefix, dir=dir)
@@ -261,6 +263,7 @@ def _remove_own_tree(path: str, owner: int) -> None:
     # A forked child runs this, too, if it exits normally; the directory still belongs to its
     # parent.
     if os.getpid() == owner:
+        # Import time.
         import shutil
 
         shutil.rmtree(path, ignore_errors=True)

@@ -33,13 +33,13 @@ class MappingValues(Values):
 
     def _read(self, key: str) -> Any:
         try:
-            return self._mapping[key]
+            return _given(self._mapping[key])
         except KeyError:
             return None
 
     def _fetch(self, keys: Sequence[str]) -> list[Any]:
         found: Mapping[str, Any] = self._mapping.getitems(keys, on_error="return")  # type: ignore[attr-defined]
-        return [None if isinstance(found[key], KeyError) else found[key] for key in keys]
+        return [None if isinstance(found[key], KeyError) else _given(found[key]) for key in keys]
 
     def _size(self, key: str) -> int | None:
         value = self._read(key)
@@ -48,7 +48,8 @@ class MappingValues(Values):
         return int(value.nbytes) if isinstance(value, np.ndarray) else memoryview(value).nbytes
 
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
-        self._mapping[key] = value
+        # The engine puts values itself; here a rename moves one as the mapping gave it.
+        self._mapping[key] = value.tobytes() if isinstance(value, np.ndarray) else bytes(value)
 
     def _drop(self, key: str, fsync: bool) -> bool:
         try:
@@ -66,6 +67,13 @@ class MappingValues(Values):
         # `list(mapping)` would also call `len`, which some mappings compute by listing.
         keys = [*iter(self._mapping)]
         return [key for key in keys if str.startswith(key, f"{prefix}/")] if prefix else keys
+
+
+def _given(value: Any) -> Any:
+    """A value of a mapping, of which None would mean a missing value to the engine."""
+    if value is None:
+        raise TypeError("a bytes-like object is required, not 'NoneType'")
+    return value
 
 
 def engine_of(

@@ -60,6 +60,7 @@ class LMDBStore(DatabaseStore):
         **kwargs: Any,
     ) -> None:
         try:
+            # An optional package.
             import lmdb  # noqa: F401
         except ImportError:
             raise ImportError(
@@ -74,6 +75,7 @@ class LMDBStore(DatabaseStore):
             pass
 
     def _connect(self) -> Any:
+        # An optional package.
         import lmdb
 
         opened_by = (os.getpid(), os.path.realpath(self.path))
