@@ -8,12 +8,30 @@ They are names with a configuration, like all v3 codecs; most of them are native
 engine, and the rest is called in numcodecs.
 """
 
-from __future__ import annotations
-
-from typing import Any, ClassVar
-
-from zarrix._codecs.codec import OtherCodec
-from zarrix._codecs.table import CODECS
+from zarrix._codecs.numcodecs_classes import (
+    BZ2,
+    CRC32,
+    CRC32C,
+    LZ4,
+    LZMA,
+    ZFPY,
+    Adler32,
+    AsType,
+    BitRound,
+    Blosc,
+    Delta,
+    FixedScaleOffset,
+    Fletcher32,
+    GZip,
+    JenkinsLookup3,
+    PackBits,
+    PCodec,
+    Quantize,
+    Shuffle,
+    Zlib,
+    Zstd,
+)
+from zarrix._codecs.numcodecs_classes import NumcodecsCodec as NumcodecsCodec
 
 __all__ = [
     "Adler32",
@@ -38,45 +56,3 @@ __all__ = [
     "Zlib",
     "Zstd",
 ]
-
-
-class NumcodecsCodec(OtherCodec):
-    """A codec of numcodecs in v3; the keywords are those of numcodecs' class."""
-
-    codec_id: ClassVar[str]
-
-    def __init__(self, **configuration: Any) -> None:
-        super().__init__({"name": f"numcodecs.{self.codec_id}", "configuration": configuration})
-
-
-_IDS = {row.numcodecs_cls: row.codec_id for row in CODECS if row.numcodecs_cls}
-
-
-def _make(name: str) -> type[NumcodecsCodec]:
-    codec_id = _IDS[name]
-    text = f"``numcodecs.{codec_id}``; the keywords are those of numcodecs' class."
-    members = {"codec_id": codec_id, "__module__": __name__, "__doc__": text}
-    return type(name, (NumcodecsCodec,), members)
-
-
-Adler32 = _make("Adler32")
-AsType = _make("AsType")
-BZ2 = _make("BZ2")
-BitRound = _make("BitRound")
-Blosc = _make("Blosc")
-CRC32 = _make("CRC32")
-CRC32C = _make("CRC32C")
-Delta = _make("Delta")
-FixedScaleOffset = _make("FixedScaleOffset")
-Fletcher32 = _make("Fletcher32")
-GZip = _make("GZip")
-JenkinsLookup3 = _make("JenkinsLookup3")
-LZ4 = _make("LZ4")
-LZMA = _make("LZMA")
-PCodec = _make("PCodec")
-PackBits = _make("PackBits")
-Quantize = _make("Quantize")
-Shuffle = _make("Shuffle")
-ZFPY = _make("ZFPY")
-Zlib = _make("Zlib")
-Zstd = _make("Zstd")
