@@ -10,6 +10,7 @@ objects are for code that was written for zarr-python.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -327,14 +328,38 @@ class ZDType:
 
 
 class _Plain(ZDType):
-    """A data type without parameters. ``endianness`` is accepted: codecs decide it in v3."""
+    """Elements whose size the name tells.
+
+    Parameters
+    ----------
+    endianness : str
+        Accepted for zarr-python; the codec ``bytes`` decides the byte order in v3.
+
+    Raises
+    ------
+    TypeError
+        Another keyword is given.
+    """
 
     def __init__(self, *, endianness: str = "little") -> None:
         super().__init__(np.dtype(self.code))
 
 
 class _OfLength(ZDType):
-    """Elements of a fixed number of bytes, or of characters for text."""
+    """Elements of a fixed number of bytes, or of characters for text.
+
+    Parameters
+    ----------
+    length : int
+        Bytes of an element, or characters for text.
+    endianness : str
+        Accepted for zarr-python; the codec ``bytes`` decides the byte order in v3.
+
+    Raises
+    ------
+    TypeError
+        NumPy has no such data type.
+    """
 
     def __init__(self, *, length: int, endianness: str = "little") -> None:
         super().__init__(np.dtype(f"{self.code}{length}"))
@@ -346,6 +371,23 @@ class _OfLength(ZDType):
 
 
 class _Time(ZDType):
+    """Points or lengths of time, as a number of units.
+
+    Parameters
+    ----------
+    unit : str
+        As NumPy names it: "s", "ms", "D", ... or "generic".
+    scale_factor : int
+        Number of units in one step.
+    endianness : str
+        Accepted for zarr-python; the codec ``bytes`` decides the byte order in v3.
+
+    Raises
+    ------
+    TypeError
+        NumPy does not know the unit.
+    """
+
     def __init__(
         self, *, unit: str = "generic", scale_factor: int = 1, endianness: str = "little"
     ) -> None:
@@ -435,8 +477,27 @@ class VariableLengthBytes(ZDType):
         super().__init__(BYTES)
 
 
+_EXAMPLES: dict[type[ZDType], str] = {
+    _Plain: """\
+>>> from zarrix.dtype import {name}
+>>> {name}().to_json()
+'{json}'""",
+    _OfLength: """\
+>>> from zarrix.dtype import {name}
+>>> {name}(length=12).length
+12""",
+    _Time: """\
+>>> from zarrix.dtype import {name}
+>>> times = {name}(unit="s", scale_factor=10)
+>>> times.unit, times.scale_factor
+('s', 10)""",
+}
+
+
 def _make(name: str, code: str, base: type[ZDType]) -> type[ZDType]:
-    text = f"The data type of NumPy's ``{code}``."
+    sections = inspect.cleandoc(base.__doc__ or "").partition("\n\n")[2]
+    example = _EXAMPLES[base].format(name=name, json=name.lower())
+    text = f"The data type of NumPy's ``{code}``.\n\n{sections}\n\nExamples\n--------\n{example}"
     return type(name, (base,), {"code": code, "__module__": "zarrix.dtype", "__doc__": text})
 
 
