@@ -32,32 +32,13 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     options = Options({**_of_fsspec(environment), **given})
     client, config = options.inner("client_kwargs"), options.inner("config_kwargs")
     profile = _profile(options.take("profile") or client.take("profile_name"), environment)
-    found: dict[str, Any] = {}
-
-    key = options.take("key", "username") or client.take("aws_access_key_id")
-    secret = options.take("secret", "password") or client.take("aws_secret_access_key")
-    token = options.take("token") or client.take("aws_session_token")
-    if options.take("anon"):
-        found["skip_signature"] = True
-    elif key or secret:
-        found |= _credentials(key, secret, token)
-    elif environment.get("AWS_ACCESS_KEY_ID") and not profile.get("named"):
-        names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
-        found |= _credentials(*(environment.get(name) for name in names))
-    elif profile.get("aws_access_key_id"):
-        names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
-        found |= _credentials(*(profile.get(name) for name in names))
-    elif any(name in profile for name in ("sso_session", "sso_start_url", "credential_process")):
-        raise NeedsFsspec("profile")
-    else:
-        found |= {name.lower(): environment.get(name) for name in _ENVIRONMENT}
+    found = _found_credentials(options, client, profile, environment)
     has_credentials = any(found.values())
     if not has_credentials and environment.get("AWS_EC2_METADATA_DISABLED") == "true":
         raise PermissionError(
             f"no credentials for {public_url(url)}: pass key= and secret=, or anon=True for public "
             "data, in storage_options, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
         )
-
     found["aws_region"] = (
         options.take("region", "region_name")
         or client.take("region_name")
@@ -65,8 +46,6 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
         or environment.get("AWS_DEFAULT_REGION")
         or profile.get("region")
     )
-    secure = options.take("use_ssl")
-    client.take("use_ssl")
     endpoint = (
         options.take("endpoint_url")
         or client.take("endpoint_url")
@@ -74,17 +53,8 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
         or environment.get("AWS_ENDPOINT_URL")
         or profile.get("endpoint_url")
     )
-    style = config.inner("s3").take("addressing_style")
-    if style == "virtual":
-        found["virtual_hosted_style_request"] = True
-        if endpoint:
-            scheme, _, host = endpoint.partition("://")
-            endpoint = f"{scheme}://{bucket}.{host}"
-    if endpoint:
-        if "://" not in endpoint:
-            endpoint = f"{'http' if secure is False else 'https'}://{endpoint}"
-        found["aws_endpoint"] = endpoint
-        found["allow_http"] = endpoint.startswith("http://")
+    secure = options.take("use_ssl") is not False
+    found |= _endpoint(endpoint, bucket, config.inner("s3").take("addressing_style"), secure)
     if client.take("verify") is False:
         found["allow_invalid_certificates"] = True
     if options.take("requester_pays"):
@@ -92,14 +62,56 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     found["timeout"] = options.take("timeout")
     found["max_retries"] = options.take("retries", "max_retries")
     found |= options.take("config") or {}
+    _finish(options, client, config)
+    native = {name: text(value) for name, value in found.items() if value is not None}
+    shown = f"s3://{bucket}/{prefix}" if prefix else f"s3://{bucket}"
+    return Address("s3", bucket, prefix, shown, native, has_credentials)
+
+
+def _finish(options: Options, client: Options, config: Options) -> None:
+    """Refuse what is left of the options, besides settings of botocore that have no effect here."""
+    client.take("use_ssl")
     for name in ("signature_version", "max_pool_connections", "connect_timeout", "read_timeout"):
         config.take(name)
     client.finish(("verify", "config", "api_version"), "client_kwargs ")
     config.finish(("retries", "proxies", "client_cert", "tcp_keepalive"), "config_kwargs ")
     options.finish(_ONLY_FSSPEC)
-    native = {name: text(value) for name, value in found.items() if value is not None}
-    shown = f"s3://{bucket}/{prefix}" if prefix else f"s3://{bucket}"
-    return Address("s3", bucket, prefix, shown, native, has_credentials)
+
+
+def _found_credentials(
+    options: Options, client: Options, profile: Mapping[str, str], environment: Mapping[str, str]
+) -> dict[str, Any]:
+    """The credentials of the first source that has any: options, environment, profile."""
+    key = options.take("key", "username") or client.take("aws_access_key_id")
+    secret = options.take("secret", "password") or client.take("aws_secret_access_key")
+    token = options.take("token") or client.take("aws_session_token")
+    if options.take("anon"):
+        return {"skip_signature": True}
+    if key or secret:
+        return _credentials(key, secret, token)
+    if environment.get("AWS_ACCESS_KEY_ID") and not profile.get("named"):
+        names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+        return _credentials(*(environment.get(name) for name in names))
+    if profile.get("aws_access_key_id"):
+        names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+        return _credentials(*(profile.get(name) for name in names))
+    if any(name in profile for name in ("sso_session", "sso_start_url", "credential_process")):
+        raise NeedsFsspec("profile")
+    return {name.lower(): environment.get(name) for name in _ENVIRONMENT}
+
+
+def _endpoint(endpoint: str | None, bucket: str, style: Any, secure: bool) -> dict[str, Any]:
+    """The options for a server that is not AWS', and for buckets in host names."""
+    is_virtual = style == "virtual"
+    found: dict[str, Any] = {"virtual_hosted_style_request": True} if is_virtual else {}
+    if not endpoint:
+        return found
+    if is_virtual:
+        scheme, _, host = endpoint.partition("://")
+        endpoint = f"{scheme}://{bucket}.{host}"
+    if "://" not in endpoint:
+        endpoint = f"{'https' if secure else 'http'}://{endpoint}"
+    return {**found, "aws_endpoint": endpoint, "allow_http": endpoint.startswith("http://")}
 
 
 def _credentials(key: Any, secret: Any, token: Any) -> dict[str, Any]:
