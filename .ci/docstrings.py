@@ -17,8 +17,6 @@ The rules, by kind:
   read and do not construct, may list its fields under Attributes instead.
 - A property, and a method of an abstract base or protocol, has a summary; the class shows its use.
 - An error, an enumeration and a type alias have a summary; what raises the error shows it.
-- A class that is made from a row of a table (`zarrix.dtype.Int8`) has a summary; its base class has
-  the rest.
 
 Raises may be absent where every argument is accepted: `NEVER_RAISES` lists these names.
 """
@@ -112,7 +110,10 @@ def source_of(found: Any) -> tuple[Path, int] | None:
 
 
 def place_of_class(found: type) -> tuple[Path, int]:
-    """Where a class is written: its ``__module__`` may be the public one that re-exports it."""
+    """Where a class is written: its ``__module__`` may be the public one that re-exports it.
+
+    A class that is made from a row of a table is written nowhere.
+    """
     for name, module in list(sys.modules.items()):
         if name.startswith("zarrix") and vars(module).get(found.__name__) is found:
             path = Path(module.__file__ or "")
@@ -173,9 +174,7 @@ def function_of(found: Any) -> Any:
 def is_summary_only(found: Any, owner: Any) -> bool:
     """Whether a summary is enough, by the rules at the top."""
     if inspect.isclass(found):
-        if issubclass(found, BaseException | enum.Enum) or is_protocol(found):
-            return True
-        return place_of_class(found)[1] == 0
+        return issubclass(found, BaseException | enum.Enum) or is_protocol(found)
     return (
         is_property(found)
         or getattr(found, "__isabstractmethod__", False)

@@ -51,9 +51,29 @@ NumcodecsCodec.__module__ = "zarrix.codecs.numcodecs"
 _IDS = {row.numcodecs_cls: row.codec_id for row in CODECS if row.numcodecs_cls}
 
 
+_TEXT = """The codec ``numcodecs.{codec_id}``.
+
+Parameters
+----------
+**configuration
+    The keywords of numcodecs' class ``{name}``, which has their defaults.
+
+Raises
+------
+MetadataError
+    When an array is created, if the codec cannot have this configuration.
+
+Examples
+--------
+>>> from zarrix.codecs import numcodecs
+>>> numcodecs.{name}().name
+'numcodecs.{codec_id}'
+"""
+
+
 def _make(name: str) -> type[NumcodecsCodec]:
     codec_id = _IDS[name]
-    text = f"``numcodecs.{codec_id}``; the keywords are those of numcodecs' class."
+    text = _TEXT.format(name=name, codec_id=codec_id)
     members = {"codec_id": codec_id, "__module__": "zarrix.codecs.numcodecs", "__doc__": text}
     return type(name, (NumcodecsCodec,), members)
 
