@@ -390,6 +390,17 @@ class ArrayIO:
         stored, requests to the store, bytes fetched, and elements of the chunks.
         """
 
+    def strategy(
+        self, selection: tuple[_AxisSelection | None, ...], coords: Sequence[Buffer] = ...
+    ) -> str:
+        """How a read to a new array is done, without reading anything.
+
+        ``interleaved`` (neighbouring chunks by blocks), ``parallel shards`` (inner chunks of a few
+        shards, divided among the threads), ``batched`` (many values per request of the store),
+        or, chunk by chunk: ``shard ranges`` (an index, then inner chunks as ranges), ``cached
+        chunks``, ``byte ranges`` or ``whole chunks``; ``nothing`` for an empty selection.
+        """
+
     def initialized(self) -> int:
         """How many chunks are stored; of a stored shard, all its inner chunks count."""
 

@@ -32,13 +32,13 @@ ALLOWED: dict[str, dict[str, str]] = {
     "engine/layout/grid.rs": {"let mut firsts = Vec::with_capacity(runs.len())": DOCUMENT},
     "engine/memory/copy.rs": {"let mut merged = Dims::with_capacity(dims.len())": AXES},
     "engine/read/batched.rs": {"let mut steps = Vec::with_capacity(jobs.len())": BATCH},
-    "engine/read/interleaved.rs": {"let mut coords = vec![0; plan.axes().len()]": AXES},
     "engine/read/parallel_shards.rs": {
         "let mut found: Vec<Vec<Found": "an entry for each shard, fewer than threads"
     },
     "engine/read/shard.rs": {
         "let Some(elements) = is_kept": "a few words for each inner chunk in a batch"
     },
+    "engine/read/strategy.rs": {"let mut coords = vec![0; plan.axes().len()]": AXES},
     "engine/selection/picks.rs": {"strides.resize(chunk.shape.len(), 0)": AXES},
     "engine/selection/plan.rs": {"let mut axes = PerAxis::with_capacity": AXES},
     "py/mapping.rs": {"let mut asked = Vec::with_capacity(requests.len())": BATCH},

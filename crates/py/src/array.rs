@@ -267,6 +267,25 @@ impl ArrayIO {
         Ok((chunks, values, stored, requests, fetched_bytes, elements))
     }
 
+    #[pyo3(signature = (selection, coords = Vec::new()))]
+    fn strategy(
+        &self,
+        py: Python<'_>,
+        selection: BoxesArg,
+        coords: Vec<Indices>,
+    ) -> PyResult<&'static str> {
+        let along = selection.along(&coords)?;
+        let shared: Option<Selection> = selection.0.into_iter().collect();
+        let word = py.detach(|| match shared {
+            Some(shared) => self.inner.strategy_of(&shared),
+            None => {
+                let count = coords.first().map_or(0, |own| own.as_slice().len());
+                self.inner.strategy_of_boxes(&along, count)
+            }
+        });
+        word.map_err(|error| from_array(py, &error, &self.place))
+    }
+
     fn initialized(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| self.inner.initialized()).map_err(|error| from_array(py, &error, &self.place))
     }

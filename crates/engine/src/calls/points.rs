@@ -11,6 +11,7 @@ use crate::chunk::buffer::{Source, Target, check_shape};
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::grid::{AxisGrid, Cuts};
+use crate::read::job::Job;
 use crate::selection::chunk_selection::{Points, Wanted};
 use crate::threads::cancel::Interrupt;
 use crate::threads::scratch;
@@ -70,7 +71,10 @@ impl ArrayIO {
         self.read_jobs(grouped.runs.len(), target, interrupt, &|run| {
             let (id, begin, end) = grouped.runs[run];
             let which = &grouped.order[begin..end];
-            (self.coords_of(id), smallvec![Wanted::Points { points: &points, which }])
+            Job {
+                coords: self.coords_of(id),
+                wanted: smallvec![Wanted::Points { points: &points, which }],
+            }
         })
     }
 

@@ -147,29 +147,35 @@ impl ArrayIO {
         let pieces = self.pieces(&boxes)?;
         let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
         self.run(runs.len(), interrupt, &|run| {
-            let (coords, wanted) = self.job(&boxes, runs[run]);
+            let Job { coords, wanted } = self.job(&boxes, runs[run]);
             scratch::with(|s| self.write_job(&coords, &wanted, source, durability, s))
         })
     }
 
-    /// What [`Self::read_boxes`] of boxes with these counts would fetch.
+    /// What [`Self::read_boxes`] of `count` boxes would fetch.
     pub fn cost_of_boxes(
         &self,
         along: &[Along<'_>],
         count: usize,
         interrupt: Interrupt<'_>,
     ) -> Result<Cost> {
-        let mut shape: PerAxis<usize> = smallvec![count];
-        for along in along {
-            if let Along::Shared(shared) = along {
-                shape.extend(buffer_shape(std::slice::from_ref(shared)));
-            }
-        }
+        let shape = shape_of(along, count);
         let strides: PerAxis<isize> = shape.iter().map(|_| 0).collect();
         let boxes = self.boxes(along, &shape, &strides)?;
         let pieces = self.pieces(&boxes)?;
         let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
         self.cost_of_jobs(runs.len(), interrupt, &|run| self.job(&boxes, runs[run]))
+    }
+
+    /// How [`Self::read_boxes`] of `count` boxes is done, as [`Self::strategy_of`] says it.
+    pub fn strategy_of_boxes(&self, along: &[Along<'_>], count: usize) -> Result<&'static str> {
+        let shape = shape_of(along, count);
+        let strides: PerAxis<isize> = shape.iter().map(|_| 0).collect();
+        let boxes = self.boxes(along, &shape, &strides)?;
+        let pieces = self.pieces(&boxes)?;
+        let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
+        let bytes = shape.iter().copied().fold(self.layout.item_bytes, usize::saturating_mul);
+        self.word_of(None, runs.len(), bytes, |run| self.job(&boxes, runs[run]))
     }
 
     fn read_pieces(
@@ -185,7 +191,7 @@ impl ArrayIO {
 
     fn job<'a>(&self, boxes: &'a Boxes<'_>, run: &[Piece]) -> Job<'a> {
         let wanted = run.iter().map(|(_, number, task)| boxes.wanted(*number, *task));
-        (self.coords_of(run[0].0), wanted.collect())
+        Job { coords: self.coords_of(run[0].0), wanted: wanted.collect() }
     }
 
     fn windows<'a>(
@@ -291,4 +297,15 @@ impl ArrayIO {
         pieces.sort_unstable();
         Ok(pieces)
     }
+}
+
+/// The shape of the buffer for `count` boxes.
+fn shape_of(along: &[Along<'_>], count: usize) -> PerAxis<usize> {
+    let mut shape: PerAxis<usize> = smallvec![count];
+    for along in along {
+        if let Along::Shared(shared) = along {
+            shape.extend(buffer_shape(std::slice::from_ref(shared)));
+        }
+    }
+    shape
 }

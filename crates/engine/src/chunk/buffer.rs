@@ -65,6 +65,11 @@ impl<'a> Target<'a> {
         Target { absent: Some(absent), ..self }
     }
 
+    /// How many bytes its elements of `item_bytes` have.
+    pub(crate) fn bytes(&self, item_bytes: usize) -> usize {
+        self.shape.iter().copied().fold(item_bytes, usize::saturating_mul)
+    }
+
     pub(crate) fn absent(&self) -> Option<&'a AtomicUsize> {
         self.absent
     }

@@ -22,9 +22,9 @@ use crate::error::{CodecResult, EngineError, Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::layout::chunk_shapes::ChunkRef;
 use crate::read::cached::{ALL, Found, Held, is_kept};
-use crate::read::dispatch::ALONE_BYTES;
-use crate::read::job::Job;
-use crate::read::parts::{is_worth_it, wanted_pages};
+use crate::read::job::{ALONE_BYTES, Job};
+use crate::read::parts::wanted_pages;
+use crate::read::strategy::ChunkStrategy;
 use crate::selection::chunk_selection::{Cut, Wanted};
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
@@ -77,7 +77,7 @@ struct Round<'a, 'j> {
 
 impl ArrayIO {
     /// Reads `count` chunks; `job` tells which, and what is wanted of each.
-    pub(crate) fn read_batches<'a>(
+    pub(in crate::read) fn read_batches<'a>(
         &self,
         count: usize,
         target: Target<'_>,
@@ -87,9 +87,9 @@ impl ArrayIO {
         let batch = if self.store.is_remote() { FAR_BATCH } else { BATCH };
         for begin in (0..count).step_by(batch) {
             let jobs: Vec<Job<'a>> = (begin..(begin + batch).min(count)).map(job).collect();
-            let chunks = jobs.iter().map(|(coords, _)| self.layout.chunk(coords));
+            let chunks = jobs.iter().map(|job| self.layout.chunk(&job.coords));
             let chunks: Vec<ChunkRef<'_>> = chunks.collect::<Result<_>>()?;
-            let keys: Vec<String> = jobs.iter().map(|(coords, _)| self.key_of(coords)).collect();
+            let keys: Vec<String> = jobs.iter().map(|job| self.key_of(&job.coords)).collect();
             let sink = Sink::new(target, &self.layout);
             let mut steps = Vec::with_capacity(jobs.len());
             for (index, (job, key)) in jobs.iter().zip(&keys).enumerate() {
@@ -115,27 +115,19 @@ impl ArrayIO {
     fn first_step(
         &self,
         chunk: &ChunkLayout,
-        (coords, wanted): &Job<'_>,
+        Job { coords, wanted }: &Job<'_>,
         key: &str,
         sink: Sink<'_>,
         s: &mut Scratch,
     ) -> Result<Option<Step>> {
-        let covers = || matches!(&wanted[..], [only] if only.covers(&self.limits(coords)));
-        if !self.store.is_remote() {
-            return Ok(Some(Step::Whole));
-        }
-        if let Some(elements) = is_kept(chunk)
-            && let Some(held) = self.held_before(chunk, key)
-        {
-            let kept = held.look(chunk, elements, ALL, wanted, sink);
-            let kept = kept.map_err(|source| corrupt(key, 0, source))?;
-            return Ok(Some(if kept.is_all() { Step::Kept(held, kept) } else { Step::Whole }));
-        }
-        if covers() {
-            return Ok(Some(Step::Whole));
-        }
-        match &chunk.encoding {
-            Encoding::Shard(shard) if shard.outer.is_empty() => match self.indexes.get(key) {
+        match self.chunk_strategy(chunk, coords, wanted) {
+            ChunkStrategy::Cached(elements) => {
+                let Some(held) = self.held_before(chunk, key) else { return Ok(Some(Step::Whole)) };
+                let kept = held.look(chunk, elements, ALL, wanted, sink);
+                let kept = kept.map_err(|source| corrupt(key, 0, source))?;
+                Ok(Some(if kept.is_all() { Step::Kept(held, kept) } else { Step::Whole }))
+            }
+            ChunkStrategy::ShardRanges(shard) => match self.indexes.get(key) {
                 None if self.is_read_in_one(chunk) => Ok(Some(Step::Whole)),
                 None => Ok(Some(Step::Index)),
                 Some((index, generation)) => {
@@ -144,13 +136,11 @@ impl ArrayIO {
                     self.inner_step(chunk, shard, wanted, index, generation, sink, s)
                 }
             },
-            Encoding::Elements(elements)
-                if elements.chain.is_identity() && is_worth_it(chunk, elements, wanted) =>
-            {
+            ChunkStrategy::ByteRanges(elements) => {
                 let pages = wanted_pages(chunk, elements, wanted, self.layout.item_bytes);
                 Ok(Some(Step::Pages(pages.map_err(|source| corrupt(key, 0, source))?)))
             }
-            _ => Ok(Some(Step::Whole)),
+            ChunkStrategy::Whole => Ok(Some(Step::Whole)),
         }
     }
 
@@ -227,7 +217,7 @@ impl ArrayIO {
             let after = scratch::with(|s| {
                 s.key.clone_from(&round.keys[*job]);
                 let sink = Sink::new(round.target, &self.layout);
-                let (chunk, wanted) = (&round.chunks[*job], &round.jobs[*job].1);
+                let (chunk, wanted) = (&round.chunks[*job], &round.jobs[*job].wanted);
                 self.place_answer(chunk, step, answer, wanted, sink, s)
             })?;
             if let Some(after) = after {

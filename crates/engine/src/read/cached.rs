@@ -164,14 +164,14 @@ impl ArrayIO {
     }
 
     /// Reads what is wanted of the chunk `s.key` with what is kept; false where nothing of it can be.
-    pub(crate) fn read_kept(
+    pub(in crate::read) fn read_kept(
         &self,
         chunk: &ChunkLayout,
+        elements: &Elements,
         wanted: &[Wanted<'_>],
         sink: Sink<'_>,
         s: &mut Scratch,
     ) -> Result<bool> {
-        let Some(elements) = is_kept(chunk) else { return Ok(false) };
         let Some(reader) = self.store.reader(&s.key)? else {
             return self.place_whole(chunk, None, wanted, sink, s).map(|()| true);
         };

@@ -4,17 +4,16 @@ use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Sink, Target, check_shape};
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
-use crate::layout::chunk::Encoding;
 use crate::layout::grid::AxisGrid;
 use crate::layout::keys::write_key;
-use crate::read::parts::is_worth_it;
+use crate::read::strategy::ChunkStrategy;
 use crate::selection::chunk_selection::Wanted;
 use crate::selection::plan::{AxisPlan, plan_range};
 use crate::threads::scratch::{self, Scratch};
 
 impl ArrayIO {
     /// Reads what is wanted of the chunk at `coords`.
-    pub(crate) fn read_job(
+    pub(in crate::read) fn read_job(
         &self,
         coords: &[u64],
         wanted: &[Wanted<'_>],
@@ -24,23 +23,21 @@ impl ArrayIO {
         let chunk = &*self.layout.chunk(coords)?;
         let sink = Sink::new(target, &self.layout);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
-        let keeps = self.keeps();
-        if let Encoding::Shard(shard) = &chunk.encoding
-            && shard.outer.is_empty()
-            && (keeps || !matches!(wanted, [only] if only.covers(&self.limits(coords))))
-        {
-            return self.read_shard(chunk, shard, wanted, sink, s);
+        let mut strategy = self.chunk_strategy(chunk, coords, wanted);
+        if let ChunkStrategy::Cached(elements) = strategy {
+            if self.read_kept(chunk, elements, wanted, sink, s)? {
+                return Ok(());
+            }
+            strategy = self.uncached_strategy(chunk, coords, wanted);
         }
-        if keeps && self.read_kept(chunk, wanted, sink, s)? {
-            return Ok(());
-        }
-        if let Encoding::Elements(elements) = &chunk.encoding
-            && self.store.reads_parts()
-            && is_worth_it(chunk, elements, wanted)
-            && !(self.store.checks_whole_values()
-                && matches!(wanted, [only] if only.covers(&self.limits(coords))))
-        {
-            return self.read_parts(chunk, elements, wanted, sink, s);
+        match strategy {
+            ChunkStrategy::ShardRanges(shard) => {
+                return self.read_shard(chunk, shard, wanted, sink, s);
+            }
+            ChunkStrategy::ByteRanges(elements) => {
+                return self.read_parts(chunk, elements, wanted, sink, s);
+            }
+            ChunkStrategy::Cached(_) | ChunkStrategy::Whole => {}
         }
         let encoded = self.fetch_stored(chunk, s)?.then(|| std::mem::take(&mut s.encoded));
         let placed = self.place_whole(chunk, encoded.as_deref(), wanted, sink, s);

@@ -5,7 +5,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use smallvec::smallvec;
 use zarrix_store::coalesce_ranges;
 
 use crate::array::io::ArrayIO;
@@ -14,7 +13,7 @@ use crate::error::{CodecResult, Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Encoding, Shard};
 use crate::layout::keys::write_key;
 use crate::read::job::Job;
-use crate::read::parts::is_worth_it;
+use crate::read::strategy::ChunkStrategy;
 use crate::selection::chunk_selection::{Cut, Wanted};
 use crate::selection::plan::AxisSelection;
 use crate::threads::cancel::Interrupt;
@@ -53,11 +52,7 @@ impl ArrayIO {
     pub fn cost(&self, selection: &[AxisSelection], interrupt: Interrupt<'_>) -> Result<Cost> {
         self.check_axes(selection)?;
         let plan = self.plan(selection, &[])?;
-        self.cost_of_jobs(plan.tasks, interrupt, &|task| {
-            let segments = plan.task(task);
-            let coords = segments.iter().map(|segment| segment.chunk).collect();
-            (coords, smallvec![Wanted::of(&segments, 0)])
-        })
+        self.cost_of_jobs(plan.tasks, interrupt, &|task| Job::of(&plan.task(task)))
     }
 
     pub(crate) fn cost_of_jobs<'a>(
@@ -68,7 +63,7 @@ impl ArrayIO {
     ) -> Result<Cost> {
         let total = Mutex::new(Cost::default());
         self.run(count, interrupt, &|index| {
-            let (coords, wanted) = job(index);
+            let Job { coords, wanted } = job(index);
             let chunk = &*self.layout.chunk(&coords)?;
             let mut cost = scratch::with(|s| self.cost_of_job(chunk, &coords, &wanted, s))?;
             cost.elements = cost.chunks * chunk.units().1 as u64;
@@ -86,34 +81,33 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<Cost> {
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
-        let shard = match &chunk.encoding {
-            Encoding::Shard(shard) => shard,
-            Encoding::Elements(elements)
-                if self.store.is_inline()
-                    && self.store.reads_parts()
-                    && is_worth_it(chunk, elements, wanted) =>
-            {
+        let cut = |shard| Cut::new(shard, &chunk.shape, wanted);
+        match self.uncached_strategy(chunk, coords, wanted) {
+            ChunkStrategy::ByteRanges(elements) if self.store.is_inline() => {
                 let found = self.cost_of_parts(chunk, elements, wanted, s)?;
                 let (requests, bytes) = found.unwrap_or((1, 0));
-                return Ok(Cost {
+                Ok(Cost {
                     chunks: 1,
                     values: 1,
                     stored: u64::from(found.is_some()),
                     requests: requests as u64,
                     fetched_bytes: bytes as u64,
                     ..Cost::default()
-                });
+                })
             }
-            _ => return self.cost_of_value(1, s),
-        };
-        let cut = Cut::new(shard, &chunk.shape, wanted);
-        let whole = matches!(wanted, [only] if only.covers(&self.limits(coords)));
-        let in_parts = self.store.is_inline() || self.store.is_remote();
-        let in_one = self.indexes.get(&s.key).is_none() && self.is_read_in_one(chunk);
-        if whole || in_one || !shard.outer.is_empty() || !in_parts {
-            return self.cost_of_value(cut.entries().count() as u64, s);
+            ChunkStrategy::ShardRanges(shard)
+                if self.indexes.get(&s.key).is_some() || !self.is_read_in_one(chunk) =>
+            {
+                self.cost_of_shard(shard, &cut(shard), s)
+            }
+            _ => {
+                let chunks = match &chunk.encoding {
+                    Encoding::Shard(shard) => cut(shard).entries().count() as u64,
+                    Encoding::Elements(_) | Encoding::Blob(_) => 1,
+                };
+                self.cost_of_value(chunks, s)
+            }
         }
-        self.cost_of_shard(shard, &cut, s)
     }
 
     fn cost_of_value(&self, chunks: u64, s: &Scratch) -> Result<Cost> {

@@ -4,20 +4,15 @@
 //! wanted of it; every chunk is fetched and decoded once. A shard gives up only the inner chunks
 //! that are wanted, where the store reads ranges at once.
 
-use smallvec::smallvec;
-
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Target, check_shape};
 use crate::error::Result;
-use crate::read::job::Job;
-use crate::selection::chunk_selection::Wanted;
+use crate::read::job::{ALONE_BYTES, Job};
+use crate::read::strategy::Strategy;
 use crate::selection::plan::{AxisSelection, buffer_shape};
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 use crate::threads::scratch;
-
-/// Up to this many bytes, and for one chunk, the hand-over to the pool costs more than it gives.
-pub(crate) const ALONE_BYTES: usize = 64 << 10;
 
 impl ArrayIO {
     /// Fills `target` with the elements of `selection`; chunks that are not stored give the fill
@@ -36,15 +31,15 @@ impl ArrayIO {
         check_shape(&buffer_shape(selection), target.shape(), "the buffer")?;
         let plan = self.plan(selection, target.strides())?;
         self.check_kind(target.sink().is_some())?;
-        if let Some(together) = self.together(&plan, target) {
-            return self.reading(plan.tasks, target, |target| {
-                self.read_together(&plan, together, target, interrupt)
-            });
-        }
-        self.read_jobs(plan.tasks, target, interrupt, &|task| {
-            let segments = plan.task(task);
-            let coords = segments.iter().map(|segment| segment.chunk).collect();
-            (coords, smallvec![Wanted::of(&segments, 0)])
+        let bytes = target.bytes(self.layout.item_bytes);
+        let strategy = self.strategy(Some(&plan), plan.tasks, bytes);
+        self.reading(plan.tasks, target, |target| match strategy {
+            Strategy::Interleaved(chunks) => {
+                self.read_interleaved(&plan, chunks, target, interrupt)
+            }
+            strategy => self.read_by(strategy, plan.tasks, target, interrupt, &|task| {
+                Job::of(&plan.task(task))
+            }),
         })
     }
 
@@ -57,31 +52,33 @@ impl ArrayIO {
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
     ) -> Result<()> {
         self.check_kind(target.sink().is_some())?;
-        self.reading(count, target, |target| self.read_chunks(count, target, interrupt, job))
+        let strategy = self.strategy(None, count, target.bytes(self.layout.item_bytes));
+        self.reading(count, target, |target| self.read_by(strategy, count, target, interrupt, job))
     }
 
-    fn read_chunks<'a>(
+    fn read_by<'a>(
         &self,
+        strategy: Strategy<'_>,
         count: usize,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
     ) -> Result<()> {
-        if !self.store.is_inline() {
-            return self.read_batches(count, target, interrupt, job);
-        }
-        if let Some(shared) = self.shared(count, target) {
-            return self.read_shared(count, shared, target, interrupt, job);
+        match strategy {
+            Strategy::Batched => return self.read_batches(count, target, interrupt, job),
+            Strategy::ParallelShards(shards) => {
+                return self.read_shared(count, shards, target, interrupt, job);
+            }
+            Strategy::ByChunk | Strategy::Interleaved(_) => {}
         }
         let task = |index: usize| {
-            let (coords, wanted) = job(index);
+            let Job { coords, wanted } = job(index);
             scratch::with(|scratch| self.read_job(&coords, &wanted, target, scratch))
         };
-        let elements = target.shape().iter().copied().fold(1, usize::saturating_mul);
         match count {
             0 => Ok(()),
             1 => pool::run_alone(1, interrupt, &task),
-            _ if elements.saturating_mul(self.layout.item_bytes) <= ALONE_BYTES => {
+            _ if target.bytes(self.layout.item_bytes) <= ALONE_BYTES => {
                 (0..count).try_for_each(task)
             }
             _ => pool::run(count, interrupt, &task),

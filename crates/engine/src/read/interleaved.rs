@@ -18,12 +18,13 @@ use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Sink, Target};
 use crate::chunk::lengths::check_length;
 use crate::error::Result;
-use crate::layout::chunk::{ChunkLayout, Elements, Encoding};
+use crate::layout::chunk::Elements;
 use crate::layout::keys::write_key;
 use crate::memory::copy;
 use crate::memory::strides::{Dim, Dims};
 use crate::read::cached::{ALL, Held, is_kept};
 use crate::read::parts::{Failed, read_table, touched};
+use crate::read::strategy::{Interleaved, THIN_BUFFER_BYTES};
 use crate::selection::chunk_selection::{Placed, Wanted};
 use crate::selection::plan::{Part, Plan, Segment};
 use crate::selection::runs::{clip, in_memory_order};
@@ -33,27 +34,10 @@ use crate::threads::scratch::{self, Scratch};
 use zarrix_codec::memory::copied;
 
 const LINE_BYTES: usize = 64;
-/// What the chunks of one task should have of the buffer, one element after the other.
-const RUN_BYTES: usize = 2 * LINE_BYTES;
 /// Chunks that are open at once.
 const MOST_OPEN: usize = 64;
-/// Smaller chunks are no faster in blocks.
-const LEAST_BYTES: usize = 64 << 10;
-/// A smaller buffer stays in cache, however its lines are visited.
-const THIN_BUFFER_BYTES: usize = 16 << 20;
-/// From this much on, what is wanted of a chunk is shared by threads that would have nothing to do.
-const SHARED_BYTES: usize = 1 << 20;
 /// What is read at once of a chunk without a codec.
 const PLAIN_BLOCK_BYTES: usize = 256 << 10;
-
-/// The axis along which chunks are neighbours in the buffer, and how many make up a task.
-#[derive(Clone, Copy)]
-pub(crate) struct Together<'a> {
-    axis: usize,
-    per_task: usize,
-    chunk: &'a ChunkLayout,
-    elements: &'a Elements,
-}
 
 /// One of the chunks that are open.
 struct Member<'s> {
@@ -107,61 +91,16 @@ impl Member<'_> {
 }
 
 impl ArrayIO {
-    /// Whether the chunks of `plan` are better read block by block.
-    pub(crate) fn together(&self, plan: &Plan, target: Target<'_>) -> Option<Together<'_>> {
-        let (chunk, item) = (self.layout.only_chunk()?, self.layout.item_bytes);
-        let wanted_bytes = bytes_of(target, item);
-        let few = plan.tasks < pool::threads() && wanted_bytes >= SHARED_BYTES;
-        let Encoding::Elements(elements) = &chunk.encoding else { return None };
-        if !(few || wanted_bytes >= THIN_BUFFER_BYTES)
-            || chunk.bytes <= LEAST_BYTES
-            || !self.store.is_inline()
-            || !self.store.reads_parts()
-            || !(elements.chain.is_identity() || elements.chain.decodes_parts())
-            || plan.axes().iter().flatten().any(|s| matches!(s.part, Part::Listed { .. }))
-            || (self.store.checks_whole_values() && self.wants_whole_chunks(plan))
-        {
-            return None;
-        }
-        let thin = |segment: &Segment| {
-            matches!(segment.part, Part::Strided { stride, count, .. }
-                if stride == item as isize && count * item <= LINE_BYTES / 2)
-        };
-        let thin_axis = plan.axes().iter().position(|axis| axis.len() > 2 && axis.iter().all(thin));
-        if let Some(axis) = thin_axis {
-            let Part::Strided { count, .. } = plan.axes()[axis][0].part else { return None };
-            let per_task = RUN_BYTES.div_ceil(count * item);
-            return Some(Together { axis, per_task, chunk, elements });
-        }
-        (few && !plan.axes().is_empty()).then_some(Together {
-            axis: 0,
-            per_task: 1,
-            chunk,
-            elements,
-        })
-    }
-
-    /// Whether all elements of any chunk are wanted.
-    fn wants_whole_chunks(&self, plan: &Plan) -> bool {
-        let mut coords = vec![0; plan.axes().len()];
-        plan.axes().iter().enumerate().all(|(axis, segments)| {
-            segments.iter().any(|segment| {
-                coords[axis] = segment.chunk;
-                segment.part.covers(self.limits(&coords)[axis])
-            })
-        })
-    }
-
     /// Reads all tasks of `plan`, those along one axis together.
-    pub(crate) fn read_together(
+    pub(in crate::read) fn read_interleaved(
         &self,
         plan: &Plan,
-        together: Together<'_>,
+        shared: Interleaved<'_>,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
-        let along = &plan.axes()[together.axis];
-        let inner: usize = plan.axes()[together.axis + 1..].iter().map(|axis| axis.len()).product();
+        let along = &plan.axes()[shared.axis];
+        let inner: usize = plan.axes()[shared.axis + 1..].iter().map(|axis| axis.len()).product();
         // Chunks of one shape of what is wanted, so that one walk serves them all.
         let same = |a: &Segment, b: &Segment| extent(&a.part) == extent(&b.part);
         for outer in 0..plan.tasks / along.len() {
@@ -171,7 +110,7 @@ impl ArrayIO {
                 for members in run.chunks(MOST_OPEN) {
                     let end = begin + members.len();
                     let tasks: Vec<usize> = (begin..end).map(|k| first + k * inner).collect();
-                    self.read_neighbours(plan, &tasks, together, target, interrupt)?;
+                    self.read_neighbours(plan, &tasks, shared, target, interrupt)?;
                     begin = end;
                 }
             }
@@ -183,12 +122,12 @@ impl ArrayIO {
         &self,
         plan: &Plan,
         tasks: &[usize],
-        together: Together<'_>,
+        shared: Interleaved<'_>,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
-        let Together { per_task, chunk, elements, .. } = together;
-        let members = self.open_members(plan, tasks, together, target, interrupt)?;
+        let Interleaved { per_task, chunk, elements, .. } = shared;
+        let members = self.open_members(plan, tasks, shared, target, interrupt)?;
         let Some(block) = members.first().map(Member::block_bytes) else { return Ok(()) };
         let item = self.layout.item_bytes;
         let fits =
@@ -211,7 +150,7 @@ impl ArrayIO {
             chunk_bytes: chunk.bytes,
             block_bytes: block,
             item,
-            past_caches: bytes_of(target, item) >= THIN_BUFFER_BYTES,
+            past_caches: target.bytes(item) >= THIN_BUFFER_BYTES,
         };
         let groups: Vec<&[Member<'_>]> = members.chunks(per_task).collect();
         // All groups of a block are neighbours in the buffer too: they come one after the other.
@@ -225,13 +164,13 @@ impl ArrayIO {
         &self,
         plan: &Plan,
         tasks: &[usize],
-        together: Together<'_>,
+        shared: Interleaved<'_>,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
     ) -> Result<Vec<Member<'_>>> {
         let opened: Vec<OnceLock<Member<'_>>> = tasks.iter().map(|_| OnceLock::new()).collect();
         pool::run(tasks.len(), interrupt, &|i| {
-            if let Some(member) = self.open_member(plan, tasks[i], together, target)? {
+            if let Some(member) = self.open_member(plan, tasks[i], shared, target)? {
                 // Every task has a place of its own, which nobody else sets.
                 let _ = opened[i].set(member);
             }
@@ -245,7 +184,7 @@ impl ArrayIO {
         &self,
         plan: &Plan,
         task: usize,
-        Together { chunk, elements, .. }: Together<'_>,
+        Interleaved { chunk, elements, .. }: Interleaved<'_>,
         target: Target<'_>,
     ) -> Result<Option<Member<'_>>> {
         let segments = plan.task(task);
@@ -293,10 +232,6 @@ fn placed(wanted: &Wanted<'_>, elements: &Elements) -> Placed {
         Wanted::Box { parts, base } => Placed::new(parts, *base, &elements.strides),
         Wanted::Points { .. } => Placed::new(&[], 0, &[]),
     }
-}
-
-fn bytes_of(target: Target<'_>, item: usize) -> usize {
-    target.shape().iter().copied().fold(item, usize::saturating_mul)
 }
 
 /// What is wanted of every one of some neighbours, in a decoded chunk.

@@ -10,4 +10,5 @@ pub(crate) mod job;
 pub(crate) mod parallel_shards;
 pub(crate) mod parts;
 pub(crate) mod shard;
+pub(crate) mod strategy;
 pub(crate) mod whole;

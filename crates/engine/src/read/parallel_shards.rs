@@ -12,28 +12,17 @@ use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Sink, Target};
 use crate::chunk::shard_index::Index;
 use crate::error::Result;
-use crate::layout::chunk::{ChunkLayout, Encoding, Shard};
 use crate::read::job::Job;
 use crate::read::shard::Found;
+use crate::read::strategy::SharedShards;
 use crate::selection::chunk_selection::Cut;
 use crate::threads::cancel::Interrupt;
 use crate::threads::{pool, scratch};
 
-/// For less than this, handing work over costs more than it gives.
-const LEAST_BYTES: usize = 128 << 10;
-/// So many shards for each thread are enough for all of them.
-const ENOUGH: usize = 4;
 /// Into how many units for each thread the inner chunks are divided, and how much of them, decoded,
 /// is the least that a unit is about.
 const UNITS: usize = 4;
 const UNIT_BYTES: usize = 32 << 10;
-
-/// What all shards of an array have in common.
-#[derive(Clone, Copy)]
-pub(crate) struct Shared<'a> {
-    chunk: &'a ChunkLayout,
-    shard: &'a Shard,
-}
 
 /// A stored shard of which something is wanted.
 struct Opened<'s, 'w> {
@@ -44,28 +33,11 @@ struct Opened<'s, 'w> {
 }
 
 impl ArrayIO {
-    /// Whether the inner chunks of `count` shards are better shared out.
-    pub(crate) fn shared(&self, count: usize, target: Target<'_>) -> Option<Shared<'_>> {
-        let chunk = self.layout.only_chunk()?;
-        let Encoding::Shard(shard) = &chunk.encoding else { return None };
-        let item = self.layout.item_bytes;
-        let wanted_bytes = target.shape().iter().copied().fold(item, usize::saturating_mul);
-        let share = pool::threads() > 1
-            && count < ENOUGH * pool::threads()
-            && wanted_bytes >= LEAST_BYTES
-            && shard.outer.is_empty()
-            && shard.count > 1
-            && target.sink().is_none()
-            && self.store.reads_parts()
-            && !self.store.checks_whole_values();
-        share.then_some(Shared { chunk, shard })
-    }
-
     /// Reads `count` shards; `job` tells which, and what is wanted of each.
-    pub(crate) fn read_shared<'a>(
+    pub(in crate::read) fn read_shared<'a>(
         &self,
         count: usize,
-        Shared { chunk, shard }: Shared<'_>,
+        SharedShards { chunk, shard }: SharedShards<'_>,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
@@ -73,7 +45,7 @@ impl ArrayIO {
         let sink = || Sink::new(target, &self.layout);
         let places: Vec<OnceLock<Opened<'_, 'a>>> = (0..count).map(|_| OnceLock::new()).collect();
         pool::run(count, interrupt, &|number| {
-            let (coords, wanted) = job(number);
+            let Job { coords, wanted } = job(number);
             let key = self.key_of(&coords);
             scratch::with(|s| {
                 s.key.clone_from(&key);

@@ -1,0 +1,263 @@
+//! How a read is done: for a whole call, and for each chunk of one.
+//!
+//! Chosen here and nowhere else, from the layout, what the store can do, and the selection. The other
+//! files of this room each do what one of the answers says.
+
+use crate::array::io::ArrayIO;
+use crate::cache::chunks;
+use crate::error::Result;
+use crate::layout::axes::PerAxis;
+use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard, strides};
+use crate::read::job::Job;
+use crate::read::parts::is_worth_it;
+use crate::selection::chunk_selection::{Wanted, covered};
+use crate::selection::plan::{AxisSelection, Part, Plan, Segment, buffer_shape};
+use crate::threads::pool;
+
+const LINE_BYTES: usize = 64;
+/// What the chunks of one task should have of the buffer, one element after the other.
+const RUN_BYTES: usize = 2 * LINE_BYTES;
+/// Smaller chunks are not read faster by blocks.
+const LEAST_BLOCK_CHUNK_BYTES: usize = 64 << 10;
+/// A smaller buffer stays in the CPU caches, in whatever order its lines are visited.
+pub(crate) const THIN_BUFFER_BYTES: usize = 16 << 20;
+/// With fewer chunks than threads, a selection of this size is divided by blocks.
+const SHARED_BYTES: usize = 1 << 20;
+/// For a smaller selection, dividing shards costs more than it gains.
+const LEAST_SHARED_BYTES: usize = 128 << 10;
+/// With this many shards for each thread, all threads have work without dividing shards.
+const ENOUGH_SHARDS: usize = 4;
+
+/// How a call reads its chunks.
+#[derive(Clone, Copy)]
+pub(crate) enum Strategy<'a> {
+    /// Neighbouring chunks are open at once, and the same block of each is decoded.
+    Interleaved(Interleaved<'a>),
+    /// The inner chunks of a few shards are divided among the threads.
+    ParallelShards(SharedShards<'a>),
+    /// Values are requested in batches, and decoded as the answers arrive.
+    Batched,
+    /// Each chunk is read by one thread, as [`ChunkStrategy`] says.
+    ByChunk,
+}
+
+/// The axis along which chunks are neighbours in the buffer, and how many of them make up a task.
+#[derive(Clone, Copy)]
+pub(crate) struct Interleaved<'a> {
+    pub axis: usize,
+    pub per_task: usize,
+    pub chunk: &'a ChunkLayout,
+    pub elements: &'a Elements,
+}
+
+/// What all shards of an array have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct SharedShards<'a> {
+    pub chunk: &'a ChunkLayout,
+    pub shard: &'a Shard,
+}
+
+impl Strategy<'_> {
+    /// The word for it; `None` where that of a chunk says more.
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Interleaved(_) => Some("interleaved"),
+            Self::ParallelShards(_) => Some("parallel shards"),
+            Self::Batched => Some("batched"),
+            Self::ByChunk => None,
+        }
+    }
+}
+
+/// How one chunk is read.
+#[derive(Clone, Copy)]
+pub(crate) enum ChunkStrategy<'a> {
+    /// The index of a shard, then the selected inner chunks as coalesced ranges.
+    ShardRanges(&'a Shard),
+    /// From the decoded-chunk cache, which keeps what had to be decoded.
+    Cached(&'a Elements),
+    /// Only the bytes that the selection needs.
+    ByteRanges(&'a Elements),
+    /// All stored bytes.
+    Whole,
+}
+
+impl ChunkStrategy<'_> {
+    fn word(self) -> &'static str {
+        match self {
+            Self::ShardRanges(_) => "shard ranges",
+            Self::Cached(_) => "cached chunks",
+            Self::ByteRanges(_) => "byte ranges",
+            Self::Whole => "whole chunks",
+        }
+    }
+}
+
+impl ArrayIO {
+    /// How a call reads `count` chunks to a buffer of `bytes`; `plan` is that of a selection which is one
+    /// box.
+    pub(in crate::read) fn strategy(
+        &self,
+        plan: Option<&Plan>,
+        count: usize,
+        bytes: usize,
+    ) -> Strategy<'_> {
+        if !self.store.is_inline() {
+            return Strategy::Batched;
+        }
+        let Some(chunk) = self.layout.only_chunk() else { return Strategy::ByChunk };
+        match &chunk.encoding {
+            Encoding::Elements(elements) => plan
+                .and_then(|plan| self.interleaved(plan, bytes, chunk, elements))
+                .map_or(Strategy::ByChunk, Strategy::Interleaved),
+            Encoding::Shard(shard) if self.divides_shards(shard, count, bytes) => {
+                Strategy::ParallelShards(SharedShards { chunk, shard })
+            }
+            Encoding::Shard(_) | Encoding::Blob(_) => Strategy::ByChunk,
+        }
+    }
+
+    /// How what is wanted of the chunk at `coords` is read.
+    pub(in crate::read) fn chunk_strategy<'a>(
+        &self,
+        chunk: &'a ChunkLayout,
+        coords: &[u64],
+        wanted: &[Wanted<'_>],
+    ) -> ChunkStrategy<'a> {
+        let caches = chunks::is_on() && (self.keeps() || self.store.is_remote());
+        match &chunk.encoding {
+            Encoding::Elements(elements) if caches && !elements.chain.is_identity() => {
+                ChunkStrategy::Cached(elements)
+            }
+            Encoding::Shard(shard) if shard.outer.is_empty() && self.keeps() => {
+                ChunkStrategy::ShardRanges(shard)
+            }
+            _ => self.uncached_strategy(chunk, coords, wanted),
+        }
+    }
+
+    /// [`Self::chunk_strategy`] without the decoded-chunk cache.
+    pub(in crate::read) fn uncached_strategy<'a>(
+        &self,
+        chunk: &'a ChunkLayout,
+        coords: &[u64],
+        wanted: &[Wanted<'_>],
+    ) -> ChunkStrategy<'a> {
+        let (is_inline, is_remote) = (self.store.is_inline(), self.store.is_remote());
+        let covers = || covered(wanted, &self.limits(coords));
+        match &chunk.encoding {
+            Encoding::Shard(shard)
+                if shard.outer.is_empty() && (is_inline || is_remote) && !covers() =>
+            {
+                ChunkStrategy::ShardRanges(shard)
+            }
+            Encoding::Elements(elements) => {
+                let gains = if is_inline {
+                    self.store.reads_parts()
+                        && is_worth_it(chunk, elements, wanted)
+                        && !(self.store.checks_whole_values() && covers())
+                } else {
+                    is_remote
+                        && elements.chain.is_identity()
+                        && is_worth_it(chunk, elements, wanted)
+                        && !covers()
+                };
+                if gains { ChunkStrategy::ByteRanges(elements) } else { ChunkStrategy::Whole }
+            }
+            _ => ChunkStrategy::Whole,
+        }
+    }
+
+    /// How a read of `selection` to a new array is done, as a word or two; for a read by chunk, that
+    /// of its first chunk.
+    ///
+    /// # Errors
+    /// [`EngineError::Selection`](crate::error::EngineError::Selection) if the selection does not fit
+    /// the array.
+    pub fn strategy_of(&self, selection: &[AxisSelection]) -> Result<&'static str> {
+        self.check_axes(selection)?;
+        let shape = buffer_shape(selection);
+        let order: PerAxis<usize> = (0..shape.len()).collect();
+        let plan = self.plan(selection, &strides(&shape, &order, self.layout.item_bytes))?;
+        let bytes = shape.iter().copied().fold(self.layout.item_bytes, usize::saturating_mul);
+        self.word_of(Some(&plan), plan.tasks, bytes, |task| Job::of(&plan.task(task)))
+    }
+
+    /// The word for a read of `count` chunks, of which `job` tells the first.
+    pub(crate) fn word_of<'a>(
+        &self,
+        plan: Option<&Plan>,
+        count: usize,
+        bytes: usize,
+        job: impl FnOnce(usize) -> Job<'a>,
+    ) -> Result<&'static str> {
+        if count == 0 {
+            return Ok("nothing");
+        }
+        if let Some(word) = self.strategy(plan, count, bytes).word() {
+            return Ok(word);
+        }
+        let Job { coords, wanted } = job(0);
+        let chunk = self.layout.chunk(&coords)?;
+        Ok(self.chunk_strategy(&chunk, &coords, &wanted).word())
+    }
+
+    fn divides_shards(&self, shard: &Shard, count: usize, bytes: usize) -> bool {
+        pool::threads() > 1
+            && count < ENOUGH_SHARDS * pool::threads()
+            && bytes >= LEAST_SHARED_BYTES
+            && shard.outer.is_empty()
+            && shard.count > 1
+            && self.layout.objects().is_none()
+            && self.store.reads_parts()
+            && !self.store.checks_whole_values()
+    }
+
+    /// Whether the chunks of `plan` are better read block by block.
+    fn interleaved<'a>(
+        &self,
+        plan: &Plan,
+        bytes: usize,
+        chunk: &'a ChunkLayout,
+        elements: &'a Elements,
+    ) -> Option<Interleaved<'a>> {
+        let item = self.layout.item_bytes;
+        let few = plan.tasks < pool::threads() && bytes >= SHARED_BYTES;
+        if !(few || bytes >= THIN_BUFFER_BYTES)
+            || chunk.bytes <= LEAST_BLOCK_CHUNK_BYTES
+            || !self.store.reads_parts()
+            || !(elements.chain.is_identity() || elements.chain.decodes_parts())
+            || plan.axes().iter().flatten().any(|s| matches!(s.part, Part::Listed { .. }))
+            || (self.store.checks_whole_values() && self.wants_whole_chunks(plan))
+        {
+            return None;
+        }
+        let thin = |segment: &Segment| {
+            matches!(segment.part, Part::Strided { stride, count, .. }
+                if stride == item as isize && count * item <= LINE_BYTES / 2)
+        };
+        let thin_axis = plan.axes().iter().position(|axis| axis.len() > 2 && axis.iter().all(thin));
+        if let Some(axis) = thin_axis {
+            let Part::Strided { count, .. } = plan.axes()[axis][0].part else { return None };
+            let per_task = RUN_BYTES.div_ceil(count * item);
+            return Some(Interleaved { axis, per_task, chunk, elements });
+        }
+        (few && !plan.axes().is_empty()).then_some(Interleaved {
+            axis: 0,
+            per_task: 1,
+            chunk,
+            elements,
+        })
+    }
+
+    /// Whether all elements of any chunk are wanted.
+    fn wants_whole_chunks(&self, plan: &Plan) -> bool {
+        let mut coords = vec![0; plan.axes().len()];
+        plan.axes().iter().enumerate().all(|(axis, segments)| {
+            segments.iter().any(|segment| {
+                coords[axis] = segment.chunk;
+                segment.part.covers(self.limits(&coords)[axis])
+            })
+        })
+    }
+}
