@@ -146,7 +146,7 @@ impl ArrayIO {
 
     /// Whether all of a shard of a far store is read, where only parts are wanted: reading on takes
     /// no longer than a second round trip, which would have to wait for the index.
-    pub(crate) fn is_read_in_one(&self, chunk: &ChunkLayout) -> bool {
+    pub(in crate::read) fn is_read_in_one(&self, chunk: &ChunkLayout) -> bool {
         self.store.gap().is_some_and(|gap| chunk.bytes as u64 <= gap)
     }
 

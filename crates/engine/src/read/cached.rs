@@ -32,11 +32,11 @@ use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::{Grow, zeros};
 
 /// All of a value, however long it is.
-pub(crate) const ALL: Range<u64> = 0..u64::MAX;
+pub(in crate::read) const ALL: Range<u64> = 0..u64::MAX;
 
 /// One version of a stored value, whose pieces are kept.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(in crate::read) struct Held {
     array: Arc<str>,
     key: String,
     generation: Generation,
@@ -45,14 +45,14 @@ pub(crate) struct Held {
 }
 
 /// What is kept of one chunk.
-pub(crate) enum Found {
+pub(in crate::read) enum Found {
     Nothing,
     Whole(Arc<Vec<u8>>),
     Blocks(Blocks),
 }
 
 /// The blocks of a chunk, those that are wanted and kept.
-pub(crate) struct Blocks {
+pub(in crate::read) struct Blocks {
     table: Arc<BlockTable>,
     wanted: Vec<usize>,
     kept: Vec<Option<Arc<Vec<u8>>>>,
@@ -119,7 +119,7 @@ impl Found {
 }
 
 /// Whether decoded pieces of such chunks are kept: elements that were encoded.
-pub(crate) fn is_kept(chunk: &ChunkLayout) -> Option<&Elements> {
+pub(in crate::read) fn is_kept(chunk: &ChunkLayout) -> Option<&Elements> {
     match &chunk.encoding {
         Encoding::Elements(elements) if !elements.chain.is_identity() => Some(elements),
         _ => None,
@@ -133,12 +133,12 @@ fn by_blocks(chunk: &ChunkLayout, elements: &Elements) -> bool {
 impl ArrayIO {
     /// Whether there is a cache, and a store next door for which it is. A value that is checked when it
     /// is read whole goes on being read so.
-    pub(crate) fn keeps(&self) -> bool {
+    pub(in crate::read) fn keeps(&self) -> bool {
         chunks::is_on() && self.store.reads_parts() && !self.store.checks_whole_values()
     }
 
     /// The version that `reader` reads, if there is a cache that can tell it from others.
-    pub(crate) fn held(&self, reader: &dyn Reader, key: &str) -> Option<Held> {
+    pub(in crate::read) fn held(&self, reader: &dyn Reader, key: &str) -> Option<Held> {
         if !self.keeps() {
             return None;
         }
@@ -146,7 +146,7 @@ impl ArrayIO {
     }
 
     /// The version `generation` of a value, if there is a cache that can tell it from others.
-    pub(crate) fn held_as(&self, generation: Generation, key: &str) -> Option<Held> {
+    pub(in crate::read) fn held_as(&self, generation: Generation, key: &str) -> Option<Held> {
         (chunks::is_on() && generation.is_exact()).then(|| Held {
             array: Arc::clone(self.kept_as()),
             key: key.to_owned(),
@@ -156,7 +156,7 @@ impl ArrayIO {
     }
 
     /// The version of which anything is kept of a chunk that is all of its value.
-    pub(crate) fn held_before(&self, chunk: &ChunkLayout, key: &str) -> Option<Held> {
+    pub(in crate::read) fn held_before(&self, chunk: &ChunkLayout, key: &str) -> Option<Held> {
         let elements = is_kept(chunk).filter(|_| chunks::is_on())?;
         let kind = if by_blocks(chunk, elements) { Kind::Table } else { Kind::Chunk };
         let value = Value { array: self.kept_as(), key };

@@ -24,13 +24,17 @@ use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::{Grow, Refused, zeros};
 
 /// Chunks up to this long are read whole: opening, not copying, is what they cost.
-pub(crate) const WHOLE_BYTES: usize = 64 << 10;
+pub(in crate::read) const WHOLE_BYTES: usize = 64 << 10;
 /// What is read at once of a chunk without a codec: about as dear as the call itself.
 const PAGE_BYTES: usize = 16 << 10;
 
 /// Whether a chunk's stored bytes are worth reading in parts for what is wanted of it: to read less
 /// than all, or, where they are the elements themselves, to read them to where they are wanted.
-pub(crate) fn is_worth_it(chunk: &ChunkLayout, elements: &Elements, wanted: &[Wanted<'_>]) -> bool {
+pub(in crate::read) fn is_worth_it(
+    chunk: &ChunkLayout,
+    elements: &Elements,
+    wanted: &[Wanted<'_>],
+) -> bool {
     let chain = &elements.chain;
     chunk.bytes > WHOLE_BYTES
         && (chain.is_identity()
@@ -39,7 +43,7 @@ pub(crate) fn is_worth_it(chunk: &ChunkLayout, elements: &Elements, wanted: &[Wa
 
 impl ArrayIO {
     /// Reads what is wanted of the chunk `s.key` from as few of its bytes as its format allows.
-    pub(crate) fn read_parts(
+    pub(in crate::read) fn read_parts(
         &self,
         chunk: &ChunkLayout,
         elements: &Elements,
@@ -61,7 +65,7 @@ impl ArrayIO {
 
     /// How many reads of the value, and of how many bytes, [`Self::read_parts`] makes; `None` if
     /// the chunk is not stored.
-    pub(crate) fn cost_of_parts(
+    pub(in crate::read) fn cost_of_parts(
         &self,
         chunk: &ChunkLayout,
         elements: &Elements,
@@ -86,7 +90,7 @@ impl ArrayIO {
 }
 
 /// What went wrong with a stored value; the chunk is named where it is known.
-pub(crate) enum Failed {
+pub(in crate::read) enum Failed {
     Store(zarrix_store::StoreError),
     Codec(CodecError),
 }
@@ -139,7 +143,7 @@ fn plain(
 }
 
 /// Runs of pages of a chunk without a codec that hold something wanted.
-pub(crate) fn wanted_pages(
+pub(in crate::read) fn wanted_pages(
     chunk: &ChunkLayout,
     elements: &Elements,
     wanted: &[Wanted<'_>],
@@ -208,7 +212,7 @@ fn blocks(
 }
 
 /// Header and offset table of the frame that a value begins with.
-pub(crate) fn read_table(
+pub(in crate::read) fn read_table(
     reader: &dyn Reader,
     chunk: &ChunkLayout,
 ) -> std::result::Result<BlockTable, Failed> {
@@ -224,7 +228,7 @@ pub(crate) fn read_table(
 }
 
 /// The sparse buffer, as long as the stored value; one longer than `limit` is not worth having.
-pub(crate) fn sparse_of<'a>(
+pub(in crate::read) fn sparse_of<'a>(
     sparse: &'a mut Vec<u8>,
     reader: &dyn Reader,
     limit: usize,
@@ -243,7 +247,7 @@ fn size_of_at_most(reader: &dyn Reader, limit: usize) -> CodecResult<usize> {
 }
 
 /// Which blocks of the decoded chunk hold something wanted, ascending.
-pub(crate) fn touched(
+pub(in crate::read) fn touched(
     chunk: &ChunkLayout,
     elements: &Elements,
     wanted: &[Wanted<'_>],

@@ -24,7 +24,7 @@ impl ArrayIO {
     /// Reads what is wanted of one stored shard: its index, then the inner chunks as ranges.
     ///
     /// Index and ranges come from one version of the shard: an open value stays one version.
-    pub(crate) fn read_shard(
+    pub(in crate::read) fn read_shard(
         &self,
         chunk: &ChunkLayout,
         shard: &Shard,
@@ -55,7 +55,7 @@ impl ArrayIO {
     }
 
     /// Where the wanted inner chunks lie, in this order; those that are not stored are placed.
-    pub(crate) fn find_ranges<'c>(
+    pub(in crate::read) fn find_ranges<'c>(
         &self,
         shard: &Shard,
         cut: &'c Cut<'_>,
@@ -76,7 +76,7 @@ impl ArrayIO {
     }
 
     /// Places inner chunks that were found.
-    pub(crate) fn read_found(
+    pub(in crate::read) fn read_found(
         &self,
         shard: &Shard,
         found: &[Found<'_>],
@@ -143,7 +143,7 @@ impl ArrayIO {
     }
 
     /// The index of the shard at `range` of the stored value.
-    pub(crate) fn read_index_at(
+    pub(in crate::read) fn read_index_at(
         &self,
         shard: &Shard,
         range: &Range<u64>,
@@ -205,7 +205,7 @@ fn fetch_range(reader: &dyn Reader, range: &Range<u64>, s: &mut Scratch) -> Resu
 
 /// An inner chunk that is stored and wanted: where its bytes lie, and what is wanted of it.
 #[derive(Clone)]
-pub(crate) struct Found<'c> {
+pub(in crate::read) struct Found<'c> {
     begin: u64,
     end: u64,
     wanted: SmallVec<[Wanted<'c>; 1]>,

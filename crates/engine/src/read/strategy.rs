@@ -20,7 +20,7 @@ const RUN_BYTES: usize = 2 * LINE_BYTES;
 /// Smaller chunks are not read faster by blocks.
 const LEAST_BLOCK_CHUNK_BYTES: usize = 64 << 10;
 /// A smaller buffer stays in the CPU caches, in whatever order its lines are visited.
-pub(crate) const THIN_BUFFER_BYTES: usize = 16 << 20;
+pub(in crate::read) const THIN_BUFFER_BYTES: usize = 16 << 20;
 /// With fewer chunks than threads, a selection of this size is divided by blocks.
 const SHARED_BYTES: usize = 1 << 20;
 /// For a smaller selection, dividing shards costs more than it gains.
@@ -30,7 +30,7 @@ const ENOUGH_SHARDS: usize = 4;
 
 /// How a call reads its chunks.
 #[derive(Clone, Copy)]
-pub(crate) enum Strategy<'a> {
+pub(in crate::read) enum Strategy<'a> {
     /// Neighbouring chunks are open at once, and the same block of each is decoded.
     Interleaved(Interleaved<'a>),
     /// The inner chunks of a few shards are divided among the threads.
@@ -43,7 +43,7 @@ pub(crate) enum Strategy<'a> {
 
 /// The axis along which chunks are neighbours in the buffer, and how many of them make up a task.
 #[derive(Clone, Copy)]
-pub(crate) struct Interleaved<'a> {
+pub(in crate::read) struct Interleaved<'a> {
     pub axis: usize,
     pub per_task: usize,
     pub chunk: &'a ChunkLayout,
@@ -52,7 +52,7 @@ pub(crate) struct Interleaved<'a> {
 
 /// What all shards of an array have in common.
 #[derive(Clone, Copy)]
-pub(crate) struct SharedShards<'a> {
+pub(in crate::read) struct SharedShards<'a> {
     pub chunk: &'a ChunkLayout,
     pub shard: &'a Shard,
 }
@@ -71,7 +71,7 @@ impl Strategy<'_> {
 
 /// How one chunk is read.
 #[derive(Clone, Copy)]
-pub(crate) enum ChunkStrategy<'a> {
+pub(in crate::read) enum ChunkStrategy<'a> {
     /// The index of a shard, then the selected inner chunks as coalesced ranges.
     ShardRanges(&'a Shard),
     /// From the decoded-chunk cache, which keeps what had to be decoded.

@@ -11,7 +11,7 @@ use crate::threads::scratch::Scratch;
 impl ArrayIO {
     /// Places what is wanted of one chunk whose stored bytes are in memory; `None` is one that is
     /// not stored: an error, where the layout says that chunks of the array are.
-    pub(crate) fn place_whole(
+    pub(in crate::read) fn place_whole(
         &self,
         chunk: &ChunkLayout,
         encoded: Option<&[u8]>,
