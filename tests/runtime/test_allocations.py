@@ -36,7 +36,7 @@ ALLOWED: dict[str, dict[str, str]] = {
         "let mut found: Vec<Vec<Found": "an entry for each shard, fewer than threads"
     },
     "engine/read/shard.rs": {
-        "let Some(elements) = is_kept": "a few words for each inner chunk in a batch"
+        "let Some(elements) = is_cacheable": "a few words for each inner chunk in a batch"
     },
     "engine/read/strategy.rs": {"let mut coords = vec![0; plan.axes().len()]": AXES},
     "engine/selection/picks.rs": {"strides.resize(chunk.shape.len(), 0)": AXES},

@@ -221,7 +221,7 @@ fn chunks_cut_off_by_a_resize_do_not_come_back_with_the_power() {
     let fill = unsafe { Source::new([0u8; 8].as_ptr(), &[], &[]) };
     io.clear_outside(&[CHUNK as u64], fill, Durability::Fsync, &|| false).unwrap();
     let left = store.after_loss(store.changes(), &mut |_| 0).unwrap();
-    let mut wanted = vec![0; LENGTH];
-    wanted[..CHUNK].fill(7);
-    assert_eq!(read(&array(Arc::new(left), PLAIN)).unwrap(), wanted);
+    let mut expected = vec![0; LENGTH];
+    expected[..CHUNK].fill(7);
+    assert_eq!(read(&array(Arc::new(left), PLAIN)).unwrap(), expected);
 }

@@ -189,8 +189,8 @@ fn points_agree(random: &mut Random, io: &ArrayIO, model: &mut Model, seed: u64)
     // SAFETY: the vector holds one element per point.
     let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
     io.read_points(&lists, target, GO_ON).unwrap();
-    let wanted: Vec<u8> = (0..count).flat_map(|i| model.read(&point(i))).collect();
-    assert_eq!(out, wanted, "seed {seed}");
+    let expected: Vec<u8> = (0..count).flat_map(|i| model.read(&point(i))).collect();
+    assert_eq!(out, expected, "seed {seed}");
 }
 
 fn windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed: u64) {
@@ -206,7 +206,7 @@ fn windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed: u64) {
     // SAFETY: the vector holds all windows.
     let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
     io.read_windows(&starts, Outside::Refuse, target, GO_ON).unwrap();
-    let wanted: Vec<u8> = starts
+    let expected: Vec<u8> = starts
         .chunks(window.len())
         .flat_map(|start| {
             let ranges: Vec<AxisSelection> = start
@@ -221,7 +221,7 @@ fn windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed: u64) {
             model.read(&ranges)
         })
         .collect();
-    assert_eq!(out, wanted, "seed {seed}");
+    assert_eq!(out, expected, "seed {seed}");
 }
 
 /// A window that leaves the array: what is outside stays as it was.
@@ -248,13 +248,13 @@ fn clipped_windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed:
         }
         let inside =
             rest == 0 && at.iter().zip(&model.shape).all(|(at, n)| (0..*n as i64).contains(at));
-        let wanted = if inside {
+        let expected = if inside {
             let point: Vec<_> = at.iter().map(|at| AxisSelection::Index(*at as u64)).collect();
             model.read(&point)
         } else {
             vec![0xEE; model.item]
         };
-        assert_eq!(element, wanted, "seed {seed}");
+        assert_eq!(element, expected, "seed {seed}");
     }
 }
 
@@ -303,8 +303,8 @@ fn boxes_agree(random: &mut Random, io: &ArrayIO, model: &mut Model, seed: u64) 
     // SAFETY: the vector holds all boxes.
     let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
     io.read_boxes(&along, target, GO_ON).unwrap();
-    let wanted: Vec<u8> = (0..count).flat_map(|i| model.read(&one(i))).collect();
-    assert_eq!(out, wanted, "seed {seed}");
+    let expected: Vec<u8> = (0..count).flat_map(|i| model.read(&one(i))).collect();
+    assert_eq!(out, expected, "seed {seed}");
     let cost = io.cost_of_boxes(&along, count, GO_ON).unwrap();
     assert!(cost.stored <= cost.values && cost.values <= cost.chunks, "seed {seed}: {cost:?}");
 }
@@ -462,8 +462,8 @@ fn a_handle_that_missed_a_resize_keeps_what_was_written_beyond_its_edge() {
         let range = |start, count| [AxisSelection::Range { start, step: 1, count }];
         write(&grown, &range(3, 2), &[7; 8], 4);
         write(&stale, &range(0, 3), &[1; 12], 4);
-        let wanted: Vec<u8> = [[1u8; 4]; 3].concat().into_iter().chain([7; 8]).collect();
-        assert_eq!(read(&grown, &range(0, 5), 4).unwrap(), wanted);
+        let expected: Vec<u8> = [[1u8; 4]; 3].concat().into_iter().chain([7; 8]).collect();
+        assert_eq!(read(&grown, &range(0, 5), 4).unwrap(), expected);
     }
 }
 
@@ -500,9 +500,9 @@ fn shrinking_erases_the_chunks_outside_and_no_others() {
         AxisSelection::Range { start: 0, step: 1, count: 6 },
         AxisSelection::Range { start: 0, step: 1, count: 8 },
     ];
-    let mut wanted = [1; 48];
-    wanted[32..].fill(9);
-    assert_eq!(read(&io, &kept, 1).unwrap(), wanted);
+    let mut expected = [1; 48];
+    expected[32..].fill(9);
+    assert_eq!(read(&io, &kept, 1).unwrap(), expected);
 }
 
 #[test]

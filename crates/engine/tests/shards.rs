@@ -131,11 +131,11 @@ fn a_partial_write_encodes_what_it_touches_and_copies_the_rest() {
             assert_eq!(before[old], after[new]);
         }
         assert_eq!([5, 7].map(|entry| &new[entry]), [&None, &None]);
-        let mut wanted = some(40);
-        wanted.resize(64, 0);
-        wanted[8..20].fill(7);
-        wanted[50..52].fill(7);
-        assert_eq!(z.read(&range(0, 64), 64), wanted);
+        let mut expected = some(40);
+        expected.resize(64, 0);
+        expected[8..20].fill(7);
+        expected[50..52].fill(7);
+        assert_eq!(z.read(&range(0, 64), 64), expected);
     }
 }
 
@@ -158,9 +158,9 @@ fn inner_chunks_cost_one_read_of_the_index_and_one_request_for_each_run() {
         for (inner, runs) in cases {
             z.forget();
             let positions: Vec<u64> = inner.iter().map(|chunk| (chunk << 13) + 11).collect();
-            let wanted: Vec<u8> = positions.iter().map(|i| values[*i as usize]).collect();
+            let expected: Vec<u8> = positions.iter().map(|i| values[*i as usize]).collect();
             let found = z.read(&[AxisSelection::List(positions.clone())], positions.len());
-            assert_eq!(found, wanted);
+            assert_eq!(found, expected);
             let calls = z.store.take();
             assert_eq!(calls[0], Call::Edge("0".into(), edge));
             assert_eq!(calls.len(), 1 + runs, "{inner:?} {calls:?}");
@@ -198,8 +198,8 @@ fn far_stores_are_asked_for_all_indexes_and_then_for_all_inner_chunks() {
     z.write(0, &values);
     z.forget();
     let some_of_all = [AxisSelection::Range { start: 3, step: 16, count: 16 }];
-    let wanted: Vec<u8> = values.iter().skip(3).step_by(16).copied().collect();
-    assert_eq!(z.read(&some_of_all, 16), wanted);
+    let expected: Vec<u8> = values.iter().skip(3).step_by(16).copied().collect();
+    assert_eq!(z.read(&some_of_all, 16), expected);
     let index = |shard: usize| Call::Edge(shard.to_string(), Edge::Last(8 * 16 + 4));
     let inner = [0..9, 18..27, 36..45, 54..63];
     let ranges = |shard: usize| Call::Ranges(shard.to_string(), inner.to_vec());
@@ -219,8 +219,8 @@ fn shards_in_shards_keep_the_same_promises() {
         assert!(matches!(z.store.take().as_slice(), [Call::Put(..)]));
         // Three chunks of one inner shard, two of them neighbours: two indexes, two runs.
         let positions: Vec<u64> = [17, 18, 25].iter().map(|chunk| (chunk << 13) + 5).collect();
-        let wanted: Vec<u8> = positions.iter().map(|i| values[*i as usize]).collect();
-        assert_eq!(z.read(&[AxisSelection::List(positions)], 3), wanted);
+        let expected: Vec<u8> = positions.iter().map(|i| values[*i as usize]).collect();
+        assert_eq!(z.read(&[AxisSelection::List(positions)], 3), expected);
         let calls = z.store.take();
         assert_eq!(calls.len(), 4, "{calls:?}");
         let bytes: u64 = calls

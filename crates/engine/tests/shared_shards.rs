@@ -128,7 +128,7 @@ impl Sharded {
         self.array.read(&square(start, side), target, GO_ON).map(|()| out)
     }
 
-    fn wanted(&self, start: usize, side: usize) -> Vec<u8> {
+    fn expected(&self, start: usize, side: usize) -> Vec<u8> {
         let rows = self.values.chunks(SIDE).skip(start).take(side);
         rows.flat_map(|row| row[start..start + side].to_vec()).collect()
     }
@@ -140,7 +140,7 @@ fn inner_chunks_are_decoded_once_and_by_several_threads() {
         let z = sharded(shard, nested);
         for (start, side) in [(0, SIDE), (100, 700), (INNER, 8 * INNER)] {
             z.codec.decoded.store(0, Ordering::SeqCst);
-            assert!(z.read(start, side).unwrap() == z.wanted(start, side), "{shard} {nested}");
+            assert!(z.read(start, side).unwrap() == z.expected(start, side), "{shard} {nested}");
             let (first, last) = (start / INNER, (start + side - 1) / INNER);
             let rows = (first..=last).filter(|row| row % 3 != 2).count();
             assert_eq!(z.codec.decoded.load(Ordering::SeqCst), rows * (last - first + 1));

@@ -5,9 +5,9 @@ use zarrix_store::StoreError;
 
 use crate::array::io::ArrayIO;
 use crate::array::values::fetch_all;
-use crate::chunk::lengths::check_most;
+use crate::chunk::lengths::check_max_length;
 use crate::error::{EngineError, Result, corrupt};
-use crate::layout::bounds::most_stored_bytes;
+use crate::layout::bounds::max_stored_bytes;
 use crate::layout::chunk::ChunkLayout;
 use crate::threads::scratch::{self, Scratch};
 use zarrix_codec::memory::Grow;
@@ -26,10 +26,10 @@ pub(crate) fn from_store(key: &str, error: StoreError) -> EngineError {
 impl ArrayIO {
     /// Fetches the chunk that `s.key` names into `s.encoded`; false if it is not stored.
     pub(crate) fn fetch_stored(&self, chunk: &ChunkLayout, s: &mut Scratch) -> Result<bool> {
-        let most = chunk.most_stored_bytes;
-        let found = self.store.get_at_most_into(&s.key, most as u64, &mut s.encoded);
+        let max = chunk.max_stored_bytes;
+        let found = self.store.get_at_most_into(&s.key, max as u64, &mut s.encoded);
         let found = found.map_err(|error| from_store(&s.key, error))?;
-        check_most(&s.key, &s.encoded, most)?;
+        check_max_length(&s.key, &s.encoded, max)?;
         Ok(found.is_some())
     }
 
@@ -62,12 +62,12 @@ impl ArrayIO {
                 give(&mut piece, PIECE_BYTES)?;
             }
         } else {
-            let most = self.layout.most_encoded_bytes.max(1);
-            let together = (8 * PIECE_BYTES / most).clamp(1, 256);
-            let most = most_stored_bytes(most) as u64;
+            let max = self.layout.max_encoded_bytes.max(1);
+            let together = (8 * PIECE_BYTES / max).clamp(1, 256);
+            let max = max_stored_bytes(max) as u64;
             for some in chunks.chunks(together) {
                 let keys: Vec<String> = some.iter().map(|(key, _)| key.clone()).collect();
-                for value in fetch_all(self.store.as_ref(), &keys, most)?.into_iter().flatten() {
+                for value in fetch_all(self.store.as_ref(), &keys, max)?.into_iter().flatten() {
                     piece.append_slice(&value)?;
                 }
                 give(&mut piece, PIECE_BYTES)?;

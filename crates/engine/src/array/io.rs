@@ -26,7 +26,7 @@ pub struct ArrayIO {
     /// Of shards on remote stores.
     pub(crate) indexes: Indexes,
     /// What the cache of decoded chunks knows the array by.
-    kept_as: OnceLock<Arc<str>>,
+    cache_name: OnceLock<Arc<str>>,
     /// The metadata document, where it is in this store, too.
     pub(crate) document: Option<Document>,
 }
@@ -49,14 +49,14 @@ impl ArrayIO {
             anchor,
             layout,
             indexes: Indexes::default(),
-            kept_as: OnceLock::new(),
+            cache_name: OnceLock::new(),
             document: None,
         }
     }
 
     /// What decoded chunks are kept under: the store, and all that tells how they are decoded.
-    pub(crate) fn kept_as(&self) -> &Arc<str> {
-        self.kept_as.get_or_init(|| {
+    pub(crate) fn cache_name(&self) -> &Arc<str> {
+        self.cache_name.get_or_init(|| {
             let text = format!("{}\n{:032x}", self.store.id(), self.layout.coding());
             text.into()
         })

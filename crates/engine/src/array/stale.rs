@@ -19,7 +19,7 @@ use crate::chunk::buffer::Target;
 use crate::error::{EngineError, Result};
 
 /// More than any metadata has.
-const MOST_BYTES: u64 = 1 << 26;
+const MAX_BYTES: u64 = 1 << 26;
 
 impl ArrayIO {
     /// The lock of the chunk `key`, to write to it.
@@ -79,7 +79,7 @@ impl ArrayIO {
             }
         }
         let mut text = Vec::new();
-        match self.store.get_at_most_into(&self.anchor, MOST_BYTES, &mut text) {
+        match self.store.get_at_most_into(&self.anchor, MAX_BYTES, &mut text) {
             Ok(None) => return self.check_vouched(document),
             // It is there, and that is all that may be known of it.
             Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {

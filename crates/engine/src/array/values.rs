@@ -17,15 +17,15 @@ const MANY: usize = 16;
 pub fn get_many(
     store: &dyn Store,
     keys: &[String],
-    most: u64,
+    max: u64,
     interrupt: Interrupt<'_>,
 ) -> Result<Vec<Option<Vec<u8>>>> {
     if !store.is_inline() {
-        return fetch_all(store, keys, most);
+        return fetch_all(store, keys, max);
     }
     let get = |key: &String| -> Result<Option<Vec<u8>>> {
         let mut value = Vec::new();
-        Ok(store.get_at_most_into(key, most, &mut value)?.map(|_| value))
+        Ok(store.get_at_most_into(key, max, &mut value)?.map(|_| value))
     };
     if keys.len() < MANY {
         return keys.iter().map(get).collect();
@@ -46,9 +46,9 @@ pub fn get_many(
 pub(crate) fn fetch_all(
     store: &dyn Store,
     keys: &[String],
-    most: u64,
+    max: u64,
 ) -> Result<Vec<Option<Vec<u8>>>> {
-    let part = Part::AtMost(most);
+    let part = Part::AtMost(max);
     let requests: Vec<_> = keys.iter().map(|key| Request { key, part }).collect();
     let mut found: Vec<Option<zarrix_store::Result<Fetched>>> = Vec::new();
     found.resize_with(keys.len(), || None);

@@ -114,7 +114,7 @@ fn check(
             elements.chain.decode_into(encoded, Scratch::chunk_of(memory, chunk.bytes)?, chain)
         }
         // What the bytes say of elements is for those to check who know the elements.
-        Encoding::Blob(blob) => blob.decode(encoded, memory, chain).map(drop),
+        Encoding::Variable(variable) => variable.decode(encoded, memory, chain).map(drop),
         Encoding::Shard(shard) if shard.outer.is_empty() => {
             check_shard(shard, encoded, memory, chain)
         }

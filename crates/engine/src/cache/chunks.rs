@@ -27,7 +27,7 @@ const OVERHEAD_BYTES: u64 = 256;
 /// A guess at how long pieces are, for tables that grow where it is wrong.
 const USUAL_BYTES: usize = 64 << 10;
 
-static MOST_BYTES: AtomicUsize = AtomicUsize::new(0);
+static MAX_BYTES: AtomicUsize = AtomicUsize::new(0);
 static CACHE: PerProcess<ChunkCache> = PerProcess::new(ChunkCache::new);
 
 /// What the cache of decoded chunks has done for this process, and what it holds.
@@ -51,12 +51,12 @@ pub struct ChunkCacheCounts {
 
 /// Most bytes of decoded chunks that this process keeps; 0 for no cache.
 pub fn chunk_cache_bytes() -> usize {
-    MOST_BYTES.load(Ordering::Relaxed)
+    MAX_BYTES.load(Ordering::Relaxed)
 }
 
 /// Changes [`chunk_cache_bytes`]; what is then too much is dropped.
 pub fn set_chunk_cache_bytes(bytes: usize) {
-    MOST_BYTES.store(bytes, Ordering::Relaxed);
+    MAX_BYTES.store(bytes, Ordering::Relaxed);
     CACHE.get().resize();
 }
 
@@ -67,7 +67,7 @@ pub fn chunk_cache_counts() -> ChunkCacheCounts {
 
 /// Whether there is a cache.
 pub(crate) fn is_on() -> bool {
-    MOST_BYTES.load(Ordering::Relaxed) > 0
+    MAX_BYTES.load(Ordering::Relaxed) > 0
 }
 
 /// Which part of a stored value a piece is made of, and what of it.
@@ -155,7 +155,7 @@ impl Equivalent<Name> for Sought<'_> {
     }
 }
 
-struct Kept {
+struct Entry {
     generation: Generation,
     piece: Piece,
 }
@@ -163,9 +163,9 @@ struct Kept {
 #[derive(Clone)]
 struct Weigh;
 
-impl Weighter<Name, Kept> for Weigh {
-    fn weight(&self, name: &Name, kept: &Kept) -> u64 {
-        OVERHEAD_BYTES + (name.key.len() + kept.piece.bytes()) as u64
+impl Weighter<Name, Entry> for Weigh {
+    fn weight(&self, name: &Name, cached: &Entry) -> u64 {
+        OVERHEAD_BYTES + (name.key.len() + cached.piece.bytes()) as u64
     }
 }
 
@@ -173,15 +173,15 @@ impl Weighter<Name, Kept> for Weigh {
 #[derive(Clone)]
 struct Collect;
 
-impl Lifecycle<Name, Kept> for Collect {
-    type RequestState = Vec<(Name, Kept)>;
+impl Lifecycle<Name, Entry> for Collect {
+    type RequestState = Vec<(Name, Entry)>;
 
-    fn on_evict(&self, evicted: &mut Self::RequestState, name: Name, kept: Kept) {
-        evicted.push((name, kept));
+    fn on_evict(&self, evicted: &mut Self::RequestState, name: Name, cached: Entry) {
+        evicted.push((name, cached));
     }
 }
 
-type Pieces = Cache<Name, Kept, Weigh, DefaultHashBuilder, Collect>;
+type Pieces = Cache<Name, Entry, Weigh, DefaultHashBuilder, Collect>;
 
 struct ChunkCache {
     pieces: Mutex<Pieces>,
@@ -195,7 +195,7 @@ impl ChunkCache {
     fn new() -> Self {
         let zero = || AtomicU64::new(0);
         let (hits, misses, hit_bytes, evicted) = (zero(), zero(), zero(), zero());
-        Self { pieces: Mutex::new(none_kept()), hits, misses, hit_bytes, evicted }
+        Self { pieces: Mutex::new(empty_cache()), hits, misses, hit_bytes, evicted }
     }
 
     fn with<R>(&self, section: impl FnOnce(&mut Pieces) -> R) -> R {
@@ -204,7 +204,7 @@ impl ChunkCache {
 
     fn resize(&self) {
         // All of it goes: what would have to be evicted one by one is as soon decoded again.
-        drop(self.with(|pieces| std::mem::replace(pieces, none_kept())));
+        drop(self.with(|pieces| std::mem::replace(pieces, empty_cache())));
     }
 
     fn counts(&self) -> ChunkCacheCounts {
@@ -222,7 +222,7 @@ impl ChunkCache {
     }
 }
 
-fn none_kept() -> Pieces {
+fn empty_cache() -> Pieces {
     let bytes = chunk_cache_bytes();
     Cache::with(
         bytes / USUAL_BYTES + 1,
@@ -236,14 +236,14 @@ fn none_kept() -> Pieces {
 impl Value<'_> {
     /// The version of which this piece is kept.
     pub fn generation_of(self, place: Place) -> Option<Generation> {
-        CACHE.get().with(|pieces| pieces.peek(&Sought(self, place)).map(|kept| kept.generation))
+        CACHE.get().with(|pieces| pieces.peek(&Sought(self, place)).map(|cached| cached.generation))
     }
 
     /// A piece of the version that the caller has seen to be the present one.
     pub fn get(self, generation: Generation, place: Place) -> Option<Piece> {
         let sought = Sought(self, place);
         let (piece, old) = CACHE.get().with(|pieces| match pieces.get(&sought) {
-            Some(kept) if kept.generation == generation => (Some(kept.piece.clone()), None),
+            Some(cached) if cached.generation == generation => (Some(cached.piece.clone()), None),
             Some(_) => (None, pieces.remove(&sought)),
             None => (None, None),
         });
@@ -252,12 +252,12 @@ impl Value<'_> {
     }
 
     /// Keeps a piece of a version that was seen to be the present one before any of it was read.
-    pub fn keep(self, generation: Generation, place: Place, piece: Piece) {
+    pub fn insert(self, generation: Generation, place: Place, piece: Piece) {
         let cache = CACHE.get();
         let name = Name { array: Arc::clone(self.array), key: self.key.into(), place };
         let mut evicted = Vec::new();
         cache.with(|pieces| {
-            pieces.insert_with_lifecycle(name, Kept { generation, piece }, &mut evicted);
+            pieces.insert_with_lifecycle(name, Entry { generation, piece }, &mut evicted);
         });
         cache.evicted.fetch_add(evicted.len() as u64, Ordering::Relaxed);
     }

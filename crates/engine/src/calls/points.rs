@@ -12,7 +12,7 @@ use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::grid::{AxisGrid, Cuts};
 use crate::read::job::Job;
-use crate::selection::chunk_selection::{Points, Wanted};
+use crate::selection::chunk_selection::{ChunkSelection, Points};
 use crate::threads::cancel::Interrupt;
 use crate::threads::scratch;
 use zarrix_codec::memory::{with_room, zeros};
@@ -73,7 +73,7 @@ impl ArrayIO {
             let which = &grouped.order[begin..end];
             Job {
                 coords: self.coords_of(id),
-                wanted: smallvec![Wanted::Points { points: &points, which }],
+                selected: smallvec![ChunkSelection::Points { points: &points, which }],
             }
         })
     }
@@ -93,8 +93,9 @@ impl ArrayIO {
         let points = Points { coords, shape: source.shape(), strides: source.strides() };
         self.run(grouped.runs.len(), interrupt, &|run| {
             let (id, begin, end) = grouped.runs[run];
-            let wanted = [Wanted::Points { points: &points, which: &grouped.order[begin..end] }];
-            scratch::with(|s| self.write_job(&self.coords_of(id), &wanted, source, durability, s))
+            let selected =
+                [ChunkSelection::Points { points: &points, which: &grouped.order[begin..end] }];
+            scratch::with(|s| self.write_job(&self.coords_of(id), &selected, source, durability, s))
         })
     }
 

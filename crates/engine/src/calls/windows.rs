@@ -14,7 +14,7 @@ use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::read::cost::Cost;
 use crate::read::job::Job;
-use crate::selection::chunk_selection::{Wanted, offset_of};
+use crate::selection::chunk_selection::{ChunkSelection, offset_of};
 use crate::selection::plan::{
     AxisPlan, AxisSelection, Part, buffer_shape, plan_axis, plan_range, shift,
 };
@@ -86,7 +86,7 @@ impl Boxes<'_> {
     }
 
     /// What box `number` wants of its chunk number `task`; the last axis varies fastest.
-    fn wanted(&self, number: usize, mut task: usize) -> Wanted<'_> {
+    fn selection(&self, number: usize, mut task: usize) -> ChunkSelection<'_> {
         let mut parts: PerAxis<&Part> = self
             .plans(number)
             .into_iter()
@@ -98,7 +98,7 @@ impl Boxes<'_> {
             })
             .collect();
         parts.reverse();
-        Wanted::Box { parts, base: offset_of(number, self.counts, self.strides) }
+        ChunkSelection::Box { parts, base: offset_of(number, self.counts, self.strides) }
     }
 }
 
@@ -147,8 +147,8 @@ impl ArrayIO {
         let pieces = self.pieces(&boxes)?;
         let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
         self.run(runs.len(), interrupt, &|run| {
-            let Job { coords, wanted } = self.job(&boxes, runs[run]);
-            scratch::with(|s| self.write_job(&coords, &wanted, source, durability, s))
+            let Job { coords, selected } = self.job(&boxes, runs[run]);
+            scratch::with(|s| self.write_job(&coords, &selected, source, durability, s))
         })
     }
 
@@ -190,8 +190,8 @@ impl ArrayIO {
     }
 
     fn job<'a>(&self, boxes: &'a Boxes<'_>, run: &[Piece]) -> Job<'a> {
-        let wanted = run.iter().map(|(_, number, task)| boxes.wanted(*number, *task));
-        Job { coords: self.coords_of(run[0].0), wanted: wanted.collect() }
+        let selected = run.iter().map(|(_, number, task)| boxes.selection(*number, *task));
+        Job { coords: self.coords_of(run[0].0), selected: selected.collect() }
     }
 
     fn windows<'a>(

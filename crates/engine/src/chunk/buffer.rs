@@ -11,7 +11,7 @@ use zarrix_codec::ChainScratch;
 use crate::error::{CodecResult, EngineError, Result};
 use crate::layout::chunk::ChunkLayout;
 use crate::layout::document::Layout;
-use crate::selection::chunk_selection::{Wanted, covered};
+use crate::selection::chunk_selection::{ChunkSelection, covered};
 use crate::selection::picks::Picks;
 
 /// Where a read puts its elements.
@@ -122,18 +122,18 @@ impl<'a> Source<'a> {
 }
 
 /// Refuses a buffer whose shape is not what the selection gives.
-pub(crate) fn check_shape(wanted: &[usize], given: &[usize], role: &str) -> Result<()> {
-    if wanted == given {
+pub(crate) fn check_shape(expected: &[usize], given: &[usize], role: &str) -> Result<()> {
+    if expected == given {
         return Ok(());
     }
     Err(EngineError::Selection(format!(
-        "{role} has shape {given:?}, but the selection has shape {wanted:?}"
+        "{role} has shape {given:?}, but the selection has shape {expected:?}"
     )))
 }
 
 /// The buffer of a read, as its tasks see it.
 #[derive(Clone, Copy)]
-pub(crate) struct Sink<'a> {
+pub(crate) struct ReadBuffer<'a> {
     pub to: *mut u8,
     pub objects: Option<&'a dyn ObjectSink>,
     pub layout: &'a Layout,
@@ -141,7 +141,7 @@ pub(crate) struct Sink<'a> {
     pub absent: Option<&'a AtomicUsize>,
 }
 
-impl<'a> Sink<'a> {
+impl<'a> ReadBuffer<'a> {
     pub fn new(target: Target<'a>, layout: &'a Layout) -> Self {
         Self { to: target.base(), objects: target.sink(), layout, absent: target.absent() }
     }
@@ -154,14 +154,14 @@ impl<'a> Sink<'a> {
 }
 
 /// The parts of a thread's scratch that placing needs; the encoded bytes are another.
-pub(crate) struct PlaceScratch<'a> {
+pub(crate) struct DecodeScratch<'a> {
     pub chunk: &'a mut Vec<u8>,
     pub chain: &'a mut ChainScratch,
 }
 
 /// The buffer of a write, as its tasks see it.
 #[derive(Clone, Copy)]
-pub(crate) struct Spring<'a> {
+pub(crate) struct WriteBuffer<'a> {
     pub from: *const u8,
     pub objects: Option<&'a dyn ObjectSource>,
     pub layout: &'a Layout,
@@ -169,9 +169,9 @@ pub(crate) struct Spring<'a> {
     pub keep_empty: bool,
 }
 
-impl Spring<'_> {
+impl WriteBuffer<'_> {
     /// Whether a chunk of these elements is stored.
-    pub fn keeps(&self, decoded: &[u8]) -> bool {
+    pub fn stores(&self, decoded: &[u8]) -> bool {
         self.keep_empty || !self.layout.fill.is_all(decoded)
     }
 }
@@ -179,21 +179,21 @@ impl Spring<'_> {
 /// What a call changes of one chunk.
 #[derive(Clone, Copy)]
 pub(crate) struct Edit<'a, 'w> {
-    pub wanted: &'a [Wanted<'w>],
+    pub selected: &'a [ChunkSelection<'w>],
     /// How much of the chunk lies inside the array, as this handle knows it.
     pub limits: &'a [usize],
-    pub spring: Spring<'a>,
+    pub buffer: WriteBuffer<'a>,
 }
 
 impl Edit<'_, '_> {
     /// Whether all of the chunk is written, inside the array or not.
     pub fn covers_all(&self, chunk: &ChunkLayout) -> bool {
-        covered(self.wanted, &chunk.shape)
+        covered(self.selected, &chunk.shape)
     }
 
     /// Whether all that lies inside the array is written.
     pub fn covers_inside(&self) -> bool {
-        covered(self.wanted, self.limits)
+        covered(self.selected, self.limits)
     }
 }
 

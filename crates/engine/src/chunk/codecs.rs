@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use zarrix_codec::Codec;
 
-use crate::chunk::shard_codec::whole_shard;
-use crate::chunk::transpose_codec::turn;
+use crate::chunk::shard_codec::shard_codec;
+use crate::chunk::transpose_codec::transpose_codec;
 use crate::error::Result;
-use crate::layout::chunk::{Context, ForeignCodecs, Named};
+use crate::layout::chunk::{CodecConfig, Context, ForeignCodecs};
 use crate::layout::chunk_shapes::ChainOf;
 use crate::layout::document::Layout;
 
@@ -24,10 +24,10 @@ impl Layout {
     }
 }
 
-fn own_codec(codec: &Named, context: Context<'_>) -> Option<Result<Arc<dyn Codec>>> {
+fn own_codec(codec: &CodecConfig, context: Context<'_>) -> Option<Result<Arc<dyn Codec>>> {
     match codec.name.as_str() {
-        "zarrix.shard" => Some(whole_shard(&codec.configuration, context)),
-        "zarrix.transpose" => Some(turn(&codec.configuration)),
+        "zarrix.shard" => Some(shard_codec(&codec.configuration, context)),
+        "zarrix.transpose" => Some(transpose_codec(&codec.configuration)),
         _ => None,
     }
 }

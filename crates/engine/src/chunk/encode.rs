@@ -8,17 +8,17 @@ use std::borrow::Cow;
 
 use zarrix_codec::ChainScratch;
 
-use crate::chunk::buffer::{Edit, Spring};
+use crate::chunk::buffer::{Edit, WriteBuffer};
 use crate::chunk::lengths::check_length;
 use crate::chunk::shard_index::{ABSENT, Index, damaged};
-use crate::chunk::variable::update_blob;
+use crate::chunk::variable::encode_variable;
 use crate::error::CodecResult;
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::layout::document::Layout;
 use crate::memory::copy;
 use crate::memory::strides::{Dim, Dims, Grid};
-use crate::selection::chunk_selection::{Cut, Placed, Wanted};
+use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit};
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::{Grow, with_room};
 
@@ -27,7 +27,7 @@ use zarrix_codec::memory::{Grow, with_room};
 /// `old` is what is stored now, where that matters. What lies outside of the array is kept: another
 /// handle may have grown it meanwhile. An old value that cannot be decoded is an error only if some
 /// of it would be lost.
-pub(crate) fn update(
+pub(crate) fn encode_chunk(
     chunk: &ChunkLayout,
     old: Option<&[u8]>,
     edit: Edit<'_, '_>,
@@ -36,13 +36,13 @@ pub(crate) fn update(
 ) -> CodecResult<bool> {
     let old = if edit.covers_all(chunk) { None } else { old };
     match &chunk.encoding {
-        Encoding::Elements(elements) => update_elements(chunk, elements, old, edit, s, out),
-        Encoding::Blob(blob) => update_blob(chunk, blob, old, edit, s, out),
-        Encoding::Shard(shard) => update_shard(chunk, shard, old, edit, s, out),
+        Encoding::Elements(elements) => encode_elements(chunk, elements, old, edit, s, out),
+        Encoding::Variable(variable) => encode_variable(chunk, variable, old, edit, s, out),
+        Encoding::Shard(shard) => encode_shard(chunk, shard, old, edit, s, out),
     }
 }
 
-fn update_elements(
+fn encode_elements(
     chunk: &ChunkLayout,
     elements: &Elements,
     old: Option<&[u8]>,
@@ -50,10 +50,10 @@ fn update_elements(
     s: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
-    let layout = edit.spring.layout;
+    let layout = edit.buffer.layout;
     let Scratch { chunk: memory, chain, .. } = s;
     if let Some(straight) = contiguous(chunk, elements, edit) {
-        return encode_straight(elements, straight, edit.spring, (memory, chain), out);
+        return encode_straight(elements, straight, edit.buffer, (memory, chain), out);
     }
     let memory = Scratch::chunk_of(memory, chunk.bytes)?;
     let decoded = old.map(|old| {
@@ -69,10 +69,10 @@ fn update_elements(
         None if edit.covers_all(chunk) => {}
         _ => fill_chunk(memory, layout),
     }
-    for wanted in edit.wanted {
-        insert(memory, chunk, elements, wanted, edit.spring);
+    for selected in edit.selected {
+        insert(memory, chunk, elements, selected, edit.buffer);
     }
-    encode(elements, memory, edit.spring, chain, out)
+    encode(elements, memory, edit.buffer, chain, out)
 }
 
 /// The bytes of a whole chunk, if they lie in the buffer as they do in the decoded chunk.
@@ -81,12 +81,12 @@ fn contiguous<'a>(
     elements: &Elements,
     edit: Edit<'a, '_>,
 ) -> Option<&'a [u8]> {
-    let [only @ Wanted::Box { parts, base }] = edit.wanted else { return None };
+    let [only @ ChunkSelection::Box { parts, base }] = edit.selected else { return None };
     if !only.covers(&chunk.shape) {
         return None;
     }
-    let placed = Placed::new(parts, *base, &elements.strides);
-    let from = edit.spring.from.wrapping_offset(placed.buffer_offset);
+    let placed = CopyPlan::new(parts, *base, &elements.strides);
+    let from = edit.buffer.from.wrapping_offset(placed.buffer_offset);
     // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the other:
     // `chunk.bytes` contiguous readable bytes, for as long as the call lasts. Others may change
     // them meanwhile, which no reference allows by the letter: what is made of this one reads each
@@ -112,11 +112,11 @@ pub(crate) fn unencoded<'a>(chunk: &ChunkLayout, edit: Edit<'a, '_>) -> Option<&
 fn encode_straight(
     elements: &Elements,
     straight: &[u8],
-    spring: Spring<'_>,
+    buffer: WriteBuffer<'_>,
     (memory, chain): (&mut Vec<u8>, &mut ChainScratch),
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
-    if !spring.keeps(straight) {
+    if !buffer.stores(straight) {
         return Ok(false);
     }
     let decoded = if elements.chain.reads_source_once() {
@@ -133,11 +133,11 @@ fn encode_straight(
 fn encode(
     elements: &Elements,
     decoded: &[u8],
-    spring: Spring<'_>,
+    buffer: WriteBuffer<'_>,
     chain: &mut ChainScratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
-    let keep = spring.keeps(decoded);
+    let keep = buffer.stores(decoded);
     if keep {
         elements.chain.encode_into(decoded, out, chain)?;
     }
@@ -148,23 +148,23 @@ fn insert(
     memory: &mut [u8],
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &Wanted<'_>,
-    spring: Spring<'_>,
+    selected: &ChunkSelection<'_>,
+    buffer: WriteBuffer<'_>,
 ) {
-    let item = spring.layout.item_bytes;
-    match wanted {
-        Wanted::Box { parts, base } => {
-            let placed = Placed::new(parts, *base, &elements.strides);
-            let from = spring.from.wrapping_offset(placed.buffer_offset);
+    let item = buffer.layout.item_bytes;
+    match selected {
+        ChunkSelection::Box { parts, base } => {
+            let placed = CopyPlan::new(parts, *base, &elements.strides);
+            let from = buffer.from.wrapping_offset(placed.buffer_offset);
             let to = memory[placed.chunk_offset..].as_mut_ptr();
             // SAFETY: the plan reaches only elements inside the chunk, and of the buffer, whose
             // maker vouches for them.
             unsafe { copy::copy_grid(to, from, placed.grid.reversed(), item) }
         }
-        Wanted::Points { points, which } => {
+        ChunkSelection::Points { points, which } => {
             for point in *which {
                 let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
-                let from = spring.from.wrapping_offset(points.buffer_offset(*point));
+                let from = buffer.from.wrapping_offset(points.buffer_offset(*point));
                 // SAFETY: one element of the buffer, which has one for each point.
                 unsafe { copy::copy(memory[at..at + item].as_mut_ptr(), from, Dims::new(), item) }
             }
@@ -180,7 +180,7 @@ pub(crate) fn fill_chunk(memory: &mut [u8], layout: &Layout) {
     unsafe { layout.fill.put(memory.as_mut_ptr(), grid) };
 }
 
-fn update_shard(
+fn encode_shard(
     chunk: &ChunkLayout,
     shard: &Shard,
     old: Option<&[u8]>,
@@ -193,24 +193,24 @@ fn update_shard(
         opened => opened?,
     };
     let stored = |entry: usize| old.as_ref().map_or(Ok(None), |old| old.inner(entry));
-    let cut = Cut::new(shard, &chunk.shape, edit.wanted);
+    let cut = ShardSplit::new(shard, &chunk.shape, edit.selected);
     let mut touched = cut.entries().peekable();
     let mut body = Assembly::new(shard, std::mem::take(out))?;
     let mut inner = Vec::new();
-    let spring = Spring { keep_empty: edit.spring.layout.write_empty_chunks, ..edit.spring };
+    let buffer = WriteBuffer { keep_empty: edit.buffer.layout.write_empty_chunks, ..edit.buffer };
     for entry in 0..shard.count {
         match touched.next_if(|(next, _)| *next == entry) {
             None => body.push(stored(entry)?)?,
-            Some((_, wanted)) => {
+            Some((_, selected)) => {
                 s.chain.codec.poll_after(shard.inner.bytes)?;
                 let limits = inner_limits(chunk, shard, entry, edit.limits);
-                let within = Edit { wanted: &wanted, limits: &limits, spring };
-                let keep = update(&shard.inner, stored(entry)?, within, s, &mut inner)?;
+                let within = Edit { selected: &selected, limits: &limits, buffer };
+                let keep = encode_chunk(&shard.inner, stored(entry)?, within, s, &mut inner)?;
                 body.push(keep.then_some(inner.as_slice()))?;
             }
         }
     }
-    body.finish(shard, edit.spring.keep_empty, s, out)
+    body.finish(shard, edit.buffer.keep_empty, s, out)
 }
 
 /// A stored shard, unpacked, with its index.

@@ -5,22 +5,22 @@ use zarrix_codec::CodecError;
 use crate::error::{CodecResult, Result, corrupt};
 
 /// Refuses a chunk that is not as long as it must be where nothing is compressed.
-pub(crate) fn check_length(stored_bytes: usize, wanted: usize) -> CodecResult<()> {
-    if stored_bytes == wanted {
+pub(crate) fn check_length(stored_bytes: usize, expected: usize) -> CodecResult<()> {
+    if stored_bytes == expected {
         return Ok(());
     }
     Err(CodecError::corrupt(
         "bytes",
-        format!("{stored_bytes} bytes stored where the chunk has {wanted}"),
+        format!("{stored_bytes} bytes stored where the chunk has {expected}"),
     ))
 }
 
 /// The bytes of a stored chunk, if they are not more than `most`.
-pub(crate) fn check_most<'a>(key: &str, stored: &'a [u8], most: usize) -> Result<&'a [u8]> {
-    if stored.len() <= most {
+pub(crate) fn check_max_length<'a>(key: &str, stored: &'a [u8], max: usize) -> Result<&'a [u8]> {
+    if stored.len() <= max {
         return Ok(stored);
     }
     let reason =
-        format!("more bytes are stored than the {most} that a chunk of this array can have");
+        format!("more bytes are stored than the {max} that a chunk of this array can have");
     Err(corrupt(key, stored.len(), CodecError::corrupt("chunk", reason)))
 }

@@ -10,23 +10,23 @@ use serde::Deserialize;
 use serde_json::Value;
 use zarrix_codec::{Codec, CodecError, EncodedSize, Scratch as CodecScratch};
 
-use crate::chunk::buffer::{Edit, PlaceScratch, Sink, Spring};
-use crate::chunk::decode::place;
-use crate::chunk::encode::update;
+use crate::chunk::buffer::{DecodeScratch, Edit, ReadBuffer, WriteBuffer};
+use crate::chunk::decode::decode_chunk;
+use crate::chunk::encode::encode_chunk;
 use crate::chunk::shard_index::{NAME, damaged};
 use crate::error::{Result, fault};
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Context, chunk_shape, shard_of};
 use crate::layout::document::Layout;
 use crate::layout::fill::Fill;
-use crate::selection::chunk_selection::Wanted;
+use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::Part;
 use crate::threads::scratch::{self, Scratch};
 use zarrix_codec::memory::Grow;
 
 /// A shard whose elements lie one after the other in C order.
 #[derive(Debug)]
-struct WholeShard {
+struct ShardCodec {
     layout: Layout,
     chunk: Arc<ChunkLayout>,
     /// All elements along each axis of such a run.
@@ -44,11 +44,11 @@ struct Configuration {
 }
 
 /// The codec that a `zarrix.shard` configuration describes.
-pub(crate) fn whole_shard(configuration: &Value, context: Context<'_>) -> Result<Arc<dyn Codec>> {
+pub(crate) fn shard_codec(configuration: &Value, context: Context<'_>) -> Result<Arc<dyn Codec>> {
     let given = Configuration::deserialize(configuration)
         .map_err(|error| fault("codecs", format!("zarrix.shard: {error}")))?;
     let Configuration { item_bytes, .. } = given;
-    let context = Context { item_bytes, most_blob_bytes: None, ..context };
+    let context = Context { item_bytes, max_variable_bytes: None, ..context };
     let shape = chunk_shape(&given.shape)?;
     let fill = Fill::of(given.fill_value.as_deref(), item_bytes)?;
     let order: PerAxis<usize> = (0..shape.len()).collect();
@@ -61,16 +61,16 @@ pub(crate) fn whole_shard(configuration: &Value, context: Context<'_>) -> Result
     });
     let parts = parts.collect();
     let layout = Layout::of_chunk(Arc::clone(&chunk), item_bytes, fill);
-    Ok(Arc::new(WholeShard { layout, chunk, parts }))
+    Ok(Arc::new(ShardCodec { layout, chunk, parts }))
 }
 
-impl WholeShard {
-    fn wanted(&self) -> Wanted<'_> {
-        Wanted::Box { parts: self.parts.iter().collect(), base: 0 }
+impl ShardCodec {
+    fn selection(&self) -> ChunkSelection<'_> {
+        ChunkSelection::Box { parts: self.parts.iter().collect(), base: 0 }
     }
 }
 
-impl Codec for WholeShard {
+impl Codec for ShardCodec {
     fn name(&self) -> &str {
         NAME
     }
@@ -101,15 +101,15 @@ impl Codec for WholeShard {
     ) -> std::result::Result<(), CodecError> {
         self.check_decoded(src.len())?;
         let chunk = &*self.chunk;
-        let spring = Spring {
+        let buffer = WriteBuffer {
             from: src.as_ptr(),
             objects: None,
             layout: &self.layout,
             keep_empty: self.layout.write_empty_chunks,
         };
-        let wanted = [self.wanted()];
-        let edit = Edit { wanted: &wanted, limits: &chunk.shape, spring };
-        scratch::with(|s| update(chunk, None, edit, s, dst))?;
+        let selected = [self.selection()];
+        let edit = Edit { selected: &selected, limits: &chunk.shape, buffer };
+        scratch::with(|s| encode_chunk(chunk, None, edit, s, dst))?;
         Ok(())
     }
 
@@ -123,11 +123,12 @@ impl Codec for WholeShard {
         if dst.len() != chunk.bytes {
             return Err(damaged(format!("a shard of {} bytes, not {}", chunk.bytes, dst.len())));
         }
-        let sink = Sink { to: dst.as_mut_ptr(), objects: None, layout: &self.layout, absent: None };
+        let buffer =
+            ReadBuffer { to: dst.as_mut_ptr(), objects: None, layout: &self.layout, absent: None };
         scratch::with(|s| {
             let Scratch { chunk: memory, chain, .. } = s;
-            let scratch = &mut PlaceScratch { chunk: memory, chain };
-            place(chunk, Some(src), &[self.wanted()], sink, scratch)
+            let scratch = &mut DecodeScratch { chunk: memory, chain };
+            decode_chunk(chunk, Some(src), &[self.selection()], buffer, scratch)
         })
     }
 

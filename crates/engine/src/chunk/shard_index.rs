@@ -91,11 +91,11 @@ impl Index {
 
     /// Where the inner chunk of `entry` lies, if it has no more bytes than it can have.
     pub fn bounded_range(&self, shard: &Shard, entry: usize) -> CodecResult<Option<(u64, u64)>> {
-        let most = shard.inner.most_stored_bytes as u64;
+        let max = shard.inner.max_stored_bytes as u64;
         match self.range(entry)? {
-            Some((begin, end)) if end - begin > most => {
+            Some((begin, end)) if end - begin > max => {
                 let reason = format!("inner chunk {entry} has {} bytes", end - begin);
-                Err(damaged(format!("{reason}, at most {most} can be right")))
+                Err(damaged(format!("{reason}, at most {max} can be right")))
             }
             range => Ok(range),
         }

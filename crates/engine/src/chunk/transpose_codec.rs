@@ -21,7 +21,7 @@ const NAME: &str = "transpose";
 
 /// Elements in C order, to and from the C order of their axes in another order.
 #[derive(Debug)]
-struct Turn {
+struct TransposeCodec {
     /// Along each stored axis: elements, and bytes from one to the next on both sides.
     dims: Dims,
     item_bytes: usize,
@@ -36,7 +36,7 @@ struct Configuration {
 }
 
 /// The codec that a `zarrix.transpose` configuration describes.
-pub(crate) fn turn(configuration: &Value) -> Result<Arc<dyn Codec>> {
+pub(crate) fn transpose_codec(configuration: &Value) -> Result<Arc<dyn Codec>> {
     let given = Configuration::deserialize(configuration)
         .map_err(|error| fault("codecs", format!("zarrix.transpose: {error}")))?;
     let shape = chunk_shape(&given.shape)?;
@@ -49,10 +49,10 @@ pub(crate) fn turn(configuration: &Value) -> Result<Arc<dyn Codec>> {
     let after = strides(&shape, &order, given.item_bytes);
     let dim = |axis: &usize| Dim { count: shape[*axis], dst: after[*axis], src: before[*axis] };
     let dims = order.iter().map(dim).collect();
-    Ok(Arc::new(Turn { dims, item_bytes: given.item_bytes, bytes }))
+    Ok(Arc::new(TransposeCodec { dims, item_bytes: given.item_bytes, bytes }))
 }
 
-impl Turn {
+impl TransposeCodec {
     fn move_elements(&self, src: &[u8], dst: &mut [u8], dims: Dims) {
         debug_assert!(src.len() == self.bytes && dst.len() == self.bytes);
         // SAFETY: callers have checked that both are as long as the chunk, all of whose elements the
@@ -61,7 +61,7 @@ impl Turn {
     }
 }
 
-impl Codec for Turn {
+impl Codec for TransposeCodec {
     fn name(&self) -> &str {
         NAME
     }

@@ -2,11 +2,11 @@
 
 use zarrix_codec::CodecError;
 
-use crate::chunk::buffer::{Edit, PlaceScratch, Sink};
+use crate::chunk::buffer::{DecodeScratch, Edit, ReadBuffer};
 use crate::error::CodecResult;
 use crate::layout::chunk::ChunkLayout;
-use crate::layout::variable::Blob;
-use crate::selection::chunk_selection::Wanted;
+use crate::layout::variable::VariableChunk;
+use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::picks::Picks;
 use crate::threads::scratch::Scratch;
 
@@ -18,33 +18,33 @@ fn unprepared() -> CodecError {
 }
 
 /// Puts what is wanted of one stored chunk into the caller's memory.
-pub(crate) fn place_blob(
+pub(crate) fn decode_variable(
     chunk: &ChunkLayout,
-    blob: &Blob,
+    variable: &VariableChunk,
     encoded: &[u8],
-    wanted: &[Wanted<'_>],
-    sink: Sink<'_>,
-    scratch: &mut PlaceScratch<'_>,
+    selected: &[ChunkSelection<'_>],
+    buffer: ReadBuffer<'_>,
+    scratch: &mut DecodeScratch<'_>,
 ) -> CodecResult<()> {
-    let objects = sink.objects.ok_or_else(unprepared)?;
-    let decoded = blob.decode(encoded, scratch.chunk, scratch.chain)?;
-    objects.place(Some(decoded), &Picks::new(chunk, wanted, &blob.strides))
+    let objects = buffer.objects.ok_or_else(unprepared)?;
+    let decoded = variable.decode(encoded, scratch.chunk, scratch.chain)?;
+    objects.place(Some(decoded), &Picks::new(chunk, selected, &variable.strides))
 }
 
 /// Replaces `out` by the chunk's new encoded bytes, as `update` of encode.rs does.
-pub(crate) fn update_blob(
+pub(crate) fn encode_variable(
     chunk: &ChunkLayout,
-    blob: &Blob,
+    variable: &VariableChunk,
     old: Option<&[u8]>,
     edit: Edit<'_, '_>,
     s: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
-    let objects = edit.spring.objects.ok_or_else(unprepared)?;
-    let picks = Picks::new(chunk, edit.wanted, &blob.strides);
-    let keep_empty = edit.spring.keep_empty;
+    let objects = edit.buffer.objects.ok_or_else(unprepared)?;
+    let picks = Picks::new(chunk, edit.selected, &variable.strides);
+    let keep_empty = edit.buffer.keep_empty;
     let mut new = Vec::new();
-    let updated = match old.map(|old| blob.decode(old, &mut s.chunk, &mut s.chain)) {
+    let updated = match old.map(|old| variable.decode(old, &mut s.chunk, &mut s.chain)) {
         None => objects.update(None, &picks, keep_empty, &mut new),
         Some(Ok(old)) => objects.update(Some(old), &picks, keep_empty, &mut new),
         Some(Err(error)) => Err(error),
@@ -60,7 +60,7 @@ pub(crate) fn update_blob(
     };
     out.clear();
     if keep {
-        blob.encode(new, out, &mut s.chain)?;
+        variable.encode(new, out, &mut s.chain)?;
     }
     Ok(keep)
 }

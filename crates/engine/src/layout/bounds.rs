@@ -18,6 +18,6 @@ pub(crate) fn with_slack(size: EncodedSize) -> usize {
 const SLACK_BYTES: usize = 8 << 20;
 
 /// Most bytes that are read of a stored chunk.
-pub(crate) fn most_stored_bytes(encoded_limit: usize) -> usize {
+pub(crate) fn max_stored_bytes(encoded_limit: usize) -> usize {
     encoded_limit.saturating_mul(2).saturating_add(SLACK_BYTES)
 }

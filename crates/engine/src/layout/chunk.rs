@@ -12,8 +12,8 @@ use zarrix_codec::{Chain, Codec, EncodedSize, Input, from_config};
 
 use crate::error::{Result, fault};
 use crate::layout::axes::PerAxis;
-use crate::layout::bounds::{most_stored_bytes, with_slack};
-use crate::layout::variable::Blob;
+use crate::layout::bounds::{max_stored_bytes, with_slack};
+use crate::layout::variable::VariableChunk;
 
 /// Codecs that live outside the codec crate, by slot: what `zarrix.foreign` entries refer to.
 pub type ForeignCodecs<'a> = &'a [Arc<dyn Codec>];
@@ -23,7 +23,7 @@ const MAX_NESTING: usize = 4;
 
 /// A codec as documents name it.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct CodecConfig {
     pub name: String,
     #[serde(default)]
     pub configuration: Value,
@@ -39,14 +39,14 @@ pub(crate) struct ChunkLayout {
     /// Whether it is stored under a key of its own, and not in a shard.
     pub has_key: bool,
     /// Most bytes that are read of a stored one.
-    pub most_stored_bytes: usize,
+    pub max_stored_bytes: usize,
     pub encoding: Encoding,
 }
 
 #[derive(Debug)]
 pub(crate) enum Encoding {
     Elements(Elements),
-    Blob(Blob),
+    Variable(VariableChunk),
     Shard(Box<Shard>),
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Context<'a> {
     /// Length of an element; 1 where elements have none of their own.
     pub item_bytes: usize,
     /// Most bytes of a decoded chunk, where elements have no length of their own.
-    pub most_blob_bytes: Option<usize>,
+    pub max_variable_bytes: Option<usize>,
     pub foreign: ForeignCodecs<'a>,
     pub nesting: usize,
     pub own_codec: OwnCodec,
@@ -89,13 +89,13 @@ pub(crate) struct Context<'a> {
 /// Binds the codecs that this crate adds to those of the codec crate; `None` for other names.
 ///
 /// They decode and encode chunks, so they stand above the layouts that name them.
-pub(crate) type OwnCodec = fn(&Named, Context<'_>) -> Option<Result<Arc<dyn Codec>>>;
+pub(crate) type OwnCodec = fn(&CodecConfig, Context<'_>) -> Option<Result<Arc<dyn Codec>>>;
 
 #[derive(Deserialize)]
 struct ShardConfiguration {
     chunk_shape: Vec<u64>,
-    codecs: Vec<Named>,
-    index_codecs: Vec<Named>,
+    codecs: Vec<CodecConfig>,
+    index_codecs: Vec<CodecConfig>,
     #[serde(default = "end")]
     index_location: String,
 }
@@ -109,7 +109,7 @@ impl ChunkLayout {
     pub fn new(
         shape: PerAxis<usize>,
         mut order: PerAxis<usize>,
-        codecs: &[Named],
+        codecs: &[CodecConfig],
         context: Context<'_>,
     ) -> Result<Self> {
         let bytes = bytes_of(&shape, context.item_bytes)?;
@@ -133,25 +133,25 @@ impl ChunkLayout {
             Some(shard) => Encoding::Shard(Box::new(Shard { outer: chain, ..shard })),
             None => {
                 let strides = strides(&shape, &order, context.item_bytes);
-                match context.most_blob_bytes {
+                match context.max_variable_bytes {
                     None => {
                         Encoding::Elements(Elements { strides, chain: Chain::new(chain, bytes)? })
                     }
-                    Some(most) => Encoding::Blob(Blob::new(strides, chain, most)),
+                    Some(max) => Encoding::Variable(VariableChunk::new(strides, chain, max)),
                 }
             }
         };
-        let most_stored_bytes = most_stored_bytes(encoding.encoded_limit());
+        let max_stored_bytes = max_stored_bytes(encoding.encoded_limit());
         let has_key = context.nesting == 0;
-        Ok(Self { shape, bytes, has_key, most_stored_bytes, encoding })
+        Ok(Self { shape, bytes, has_key, max_stored_bytes, encoding })
     }
 
     /// A chunk of `shape` that is a shard.
     pub fn sharded(shape: PerAxis<usize>, shard: Shard, item_bytes: usize) -> Result<Self> {
         let bytes = bytes_of(&shape, item_bytes)?;
         let encoding = Encoding::Shard(Box::new(shard));
-        let most_stored_bytes = most_stored_bytes(encoding.encoded_limit());
-        Ok(Self { shape, bytes, has_key: false, most_stored_bytes, encoding })
+        let max_stored_bytes = max_stored_bytes(encoding.encoded_limit());
+        Ok(Self { shape, bytes, has_key: false, max_stored_bytes, encoding })
     }
 }
 
@@ -168,7 +168,7 @@ impl ChunkLayout {
     pub fn units(&self) -> (usize, usize) {
         match &self.encoding {
             Encoding::Shard(shard) => (shard.count, shard.inner.shape.iter().product()),
-            Encoding::Elements(_) | Encoding::Blob(_) => (1, self.shape.iter().product()),
+            Encoding::Elements(_) | Encoding::Variable(_) => (1, self.shape.iter().product()),
         }
     }
 }
@@ -178,7 +178,7 @@ impl Encoding {
     pub fn encoded_limit(&self) -> usize {
         match self {
             Self::Elements(elements) => with_slack(elements.chain.encoded_size()),
-            Self::Blob(blob) => blob.encoded_limit(),
+            Self::Variable(variable) => variable.encoded_limit(),
             Self::Shard(shard) => shard.outer_limits().last().copied().unwrap_or(usize::MAX),
         }
     }
@@ -202,7 +202,7 @@ impl Shard {
     }
 }
 
-fn bytes_codec(codec: &Named, context: Context<'_>) -> Result<Arc<dyn Codec>> {
+fn bytes_codec(codec: &CodecConfig, context: Context<'_>) -> Result<Arc<dyn Codec>> {
     if let Some(bound) = (context.own_codec)(codec, context) {
         return bound;
     }
@@ -276,11 +276,11 @@ pub(crate) fn shard_of(
 }
 
 /// The codecs of a shard's index: little-endian pairs of u64, then codecs of fixed length.
-fn index_chain(codecs: &[Named], bytes: usize, context: Context<'_>) -> Result<Chain> {
+fn index_chain(codecs: &[CodecConfig], bytes: usize, context: Context<'_>) -> Result<Chain> {
     let mut chain: Vec<Arc<dyn Codec>> = Vec::new();
     for codec in codecs {
         if codec.name != "bytes" {
-            let numbers = Context { item_bytes: 8, most_blob_bytes: None, ..context };
+            let numbers = Context { item_bytes: 8, max_variable_bytes: None, ..context };
             chain.push(bytes_codec(codec, numbers)?);
             continue;
         }

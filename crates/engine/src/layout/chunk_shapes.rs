@@ -15,10 +15,10 @@ use zarrix_codec::Codec;
 
 use crate::error::{EngineError, Result, fault};
 use crate::layout::axes::PerAxis;
-use crate::layout::chunk::{ChunkLayout, Context, Named, OwnCodec};
+use crate::layout::chunk::{ChunkLayout, CodecConfig, Context, OwnCodec};
 
 /// Most chunk layouts that are kept of one array.
-const MOST_KEPT: usize = 1 << 12;
+const MAX_CACHED: usize = 1 << 12;
 
 /// The codecs of a chunk: a JSON list as in the layout, and what its foreign slots refer to.
 pub type Chain = (String, Vec<Arc<dyn Codec>>);
@@ -35,10 +35,10 @@ pub trait ChainOf: Send + Sync + fmt::Debug {
 /// What all chunk layouts of an array are made from.
 #[derive(Debug)]
 pub(crate) struct Recipe {
-    pub codecs: Vec<Named>,
+    pub codecs: Vec<CodecConfig>,
     pub foreign: Vec<Arc<dyn Codec>>,
     pub item_bytes: usize,
-    pub most_blob_bytes: Option<usize>,
+    pub max_variable_bytes: Option<usize>,
     /// Instead of the codecs, where these depend on the chunk's shape.
     pub chain_of: Option<Arc<dyn ChainOf>>,
     pub own_codec: OwnCodec,
@@ -50,7 +50,7 @@ impl Recipe {
             return self.with(shape, &self.codecs, &self.foreign);
         };
         let (codecs, foreign) = chain_of.chain_of(&shape).map_err(EngineError::Caller)?;
-        let codecs: Vec<Named> =
+        let codecs: Vec<CodecConfig> =
             serde_json::from_str(&codecs).map_err(|error| fault("codecs", error.to_string()))?;
         self.with(shape, &codecs, &foreign)
     }
@@ -58,12 +58,12 @@ impl Recipe {
     fn with(
         &self,
         shape: PerAxis<usize>,
-        codecs: &[Named],
+        codecs: &[CodecConfig],
         foreign: &[Arc<dyn Codec>],
     ) -> Result<ChunkLayout> {
         let context = Context {
             item_bytes: self.item_bytes,
-            most_blob_bytes: self.most_blob_bytes,
+            max_variable_bytes: self.max_variable_bytes,
             foreign,
             nesting: 0,
             own_codec: self.own_codec,
@@ -76,7 +76,7 @@ impl Recipe {
 #[derive(Debug)]
 pub(crate) enum Chunks {
     Same(Arc<ChunkLayout>),
-    Several { recipe: Recipe, kept: RwLock<HashMap<PerAxis<usize>, Arc<ChunkLayout>>> },
+    Several { recipe: Recipe, cached: RwLock<HashMap<PerAxis<usize>, Arc<ChunkLayout>>> },
 }
 
 /// One chunk's layout, for as long as the chunk is worked on.
@@ -99,26 +99,26 @@ impl Deref for ChunkRef<'_> {
 
 impl Chunks {
     pub fn several(recipe: Recipe) -> Self {
-        Self::Several { recipe, kept: RwLock::default() }
+        Self::Several { recipe, cached: RwLock::default() }
     }
 
     /// The layout of chunks of the shape that `shape` gives; it is not asked where all have one.
     pub fn of_shape(&self, shape: impl FnOnce() -> Result<PerAxis<usize>>) -> Result<ChunkRef<'_>> {
-        let (recipe, kept) = match self {
+        let (recipe, cached) = match self {
             Self::Same(chunk) => return Ok(ChunkRef::Same(chunk)),
-            Self::Several { recipe, kept } => (recipe, kept),
+            Self::Several { recipe, cached } => (recipe, cached),
         };
         let shape = shape()?;
-        if let Ok(kept) = kept.try_read()
-            && let Some(chunk) = kept.get(&shape)
+        if let Ok(cached) = cached.try_read()
+            && let Some(chunk) = cached.get(&shape)
         {
             return Ok(ChunkRef::Shared(Arc::clone(chunk)));
         }
         let chunk = Arc::new(recipe.chunk(shape.clone())?);
-        if let Ok(mut kept) = kept.try_write()
-            && kept.len() < MOST_KEPT
+        if let Ok(mut cached) = cached.try_write()
+            && cached.len() < MAX_CACHED
         {
-            kept.insert(shape, Arc::clone(&chunk));
+            cached.insert(shape, Arc::clone(&chunk));
         }
         Ok(ChunkRef::Shared(chunk))
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::error::{EngineError, Result, fault};
 use crate::layout::axes::PerAxis;
-use crate::layout::chunk::{ChunkLayout, ForeignCodecs, Named, OwnCodec};
+use crate::layout::chunk::{ChunkLayout, CodecConfig, ForeignCodecs, OwnCodec};
 use crate::layout::chunk_shapes::{ChainOf, ChunkRef, Chunks, Recipe};
 use crate::layout::fill::Fill;
 use crate::layout::grid::{AxisDocument, AxisGrid, grid_of};
@@ -36,10 +36,10 @@ struct Document {
     #[serde(default)]
     objects: Option<Objects>,
     fill_value: Option<String>,
-    chunk_key_encoding: Named,
+    chunk_key_encoding: CodecConfig,
     #[serde(default)]
     chunk_key_suffix: String,
-    codecs: Vec<Named>,
+    codecs: Vec<CodecConfig>,
     metadata_key: String,
     write_empty_chunks: bool,
     /// Whether a chunk that is not stored reads as the fill value; else it is an error.
@@ -71,7 +71,7 @@ pub struct Layout {
     pub(crate) grid: PerAxis<AxisGrid>,
     chunks: Chunks,
     /// Most bytes that an encoded chunk can have.
-    pub(crate) most_encoded_bytes: usize,
+    pub(crate) max_encoded_bytes: usize,
     pub(crate) separator: char,
     pub(crate) key_prefix: &'static str,
     pub(crate) key_suffix: String,
@@ -127,7 +127,7 @@ impl Layout {
             fill,
             grid: shape.iter().copied().map(AxisGrid::Even).collect(),
             shape,
-            most_encoded_bytes: chunk.encoding.encoded_limit(),
+            max_encoded_bytes: chunk.encoding.encoded_limit(),
             chunks: Chunks::Same(chunk),
             separator: '/',
             key_prefix: "",
@@ -177,7 +177,7 @@ impl Layout {
             codecs: document.codecs,
             foreign: foreign.to_vec(),
             item_bytes: document.item_bytes.unwrap_or(1),
-            most_blob_bytes: document.objects.map(|objects| objects.max_chunk_bytes),
+            max_variable_bytes: document.objects.map(|objects| objects.max_chunk_bytes),
             chain_of,
             own_codec,
         };
@@ -190,7 +190,7 @@ impl Layout {
             objects: document.objects,
             fill,
             grid,
-            most_encoded_bytes: largest.encoding.encoded_limit(),
+            max_encoded_bytes: largest.encoding.encoded_limit(),
             chunks: if same { Chunks::Same(Arc::new(largest)) } else { Chunks::several(recipe) },
             separator,
             key_prefix,
@@ -232,7 +232,7 @@ impl Layout {
     }
 }
 
-fn key_encoding(encoding: &Named) -> Result<(char, &'static str)> {
+fn key_encoding(encoding: &CodecConfig) -> Result<(char, &'static str)> {
     let (default, prefix) = match encoding.name.as_str() {
         "v2" => (".", ""),
         "default" => ("/", "c"),

@@ -170,10 +170,10 @@ mod tests {
             let grid = AxisGrid::of_runs(&runs)?;
             let mut begin = 0;
             for (chunk, length) in (0..).zip(lengths(&runs)) {
-                let wanted = Extent { chunk, begin, length };
-                assert_eq!(grid.chunk(chunk), Some(wanted));
+                let expected = Extent { chunk, begin, length };
+                assert_eq!(grid.chunk(chunk), Some(expected));
                 for position in begin..begin + length {
-                    assert_eq!(grid.find(position), wanted);
+                    assert_eq!(grid.find(position), expected);
                     assert_eq!(grid.count(position + 1), chunk + 1);
                 }
                 begin += length;

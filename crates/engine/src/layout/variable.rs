@@ -17,7 +17,7 @@ use crate::layout::bounds::with_slack;
 
 /// How a chunk of such elements is stored.
 #[derive(Debug)]
-pub(crate) struct Blob {
+pub(crate) struct VariableChunk {
     /// From one element to the next along each axis, in elements.
     pub strides: PerAxis<isize>,
     codecs: Vec<Arc<dyn Codec>>,
@@ -25,9 +25,9 @@ pub(crate) struct Blob {
     limits: Vec<usize>,
 }
 
-impl Blob {
-    pub fn new(strides: PerAxis<isize>, codecs: Vec<Arc<dyn Codec>>, most_bytes: usize) -> Self {
-        let mut limits = vec![most_bytes];
+impl VariableChunk {
+    pub fn new(strides: PerAxis<isize>, codecs: Vec<Arc<dyn Codec>>, max_bytes: usize) -> Self {
+        let mut limits = vec![max_bytes];
         for codec in &codecs {
             limits.push(with_slack(codec.encoded_size(limits[limits.len() - 1])));
         }

@@ -27,7 +27,7 @@ pub(crate) unsafe fn copy(dst: *mut u8, src: *const u8, dims: Dims, item: usize)
 ///
 /// # Safety
 /// As for [`copy`].
-pub(crate) unsafe fn copy_past_caches(dst: *mut u8, src: *const u8, dims: Dims, item: usize) {
+pub(crate) unsafe fn copy_nontemporal(dst: *mut u8, src: *const u8, dims: Dims, item: usize) {
     let Some(dims) = normalize(dims, item) else { return };
     // SAFETY: normalizing keeps the set of elements that the box reaches.
     unsafe {
@@ -290,12 +290,12 @@ mod tests {
                     let dims: Dims = (0..3)
                         .map(|a| Dim { count: counts[a], dst: to[a], src: from[a] })
                         .collect();
-                    let mut wanted = vec![0u8; total];
-                    by_definition(&mut wanted, &src, &dims, item, (0, 0));
+                    let mut expected = vec![0u8; total];
+                    by_definition(&mut expected, &src, &dims, item, (0, 0));
                     let mut got = vec![0u8; total];
                     // SAFETY: both vectors hold the whole box.
                     unsafe { copy(got.as_mut_ptr(), src.as_ptr(), dims.clone(), item) };
-                    assert_eq!(got, wanted);
+                    assert_eq!(got, expected);
                     // SAFETY: the vector holds the whole box.
                     unsafe {
                         let grid = Grid { dims: dims.clone(), ..Grid::default() };
@@ -320,14 +320,14 @@ mod tests {
                     ]
                     .into_iter()
                     .collect();
-                    let mut wanted = vec![0u8; begin + rows * pitch * item];
-                    by_definition(&mut wanted[begin..], &src, &dims, item, (0, 0));
-                    let mut got = vec![0u8; wanted.len()];
+                    let mut expected = vec![0u8; begin + rows * pitch * item];
+                    by_definition(&mut expected[begin..], &src, &dims, item, (0, 0));
+                    let mut got = vec![0u8; expected.len()];
                     // SAFETY: both vectors hold the whole box.
                     unsafe {
-                        copy_past_caches(got[begin..].as_mut_ptr(), src.as_ptr(), dims, item)
+                        copy_nontemporal(got[begin..].as_mut_ptr(), src.as_ptr(), dims, item)
                     };
-                    assert_eq!(got, wanted, "{item} {rows} {across} {begin}");
+                    assert_eq!(got, expected, "{item} {rows} {across} {begin}");
                 }
             }
         }
@@ -348,11 +348,11 @@ mod tests {
             let grid = Grid { dims: Dims::new(), lists: [rows, columns].into_iter().collect() };
             // SAFETY: all offsets lie in the vectors.
             unsafe { copy_grid(got.as_mut_ptr(), src.as_ptr(), grid, item) };
-            let wanted: Vec<u8> = [10usize, 11, 9, 10, 11, 9, 2, 3, 1]
+            let expected: Vec<u8> = [10usize, 11, 9, 10, 11, 9, 2, 3, 1]
                 .iter()
                 .flat_map(|at| src[at * item..(at + 1) * item].to_vec())
                 .collect();
-            assert_eq!(got, wanted);
+            assert_eq!(got, expected);
         }
     }
 

@@ -14,18 +14,18 @@ use zarrix_store::{Edge, Fetched, Generation, Part, READ_ATTEMPTS, Request, Stor
 
 use crate::array::fetch::from_store;
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::{PlaceScratch, Sink, Target};
-use crate::chunk::decode::{place, place_plain};
-use crate::chunk::lengths::{check_length, check_most};
+use crate::chunk::buffer::{DecodeScratch, ReadBuffer, Target};
+use crate::chunk::decode::{decode_chunk, scatter};
+use crate::chunk::lengths::{check_length, check_max_length};
 use crate::chunk::shard_index::Index;
 use crate::error::{CodecResult, EngineError, Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::layout::chunk_shapes::ChunkRef;
-use crate::read::cached::{ALL, Found, Held, is_kept};
+use crate::read::cached::{ALL, CachedVersion, Lookup, is_cacheable};
 use crate::read::job::{ALONE_BYTES, Job};
-use crate::read::parts::wanted_pages;
+use crate::read::parts::selected_pages;
 use crate::read::strategy::ChunkStrategy;
-use crate::selection::chunk_selection::{Cut, Wanted};
+use crate::selection::chunk_selection::{ChunkSelection, ShardSplit};
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 use crate::threads::scratch::{self, Scratch};
@@ -33,7 +33,7 @@ use crate::threads::scratch::{self, Scratch};
 /// How many chunks one round is about, where all answers are kept until the last is there.
 const BATCH: usize = 256;
 /// Where they are not, and the end of a round is a pause.
-const FAR_BATCH: usize = 1024;
+const REMOTE_BATCH: usize = 1024;
 /// What is asked of the store for one chunk.
 enum Step {
     Whole,
@@ -44,10 +44,10 @@ enum Step {
         index: Arc<Index>,
         generation: Generation,
         found: Vec<(usize, Range<u64>)>,
-        kept: HashMap<usize, Found>,
+        cached: HashMap<usize, Lookup>,
     },
     /// Nothing but the version, of which all that is wanted is here.
-    Kept(Held, Found),
+    Cached(CachedVersion, Lookup),
     /// Some bytes of a chunk without a codec.
     Pages(Vec<Range<usize>>),
 }
@@ -55,7 +55,7 @@ enum Step {
 impl Step {
     fn ranges(&self) -> Vec<Range<u64>> {
         match self {
-            Self::Whole | Self::Index | Self::Kept(..) => Vec::new(),
+            Self::Whole | Self::Index | Self::Cached(..) => Vec::new(),
             Self::Inner { found, .. } => found.iter().map(|(_, range)| range.clone()).collect(),
             Self::Pages(runs) => runs.iter().map(|run| run.start as u64..run.end as u64).collect(),
         }
@@ -84,17 +84,17 @@ impl ArrayIO {
         interrupt: Interrupt<'_>,
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
     ) -> Result<()> {
-        let batch = if self.store.is_remote() { FAR_BATCH } else { BATCH };
+        let batch = if self.store.is_remote() { REMOTE_BATCH } else { BATCH };
         for begin in (0..count).step_by(batch) {
             let jobs: Vec<Job<'a>> = (begin..(begin + batch).min(count)).map(job).collect();
             let chunks = jobs.iter().map(|job| self.layout.chunk(&job.coords));
             let chunks: Vec<ChunkRef<'_>> = chunks.collect::<Result<_>>()?;
             let keys: Vec<String> = jobs.iter().map(|job| self.key_of(&job.coords)).collect();
-            let sink = Sink::new(target, &self.layout);
+            let buffer = ReadBuffer::new(target, &self.layout);
             let mut steps = Vec::with_capacity(jobs.len());
             for (index, (job, key)) in jobs.iter().zip(&keys).enumerate() {
                 let chunk = &chunks[index];
-                let first = scratch::with(|s| self.first_step(chunk, job, key, sink, s))?;
+                let first = scratch::with(|s| self.first_step(chunk, job, key, buffer, s))?;
                 steps.extend(first.map(|step| (index, step)));
             }
             for _ in 0..READ_ATTEMPTS {
@@ -115,17 +115,19 @@ impl ArrayIO {
     fn first_step(
         &self,
         chunk: &ChunkLayout,
-        Job { coords, wanted }: &Job<'_>,
+        Job { coords, selected }: &Job<'_>,
         key: &str,
-        sink: Sink<'_>,
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Option<Step>> {
-        match self.chunk_strategy(chunk, coords, wanted) {
+        match self.chunk_strategy(chunk, coords, selected) {
             ChunkStrategy::Cached(elements) => {
-                let Some(held) = self.held_before(chunk, key) else { return Ok(Some(Step::Whole)) };
-                let kept = held.look(chunk, elements, ALL, wanted, sink);
-                let kept = kept.map_err(|source| corrupt(key, 0, source))?;
-                Ok(Some(if kept.is_all() { Step::Kept(held, kept) } else { Step::Whole }))
+                let Some(version) = self.known_version(chunk, key) else {
+                    return Ok(Some(Step::Whole));
+                };
+                let cached = version.look(chunk, elements, ALL, selected, buffer);
+                let cached = cached.map_err(|source| corrupt(key, 0, source))?;
+                Ok(Some(if cached.is_all() { Step::Cached(version, cached) } else { Step::Whole }))
             }
             ChunkStrategy::ShardRanges(shard) => match self.indexes.get(key) {
                 None if self.is_read_in_one(chunk) => Ok(Some(Step::Whole)),
@@ -133,11 +135,11 @@ impl ArrayIO {
                 Some((index, generation)) => {
                     s.key.clear();
                     s.key.push_str(key);
-                    self.inner_step(chunk, shard, wanted, index, generation, sink, s)
+                    self.inner_step(chunk, shard, selected, index, generation, buffer, s)
                 }
             },
             ChunkStrategy::ByteRanges(elements) => {
-                let pages = wanted_pages(chunk, elements, wanted, self.layout.item_bytes);
+                let pages = selected_pages(chunk, elements, selected, self.layout.item_bytes);
                 Ok(Some(Step::Pages(pages.map_err(|source| corrupt(key, 0, source))?)))
             }
             ChunkStrategy::Whole => Ok(Some(Step::Whole)),
@@ -160,9 +162,9 @@ impl ArrayIO {
             .map(|((job, step), ranges)| Request {
                 key: &round.keys[*job],
                 part: match step {
-                    Step::Whole => Part::AtMost(round.chunks[*job].most_stored_bytes as u64),
+                    Step::Whole => Part::AtMost(round.chunks[*job].max_stored_bytes as u64),
                     Step::Index => Part::Edge(round.chunks[*job].index_edge()),
-                    Step::Inner { .. } | Step::Pages(_) | Step::Kept(..) => Part::Ranges(ranges),
+                    Step::Inner { .. } | Step::Pages(_) | Step::Cached(..) => Part::Ranges(ranges),
                 },
             })
             .collect();
@@ -189,7 +191,7 @@ impl ArrayIO {
             }
             if self.store.is_remote() && failed.is_none() && ready.len() >= together {
                 let answers = std::mem::take(&mut ready);
-                failed = self.place_answers(round, &answers, &next, interrupt).err();
+                failed = self.decode_answers(round, &answers, &next, interrupt).err();
             }
         });
         if let Some(error) = failed {
@@ -200,11 +202,11 @@ impl ArrayIO {
             let problem = format!("the store gave {answered} answers of {all}, from {key:?} on");
             return Err(EngineError::Panicked(problem));
         }
-        self.place_answers(round, &ready, &next, interrupt)?;
+        self.decode_answers(round, &ready, &next, interrupt)?;
         Ok(next.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn place_answers(
+    fn decode_answers(
         &self,
         round: &Round<'_, '_>,
         answers: &[(usize, Fetched)],
@@ -216,9 +218,9 @@ impl ArrayIO {
             let (job, step) = &round.steps[*position];
             let after = scratch::with(|s| {
                 s.key.clone_from(&round.keys[*job]);
-                let sink = Sink::new(round.target, &self.layout);
-                let (chunk, wanted) = (&round.chunks[*job], &round.jobs[*job].wanted);
-                self.place_answer(chunk, step, answer, wanted, sink, s)
+                let buffer = ReadBuffer::new(round.target, &self.layout);
+                let (chunk, selected) = (&round.chunks[*job], &round.jobs[*job].selected);
+                self.decode_answer(chunk, step, answer, selected, buffer, s)
             })?;
             if let Some(after) = after {
                 locked(next).push((*job, after));
@@ -228,13 +230,13 @@ impl ArrayIO {
     }
 
     /// Places what came for the chunk `s.key`; what to ask for next, if that is not all.
-    fn place_answer(
+    fn decode_answer(
         &self,
         chunk: &ChunkLayout,
         step: &Step,
         answer: &Fetched,
-        wanted: &[Wanted<'_>],
-        sink: Sink<'_>,
+        selected: &[ChunkSelection<'_>],
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Option<Step>> {
         match (step, answer, &chunk.encoding) {
@@ -243,17 +245,17 @@ impl ArrayIO {
                 Ok(Some(Step::Index))
             }
             (_, Fetched::Absent, _) => {
-                self.place_whole(chunk, None, wanted, sink, s).map(|()| None)
+                self.decode_whole(chunk, None, selected, buffer, s).map(|()| None)
             }
             (Step::Index, Fetched::Bytes(stored, generation, total), Encoding::Shard(shard)) => {
                 let index = Index::from_edge(shard, stored, *total, &mut s.chain)
                     .map_err(|source| corrupt(&s.key, *total as usize, source))?;
                 let index = Arc::new(index);
-                self.indexes.keep(&s.key, &index, *generation);
-                self.inner_step(chunk, shard, wanted, index, *generation, sink, s)
+                self.indexes.insert(&s.key, &index, *generation);
+                self.inner_step(chunk, shard, selected, index, *generation, buffer, s)
             }
             (
-                Step::Inner { index, generation, found, kept },
+                Step::Inner { index, generation, found, cached },
                 Fetched::Bytes(bytes, now, _),
                 Encoding::Shard(shard),
             ) => {
@@ -261,102 +263,108 @@ impl ArrayIO {
                     self.indexes.forget(&s.key);
                     return Ok(Some(Step::Index));
                 }
-                let held = self.held_as(*generation, &s.key);
-                let came = Came { found, bytes, kept, held: held.as_ref() };
-                place_inner(chunk, shard, wanted, &came, sink, s)
+                let version = self.cached_generation(*generation, &s.key);
+                let fetched = FetchedInner { found, bytes, cached, version: version.as_ref() };
+                decode_inner(chunk, shard, selected, &fetched, buffer, s)
                     .map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
                 Ok(None)
             }
-            (Step::Kept(held, kept), Fetched::Bytes(_, now, _), Encoding::Elements(elements)) => {
-                if *now != held.generation() {
+            (
+                Step::Cached(version, cached),
+                Fetched::Bytes(_, now, _),
+                Encoding::Elements(elements),
+            ) => {
+                if *now != version.generation() {
                     return Ok(Some(Step::Whole));
                 }
-                kept.place(chunk, elements, wanted, sink, s)
+                cached
+                    .scatter(chunk, elements, selected, buffer, s)
                     .map_err(|source| corrupt(&s.key, 0, source))?;
                 Ok(None)
             }
             (Step::Pages(runs), Fetched::Bytes(bytes, _, total), Encoding::Elements(elements)) => {
-                place_pages(chunk, elements, wanted, (runs, bytes, *total), sink, s)
+                scatter_pages(chunk, elements, selected, (runs, bytes, *total), buffer, s)
                     .map_err(|source| corrupt(&s.key, *total as usize, source))?;
                 Ok(None)
             }
             (_, Fetched::Bytes(bytes, generation, _), encoding) => {
-                check_most(&s.key, bytes, chunk.most_stored_bytes)?;
+                check_max_length(&s.key, bytes, chunk.max_stored_bytes)?;
                 if let Encoding::Shard(shard) = encoding
                     && shard.outer.is_empty()
                     && self.store.is_remote()
                 {
                     let index = Index::of(shard, bytes, &mut s.chain)
                         .map_err(|source| corrupt(&s.key, bytes.len(), source))?;
-                    self.indexes.keep(&s.key, &Arc::new(index), *generation);
+                    self.indexes.insert(&s.key, &Arc::new(index), *generation);
                 }
                 if self.store.is_remote()
-                    && let Some(held) = self.held_as(*generation, &s.key)
+                    && let Some(version) = self.cached_generation(*generation, &s.key)
                 {
-                    held.place_encoded(chunk, ALL, bytes, wanted, sink, s)
+                    version
+                        .decode_encoded(chunk, ALL, bytes, selected, buffer, s)
                         .map_err(|source| corrupt(&s.key, bytes.len(), source))?;
                     return Ok(None);
                 }
-                self.place_whole(chunk, Some(bytes), wanted, sink, s).map(|()| None)
+                self.decode_whole(chunk, Some(bytes), selected, buffer, s).map(|()| None)
             }
         }
     }
 
     /// What to ask of a shard whose index is known; inner chunks that are not stored are placed.
-    #[expect(clippy::too_many_arguments, reason = "a shard, its index, and what is wanted of it")]
+    #[expect(clippy::too_many_arguments, reason = "a shard, its index, and what is selected of it")]
     fn inner_step(
         &self,
         chunk: &ChunkLayout,
         shard: &Shard,
-        wanted: &[Wanted<'_>],
+        selected: &[ChunkSelection<'_>],
         index: Arc<Index>,
         generation: Generation,
-        sink: Sink<'_>,
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Option<Step>> {
-        let (mut found, mut kept) = (Vec::new(), HashMap::new());
-        let held = self.held_as(generation, &s.key);
-        let held = held.as_ref().zip(is_kept(&shard.inner));
-        for (entry, wanted) in Cut::new(shard, &chunk.shape, wanted).entries() {
+        let (mut found, mut cached) = (Vec::new(), HashMap::new());
+        let version = self.cached_generation(generation, &s.key);
+        let version = version.as_ref().zip(is_cacheable(&shard.inner));
+        for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected).entries() {
             let failed = |source| corrupt(&s.key, index.stored_bytes(), source);
             let Some((begin, end)) = index.bounded_range(shard, entry).map_err(failed)? else {
-                self.place_whole(&shard.inner, None, &wanted, sink, s)?;
+                self.decode_whole(&shard.inner, None, &selected, buffer, s)?;
                 continue;
             };
-            if let Some((held, elements)) = held {
-                let here = held.look(&shard.inner, elements, begin..end, &wanted, sink);
+            if let Some((version, elements)) = version {
+                let here = version.look(&shard.inner, elements, begin..end, &selected, buffer);
                 let here = here.map_err(failed)?;
                 if here.is_all() {
-                    kept.insert(entry, here);
+                    cached.insert(entry, here);
                     continue;
                 }
             }
             found.push((entry, begin..end));
         }
         found.sort_by_key(|(_, range)| range.start);
-        let none = found.is_empty() && kept.is_empty();
-        Ok((!none).then_some(Step::Inner { index, generation, found, kept }))
+        let none = found.is_empty() && cached.is_empty();
+        Ok((!none).then_some(Step::Inner { index, generation, found, cached }))
     }
 }
 
 /// Inner chunks: those whose bytes came, one after the other as in `found`, and those that are kept.
-struct Came<'a> {
+struct FetchedInner<'a> {
     found: &'a [(usize, Range<u64>)],
     bytes: &'a [u8],
-    kept: &'a HashMap<usize, Found>,
-    held: Option<&'a Held>,
+    cached: &'a HashMap<usize, Lookup>,
+    version: Option<&'a CachedVersion>,
 }
 
-fn place_inner(
+fn decode_inner(
     chunk: &ChunkLayout,
     shard: &Shard,
-    wanted: &[Wanted<'_>],
-    came: &Came<'_>,
-    sink: Sink<'_>,
+    selected: &[ChunkSelection<'_>],
+    fetched: &FetchedInner<'_>,
+    buffer: ReadBuffer<'_>,
     s: &mut Scratch,
 ) -> CodecResult<()> {
     let mut begin = 0;
-    let encoded: HashMap<usize, (Range<usize>, &Range<u64>)> = came
+    let encoded: HashMap<usize, (Range<usize>, &Range<u64>)> = fetched
         .found
         .iter()
         .map(|(entry, range)| {
@@ -365,31 +373,40 @@ fn place_inner(
             (*entry, (own, range))
         })
         .collect();
-    check_length(came.bytes.len(), begin)?;
-    for (entry, wanted) in Cut::new(shard, &chunk.shape, wanted).entries() {
+    check_length(fetched.bytes.len(), begin)?;
+    for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected).entries() {
         if let Some((own, range)) = encoded.get(&entry) {
             s.chain.codec.poll_after(shard.inner.bytes)?;
-            let bytes = &came.bytes[own.clone()];
-            if let Some(held) = came.held {
-                held.place_encoded(&shard.inner, (*range).clone(), bytes, &wanted, sink, s)?;
+            let bytes = &fetched.bytes[own.clone()];
+            if let Some(version) = fetched.version {
+                version.decode_encoded(
+                    &shard.inner,
+                    (*range).clone(),
+                    bytes,
+                    &selected,
+                    buffer,
+                    s,
+                )?;
                 continue;
             }
-            let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-            place(&shard.inner, Some(bytes), &wanted, sink, scratch)?;
-        } else if let Some((kept, elements)) = came.kept.get(&entry).zip(is_kept(&shard.inner)) {
-            kept.place(&shard.inner, elements, &wanted, sink, s)?;
+            let scratch = &mut DecodeScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+            decode_chunk(&shard.inner, Some(bytes), &selected, buffer, scratch)?;
+        } else if let Some((cached, elements)) =
+            fetched.cached.get(&entry).zip(is_cacheable(&shard.inner))
+        {
+            cached.scatter(&shard.inner, elements, &selected, buffer, s)?;
         }
     }
     Ok(())
 }
 
 /// Places the wanted parts of a chunk without a codec, of which `runs` came.
-fn place_pages(
+fn scatter_pages(
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &[Wanted<'_>],
+    selected: &[ChunkSelection<'_>],
     (runs, bytes, total): (&[Range<usize>], &[u8], u64),
-    sink: Sink<'_>,
+    buffer: ReadBuffer<'_>,
     s: &mut Scratch,
 ) -> CodecResult<()> {
     check_length(usize::try_from(total).unwrap_or(usize::MAX), chunk.bytes)?;
@@ -401,7 +418,7 @@ fn place_pages(
         sparse[run.clone()].copy_from_slice(own);
         rest = after;
     }
-    place_plain(sparse, chunk, elements, wanted, sink);
+    scatter(sparse, chunk, elements, selected, buffer);
     Ok(())
 }
 

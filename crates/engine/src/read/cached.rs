@@ -17,16 +17,16 @@ use zarrix_store::{Generation, Reader, coalesce_ranges};
 
 use crate::array::io::ArrayIO;
 use crate::cache::chunks::{self, Kind, Piece, Place, Value};
-use crate::chunk::buffer::{PlaceScratch, Sink};
-use crate::chunk::decode::{place, place_plain, straight};
-use crate::chunk::lengths::check_most;
+use crate::chunk::buffer::{DecodeScratch, ReadBuffer};
+use crate::chunk::decode::{decode_chunk, scatter, straight};
+use crate::chunk::lengths::check_max_length;
 use crate::chunk::shard_index::Index;
 use crate::error::{CodecResult, Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::memory::copy;
 use crate::memory::strides::Dims;
 use crate::read::parts::{Failed, WHOLE_BYTES, read_table, sparse_of, touched};
-use crate::selection::chunk_selection::{Cut, Placed, Wanted};
+use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit};
 use crate::selection::runs::{clip, in_memory_order, walk};
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::{Grow, zeros};
@@ -36,16 +36,16 @@ pub(in crate::read) const ALL: Range<u64> = 0..u64::MAX;
 
 /// One version of a stored value, whose pieces are kept.
 #[derive(Clone, Debug)]
-pub(in crate::read) struct Held {
+pub(in crate::read) struct CachedVersion {
     array: Arc<str>,
     key: String,
     generation: Generation,
     /// Whether a block that is not kept has to be fetched again from far away.
-    is_far: bool,
+    is_remote: bool,
 }
 
 /// What is kept of one chunk.
-pub(in crate::read) enum Found {
+pub(in crate::read) enum Lookup {
     Nothing,
     Whole(Arc<Vec<u8>>),
     Blocks(Blocks),
@@ -54,8 +54,8 @@ pub(in crate::read) enum Found {
 /// The blocks of a chunk, those that are wanted and kept.
 pub(in crate::read) struct Blocks {
     table: Arc<BlockTable>,
-    wanted: Vec<usize>,
-    kept: Vec<Option<Arc<Vec<u8>>>>,
+    selected: Vec<usize>,
+    cached: Vec<Option<Arc<Vec<u8>>>>,
 }
 
 impl Blocks {
@@ -63,27 +63,27 @@ impl Blocks {
         table: Arc<BlockTable>,
         chunk: &ChunkLayout,
         elements: &Elements,
-        wanted: &[Wanted<'_>],
+        selected: &[ChunkSelection<'_>],
         item: usize,
     ) -> CodecResult<Self> {
-        let wanted = touched(chunk, elements, wanted, (table.block_bytes(), item))?;
-        let kept = table.extents().iter().map(|_| None).collect();
-        Ok(Self { table, wanted, kept })
+        let selected = touched(chunk, elements, selected, (table.block_bytes(), item))?;
+        let cached = table.extents().iter().map(|_| None).collect();
+        Ok(Self { table, selected, cached })
     }
 
     /// Tells the cache what was here and what was not.
     fn count(&self) {
-        let kept = self.wanted.iter().filter_map(|index| self.kept[*index].as_ref());
-        let (hits, bytes) = kept.fold((0, 0), |(hits, bytes), one| (hits + 1, bytes + one.len()));
-        chunks::count(hits, bytes, self.wanted.len() - hits);
+        let cached = self.selected.iter().filter_map(|index| self.cached[*index].as_ref());
+        let (hits, bytes) = cached.fold((0, 0), |(hits, bytes), one| (hits + 1, bytes + one.len()));
+        chunks::count(hits, bytes, self.selected.len() - hits);
     }
 
     fn missing(&self) -> impl Iterator<Item = usize> + '_ {
-        self.wanted.iter().copied().filter(|index| self.kept[*index].is_none())
+        self.selected.iter().copied().filter(|index| self.cached[*index].is_none())
     }
 }
 
-impl Found {
+impl Lookup {
     /// Whether all that is wanted is here.
     pub fn is_all(&self) -> bool {
         match self {
@@ -94,32 +94,32 @@ impl Found {
     }
 
     /// Places a chunk of which all that is wanted was found.
-    pub fn place(
+    pub fn scatter(
         &self,
         chunk: &ChunkLayout,
         elements: &Elements,
-        wanted: &[Wanted<'_>],
-        sink: Sink<'_>,
+        selected: &[ChunkSelection<'_>],
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> CodecResult<()> {
         match self {
             Self::Nothing => Ok(()),
             Self::Whole(bytes) => {
                 chunks::count(1, bytes.len(), 0);
-                place_plain(bytes, chunk, elements, wanted, sink);
+                scatter(bytes, chunk, elements, selected, buffer);
                 Ok(())
             }
             Self::Blocks(blocks) => {
                 blocks.count();
                 let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
-                place_blocks(blocks, memory, chunk, elements, wanted, sink)
+                scatter_blocks(blocks, memory, chunk, elements, selected, buffer)
             }
         }
     }
 }
 
 /// Whether decoded pieces of such chunks are kept: elements that were encoded.
-pub(in crate::read) fn is_kept(chunk: &ChunkLayout) -> Option<&Elements> {
+pub(in crate::read) fn is_cacheable(chunk: &ChunkLayout) -> Option<&Elements> {
     match &chunk.encoding {
         Encoding::Elements(elements) if !elements.chain.is_identity() => Some(elements),
         _ => None,
@@ -133,68 +133,84 @@ fn by_blocks(chunk: &ChunkLayout, elements: &Elements) -> bool {
 impl ArrayIO {
     /// Whether there is a cache, and a store next door for which it is. A value that is checked when it
     /// is read whole goes on being read so.
-    pub(in crate::read) fn keeps(&self) -> bool {
+    pub(in crate::read) fn caches(&self) -> bool {
         chunks::is_on() && self.store.reads_parts() && !self.store.checks_whole_values()
     }
 
     /// The version that `reader` reads, if there is a cache that can tell it from others.
-    pub(in crate::read) fn held(&self, reader: &dyn Reader, key: &str) -> Option<Held> {
-        if !self.keeps() {
+    pub(in crate::read) fn cached_version(
+        &self,
+        reader: &dyn Reader,
+        key: &str,
+    ) -> Option<CachedVersion> {
+        if !self.caches() {
             return None;
         }
-        self.held_as(reader.version()?, key)
+        self.cached_generation(reader.version()?, key)
     }
 
     /// The version `generation` of a value, if there is a cache that can tell it from others.
-    pub(in crate::read) fn held_as(&self, generation: Generation, key: &str) -> Option<Held> {
-        (chunks::is_on() && generation.is_exact()).then(|| Held {
-            array: Arc::clone(self.kept_as()),
+    pub(in crate::read) fn cached_generation(
+        &self,
+        generation: Generation,
+        key: &str,
+    ) -> Option<CachedVersion> {
+        (chunks::is_on() && generation.is_exact()).then(|| CachedVersion {
+            array: Arc::clone(self.cache_name()),
             key: key.to_owned(),
             generation,
-            is_far: self.store.is_remote(),
+            is_remote: self.store.is_remote(),
         })
     }
 
     /// The version of which anything is kept of a chunk that is all of its value.
-    pub(in crate::read) fn held_before(&self, chunk: &ChunkLayout, key: &str) -> Option<Held> {
-        let elements = is_kept(chunk).filter(|_| chunks::is_on())?;
+    pub(in crate::read) fn known_version(
+        &self,
+        chunk: &ChunkLayout,
+        key: &str,
+    ) -> Option<CachedVersion> {
+        let elements = is_cacheable(chunk).filter(|_| chunks::is_on())?;
         let kind = if by_blocks(chunk, elements) { Kind::Table } else { Kind::Chunk };
-        let value = Value { array: self.kept_as(), key };
-        self.held_as(value.generation_of(Place { begin: ALL.start, end: ALL.end, kind })?, key)
+        let value = Value { array: self.cache_name(), key };
+        self.cached_generation(
+            value.generation_of(Place { begin: ALL.start, end: ALL.end, kind })?,
+            key,
+        )
     }
 
     /// Reads what is wanted of the chunk `s.key` with what is kept; false where nothing of it can be.
-    pub(in crate::read) fn read_kept(
+    pub(in crate::read) fn read_cached(
         &self,
         chunk: &ChunkLayout,
         elements: &Elements,
-        wanted: &[Wanted<'_>],
-        sink: Sink<'_>,
+        selected: &[ChunkSelection<'_>],
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<bool> {
         let Some(reader) = self.store.reader(&s.key)? else {
-            return self.place_whole(chunk, None, wanted, sink, s).map(|()| true);
+            return self.decode_whole(chunk, None, selected, buffer, s).map(|()| true);
         };
-        let Some(held) = self.held(&*reader, &s.key) else { return Ok(false) };
+        let Some(version) = self.cached_version(&*reader, &s.key) else { return Ok(false) };
         let size = reader.size();
-        let found = held.look(chunk, elements, ALL, wanted, sink);
+        let found = version.look(chunk, elements, ALL, selected, buffer);
         let found = found.map_err(|source| corrupt(&s.key, size as usize, source))?;
         let done = if found.is_all() {
-            found.place(chunk, elements, wanted, sink, s)
+            found.scatter(chunk, elements, selected, buffer, s)
         } else if by_blocks(chunk, elements) && elements.chain.decodes_parts() {
-            return held
-                .read_blocks(found, &*reader, (chunk, elements, wanted), sink, s)
+            return version
+                .read_blocks(found, &*reader, (chunk, elements, selected), buffer, s)
                 .map_err(|failed| failed.of(&s.key, size as usize));
         } else {
-            let most = chunk.most_stored_bytes;
-            let bytes = (size as usize).min(most.saturating_add(1));
+            let max = chunk.max_stored_bytes;
+            let bytes = (size as usize).min(max.saturating_add(1));
             let mut encoded = std::mem::take(&mut s.encoded);
             let room =
                 encoded.set_length(bytes).map_err(|error| corrupt(&s.key, bytes, error.into()));
             let read = room.and_then(|()| Ok(reader.read_at(0, &mut encoded)?));
             let done = read.and_then(|()| {
-                check_most(&s.key, &encoded, most)?;
-                held.decode(found, (chunk, elements, wanted), ALL, &encoded, sink, s)
+                check_max_length(&s.key, &encoded, max)?;
+                version
+                    .decode(found, (chunk, elements, selected), ALL, &encoded, buffer, s)
                     .map_err(|source| corrupt(&s.key, bytes, source))
             });
             s.encoded = encoded;
@@ -204,7 +220,7 @@ impl ArrayIO {
     }
 }
 
-impl Held {
+impl CachedVersion {
     pub fn generation(&self) -> Generation {
         self.generation
     }
@@ -214,9 +230,9 @@ impl Held {
         value.get(self.generation, Place { begin: range.start, end: range.end, kind })
     }
 
-    fn keep(&self, range: &Range<u64>, kind: Kind, piece: Piece) {
+    fn insert(&self, range: &Range<u64>, kind: Kind, piece: Piece) {
         let value = Value { array: &self.array, key: &self.key };
-        value.keep(self.generation, Place { begin: range.start, end: range.end, kind }, piece);
+        value.insert(self.generation, Place { begin: range.start, end: range.end, kind }, piece);
     }
 
     /// The index of the shard whose bytes lie at `range`.
@@ -227,8 +243,8 @@ impl Held {
         }
     }
 
-    pub fn keep_index(&self, range: &Range<u64>, index: &Arc<Index>) {
-        self.keep(range, Kind::Index, Piece::Index(Arc::clone(index)));
+    pub fn cache_index(&self, range: &Range<u64>, index: &Arc<Index>) {
+        self.insert(range, Kind::Index, Piece::Index(Arc::clone(index)));
     }
 
     /// The table of the frame that lies at `range`.
@@ -242,11 +258,11 @@ impl Held {
     /// Whether blocks of a frame are not to be kept now, or ever: what a read of the bytes where they
     /// are gives as soon. `is_new` is one that is met for the first time.
     pub fn waits(&self, table: &BlockTable, is_new: bool) -> bool {
-        !self.is_far && (table.is_stored() || is_new && table.is_fast())
+        !self.is_remote && (table.is_stored() || is_new && table.is_fast())
     }
 
-    pub fn keep_table(&self, range: &Range<u64>, table: &Arc<BlockTable>) {
-        self.keep(range, Kind::Table, Piece::Table(Arc::clone(table)));
+    pub fn cache_table(&self, range: &Range<u64>, table: &Arc<BlockTable>) {
+        self.insert(range, Kind::Table, Piece::Table(Arc::clone(table)));
     }
 
     fn decoded(&self, range: &Range<u64>, kind: Kind) -> Option<Arc<Vec<u8>>> {
@@ -266,8 +282,8 @@ impl Held {
         found
     }
 
-    pub fn keep_block(&self, range: &Range<u64>, index: usize, bytes: Arc<Vec<u8>>) {
-        self.keep(range, Kind::Block(index), Piece::Decoded(bytes));
+    pub fn cache_block(&self, range: &Range<u64>, index: usize, bytes: Arc<Vec<u8>>) {
+        self.insert(range, Kind::Block(index), Piece::Decoded(bytes));
     }
 
     /// What is kept of the chunk that lies at `range`, of what is wanted of it.
@@ -276,58 +292,60 @@ impl Held {
         chunk: &ChunkLayout,
         elements: &Elements,
         range: Range<u64>,
-        wanted: &[Wanted<'_>],
-        sink: Sink<'_>,
-    ) -> CodecResult<Found> {
+        selected: &[ChunkSelection<'_>],
+        buffer: ReadBuffer<'_>,
+    ) -> CodecResult<Lookup> {
         if by_blocks(chunk, elements)
             && let Some(table) = self.table(&range)
         {
-            let mut blocks = Blocks::new(table, chunk, elements, wanted, sink.layout.item_bytes)?;
-            for index in &blocks.wanted {
-                blocks.kept[*index] = self.decoded(&range, Kind::Block(*index));
+            let mut blocks =
+                Blocks::new(table, chunk, elements, selected, buffer.layout.item_bytes)?;
+            for index in &blocks.selected {
+                blocks.cached[*index] = self.decoded(&range, Kind::Block(*index));
             }
-            return Ok(Found::Blocks(blocks));
+            return Ok(Lookup::Blocks(blocks));
         }
         Ok(match self.decoded(&range, Kind::Chunk) {
-            Some(bytes) => Found::Whole(bytes),
-            None => Found::Nothing,
+            Some(bytes) => Lookup::Whole(bytes),
+            None => Lookup::Nothing,
         })
     }
 
     /// What is kept of a frame whose table `read` gives; `None` where its blocks are not to be kept.
     fn blocks<E: From<CodecError>>(
         &self,
-        found: Found,
+        found: Lookup,
         range: &Range<u64>,
-        (chunk, elements, wanted): (&ChunkLayout, &Elements, &[Wanted<'_>]),
-        sink: Sink<'_>,
+        (chunk, elements, selected): (&ChunkLayout, &Elements, &[ChunkSelection<'_>]),
+        buffer: ReadBuffer<'_>,
         read: impl FnOnce() -> std::result::Result<BlockTable, E>,
     ) -> std::result::Result<Option<Blocks>, E> {
-        if let Found::Blocks(blocks) = found {
+        if let Lookup::Blocks(blocks) = found {
             return Ok((!self.waits(&blocks.table, false)).then_some(blocks));
         }
         let table = Arc::new(read()?);
-        self.keep_table(range, &table);
+        self.cache_table(range, &table);
         if self.waits(&table, true) {
             chunks::count(0, 0, 1);
             return Ok(None);
         }
-        Ok(Some(Blocks::new(table, chunk, elements, wanted, sink.layout.item_bytes)?))
+        Ok(Some(Blocks::new(table, chunk, elements, selected, buffer.layout.item_bytes)?))
     }
 
     /// Reads and decodes the missing blocks of a frame, keeps them, and places what is wanted;
     /// false where they are not to be kept yet.
     fn read_blocks(
         &self,
-        found: Found,
+        found: Lookup,
         reader: &dyn Reader,
-        (chunk, elements, wanted): (&ChunkLayout, &Elements, &[Wanted<'_>]),
-        sink: Sink<'_>,
+        (chunk, elements, selected): (&ChunkLayout, &Elements, &[ChunkSelection<'_>]),
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> std::result::Result<bool, Failed> {
         let range = ALL;
         let read = || read_table(reader, chunk);
-        let Some(mut blocks) = self.blocks(found, &range, (chunk, elements, wanted), sink, read)?
+        let Some(mut blocks) =
+            self.blocks(found, &range, (chunk, elements, selected), buffer, read)?
         else {
             return Ok(false);
         };
@@ -344,11 +362,11 @@ impl Held {
             let extent = &sparse[table.extents()[index].clone()];
             table.decode_block(index, extent, &mut block, &mut s.chain.codec)?;
             let block = Arc::new(block);
-            self.keep_block(&range, index, Arc::clone(&block));
-            blocks.kept[index] = Some(block);
+            self.cache_block(&range, index, Arc::clone(&block));
+            blocks.cached[index] = Some(block);
         }
         let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
-        place_blocks(&blocks, memory, chunk, elements, wanted, sink)?;
+        scatter_blocks(&blocks, memory, chunk, elements, selected, buffer)?;
         Ok(true)
     }
 
@@ -356,11 +374,11 @@ impl Held {
     /// is wanted.
     pub fn decode(
         &self,
-        found: Found,
-        (chunk, elements, wanted): (&ChunkLayout, &Elements, &[Wanted<'_>]),
+        found: Lookup,
+        (chunk, elements, selected): (&ChunkLayout, &Elements, &[ChunkSelection<'_>]),
         range: Range<u64>,
         encoded: &[u8],
-        sink: Sink<'_>,
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> CodecResult<()> {
         let frame = match by_blocks(chunk, elements) {
@@ -371,79 +389,80 @@ impl Held {
             chunks::count(0, 0, 1);
             let mut decoded = zeros(chunk.bytes)?;
             elements.chain.decode_into(encoded, &mut decoded, &mut s.chain)?;
-            place_plain(&decoded, chunk, elements, wanted, sink);
-            self.keep(&range, Kind::Chunk, Piece::Decoded(Arc::new(decoded)));
+            scatter(&decoded, chunk, elements, selected, buffer);
+            self.insert(&range, Kind::Chunk, Piece::Decoded(Arc::new(decoded)));
             return Ok(());
         };
         let read = || frame.table();
-        let Some(mut blocks) = self.blocks(found, &range, (chunk, elements, wanted), sink, read)?
+        let Some(mut blocks) =
+            self.blocks(found, &range, (chunk, elements, selected), buffer, read)?
         else {
-            let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-            return place(chunk, Some(encoded), wanted, sink, scratch);
+            let scratch = &mut DecodeScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+            return decode_chunk(chunk, Some(encoded), selected, buffer, scratch);
         };
         blocks.count();
         for index in blocks.missing().collect::<Vec<_>>() {
             let mut block = zeros(block_length(&blocks.table, index, chunk))?;
             frame.decode_block(index, &mut block, &mut s.chain.codec)?;
             let block = Arc::new(block);
-            self.keep_block(&range, index, Arc::clone(&block));
-            blocks.kept[index] = Some(block);
+            self.cache_block(&range, index, Arc::clone(&block));
+            blocks.cached[index] = Some(block);
         }
         let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
-        place_blocks(&blocks, memory, chunk, elements, wanted, sink)
+        scatter_blocks(&blocks, memory, chunk, elements, selected, buffer)
     }
 
     /// Places a chunk whose encoded bytes, at `range` of the value, are in memory.
-    pub fn place_encoded(
+    pub fn decode_encoded(
         &self,
         chunk: &ChunkLayout,
         range: Range<u64>,
         encoded: &[u8],
-        wanted: &[Wanted<'_>],
-        sink: Sink<'_>,
+        selected: &[ChunkSelection<'_>],
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> CodecResult<()> {
-        match (is_kept(chunk), &chunk.encoding) {
+        match (is_cacheable(chunk), &chunk.encoding) {
             (Some(elements), _) => {
-                let found = self.look(chunk, elements, range.clone(), wanted, sink)?;
+                let found = self.look(chunk, elements, range.clone(), selected, buffer)?;
                 if found.is_all() {
-                    return found.place(chunk, elements, wanted, sink, s);
+                    return found.scatter(chunk, elements, selected, buffer, s);
                 }
-                self.decode(found, (chunk, elements, wanted), range, encoded, sink, s)
+                self.decode(found, (chunk, elements, selected), range, encoded, buffer, s)
             }
             (None, Encoding::Shard(shard)) if shard.outer.is_empty() => {
-                self.place_shard(chunk, shard, range, encoded, wanted, sink, s)
+                self.decode_shard(chunk, shard, range, encoded, selected, buffer, s)
             }
             _ => {
-                let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-                place(chunk, Some(encoded), wanted, sink, scratch)
+                let scratch = &mut DecodeScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+                decode_chunk(chunk, Some(encoded), selected, buffer, scratch)
             }
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a shard, its bytes, and what is wanted of it")]
-    fn place_shard(
+    #[expect(clippy::too_many_arguments, reason = "a shard, its bytes, and what is selected of it")]
+    fn decode_shard(
         &self,
         chunk: &ChunkLayout,
         shard: &Shard,
         range: Range<u64>,
         encoded: &[u8],
-        wanted: &[Wanted<'_>],
-        sink: Sink<'_>,
+        selected: &[ChunkSelection<'_>],
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> CodecResult<()> {
         let index = Index::of(shard, encoded, &mut s.chain)?;
-        for (entry, wanted) in Cut::new(shard, &chunk.shape, wanted).entries() {
+        for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected).entries() {
             s.chain.codec.poll_after(shard.inner.bytes)?;
             match index.range(entry)? {
                 Some((begin, end)) => {
                     let inner = &encoded[begin as usize..end as usize];
                     let at = range.start + begin..range.start + end;
-                    self.place_encoded(&shard.inner, at, inner, &wanted, sink, s)?;
+                    self.decode_encoded(&shard.inner, at, inner, &selected, buffer, s)?;
                 }
                 None => {
-                    let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-                    place(&shard.inner, None, &wanted, sink, scratch)?;
+                    let scratch = &mut DecodeScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+                    decode_chunk(&shard.inner, None, &selected, buffer, scratch)?;
                 }
             }
         }
@@ -456,32 +475,32 @@ fn block_length(table: &BlockTable, index: usize, chunk: &ChunkLayout) -> usize 
 }
 
 /// Copies what is wanted out of blocks, which are all here; `memory` is as long as the chunk.
-fn place_blocks(
+fn scatter_blocks(
     blocks: &Blocks,
     memory: &mut [u8],
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &[Wanted<'_>],
-    sink: Sink<'_>,
+    selected: &[ChunkSelection<'_>],
+    buffer: ReadBuffer<'_>,
 ) -> CodecResult<()> {
-    let (block, item) = (blocks.table.block_bytes(), sink.layout.item_bytes);
-    let kept = |index: usize| blocks.kept[index].as_ref().map_or(&[][..], |bytes| &bytes[..]);
-    if let Some(straight) = straight(chunk, elements, wanted, sink) {
+    let (block, item) = (blocks.table.block_bytes(), buffer.layout.item_bytes);
+    let cached = |index: usize| blocks.cached[index].as_ref().map_or(&[][..], |bytes| &bytes[..]);
+    if let Some(straight) = straight(chunk, elements, selected, buffer) {
         for (index, to) in straight.chunks_mut(block).enumerate() {
-            to.copy_from_slice(kept(index));
+            to.copy_from_slice(cached(index));
         }
         return Ok(());
     }
-    for wanted in wanted {
-        if place_box(blocks, chunk, elements, wanted, sink) {
+    for selected in selected {
+        if scatter_box(blocks, chunk, elements, selected, buffer) {
             continue;
         }
-        walk(chunk, elements, wanted, (block, item), &mut |bytes, dims, to| {
+        walk(chunk, elements, selected, (block, item), &mut |bytes, dims, to| {
             let (first, last) = (bytes.start / block, (bytes.end - 1) / block);
             let part = |index: usize| {
                 let begin = index * block;
                 let (start, end) = (bytes.start.max(begin), bytes.end.min(begin + block));
-                &kept(index)[start - begin..end - begin]
+                &cached(index)[start - begin..end - begin]
             };
             let from = if first == last {
                 part(first).as_ptr()
@@ -494,7 +513,7 @@ fn place_blocks(
                 }
                 memory.as_ptr()
             };
-            let to = sink.to.wrapping_offset(to);
+            let to = buffer.to.wrapping_offset(to);
             // SAFETY: `from` is followed by the bytes that cover every element of this part; the
             // maker of the buffer vouches for the other side.
             unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };
@@ -505,26 +524,27 @@ fn place_blocks(
 }
 
 /// Copies a box out of blocks, block by block; false where it has to be done part by part.
-fn place_box(
+fn scatter_box(
     blocks: &Blocks,
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &Wanted<'_>,
-    sink: Sink<'_>,
+    selected: &ChunkSelection<'_>,
+    buffer: ReadBuffer<'_>,
 ) -> bool {
-    let (block, item) = (blocks.table.block_bytes(), sink.layout.item_bytes);
-    let Wanted::Box { parts, base } = wanted else { return false };
-    let Placed { grid, chunk_offset, buffer_offset } = Placed::new(parts, *base, &elements.strides);
+    let (block, item) = (blocks.table.block_bytes(), buffer.layout.item_bytes);
+    let ChunkSelection::Box { parts, base } = selected else { return false };
+    let CopyPlan { grid, chunk_offset, buffer_offset } =
+        CopyPlan::new(parts, *base, &elements.strides);
     if !grid.lists.is_empty() || !block.is_multiple_of(item) {
         return false;
     }
     let dims = in_memory_order(grid.dims);
-    for index in &blocks.wanted {
-        let Some(kept) = &blocks.kept[*index] else { continue };
+    for index in &blocks.selected {
+        let Some(cached) = &blocks.cached[*index] else { continue };
         let bytes = index * block..((index + 1) * block).min(chunk.bytes);
         clip(&dims, item, (chunk_offset, buffer_offset), &bytes, &mut |dims, at| {
-            let from = kept[at.0 - bytes.start..].as_ptr();
-            let to = sink.to.wrapping_offset(at.1);
+            let from = cached[at.0 - bytes.start..].as_ptr();
+            let to = buffer.to.wrapping_offset(at.1);
             // SAFETY: the clipped box lies in the block; the maker of the buffer vouches for the
             // other side.
             unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };

@@ -1,13 +1,13 @@
 //! One chunk of a read, on the thread that works on it.
 
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::{Sink, Target, check_shape};
+use crate::chunk::buffer::{ReadBuffer, Target, check_shape};
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::grid::AxisGrid;
 use crate::layout::keys::write_key;
 use crate::read::strategy::ChunkStrategy;
-use crate::selection::chunk_selection::Wanted;
+use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::{AxisPlan, plan_range};
 use crate::threads::scratch::{self, Scratch};
 
@@ -16,31 +16,31 @@ impl ArrayIO {
     pub(in crate::read) fn read_job(
         &self,
         coords: &[u64],
-        wanted: &[Wanted<'_>],
+        selected: &[ChunkSelection<'_>],
         target: Target<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
         let chunk = &*self.layout.chunk(coords)?;
-        let sink = Sink::new(target, &self.layout);
+        let buffer = ReadBuffer::new(target, &self.layout);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
-        let mut strategy = self.chunk_strategy(chunk, coords, wanted);
+        let mut strategy = self.chunk_strategy(chunk, coords, selected);
         if let ChunkStrategy::Cached(elements) = strategy {
-            if self.read_kept(chunk, elements, wanted, sink, s)? {
+            if self.read_cached(chunk, elements, selected, buffer, s)? {
                 return Ok(());
             }
-            strategy = self.uncached_strategy(chunk, coords, wanted);
+            strategy = self.uncached_strategy(chunk, coords, selected);
         }
         match strategy {
             ChunkStrategy::ShardRanges(shard) => {
-                return self.read_shard(chunk, shard, wanted, sink, s);
+                return self.read_shard(chunk, shard, selected, buffer, s);
             }
             ChunkStrategy::ByteRanges(elements) => {
-                return self.read_parts(chunk, elements, wanted, sink, s);
+                return self.read_parts(chunk, elements, selected, buffer, s);
             }
             ChunkStrategy::Cached(_) | ChunkStrategy::Whole => {}
         }
         let encoded = self.fetch_stored(chunk, s)?.then(|| std::mem::take(&mut s.encoded));
-        let placed = self.place_whole(chunk, encoded.as_deref(), wanted, sink, s);
+        let placed = self.decode_whole(chunk, encoded.as_deref(), selected, buffer, s);
         s.encoded = encoded.unwrap_or_default();
         placed
     }
@@ -68,15 +68,15 @@ impl ArrayIO {
             })
             .collect::<Result<_>>()?;
         let parts = plans.iter().map(|plan| &plan[0].part).collect();
-        let wanted = [Wanted::Box { parts, base: 0 }];
+        let selected = [ChunkSelection::Box { parts, base: 0 }];
         scratch::with(|s| {
             write_key(&mut s.key, &self.prefix, layout, coords.iter().copied());
             if !self.fetch_stored(chunk, s)? {
                 return self.explained(Ok(false), true);
             }
             let encoded = std::mem::take(&mut s.encoded);
-            let sink = Sink::new(target, layout);
-            let placed = self.place_whole(chunk, Some(&encoded), &wanted, sink, s);
+            let buffer = ReadBuffer::new(target, layout);
+            let placed = self.decode_whole(chunk, Some(&encoded), &selected, buffer, s);
             s.encoded = encoded;
             placed.map(|()| true)
         })

@@ -14,7 +14,7 @@ use crate::layout::chunk::{ChunkLayout, Encoding, Shard};
 use crate::layout::keys::write_key;
 use crate::read::job::Job;
 use crate::read::strategy::ChunkStrategy;
-use crate::selection::chunk_selection::{Cut, Wanted};
+use crate::selection::chunk_selection::{ChunkSelection, ShardSplit};
 use crate::selection::plan::AxisSelection;
 use crate::threads::cancel::Interrupt;
 use crate::threads::scratch::{self, Scratch};
@@ -63,9 +63,9 @@ impl ArrayIO {
     ) -> Result<Cost> {
         let total = Mutex::new(Cost::default());
         self.run(count, interrupt, &|index| {
-            let Job { coords, wanted } = job(index);
+            let Job { coords, selected } = job(index);
             let chunk = &*self.layout.chunk(&coords)?;
-            let mut cost = scratch::with(|s| self.cost_of_job(chunk, &coords, &wanted, s))?;
+            let mut cost = scratch::with(|s| self.cost_of_job(chunk, &coords, &selected, s))?;
             cost.elements = cost.chunks * chunk.units().1 as u64;
             total.lock().unwrap_or_else(PoisonError::into_inner).add(cost);
             Ok(())
@@ -77,14 +77,14 @@ impl ArrayIO {
         &self,
         chunk: &ChunkLayout,
         coords: &[u64],
-        wanted: &[Wanted<'_>],
+        selected: &[ChunkSelection<'_>],
         s: &mut Scratch,
     ) -> Result<Cost> {
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
-        let cut = |shard| Cut::new(shard, &chunk.shape, wanted);
-        match self.uncached_strategy(chunk, coords, wanted) {
+        let cut = |shard| ShardSplit::new(shard, &chunk.shape, selected);
+        match self.uncached_strategy(chunk, coords, selected) {
             ChunkStrategy::ByteRanges(elements) if self.store.is_inline() => {
-                let found = self.cost_of_parts(chunk, elements, wanted, s)?;
+                let found = self.cost_of_parts(chunk, elements, selected, s)?;
                 let (requests, bytes) = found.unwrap_or((1, 0));
                 Ok(Cost {
                     chunks: 1,
@@ -103,7 +103,7 @@ impl ArrayIO {
             _ => {
                 let chunks = match &chunk.encoding {
                     Encoding::Shard(shard) => cut(shard).entries().count() as u64,
-                    Encoding::Elements(_) | Encoding::Blob(_) => 1,
+                    Encoding::Elements(_) | Encoding::Variable(_) => 1,
                 };
                 self.cost_of_value(chunks, s)
             }
@@ -131,7 +131,7 @@ impl ArrayIO {
         Ok(Some(index))
     }
 
-    fn cost_of_shard(&self, shard: &Shard, cut: &Cut<'_>, s: &mut Scratch) -> Result<Cost> {
+    fn cost_of_shard(&self, shard: &Shard, cut: &ShardSplit<'_>, s: &mut Scratch) -> Result<Cost> {
         let chunks = cut.entries().count() as u64;
         let mut cost = Cost { chunks, values: 1, requests: 1, ..Cost::default() };
         let Some(index) = self.read_index(shard, s)? else {

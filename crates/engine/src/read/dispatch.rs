@@ -72,8 +72,8 @@ impl ArrayIO {
             Strategy::ByChunk | Strategy::Interleaved(_) => {}
         }
         let task = |index: usize| {
-            let Job { coords, wanted } = job(index);
-            scratch::with(|scratch| self.read_job(&coords, &wanted, target, scratch))
+            let Job { coords, selected } = job(index);
+            scratch::with(|scratch| self.read_job(&coords, &selected, target, scratch))
         };
         match count {
             0 => Ok(()),

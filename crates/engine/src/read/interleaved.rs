@@ -15,17 +15,17 @@ use zarrix_codec::blosc::BlockTable;
 use zarrix_store::Reader;
 
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::{Sink, Target};
+use crate::chunk::buffer::{ReadBuffer, Target};
 use crate::chunk::lengths::check_length;
 use crate::error::Result;
 use crate::layout::chunk::Elements;
 use crate::layout::keys::write_key;
 use crate::memory::copy;
 use crate::memory::strides::{Dim, Dims};
-use crate::read::cached::{ALL, Held, is_kept};
+use crate::read::cached::{ALL, CachedVersion, is_cacheable};
 use crate::read::parts::{Failed, read_table, touched};
 use crate::read::strategy::{Interleaved, THIN_BUFFER_BYTES};
-use crate::selection::chunk_selection::{Placed, Wanted};
+use crate::selection::chunk_selection::{ChunkSelection, CopyPlan};
 use crate::selection::plan::{Part, Plan, Segment};
 use crate::selection::runs::{clip, in_memory_order};
 use crate::threads::cancel::Interrupt;
@@ -35,7 +35,7 @@ use zarrix_codec::memory::copied;
 
 const LINE_BYTES: usize = 64;
 /// Chunks that are open at once.
-const MOST_OPEN: usize = 64;
+const MAX_OPEN: usize = 64;
 /// What is read at once of a chunk without a codec.
 const PLAIN_BLOCK_BYTES: usize = 256 << 10;
 
@@ -47,7 +47,7 @@ struct Member<'s> {
     /// `None` for a chunk without a codec.
     table: Option<Arc<BlockTable>>,
     /// Where blocks are kept.
-    held: Option<Held>,
+    version: Option<CachedVersion>,
     buffer_offset: isize,
 }
 
@@ -63,9 +63,9 @@ impl Member<'_> {
         dst: &mut [u8],
         (encoded, chain): (&mut Vec<u8>, &mut ChainScratch),
     ) -> Result<()> {
-        let kept = self.held.as_ref().and_then(|held| held.block(&ALL, index));
-        if let Some(kept) = kept {
-            dst.copy_from_slice(&kept);
+        let cached = self.version.as_ref().and_then(|version| version.block(&ALL, index));
+        if let Some(cached) = cached {
+            dst.copy_from_slice(&cached);
             return Ok(());
         }
         let done = match &self.table {
@@ -83,8 +83,8 @@ impl Member<'_> {
             }
         };
         done.map_err(|failed| failed.of(&self.key, self.reader.size() as usize))?;
-        if let Some(held) = &self.held {
-            held.keep_block(&ALL, index, Arc::new(copied(dst)?));
+        if let Some(version) = &self.version {
+            version.cache_block(&ALL, index, Arc::new(copied(dst)?));
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl ArrayIO {
             let first = outer / inner * along.len() * inner + outer % inner;
             let mut begin = 0;
             for run in along.chunk_by(same) {
-                for members in run.chunks(MOST_OPEN) {
+                for members in run.chunks(MAX_OPEN) {
                     let end = begin + members.len();
                     let tasks: Vec<usize> = (begin..end).map(|k| first + k * inner).collect();
                     self.read_neighbours(plan, &tasks, shared, target, interrupt)?;
@@ -136,27 +136,27 @@ impl ArrayIO {
         pool::run(others.len(), interrupt, &|i| {
             let segments = plan.task(others[i].task);
             let coords: Vec<u64> = segments.iter().map(|segment| segment.chunk).collect();
-            let wanted = [Wanted::of(&segments, 0)];
-            scratch::with(|s| self.read_job(&coords, &wanted, target, s))
+            let selected = [ChunkSelection::of(&segments, 0)];
+            scratch::with(|s| self.read_job(&coords, &selected, target, s))
         })?;
         let Some(first) = members.first() else { return Ok(()) };
-        let wanted = Wanted::of(&plan.task(first.task), 0);
-        let blocks = touched(chunk, elements, std::slice::from_ref(&wanted), (block, item))
+        let selected = ChunkSelection::of(&plan.task(first.task), 0);
+        let blocks = touched(chunk, elements, std::slice::from_ref(&selected), (block, item))
             .map_err(|source| Failed::Codec(source).of(&first.key, first.reader.size() as usize))?;
-        let placed = placed(&wanted, elements);
+        let placed = placed(&selected, elements);
         let walked = Walked {
             dims: in_memory_order(placed.grid.dims),
             chunk_offset: placed.chunk_offset,
             chunk_bytes: chunk.bytes,
             block_bytes: block,
             item,
-            past_caches: target.bytes(item) >= THIN_BUFFER_BYTES,
+            non_temporal: target.bytes(item) >= THIN_BUFFER_BYTES,
         };
         let groups: Vec<&[Member<'_>]> = members.chunks(per_task).collect();
         // All groups of a block are neighbours in the buffer too: they come one after the other.
         pool::run(blocks.len() * groups.len(), interrupt, &|task| {
             let (index, group) = (blocks[task / groups.len()], groups[task % groups.len()]);
-            scratch::with(|s| place_block(&walked, index, group, target, s))
+            scratch::with(|s| scatter_block(&walked, index, group, target, s))
         })
     }
 
@@ -191,31 +191,37 @@ impl ArrayIO {
         let coords = segments.iter().map(|segment| segment.chunk);
         let mut key = String::new();
         write_key(&mut key, &self.prefix, &self.layout, coords);
-        let wanted = Wanted::of(&segments, 0);
+        let selected = ChunkSelection::of(&segments, 0);
         let Some(reader) = self.store.reader(&key)? else {
             scratch::with(|s| {
-                self.place_whole(chunk, None, &[wanted], Sink::new(target, &self.layout), s)
+                self.decode_whole(
+                    chunk,
+                    None,
+                    &[selected],
+                    ReadBuffer::new(target, &self.layout),
+                    s,
+                )
             })?;
             return Ok(None);
         };
         let size = usize::try_from(reader.size()).unwrap_or(usize::MAX);
-        let mut held = is_kept(chunk).and_then(|_| self.held(&*reader, &key));
+        let mut version = is_cacheable(chunk).and_then(|_| self.cached_version(&*reader, &key));
         let (table, is_new) = if elements.chain.is_identity() {
             (check_length(size, chunk.bytes).map(|()| None).map_err(Failed::Codec), false)
-        } else if let Some(table) = held.as_ref().and_then(|held| held.table(&ALL)) {
+        } else if let Some(table) = version.as_ref().and_then(|version| version.table(&ALL)) {
             (Ok(Some(table)), false)
         } else {
             (read_table(&*reader, chunk).map(|table| Some(Arc::new(table))), true)
         };
         let table = table.map_err(|failed| failed.of(&key, size))?;
-        if let (Some(one), Some(table)) = (&held, &table) {
+        if let (Some(one), Some(table)) = (&version, &table) {
             if is_new {
-                one.keep_table(&ALL, table);
+                one.cache_table(&ALL, table);
             }
-            held = held.filter(|held| !held.waits(table, is_new));
+            version = version.filter(|version| !version.waits(table, is_new));
         }
-        let buffer_offset = placed(&wanted, elements).buffer_offset;
-        Ok(Some(Member { task, key, reader, table, held, buffer_offset }))
+        let buffer_offset = placed(&selected, elements).buffer_offset;
+        Ok(Some(Member { task, key, reader, table, version, buffer_offset }))
     }
 }
 
@@ -227,10 +233,10 @@ fn extent(part: &Part) -> Option<(usize, usize, usize)> {
     }
 }
 
-fn placed(wanted: &Wanted<'_>, elements: &Elements) -> Placed {
-    match wanted {
-        Wanted::Box { parts, base } => Placed::new(parts, *base, &elements.strides),
-        Wanted::Points { .. } => Placed::new(&[], 0, &[]),
+fn placed(selected: &ChunkSelection<'_>, elements: &Elements) -> CopyPlan {
+    match selected {
+        ChunkSelection::Box { parts, base } => CopyPlan::new(parts, *base, &elements.strides),
+        ChunkSelection::Points { .. } => CopyPlan::new(&[], 0, &[]),
     }
 }
 
@@ -242,11 +248,11 @@ struct Walked {
     block_bytes: usize,
     item: usize,
     /// Whether the buffer is larger than the caches.
-    past_caches: bool,
+    non_temporal: bool,
 }
 
 /// Decodes block `index` of every member, and places what is wanted of them together.
-fn place_block(
+fn scatter_block(
     walked: &Walked,
     index: usize,
     members: &[Member<'_>],
@@ -283,8 +289,8 @@ fn place_block(
             // member; the plan reaches only elements of the buffer, whose maker vouches for them.
             unsafe {
                 let from = from[at.0 - bytes.start..].as_ptr();
-                match walked.past_caches {
-                    true => copy::copy_past_caches(to, from, dims, walked.item),
+                match walked.non_temporal {
+                    true => copy::copy_nontemporal(to, from, dims, walked.item),
                     false => copy::copy(to, from, dims, walked.item),
                 }
             };

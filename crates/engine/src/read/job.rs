@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use crate::layout::axes::PerAxis;
-use crate::selection::chunk_selection::Wanted;
+use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::Segments;
 
 /// Up to this many bytes, handing work to the pool costs more than it gains.
@@ -12,13 +12,13 @@ pub(crate) const ALONE_BYTES: usize = 64 << 10;
 /// A chunk, and what is wanted of it.
 pub(crate) struct Job<'a> {
     pub coords: PerAxis<u64>,
-    pub wanted: SmallVec<[Wanted<'a>; 1]>,
+    pub selected: SmallVec<[ChunkSelection<'a>; 1]>,
 }
 
 impl<'a> Job<'a> {
     /// The chunk of a planned task.
     pub fn of(segments: &Segments<'a>) -> Self {
         let coords = segments.iter().map(|segment| segment.chunk).collect();
-        Self { coords, wanted: smallvec![Wanted::of(segments, 0)] }
+        Self { coords, selected: smallvec![ChunkSelection::of(segments, 0)] }
     }
 }

@@ -9,13 +9,13 @@ use std::sync::{Arc, OnceLock};
 use zarrix_store::Reader;
 
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::{Sink, Target};
+use crate::chunk::buffer::{ReadBuffer, Target};
 use crate::chunk::shard_index::Index;
 use crate::error::Result;
 use crate::read::job::Job;
 use crate::read::shard::Found;
 use crate::read::strategy::SharedShards;
-use crate::selection::chunk_selection::Cut;
+use crate::selection::chunk_selection::ShardSplit;
 use crate::threads::cancel::Interrupt;
 use crate::threads::{pool, scratch};
 
@@ -29,7 +29,7 @@ struct Opened<'s, 'w> {
     key: String,
     reader: Box<dyn Reader + 's>,
     index: Arc<Index>,
-    cut: Cut<'w>,
+    cut: ShardSplit<'w>,
 }
 
 impl ArrayIO {
@@ -42,18 +42,18 @@ impl ArrayIO {
         interrupt: Interrupt<'_>,
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
     ) -> Result<()> {
-        let sink = || Sink::new(target, &self.layout);
+        let buffer = || ReadBuffer::new(target, &self.layout);
         let places: Vec<OnceLock<Opened<'_, 'a>>> = (0..count).map(|_| OnceLock::new()).collect();
         pool::run(count, interrupt, &|number| {
-            let Job { coords, wanted } = job(number);
+            let Job { coords, selected } = job(number);
             let key = self.key_of(&coords);
             scratch::with(|s| {
                 s.key.clone_from(&key);
                 let Some(reader) = self.store.reader(&key)? else {
-                    return self.place_whole(chunk, None, &wanted, sink(), s);
+                    return self.decode_whole(chunk, None, &selected, buffer(), s);
                 };
                 let index = self.read_index_at(shard, &(0..reader.size()), &*reader, s)?;
-                let cut = Cut::new(shard, &chunk.shape, &wanted);
+                let cut = ShardSplit::new(shard, &chunk.shape, &selected);
                 // Each task sets only its own place.
                 let _ = places[number].set(Opened { key, reader, index, cut });
                 Ok(())
@@ -65,22 +65,22 @@ impl ArrayIO {
         for Opened { key, index, cut, .. } in &opened {
             found.push(scratch::with(|s| {
                 s.key.clone_from(key);
-                self.find_ranges(shard, cut, index, sink(), s)
+                self.find_ranges(shard, cut, index, buffer(), s)
             })?);
         }
         let total: usize = found.iter().map(Vec::len).sum();
         let least = UNIT_BYTES.div_ceil(shard.inner.bytes.max(1));
-        let most = (total / (UNITS * pool::threads())).max(least).max(1);
+        let max = (total / (UNITS * pool::threads())).max(least).max(1);
         let units: Vec<(&Opened<'_, 'a>, &[Found<'_>])> = opened
             .iter()
             .zip(&found)
-            .flat_map(|(opened, found)| found.chunks(most).map(move |unit| (opened, unit)))
+            .flat_map(|(opened, found)| found.chunks(max).map(move |unit| (opened, unit)))
             .collect();
         pool::run(units.len(), interrupt, &|number| {
             let (opened, unit) = units[number];
             scratch::with(|s| {
                 s.key.clone_from(&opened.key);
-                self.read_found(shard, unit, &opened.index, &*opened.reader, sink(), s)
+                self.read_found(shard, unit, &opened.index, &*opened.reader, buffer(), s)
             })
         })
     }

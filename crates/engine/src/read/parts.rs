@@ -13,12 +13,12 @@ use zarrix_codec::blosc::{BlockTable, Frame};
 use zarrix_store::{Reader, coalesce_ranges};
 
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::Sink;
-use crate::chunk::decode::{place_frame, place_plain, straight};
+use crate::chunk::buffer::ReadBuffer;
+use crate::chunk::decode::{decode_frame, scatter, straight};
 use crate::chunk::lengths::check_length;
 use crate::error::{CodecResult, EngineError, Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Elements};
-use crate::selection::chunk_selection::Wanted;
+use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::runs::walk;
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::{Grow, Refused, zeros};
@@ -33,12 +33,12 @@ const PAGE_BYTES: usize = 16 << 10;
 pub(in crate::read) fn is_worth_it(
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &[Wanted<'_>],
+    selected: &[ChunkSelection<'_>],
 ) -> bool {
     let chain = &elements.chain;
     chunk.bytes > WHOLE_BYTES
         && (chain.is_identity()
-            || chain.decodes_parts() && !matches!(wanted, [only] if only.covers(&chunk.shape)))
+            || chain.decodes_parts() && !matches!(selected, [only] if only.covers(&chunk.shape)))
 }
 
 impl ArrayIO {
@@ -47,18 +47,18 @@ impl ArrayIO {
         &self,
         chunk: &ChunkLayout,
         elements: &Elements,
-        wanted: &[Wanted<'_>],
-        sink: Sink<'_>,
+        selected: &[ChunkSelection<'_>],
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
         let Some(reader) = self.store.reader(&s.key)? else {
-            return self.place_whole(chunk, None, wanted, sink, s);
+            return self.decode_whole(chunk, None, selected, buffer, s);
         };
         let size = reader.size() as usize;
         let done = if elements.chain.is_identity() {
-            plain(chunk, elements, wanted, &*reader, sink, s)
+            plain(chunk, elements, selected, &*reader, buffer, s)
         } else {
-            frame(chunk, elements, wanted, &*reader, sink, s)
+            frame(chunk, elements, selected, &*reader, buffer, s)
         };
         done.map_err(|failed| failed.of(&s.key, size))
     }
@@ -69,17 +69,17 @@ impl ArrayIO {
         &self,
         chunk: &ChunkLayout,
         elements: &Elements,
-        wanted: &[Wanted<'_>],
+        selected: &[ChunkSelection<'_>],
         s: &mut Scratch,
     ) -> Result<Option<(usize, usize)>> {
         let Some(reader) = self.store.reader(&s.key)? else { return Ok(None) };
         let item = self.layout.item_bytes;
         let found = if elements.chain.is_identity() {
-            wanted_pages(chunk, elements, wanted, item)
+            selected_pages(chunk, elements, selected, item)
                 .map(|runs| (0, 0, runs))
                 .map_err(Failed::Codec)
         } else {
-            blocks(chunk, elements, wanted, &*reader, item, s).map(|found| {
+            blocks(chunk, elements, selected, &*reader, item, s).map(|found| {
                 found.map_or((0, 0, Vec::new()), |found| (2, found.prefix, found.runs))
             })
         };
@@ -125,31 +125,31 @@ impl From<CodecError> for Failed {
 fn plain(
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &[Wanted<'_>],
+    selected: &[ChunkSelection<'_>],
     reader: &dyn Reader,
-    sink: Sink<'_>,
+    buffer: ReadBuffer<'_>,
     s: &mut Scratch,
 ) -> std::result::Result<(), Failed> {
     check_length(usize::try_from(reader.size()).unwrap_or(usize::MAX), chunk.bytes)?;
-    if let Some(straight) = straight(chunk, elements, wanted, sink) {
+    if let Some(straight) = straight(chunk, elements, selected, buffer) {
         return Ok(reader.read_at(0, straight)?);
     }
     let sparse = sparse_of(&mut s.sparse, reader, chunk.bytes)?;
-    for run in wanted_pages(chunk, elements, wanted, sink.layout.item_bytes)? {
+    for run in selected_pages(chunk, elements, selected, buffer.layout.item_bytes)? {
         reader.read_at(run.start as u64, &mut sparse[run])?;
     }
-    place_plain(sparse, chunk, elements, wanted, sink);
+    scatter(sparse, chunk, elements, selected, buffer);
     Ok(())
 }
 
 /// Runs of pages of a chunk without a codec that hold something wanted.
-pub(in crate::read) fn wanted_pages(
+pub(in crate::read) fn selected_pages(
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &[Wanted<'_>],
+    selected: &[ChunkSelection<'_>],
     item: usize,
 ) -> CodecResult<Vec<Range<usize>>> {
-    let touched = touched(chunk, elements, wanted, (PAGE_BYTES, item))?;
+    let touched = touched(chunk, elements, selected, (PAGE_BYTES, item))?;
     let page = |index: usize| index * PAGE_BYTES..((index + 1) * PAGE_BYTES).min(chunk.bytes);
     Ok(coalesce_ranges(touched.into_iter().map(page).collect(), 0))
 }
@@ -157,12 +157,13 @@ pub(in crate::read) fn wanted_pages(
 fn frame(
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &[Wanted<'_>],
+    selected: &[ChunkSelection<'_>],
     reader: &dyn Reader,
-    sink: Sink<'_>,
+    buffer: ReadBuffer<'_>,
     s: &mut Scratch,
 ) -> std::result::Result<(), Failed> {
-    let Some(blocks) = blocks(chunk, elements, wanted, reader, sink.layout.item_bytes, s)? else {
+    let Some(blocks) = blocks(chunk, elements, selected, reader, buffer.layout.item_bytes, s)?
+    else {
         return Ok(());
     };
     let sparse = s.sparse.as_mut_slice();
@@ -172,7 +173,7 @@ fn frame(
     let frame = Frame::parse(&s.sparse[..blocks.stored], chunk.bytes)?;
     let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
     let extents = Some(blocks.extents.as_slice());
-    place_frame(&frame, extents, chunk, elements, wanted, sink, (memory, &mut s.chain))?;
+    decode_frame(&frame, extents, chunk, elements, selected, buffer, (memory, &mut s.chain))?;
     Ok(())
 }
 
@@ -190,12 +191,12 @@ struct Blocks {
 fn blocks(
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &[Wanted<'_>],
+    selected: &[ChunkSelection<'_>],
     reader: &dyn Reader,
     item: usize,
     s: &mut Scratch,
 ) -> std::result::Result<Option<Blocks>, Failed> {
-    let sparse = sparse_of(&mut s.sparse, reader, chunk.most_stored_bytes)?;
+    let sparse = sparse_of(&mut s.sparse, reader, chunk.max_stored_bytes)?;
     let stored = sparse.len();
     let Some((header, _)) = sparse.split_first_chunk_mut() else {
         Frame::parse(sparse, chunk.bytes)?;
@@ -206,7 +207,7 @@ fn blocks(
     reader.read_at(Frame::HEADER_BYTES as u64, &mut sparse[Frame::HEADER_BYTES..prefix])?;
     let parsed = Frame::parse(sparse, chunk.bytes)?;
     let (block, extents) = (parsed.block_bytes(), parsed.extents()?);
-    let touched = touched(chunk, elements, wanted, (block, item))?;
+    let touched = touched(chunk, elements, selected, (block, item))?;
     let runs = coalesce_ranges(touched.iter().map(|index| extents[*index].clone()).collect(), 0);
     Ok(Some(Blocks { stored, prefix, extents, runs }))
 }
@@ -216,7 +217,7 @@ pub(in crate::read) fn read_table(
     reader: &dyn Reader,
     chunk: &ChunkLayout,
 ) -> std::result::Result<BlockTable, Failed> {
-    let stored_bytes = size_of_at_most(reader, chunk.most_stored_bytes)?;
+    let stored_bytes = size_of_at_most(reader, chunk.max_stored_bytes)?;
     let mut prefix = zeros(Frame::HEADER_BYTES.min(stored_bytes))?;
     reader.read_at(0, &mut prefix)?;
     if let Some(header) = prefix.first_chunk() {
@@ -250,12 +251,12 @@ fn size_of_at_most(reader: &dyn Reader, limit: usize) -> CodecResult<usize> {
 pub(in crate::read) fn touched(
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &[Wanted<'_>],
+    selected: &[ChunkSelection<'_>],
     (block, item): (usize, usize),
 ) -> CodecResult<Vec<usize>> {
     let mut needed = zeros::<bool>(chunk.bytes.div_ceil(block))?;
-    for wanted in wanted {
-        walk(chunk, elements, wanted, (block, item), &mut |bytes, _, _| {
+    for selected in selected {
+        walk(chunk, elements, selected, (block, item), &mut |bytes, _, _| {
             needed[bytes.start / block..bytes.end.div_ceil(block)].fill(true);
             Ok(())
         })?;

@@ -7,18 +7,18 @@ use smallvec::SmallVec;
 use zarrix_store::{Reader, coalesce};
 
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::{PlaceScratch, Sink};
-use crate::chunk::decode::place;
+use crate::chunk::buffer::{DecodeScratch, ReadBuffer};
+use crate::chunk::decode::decode_chunk;
 use crate::chunk::shard_index::{GAP_BYTES, Index, too_short};
 use crate::error::{CodecResult, Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Encoding, Shard};
-use crate::read::cached::{Held, is_kept};
-use crate::selection::chunk_selection::{Cut, Wanted, covered};
+use crate::read::cached::{CachedVersion, is_cacheable};
+use crate::selection::chunk_selection::{ChunkSelection, ShardSplit, covered};
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::Grow;
 
 /// Shards inside shards that are longer than this are read by their own index, as the outer one is.
-const APART: u64 = 64 << 10;
+const MIN_NESTED_BYTES: u64 = 64 << 10;
 
 impl ArrayIO {
     /// Reads what is wanted of one stored shard: its index, then the inner chunks as ranges.
@@ -28,47 +28,47 @@ impl ArrayIO {
         &self,
         chunk: &ChunkLayout,
         shard: &Shard,
-        wanted: &[Wanted<'_>],
-        sink: Sink<'_>,
+        selected: &[ChunkSelection<'_>],
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
-        let cut = Cut::new(shard, &chunk.shape, wanted);
+        let cut = ShardSplit::new(shard, &chunk.shape, selected);
         let Some(reader) = self.store.reader(&s.key)? else {
-            return self.place_whole(chunk, None, wanted, sink, s);
+            return self.decode_whole(chunk, None, selected, buffer, s);
         };
         let index = self.read_index_at(shard, &(0..reader.size()), &*reader, s)?;
-        self.read_ranges(shard, &cut, &index, &*reader, sink, s)
+        self.read_ranges(shard, &cut, &index, &*reader, buffer, s)
     }
 
     /// Places the wanted inner chunks.
     fn read_ranges(
         &self,
         shard: &Shard,
-        cut: &Cut<'_>,
+        cut: &ShardSplit<'_>,
         index: &Index,
         reader: &dyn Reader,
-        sink: Sink<'_>,
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
-        let found = self.find_ranges(shard, cut, index, sink, s)?;
-        self.read_found(shard, &found, index, reader, sink, s)
+        let found = self.find_ranges(shard, cut, index, buffer, s)?;
+        self.read_found(shard, &found, index, reader, buffer, s)
     }
 
     /// Where the wanted inner chunks lie, in this order; those that are not stored are placed.
     pub(in crate::read) fn find_ranges<'c>(
         &self,
         shard: &Shard,
-        cut: &'c Cut<'_>,
+        cut: &'c ShardSplit<'_>,
         index: &Index,
-        sink: Sink<'_>,
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Vec<Found<'c>>> {
         let mut found = Vec::new();
-        for (entry, wanted) in cut.entries() {
+        for (entry, selected) in cut.entries() {
             let range = index.bounded_range(shard, entry);
             match range.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
-                Some((begin, end)) => found.push(Found { begin, end, wanted }),
-                None => self.place_whole(&shard.inner, None, &wanted, sink, s)?,
+                Some((begin, end)) => found.push(Found { begin, end, selected }),
+                None => self.decode_whole(&shard.inner, None, &selected, buffer, s)?,
             }
         }
         found.sort_by_key(|found| (found.begin, found.end));
@@ -82,31 +82,31 @@ impl ArrayIO {
         found: &[Found<'_>],
         index: &Index,
         reader: &dyn Reader,
-        sink: Sink<'_>,
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
-        let held = self.held(reader, &s.key);
+        let version = self.cached_version(reader, &s.key);
         let left;
         let mut found = found;
-        if let Some(held) = &held {
-            left = self.place_found(held, shard, found, index, sink, s)?;
+        if let Some(version) = &version {
+            left = self.decode_cached(version, shard, found, index, buffer, s)?;
             found = &left;
         }
         let inner_shard =
-            |found: &Found<'_>| nested(&shard.inner, found.end - found.begin, &found.wanted);
+            |found: &Found<'_>| nested(&shard.inner, found.end - found.begin, &found.selected);
         for run in found.chunk_by(|a, b| inner_shard(a).is_none() && inner_shard(b).is_none()) {
             if let Some(inner) = inner_shard(&run[0]) {
-                let Found { begin, end, wanted } = &run[0];
-                let cut = Cut::new(inner, &shard.inner.shape, wanted);
+                let Found { begin, end, selected } = &run[0];
+                let cut = ShardSplit::new(inner, &shard.inner.shape, selected);
                 let index = self.read_index_at(inner, &(*begin..*end), reader, s)?;
-                self.read_ranges(inner, &cut, &index, reader, sink, s)?;
+                self.read_ranges(inner, &cut, &index, reader, buffer, s)?;
                 continue;
             }
             for (range, run) in coalesce(run, GAP_BYTES, |found| found.begin..found.end) {
                 fetch_range(reader, &range, s)?;
                 let encoded = std::mem::take(&mut s.encoded);
                 let bytes = (range.start, encoded.as_slice());
-                let placed = place_run(shard, bytes, run, held.as_ref(), sink, s);
+                let placed = decode_run(shard, bytes, run, version.as_ref(), buffer, s);
                 s.encoded = encoded;
                 placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
             }
@@ -115,25 +115,26 @@ impl ArrayIO {
     }
 
     /// Places those of the inner chunks that are kept; the others.
-    fn place_found<'f>(
+    fn decode_cached<'f>(
         &self,
-        held: &Held,
+        version: &CachedVersion,
         shard: &Shard,
         found: &[Found<'f>],
         index: &Index,
-        sink: Sink<'_>,
+        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Vec<Found<'f>>> {
-        let Some(elements) = is_kept(&shard.inner) else { return Ok(found.to_vec()) };
+        let Some(elements) = is_cacheable(&shard.inner) else { return Ok(found.to_vec()) };
         let mut left = Vec::new();
         for found in found {
-            let Found { begin, end, wanted } = found;
-            let placed =
-                held.look(&shard.inner, elements, *begin..*end, wanted, sink).and_then(|all| {
+            let Found { begin, end, selected } = found;
+            let placed = version
+                .look(&shard.inner, elements, *begin..*end, selected, buffer)
+                .and_then(|all| {
                     if !all.is_all() {
                         return Ok(false);
                     }
-                    all.place(&shard.inner, elements, wanted, sink, s).map(|()| true)
+                    all.scatter(&shard.inner, elements, selected, buffer, s).map(|()| true)
                 });
             if !placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
                 left.push(found.clone());
@@ -150,9 +151,9 @@ impl ArrayIO {
         reader: &dyn Reader,
         s: &mut Scratch,
     ) -> Result<Arc<Index>> {
-        let held = self.held(reader, &s.key);
-        if let Some(kept) = held.as_ref().and_then(|held| held.index(range)) {
-            return Ok(kept);
+        let version = self.cached_version(reader, &s.key);
+        if let Some(cached) = version.as_ref().and_then(|version| version.index(range)) {
+            return Ok(cached);
         }
         let stored_bytes = range.end - range.start;
         let Range { start, end } = shard.index_edge().range(stored_bytes);
@@ -165,32 +166,32 @@ impl ArrayIO {
         let index = Index::decode(shard, &s.encoded, stored_bytes, &mut s.chain)
             .map_err(|source| corrupt(&s.key, stored_bytes as usize, source))?;
         let index = Arc::new(index.inside(range.start));
-        if let Some(held) = held {
-            held.keep_index(range, &index);
+        if let Some(version) = version {
+            version.cache_index(range, &index);
         }
         Ok(index)
     }
 }
 
 /// Places inner chunks out of the bytes of the shard that begin at an offset.
-fn place_run(
+fn decode_run(
     shard: &Shard,
     (begin, bytes): (u64, &[u8]),
     run: &[Found<'_>],
-    held: Option<&Held>,
-    sink: Sink<'_>,
+    version: Option<&CachedVersion>,
+    buffer: ReadBuffer<'_>,
     s: &mut Scratch,
 ) -> CodecResult<()> {
-    for Found { begin: start, end, wanted } in run {
+    for Found { begin: start, end, selected } in run {
         let inner = &bytes[(start - begin) as usize..(end - begin) as usize];
         s.chain.codec.poll_after(shard.inner.bytes)?;
-        match held {
-            Some(held) => {
-                held.place_encoded(&shard.inner, *start..*end, inner, wanted, sink, s)?;
+        match version {
+            Some(version) => {
+                version.decode_encoded(&shard.inner, *start..*end, inner, selected, buffer, s)?;
             }
             None => {
-                let scratch = &mut PlaceScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-                place(&shard.inner, Some(inner), wanted, sink, scratch)?;
+                let scratch = &mut DecodeScratch { chunk: &mut s.chunk, chain: &mut s.chain };
+                decode_chunk(&shard.inner, Some(inner), selected, buffer, scratch)?;
             }
         }
     }
@@ -208,18 +209,20 @@ fn fetch_range(reader: &dyn Reader, range: &Range<u64>, s: &mut Scratch) -> Resu
 pub(in crate::read) struct Found<'c> {
     begin: u64,
     end: u64,
-    wanted: SmallVec<[Wanted<'c>; 1]>,
+    selected: SmallVec<[ChunkSelection<'c>; 1]>,
 }
 
 /// The shard that an inner chunk is, if it is one of which little is wanted.
 fn nested<'a>(
     chunk: &'a ChunkLayout,
     stored_bytes: u64,
-    wanted: &[Wanted<'_>],
+    selected: &[ChunkSelection<'_>],
 ) -> Option<&'a Shard> {
     match &chunk.encoding {
         Encoding::Shard(shard)
-            if shard.outer.is_empty() && stored_bytes > APART && !covered(wanted, &chunk.shape) =>
+            if shard.outer.is_empty()
+                && stored_bytes > MIN_NESTED_BYTES
+                && !covered(selected, &chunk.shape) =>
         {
             Some(shard)
         }

@@ -10,7 +10,7 @@ use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard, strides};
 use crate::read::job::Job;
 use crate::read::parts::is_worth_it;
-use crate::selection::chunk_selection::{Wanted, covered};
+use crate::selection::chunk_selection::{ChunkSelection, covered};
 use crate::selection::plan::{AxisSelection, Part, Plan, Segment, buffer_shape};
 use crate::threads::pool;
 
@@ -18,13 +18,13 @@ const LINE_BYTES: usize = 64;
 /// What the chunks of one task should have of the buffer, one element after the other.
 const RUN_BYTES: usize = 2 * LINE_BYTES;
 /// Smaller chunks are not read faster by blocks.
-const LEAST_BLOCK_CHUNK_BYTES: usize = 64 << 10;
+const MIN_BLOCK_CHUNK_BYTES: usize = 64 << 10;
 /// A smaller buffer stays in the CPU caches, in whatever order its lines are visited.
 pub(in crate::read) const THIN_BUFFER_BYTES: usize = 16 << 20;
 /// With fewer chunks than threads, a selection of this size is divided by blocks.
 const SHARED_BYTES: usize = 1 << 20;
 /// For a smaller selection, dividing shards costs more than it gains.
-const LEAST_SHARED_BYTES: usize = 128 << 10;
+const MIN_SHARED_BYTES: usize = 128 << 10;
 /// With this many shards for each thread, all threads have work without dividing shards.
 const ENOUGH_SHARDS: usize = 4;
 
@@ -113,7 +113,7 @@ impl ArrayIO {
             Encoding::Shard(shard) if self.divides_shards(shard, count, bytes) => {
                 Strategy::ParallelShards(SharedShards { chunk, shard })
             }
-            Encoding::Shard(_) | Encoding::Blob(_) => Strategy::ByChunk,
+            Encoding::Shard(_) | Encoding::Variable(_) => Strategy::ByChunk,
         }
     }
 
@@ -122,17 +122,17 @@ impl ArrayIO {
         &self,
         chunk: &'a ChunkLayout,
         coords: &[u64],
-        wanted: &[Wanted<'_>],
+        selected: &[ChunkSelection<'_>],
     ) -> ChunkStrategy<'a> {
-        let caches = chunks::is_on() && (self.keeps() || self.store.is_remote());
+        let caches = chunks::is_on() && (self.caches() || self.store.is_remote());
         match &chunk.encoding {
             Encoding::Elements(elements) if caches && !elements.chain.is_identity() => {
                 ChunkStrategy::Cached(elements)
             }
-            Encoding::Shard(shard) if shard.outer.is_empty() && self.keeps() => {
+            Encoding::Shard(shard) if shard.outer.is_empty() && self.caches() => {
                 ChunkStrategy::ShardRanges(shard)
             }
-            _ => self.uncached_strategy(chunk, coords, wanted),
+            _ => self.uncached_strategy(chunk, coords, selected),
         }
     }
 
@@ -141,10 +141,10 @@ impl ArrayIO {
         &self,
         chunk: &'a ChunkLayout,
         coords: &[u64],
-        wanted: &[Wanted<'_>],
+        selected: &[ChunkSelection<'_>],
     ) -> ChunkStrategy<'a> {
         let (is_inline, is_remote) = (self.store.is_inline(), self.store.is_remote());
-        let covers = || covered(wanted, &self.limits(coords));
+        let covers = || covered(selected, &self.limits(coords));
         match &chunk.encoding {
             Encoding::Shard(shard)
                 if shard.outer.is_empty() && (is_inline || is_remote) && !covers() =>
@@ -154,12 +154,12 @@ impl ArrayIO {
             Encoding::Elements(elements) => {
                 let gains = if is_inline {
                     self.store.reads_parts()
-                        && is_worth_it(chunk, elements, wanted)
+                        && is_worth_it(chunk, elements, selected)
                         && !(self.store.checks_whole_values() && covers())
                 } else {
                     is_remote
                         && elements.chain.is_identity()
-                        && is_worth_it(chunk, elements, wanted)
+                        && is_worth_it(chunk, elements, selected)
                         && !covers()
                 };
                 if gains { ChunkStrategy::ByteRanges(elements) } else { ChunkStrategy::Whole }
@@ -197,15 +197,15 @@ impl ArrayIO {
         if let Some(word) = self.strategy(plan, count, bytes).word() {
             return Ok(word);
         }
-        let Job { coords, wanted } = job(0);
+        let Job { coords, selected } = job(0);
         let chunk = self.layout.chunk(&coords)?;
-        Ok(self.chunk_strategy(&chunk, &coords, &wanted).word())
+        Ok(self.chunk_strategy(&chunk, &coords, &selected).word())
     }
 
     fn divides_shards(&self, shard: &Shard, count: usize, bytes: usize) -> bool {
         pool::threads() > 1
             && count < ENOUGH_SHARDS * pool::threads()
-            && bytes >= LEAST_SHARED_BYTES
+            && bytes >= MIN_SHARED_BYTES
             && shard.outer.is_empty()
             && shard.count > 1
             && self.layout.objects().is_none()
@@ -224,11 +224,11 @@ impl ArrayIO {
         let item = self.layout.item_bytes;
         let few = plan.tasks < pool::threads() && bytes >= SHARED_BYTES;
         if !(few || bytes >= THIN_BUFFER_BYTES)
-            || chunk.bytes <= LEAST_BLOCK_CHUNK_BYTES
+            || chunk.bytes <= MIN_BLOCK_CHUNK_BYTES
             || !self.store.reads_parts()
             || !(elements.chain.is_identity() || elements.chain.decodes_parts())
             || plan.axes().iter().flatten().any(|s| matches!(s.part, Part::Listed { .. }))
-            || (self.store.checks_whole_values() && self.wants_whole_chunks(plan))
+            || (self.store.checks_whole_values() && self.selects_whole_chunks(plan))
         {
             return None;
         }
@@ -251,7 +251,7 @@ impl ArrayIO {
     }
 
     /// Whether all elements of any chunk are wanted.
-    fn wants_whole_chunks(&self, plan: &Plan) -> bool {
+    fn selects_whole_chunks(&self, plan: &Plan) -> bool {
         let mut coords = vec![0; plan.axes().len()];
         plan.axes().iter().enumerate().all(|(axis, segments)| {
             segments.iter().any(|segment| {

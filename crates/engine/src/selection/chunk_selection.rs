@@ -12,7 +12,7 @@ use crate::selection::plan::{Part, Plan, Segments};
 
 /// Elements of one chunk, and where each lies in the buffer.
 #[derive(Clone, Debug)]
-pub(crate) enum Wanted<'a> {
+pub(crate) enum ChunkSelection<'a> {
     /// All combinations of one part per axis; `base` is added to the parts' buffer offsets.
     Box { parts: PerAxis<&'a Part>, base: isize },
     /// Points by their number; two of them may be one element.
@@ -60,7 +60,7 @@ impl Points<'_> {
 
 /// A box as copies between a decoded chunk (`src`) and the buffer (`dst`).
 #[derive(Debug)]
-pub(crate) struct Placed {
+pub(crate) struct CopyPlan {
     pub grid: Grid,
     /// Bytes from the chunk's start to where the grid begins.
     pub chunk_offset: usize,
@@ -68,7 +68,7 @@ pub(crate) struct Placed {
     pub buffer_offset: isize,
 }
 
-impl Placed {
+impl CopyPlan {
     pub fn new(parts: &[&Part], base: isize, strides: &[isize]) -> Self {
         let mut placed = Self { grid: Grid::default(), chunk_offset: 0, buffer_offset: base };
         for (part, in_chunk) in parts.iter().zip(strides) {
@@ -95,7 +95,7 @@ impl Placed {
     }
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> ChunkSelection<'a> {
     /// The box that `segments` of a plan are.
     pub fn of(segments: &Segments<'a>, base: isize) -> Self {
         Self::Box { parts: segments.iter().map(|segment| &segment.part).collect(), base }
@@ -109,16 +109,16 @@ impl<'a> Wanted<'a> {
 }
 
 /// Whether that is all of a chunk's first `limits` elements along each axis.
-pub(crate) fn covered(wanted: &[Wanted<'_>], limits: &[usize]) -> bool {
-    matches!(wanted, [only] if only.covers(limits))
+pub(crate) fn covered(selected: &[ChunkSelection<'_>], limits: &[usize]) -> bool {
+    matches!(selected, [only] if only.covers(limits))
 }
 
 /// What is wanted of a shard, cut into what is wanted of its inner chunks.
-pub(crate) struct Cut<'a> {
+pub(crate) struct ShardSplit<'a> {
     plans: SmallVec<[(Plan, isize); 1]>,
     /// Points, ordered by index entry, with the bounds of each entry's run.
     points: Vec<(&'a Points<'a>, Vec<usize>)>,
-    /// Index entry, and what makes its `Wanted`; ordered by entry.
+    /// Index entry, and what makes its `ChunkSelection`; ordered by entry.
     pieces: Vec<(usize, Piece)>,
 }
 
@@ -128,12 +128,12 @@ enum Piece {
     Points { set: usize, begin: usize, end: usize },
 }
 
-impl<'a> Cut<'a> {
-    pub fn new(shard: &Shard, shard_shape: &[usize], wanted: &[Wanted<'a>]) -> Self {
+impl<'a> ShardSplit<'a> {
+    pub fn new(shard: &Shard, shard_shape: &[usize], selected: &[ChunkSelection<'a>]) -> Self {
         let mut cut = Self { plans: SmallVec::new(), points: Vec::new(), pieces: Vec::new() };
-        for wanted in wanted {
-            match wanted {
-                Wanted::Box { parts, base } => {
+        for selected in selected {
+            match selected {
+                ChunkSelection::Box { parts, base } => {
                     let plan = Plan::inside(parts.iter().copied(), &shard.inner.shape);
                     for task in 0..plan.tasks {
                         let coords = plan.task(task).into_iter().map(|segment| segment.chunk);
@@ -142,7 +142,7 @@ impl<'a> Cut<'a> {
                     }
                     cut.plans.push((plan, *base));
                 }
-                Wanted::Points { points, which } => {
+                ChunkSelection::Points { points, which } => {
                     cut.add_points(shard, shard_shape, points, which)
                 }
             }
@@ -179,19 +179,19 @@ impl<'a> Cut<'a> {
     }
 
     /// Every touched index entry with what is wanted of its inner chunk, in ascending order.
-    pub fn entries(&self) -> impl Iterator<Item = (usize, SmallVec<[Wanted<'_>; 1]>)> {
+    pub fn entries(&self) -> impl Iterator<Item = (usize, SmallVec<[ChunkSelection<'_>; 1]>)> {
         self.pieces.chunk_by(|a, b| a.0 == b.0).map(|run| {
-            let wanted = run.iter().map(|(_, piece)| match *piece {
+            let selected = run.iter().map(|(_, piece)| match *piece {
                 Piece::Task { plan, task } => {
                     let (plan, base) = &self.plans[plan];
-                    Wanted::of(&plan.task(task), *base)
+                    ChunkSelection::of(&plan.task(task), *base)
                 }
                 Piece::Points { set, begin, end } => {
                     let (points, which) = &self.points[set];
-                    Wanted::Points { points, which: &which[begin..end] }
+                    ChunkSelection::Points { points, which: &which[begin..end] }
                 }
             });
-            (run[0].0, wanted.collect())
+            (run[0].0, selected.collect())
         })
     }
 }

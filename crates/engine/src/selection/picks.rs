@@ -3,22 +3,26 @@
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::ChunkLayout;
 use crate::memory::strides::Grid;
-use crate::selection::chunk_selection::{Placed, Wanted, covered};
+use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, covered};
 
 /// What is wanted of one chunk, element by element.
 #[derive(Debug)]
 pub struct Picks<'a, 'w> {
     shape: &'a [usize],
     strides: PerAxis<isize>,
-    wanted: &'a [Wanted<'w>],
+    selected: &'a [ChunkSelection<'w>],
 }
 
 impl<'a, 'w> Picks<'a, 'w> {
     /// `strides` are in elements; without any, no element is told from another.
-    pub(crate) fn new(chunk: &'a ChunkLayout, wanted: &'a [Wanted<'w>], strides: &[isize]) -> Self {
+    pub(crate) fn new(
+        chunk: &'a ChunkLayout,
+        selected: &'a [ChunkSelection<'w>],
+        strides: &[isize],
+    ) -> Self {
         let mut strides = PerAxis::from_slice(strides);
         strides.resize(chunk.shape.len(), 0);
-        Self { shape: &chunk.shape, strides, wanted }
+        Self { shape: &chunk.shape, strides, selected }
     }
 
     /// How many elements the chunk has.
@@ -28,7 +32,7 @@ impl<'a, 'w> Picks<'a, 'w> {
 
     /// Whether every element of the chunk is picked.
     pub fn is_whole(&self) -> bool {
-        covered(self.wanted, self.shape)
+        covered(self.selected, self.shape)
     }
 
     /// Calls `visit` with the number of each element in the chunk, in stored order, and its position
@@ -36,14 +40,14 @@ impl<'a, 'w> Picks<'a, 'w> {
     ///
     /// If two elements have one position, or one element two, the last call is the one that counts.
     pub fn each(&self, mut visit: impl FnMut(usize, isize)) {
-        for wanted in self.wanted {
-            match wanted {
-                Wanted::Box { parts, base } => {
-                    let placed = Placed::new(parts, *base, &self.strides);
+        for selected in self.selected {
+            match selected {
+                ChunkSelection::Box { parts, base } => {
+                    let placed = CopyPlan::new(parts, *base, &self.strides);
                     let (element, place) = (placed.chunk_offset as isize, placed.buffer_offset);
                     walk(&placed.grid, 0, element, place, &mut visit);
                 }
-                Wanted::Points { points, which } => {
+                ChunkSelection::Points { points, which } => {
                     for point in *which {
                         let element = points.chunk_offset(*point, self.shape, &self.strides);
                         visit(element, points.buffer_offset(*point));

@@ -344,10 +344,10 @@ mod tests {
                             count += 1;
                             let plan = plan_range(0, length, &even(chunk), (start, step, count), 8)
                                 .unwrap_or_default();
-                            let wanted: Vec<(u64, isize)> = (0..count)
+                            let expected: Vec<(u64, isize)> = (0..count)
                                 .map(|i| ((start as i64 + step * i as i64) as u64, 8 * i as isize))
                                 .collect();
-                            assert_eq!(reached(&plan, &even(chunk)), wanted);
+                            assert_eq!(reached(&plan, &even(chunk)), expected);
                         }
                     }
                 }
@@ -361,9 +361,9 @@ mod tests {
         {
             for chunk in 1u64..12 {
                 let plan = plan_list(0, 10, &even(chunk), &list, 4).unwrap_or_default();
-                let wanted: Vec<(u64, isize)> =
+                let expected: Vec<(u64, isize)> =
                     list.iter().enumerate().map(|(i, index)| (*index, 4 * i as isize)).collect();
-                assert_eq!(reached(&plan, &even(chunk)), wanted);
+                assert_eq!(reached(&plan, &even(chunk)), expected);
                 assert!(plan.windows(2).all(|pair| pair[0].chunk < pair[1].chunk));
             }
         }
@@ -377,12 +377,12 @@ mod tests {
                 [(0, 1, 13), (12, -1, 13), (1, 3, 4), (11, -2, 6), (5, 7, 2)]
             {
                 let plan = plan_range(0, 13, &grid, (start, step, count), 8)?;
-                let wanted: Vec<(u64, isize)> = (0..count)
+                let expected: Vec<(u64, isize)> = (0..count)
                     .map(|i| ((start as i64 + step * i as i64) as u64, 8 * i as isize))
                     .collect();
-                assert_eq!(reached(&plan, &grid), wanted);
-                let list: Vec<u64> = wanted.iter().map(|(index, _)| *index).collect();
-                assert_eq!(reached(&plan_list(0, 13, &grid, &list, 8)?, &grid), wanted);
+                assert_eq!(reached(&plan, &grid), expected);
+                let list: Vec<u64> = expected.iter().map(|(index, _)| *index).collect();
+                assert_eq!(reached(&plan_list(0, 13, &grid, &list, 8)?, &grid), expected);
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::error::CodecResult;
 use crate::layout::chunk::{ChunkLayout, Elements};
 use crate::memory::strides::{Dim, Dims, Grid, continues};
-use crate::selection::chunk_selection::{Placed, Wanted};
+use crate::selection::chunk_selection::{ChunkSelection, CopyPlan};
 
 /// Called with the bytes of the decoded chunk that hold a part, its axes, and where in the buffer
 /// it begins.
@@ -22,17 +22,17 @@ pub(crate) type VisitBox<'a> = &'a mut dyn FnMut(&[Dim], (usize, isize));
 pub(crate) fn walk(
     chunk: &ChunkLayout,
     elements: &Elements,
-    wanted: &Wanted<'_>,
+    selected: &ChunkSelection<'_>,
     (block_bytes, item): (usize, usize),
     visit: Visit<'_>,
 ) -> CodecResult<()> {
-    match wanted {
-        Wanted::Points { points, which } => which.iter().try_for_each(|point| {
+    match selected {
+        ChunkSelection::Points { points, which } => which.iter().try_for_each(|point| {
             let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
             visit(at..at + item, &[], points.buffer_offset(*point))
         }),
-        Wanted::Box { parts, base } => {
-            let mut placed = Placed::new(parts, *base, &elements.strides);
+        ChunkSelection::Box { parts, base } => {
+            let mut placed = CopyPlan::new(parts, *base, &elements.strides);
             placed.grid.dims.retain(|dim| dim.count > 1);
             placed.grid.dims.sort_by_key(|dim| std::cmp::Reverse(dim.src));
             let from = (placed.chunk_offset, placed.buffer_offset);
@@ -173,10 +173,10 @@ mod tests {
                         elements(dims, at, &mut found);
                     });
                     found.sort_unstable();
-                    let mut wanted = all.clone();
-                    wanted.retain(|(offset, _)| bytes.contains(offset));
-                    wanted.sort_unstable();
-                    assert_eq!(found, wanted, "{dims:?} in {bytes:?}");
+                    let mut expected = all.clone();
+                    expected.retain(|(offset, _)| bytes.contains(offset));
+                    expected.sort_unstable();
+                    assert_eq!(found, expected, "{dims:?} in {bytes:?}");
                 }
             }
         }

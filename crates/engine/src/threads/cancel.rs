@@ -18,11 +18,11 @@ pub type Interrupt<'a> = &'a dyn Fn() -> bool;
 pub(crate) const POLL: Duration = Duration::from_millis(20);
 
 thread_local! {
-    static CURRENT: Cell<*const Patience<'static>> = const { Cell::new(ptr::null()) };
+    static CURRENT: Cell<*const CancelToken<'static>> = const { Cell::new(ptr::null()) };
 }
 
 /// What a thread knows of the job that it works for.
-pub(crate) struct Patience<'a> {
+pub(crate) struct CancelToken<'a> {
     /// Set by whoever ends the job.
     stop: &'a AtomicBool,
     interrupt: Option<Interrupt<'a>>,
@@ -30,7 +30,7 @@ pub(crate) struct Patience<'a> {
     interrupted: Cell<bool>,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> CancelToken<'a> {
     pub fn new(stop: &'a AtomicBool, interrupt: Option<Interrupt<'a>>) -> Self {
         Self { stop, interrupt, asked: Cell::new(None), interrupted: Cell::new(false) }
     }
@@ -38,7 +38,7 @@ impl<'a> Patience<'a> {
     /// Does `work`, in which [`is_over`] knows of the job.
     pub fn during<R>(&self, work: impl FnOnce() -> R) -> R {
         /// The job that the thread was at before: a callback of it may have begun this one.
-        struct Before(*const Patience<'static>);
+        struct Before(*const CancelToken<'static>);
         impl Drop for Before {
             fn drop(&mut self) {
                 CURRENT.set(self.0);
@@ -80,5 +80,5 @@ impl<'a> Patience<'a> {
 pub(crate) fn is_over() -> bool {
     // SAFETY: set by `during`, which has the value on its stack and takes the pointer back before
     // it returns; it is this thread's own.
-    unsafe { CURRENT.get().as_ref() }.is_some_and(|patience| patience.poll(true))
+    unsafe { CURRENT.get().as_ref() }.is_some_and(|token| token.poll(true))
 }

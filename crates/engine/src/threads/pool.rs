@@ -15,7 +15,7 @@ use zarrix_store::interrupt as waits;
 use zarrix_store::process::PerProcess;
 
 use crate::error::{EngineError, Result};
-use crate::threads::cancel::{Interrupt, POLL, Patience};
+use crate::threads::cancel::{CancelToken, Interrupt, POLL};
 
 /// Threads of a job whose tasks wait more than they work.
 const WAITING: usize = 32;
@@ -115,10 +115,10 @@ impl Drop for Unwinding<'_> {
 /// The same on this thread alone.
 pub(crate) fn run_alone(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
     let stop = AtomicBool::new(false);
-    let patience = Patience::new(&stop, Some(interrupt));
-    patience.during(|| {
+    let token = CancelToken::new(&stop, Some(interrupt));
+    token.during(|| {
         for index in 0..total {
-            if total > 1 && patience.is_over() {
+            if total > 1 && token.is_over() {
                 return Err(EngineError::Interrupted);
             }
             guarded(task, index)?;
@@ -164,8 +164,8 @@ struct JobState {
 impl Job {
     /// Takes tasks until there are none left; whether the interrupt ended it.
     fn work(&self, interrupt: Option<Interrupt<'_>>) -> bool {
-        let patience = Patience::new(&self.stop, interrupt);
-        patience.during(|| {
+        let token = CancelToken::new(&self.stop, interrupt);
+        token.during(|| {
             while !self.stop.load(Ordering::Relaxed) {
                 let index = self.next.fetch_add(1, Ordering::Relaxed);
                 if index >= self.total {
@@ -176,12 +176,12 @@ impl Job {
                     lock(&self.state).error.get_or_insert(error);
                     self.stop.store(true, Ordering::Relaxed);
                 }
-                if patience.is_over() {
+                if token.is_over() {
                     break;
                 }
             }
         });
-        patience.is_interrupted()
+        token.is_interrupted()
     }
 
     fn is_open(&self) -> bool {
@@ -215,8 +215,8 @@ impl Pool {
     fn offer(&self, job: &Arc<Job>, helpers: usize) {
         let mut queue = lock(&self.shared.queue);
         queue.jobs.push_back(Arc::clone(job));
-        let wanted = helpers.max(threads() - 1);
-        while queue.workers < wanted {
+        let needed = helpers.max(threads() - 1);
+        while queue.workers < needed {
             let shared = Arc::clone(&self.shared);
             let name = "zarrix".to_string();
             // A machine out of threads gives fewer workers; the caller works in any case.

@@ -11,7 +11,7 @@ use crate::array::io::ArrayIO;
 use crate::chunk::buffer::Source;
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
-use crate::selection::chunk_selection::Wanted;
+use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::Part;
 use crate::threads::cancel::Interrupt;
 use crate::threads::scratch;
@@ -38,24 +38,24 @@ impl ArrayIO {
         let (outside, cut): (Vec<_>, Vec<_>) = self
             .stored_chunks()?
             .into_iter()
-            .partition(|(_, coords)| self.kept(coords, shape).contains(&0));
+            .partition(|(_, coords)| self.inside(coords, shape).contains(&0));
         // These need room in the store, which may be full: then nothing is deleted.
         self.run(cut.len(), interrupt, &|index| {
             let (_, coords) = &cut[index];
-            let kept = self.kept(coords, shape);
+            let inside = self.inside(coords, shape);
             let limits = self.limits(coords);
             let cut: Vec<PerAxis<Part>> = (0..shape.len())
-                .filter(|axis| kept[*axis] < limits[*axis])
-                .map(|axis| beyond(axis, kept[axis], &limits))
+                .filter(|axis| inside[*axis] < limits[*axis])
+                .map(|axis| beyond(axis, inside[axis], &limits))
                 .collect();
             if cut.is_empty() {
                 return Ok(());
             }
-            let wanted: Vec<Wanted<'_>> = cut
+            let selected: Vec<ChunkSelection<'_>> = cut
                 .iter()
-                .map(|parts| Wanted::Box { parts: parts.iter().collect(), base: 0 })
+                .map(|parts| ChunkSelection::Box { parts: parts.iter().collect(), base: 0 })
                 .collect();
-            scratch::with(|s| self.write_job(coords, &wanted, fill, durability, s))
+            scratch::with(|s| self.write_job(coords, &selected, fill, durability, s))
         })?;
         let deleted = AtomicU64::new(0);
         self.run(outside.len(), interrupt, &|index| {
@@ -70,7 +70,7 @@ impl ArrayIO {
 
     /// How many elements of a chunk lie inside `shape`, along each axis; none of one that is not in
     /// the grid.
-    fn kept(&self, coords: &[u64], shape: &[u64]) -> PerAxis<usize> {
+    fn inside(&self, coords: &[u64], shape: &[u64]) -> PerAxis<usize> {
         let axes = self.layout.grid.iter().zip(coords).zip(shape);
         axes.map(|((axis, coord), size)| {
             let extent = axis.chunk(*coord);
@@ -82,9 +82,9 @@ impl ArrayIO {
 
 /// All of a chunk's first `limits` elements that lie beyond `kept` along `axis`, each of which is
 /// the buffer's only one.
-fn beyond(axis: usize, kept: usize, limits: &[usize]) -> PerAxis<Part> {
+fn beyond(axis: usize, inside: usize, limits: &[usize]) -> PerAxis<Part> {
     let part = |along: usize| {
-        let first = if along == axis { kept } else { 0 };
+        let first = if along == axis { inside } else { 0 };
         Part::Strided { first, step: 1, count: limits[along] - first, offset: 0, stride: 0 }
     };
     (0..limits.len()).map(part).collect()

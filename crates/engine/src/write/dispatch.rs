@@ -10,14 +10,14 @@ use zarrix_store::{Change, Durability, StoreError, Update};
 
 use crate::array::fetch::from_store;
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::{Edit, Source, Spring, check_shape};
-use crate::chunk::encode::{unencoded, update};
-use crate::chunk::lengths::check_most;
+use crate::chunk::buffer::{Edit, Source, WriteBuffer, check_shape};
+use crate::chunk::encode::{encode_chunk, unencoded};
+use crate::chunk::lengths::check_max_length;
 use crate::error::{Result, corrupt, failed};
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::ChunkLayout;
 use crate::layout::keys::write_key;
-use crate::selection::chunk_selection::Wanted;
+use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::{AxisSelection, buffer_shape};
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
@@ -46,8 +46,8 @@ impl ArrayIO {
         let task = |task: usize| {
             let segments = plan.task(task);
             let coords: PerAxis<u64> = segments.iter().map(|segment| segment.chunk).collect();
-            let wanted = [Wanted::of(&segments, 0)];
-            scratch::with(|s| self.write_job(&coords, &wanted, source, durability, s))
+            let selected = [ChunkSelection::of(&segments, 0)];
+            scratch::with(|s| self.write_job(&coords, &selected, source, durability, s))
         };
         if let Some(parts) = self.parts(plan.tasks, source) {
             return self.write_in_parts(&plan, parts, source, durability, interrupt);
@@ -63,7 +63,7 @@ impl ArrayIO {
     pub(crate) fn write_job(
         &self,
         coords: &[u64],
-        wanted: &[Wanted<'_>],
+        selected: &[ChunkSelection<'_>],
         source: Source<'_>,
         durability: Durability,
         s: &mut Scratch,
@@ -72,15 +72,15 @@ impl ArrayIO {
         let chunk = &*self.layout.chunk(coords)?;
         let limits = self.limits(coords);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
-        let edit = Edit { wanted, limits: &limits, spring: self.spring(source) };
+        let edit = Edit { selected, limits: &limits, buffer: self.write_buffer(source) };
         let mut new = std::mem::take(&mut s.update);
         let done = self.write_chunk(chunk, edit, durability, s, &mut new);
         s.update = new;
         done
     }
 
-    pub(crate) fn spring<'a>(&'a self, source: Source<'a>) -> Spring<'a> {
-        Spring {
+    pub(crate) fn write_buffer<'a>(&'a self, source: Source<'a>) -> WriteBuffer<'a> {
+        WriteBuffer {
             from: source.base(),
             objects: source.source(),
             layout: &self.layout,
@@ -101,11 +101,11 @@ impl ArrayIO {
         }
         let key = std::mem::take(&mut s.key);
         let mut old = std::mem::take(&mut s.encoded);
-        let most = chunk.most_stored_bytes;
+        let max = chunk.max_stored_bytes;
         let _lock = self.lock(&key)?;
         let mut refused = None;
         let mut change = |old: Option<&[u8]>, new: &mut Vec<u8>| {
-            let old = match old.map(|old| check_most(&key, old, most)).transpose() {
+            let old = match old.map(|old| check_max_length(&key, old, max)).transpose() {
                 Err(_) if edit.covers_inside() => None,
                 Err(error) => {
                     refused = Some(error);
@@ -115,9 +115,9 @@ impl ArrayIO {
             };
             // A chunk of nothing but fill says the same as none.
             let deletes = old.is_none() || self.store.updates_by_deleting();
-            let keep_empty = edit.spring.keep_empty || !deletes;
-            let edit = Edit { spring: Spring { keep_empty, ..edit.spring }, ..edit };
-            match update(chunk, old, edit, s, new) {
+            let keep_empty = edit.buffer.keep_empty || !deletes;
+            let edit = Edit { buffer: WriteBuffer { keep_empty, ..edit.buffer }, ..edit };
+            match encode_chunk(chunk, old, edit, s, new) {
                 Ok(true) => Change::Put,
                 Ok(false) => Change::Delete,
                 Err(source) => {
@@ -126,7 +126,7 @@ impl ArrayIO {
                 }
             }
         };
-        let to_update = Update { anchor: &self.anchor, key: &key, most: most as u64, durability };
+        let to_update = Update { anchor: &self.anchor, key: &key, most: max as u64, durability };
         let done = self.store.update(to_update, &mut old, new, &mut change);
         (s.key, s.encoded) = (key, old);
         match done {
@@ -153,10 +153,10 @@ impl ArrayIO {
     ) -> Result<()> {
         let as_it_is = self.store.reads_value_once().then(|| unencoded(chunk, edit)).flatten();
         let encoded = match as_it_is {
-            Some(straight) => edit.spring.keeps(straight).then_some(straight),
+            Some(straight) => edit.buffer.stores(straight).then_some(straight),
             None => {
-                let keep =
-                    update(chunk, None, edit, s, new).map_err(|source| failed(&s.key, source))?;
+                let keep = encode_chunk(chunk, None, edit, s, new)
+                    .map_err(|source| failed(&s.key, source))?;
                 keep.then_some(new.as_slice())
             }
         };

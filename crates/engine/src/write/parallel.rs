@@ -14,13 +14,13 @@ use zarrix_store::Durability;
 
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Edit, Source};
-use crate::chunk::encode::{Assembly, inner_limits, update};
+use crate::chunk::encode::{Assembly, encode_chunk, inner_limits};
 use crate::error::{CodecResult, Result, failed};
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::memory::copy;
 use crate::memory::strides::Dim;
-use crate::selection::chunk_selection::{Cut, Placed, Wanted, covered};
+use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit, covered};
 use crate::selection::plan::Plan;
 use crate::selection::runs::{clip, in_memory_order};
 use crate::threads::cancel::Interrupt;
@@ -29,7 +29,7 @@ use crate::threads::scratch::{self, Scratch};
 use zarrix_codec::memory::Grow;
 
 /// A smaller chunk is encoded sooner than it is handed out.
-const LEAST_BYTES: usize = 256 << 10;
+const MIN_BYTES: usize = 256 << 10;
 /// Into how many units for each thread the inner chunks of a shard are divided.
 const UNITS: usize = 4;
 
@@ -50,7 +50,7 @@ enum Kind<'a> {
 struct Job<'a, 'w> {
     key: &'a str,
     chunk: &'a ChunkLayout,
-    wanted: &'a [Wanted<'w>],
+    selected: &'a [ChunkSelection<'w>],
     limits: &'a [usize],
     source: Source<'a>,
 }
@@ -108,7 +108,7 @@ impl ArrayIO {
         if threads == 1
             || even
             || (count > 1 && self.store.is_remote())
-            || chunk.bytes < LEAST_BYTES
+            || chunk.bytes < MIN_BYTES
             || source.source().is_some()
         {
             return None;
@@ -121,7 +121,7 @@ impl ArrayIO {
                 apart.then_some(Kind::Blocks(elements, encoder))?
             }
             Encoding::Shard(shard) if shard.count > 1 => Kind::Inner(shard),
-            Encoding::Shard(_) | Encoding::Blob(_) => return None,
+            Encoding::Shard(_) | Encoding::Variable(_) => return None,
         };
         Some(Parts { chunk, kind })
     }
@@ -140,14 +140,14 @@ impl ArrayIO {
         let done = (0..plan.tasks).try_for_each(|task| {
             let segments = plan.task(task);
             let coords: PerAxis<u64> = segments.iter().map(|segment| segment.chunk).collect();
-            let wanted = [Wanted::of(&segments, 0)];
-            if !covered(&wanted, &chunk.shape) {
+            let selected = [ChunkSelection::of(&segments, 0)];
+            if !covered(&selected, &chunk.shape) {
                 return pool::run_alone(1, interrupt, &|_| {
-                    scratch::with(|s| self.write_job(&coords, &wanted, source, durability, s))
+                    scratch::with(|s| self.write_job(&coords, &selected, source, durability, s))
                 });
             }
             let (key, limits) = (self.key_of(&coords), self.limits(&coords));
-            let job = Job { key: &key, chunk, wanted: &wanted, limits: &limits, source };
+            let job = Job { key: &key, chunk, selected: &selected, limits: &limits, source };
             let keep = match kind {
                 Kind::Blocks(elements, encoder) => {
                     self.encode_blocks(&job, elements, &encoder, interrupt, &mut memory)?
@@ -177,7 +177,7 @@ impl ArrayIO {
         memory.encode(encoder.n_blocks(), interrupt, &|index, streams, s| {
             let Scratch { chunk: memory, chain, .. } = s;
             let block = chunk.bytes(encoder.range(index), memory)?;
-            if self.spring(job.source).keeps(block) {
+            if self.write_buffer(job.source).stores(block) {
                 keep.store(true, Ordering::Relaxed);
             }
             let done = encoder.encode_block(block, streams, &mut chain.codec);
@@ -202,8 +202,8 @@ impl ArrayIO {
         interrupt: Interrupt<'_>,
         memory: &mut Memory,
     ) -> Result<bool> {
-        let cut = Cut::new(shard, &job.chunk.shape, job.wanted);
-        let entries: Vec<(usize, SmallVec<[Wanted<'_>; 1]>)> = cut.entries().collect();
+        let cut = ShardSplit::new(shard, &job.chunk.shape, job.selected);
+        let entries: Vec<(usize, SmallVec<[ChunkSelection<'_>; 1]>)> = cut.entries().collect();
         let per_unit = entries.len().div_ceil(UNITS * pool::threads()).max(1);
         let units: Vec<_> = entries.chunks(per_unit).collect();
         // How long each inner chunk is in its unit; None for one that is not stored.
@@ -211,11 +211,12 @@ impl ArrayIO {
             units.iter().map(|_| OnceLock::new()).collect();
         memory.encode(units.len(), interrupt, &|number, bytes, s| {
             let mut inner = Vec::new();
-            let made = units[number].iter().map(|(entry, wanted)| {
+            let made = units[number].iter().map(|(entry, selected)| {
                 let limits = inner_limits(job.chunk, shard, *entry, job.limits);
-                let edit = Edit { wanted, limits: &limits, spring: self.spring(job.source) };
+                let edit =
+                    Edit { selected, limits: &limits, buffer: self.write_buffer(job.source) };
                 s.chain.codec.poll_after(shard.inner.bytes)?;
-                let keep = update(&shard.inner, None, edit, s, &mut inner)?;
+                let keep = encode_chunk(&shard.inner, None, edit, s, &mut inner)?;
                 if keep {
                     bytes.append_slice(&inner)?;
                 }
@@ -245,16 +246,16 @@ impl ArrayIO {
 struct Gathered<'a> {
     /// All of it, where its elements lie there as they do in the chunk.
     straight: Option<&'a [u8]>,
-    placed: Placed,
+    placed: CopyPlan,
     source: Source<'a>,
     item: usize,
 }
 
 impl<'a> Gathered<'a> {
     fn new(job: &Job<'a, '_>, elements: &Elements, item: usize) -> Self {
-        let mut placed = match &job.wanted[0] {
-            Wanted::Box { parts, base } => Placed::new(parts, *base, &elements.strides),
-            Wanted::Points { .. } => Placed::new(&[], 0, &[]),
+        let mut placed = match &job.selected[0] {
+            ChunkSelection::Box { parts, base } => CopyPlan::new(parts, *base, &elements.strides),
+            ChunkSelection::Points { .. } => CopyPlan::new(&[], 0, &[]),
         };
         let from = job.source.base().wrapping_offset(placed.buffer_offset);
         // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the
@@ -280,7 +281,7 @@ impl<'a> Gathered<'a> {
             return Ok(&all[range]);
         }
         let memory = Scratch::chunk_of(memory, range.len())?;
-        let Placed { grid, chunk_offset, buffer_offset } = &self.placed;
+        let CopyPlan { grid, chunk_offset, buffer_offset } = &self.placed;
         clip(&grid.dims, self.item, (*chunk_offset, *buffer_offset), &range, &mut |dims, at| {
             let to = memory[at.0 - range.start..].as_mut_ptr();
             let from = self.source.base().wrapping_offset(at.1);
