@@ -1,4 +1,4 @@
-//! What an engine call can answer, by what the caller does next.
+//! The errors of an engine call, by what the caller does next.
 
 use zarrix_codec::CodecError;
 use zarrix_codec::memory::Refused;
@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, EngineError>;
 /// The result of a codec, before the chunk that it worked on is named.
 pub(crate) type CodecResult<T> = std::result::Result<T, CodecError>;
 
-/// Why elements could not be moved.
+/// Why a call failed.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -19,9 +19,9 @@ pub enum EngineError {
     CorruptChunk {
         /// Key of the chunk in its store.
         key: String,
-        /// How long the stored value is.
+        /// Length of the stored value.
         stored_bytes: usize,
-        /// What the codec said.
+        /// The codec's error.
         #[source]
         source: CodecError,
     },
@@ -30,7 +30,7 @@ pub enum EngineError {
     Codec {
         /// Key of the chunk in its store.
         key: String,
-        /// What the codec said.
+        /// The codec's error.
         #[source]
         source: CodecError,
     },
@@ -57,33 +57,33 @@ pub enum EngineError {
     /// The layout document contradicts itself.
     #[error("layout key {key:?}: {reason}")]
     Layout {
-        /// The key at fault.
+        /// The key whose value is wrong.
         key: &'static str,
         /// The value and what is allowed.
         reason: String,
     },
-    /// A codec configuration in the layout makes no sense.
+    /// A codec configuration in the layout is not valid.
     #[error(transparent)]
     Configuration(#[from] CodecError),
     /// The system refused memory for something other than a chunk.
     #[error(transparent)]
     Memory(#[from] Refused),
-    /// What the caller was asked for, it did not give.
+    /// A callback of the caller failed.
     #[error("{0}")]
     Caller(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The selection, or the buffer for it, does not fit the array.
     #[error("{0}")]
     Selection(String),
-    /// The caller asked to stop.
+    /// The caller cancelled the call.
     #[error("interrupted")]
     Interrupted,
-    /// A defect: a task panicked. Nothing half-written was left behind.
+    /// A defect: a task panicked. No partly written value remains.
     #[error("internal error while working on a chunk: {0}")]
     Panicked(String),
 }
 
 impl EngineError {
-    /// Whether the system refused memory, which says nothing of what is stored.
+    /// Whether the system refused memory, which says nothing about what is stored.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
         match self {
@@ -102,9 +102,9 @@ pub(crate) fn fault(key: &'static str, reason: impl Into<String>) -> EngineError
     EngineError::Layout { key, reason: reason.into() }
 }
 
-/// An error of decoding, with the chunk that it is about.
+/// An error of decoding, with the key of the chunk.
 ///
-/// A header that asks for what no codec here has is far more likely damaged than new.
+/// A header that asks for a codec that we lack is far more likely damaged than new.
 pub(crate) fn corrupt(key: &str, stored_bytes: usize, source: CodecError) -> EngineError {
     match source {
         CodecError::Corrupt { .. }
@@ -116,7 +116,7 @@ pub(crate) fn corrupt(key: &str, stored_bytes: usize, source: CodecError) -> Eng
     }
 }
 
-/// An error of encoding, with the chunk that it is about.
+/// An error of encoding, with the key of the chunk.
 pub(crate) fn failed(key: &str, source: CodecError) -> EngineError {
     match source {
         CodecError::Interrupted => EngineError::Interrupted,

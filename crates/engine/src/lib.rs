@@ -1,12 +1,13 @@
-//! The engine: given an array's layout and a selection, move bytes between a store and a buffer.
+//! The engine moves bytes between a store and a buffer, for a layout and a selection.
 //!
-//! One kind of array, one read path, one write path. Elements are opaque runs of bytes: dtypes,
-//! byte order, fill values and format versions were settled by whoever made the [`Layout`]. A call
-//! is planned into one task per touched chunk; the tasks run on the calling thread and on the
-//! pool of this process, and each thread keeps scratch so that a chunk allocates nothing.
+//! There is one kind of array, one read path and one write path. Elements are opaque runs of bytes:
+//! the caller has settled data types, byte order, fill values and format versions in the
+//! [`Layout`]. A call is planned as one task per touched chunk. The tasks run on the calling thread
+//! and on the thread pool of the process, and each thread has scratch buffers, so that a chunk
+//! allocates nothing.
 //!
-//! The calls are synchronous. They hold no lock while they wait for the pool, and the pool is
-//! rebuilt in a forked child.
+//! Calls are synchronous. They hold no lock while they wait for the pool, and the pool is rebuilt
+//! in a forked child.
 
 mod array;
 mod cache;

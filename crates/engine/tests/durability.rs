@@ -156,7 +156,7 @@ fn each_call_fails(codecs: &str, fault: Fault, inline: bool, write: Write) -> us
                 assert!(told && message.contains(char::is_numeric), "{message}");
             }
         }
-        // Whatever happened, the next writer finds nothing in its way.
+        // After any fault, the next writer is not blocked.
         write.apply(&plain, Durability::Process).unwrap();
         assert_eq!(read(&plain).unwrap(), new);
         if !store.has_failed() {

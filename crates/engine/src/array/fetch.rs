@@ -12,10 +12,10 @@ use crate::layout::chunk::ChunkLayout;
 use crate::threads::scratch::{self, Scratch};
 use zarrix_codec::memory::Grow;
 
-/// Stored bytes are handed on in pieces of about this length, not chunk by chunk.
+/// Stored bytes are handed to the caller in pieces of about this length, not chunk by chunk.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The error of a store that was asked for a chunk, or to change one.
+/// The error of a store, for the chunk at `key`.
 pub(crate) fn from_store(key: &str, error: StoreError) -> EngineError {
     match error {
         StoreError::Corrupt { reason, .. } => corrupt(key, 0, CodecError::corrupt("store", reason)),
@@ -33,11 +33,11 @@ impl ArrayIO {
         Ok(found.is_some())
     }
 
-    /// Hands the bytes of all stored chunks to `sink`, in C order of their coordinates and in pieces
-    /// of any length, until it asks to stop.
+    /// Hands the bytes of all stored chunks to `sink`, in C order of their coordinates and in
+    /// pieces of any length, until `sink` returns true.
     ///
     /// # Errors
-    /// [`EngineError::Interrupted`] where it did.
+    /// [`EngineError::Interrupted`] if it does.
     pub fn each_stored(&self, sink: &mut dyn FnMut(&[u8]) -> bool) -> Result<()> {
         let mut chunks = self.stored_chunks()?;
         chunks.sort_unstable_by(|a, b| a.1.cmp(&b.1));

@@ -1,4 +1,4 @@
-//! One stored array: where it is, how it is laid out, which of its chunks exist.
+//! A stored array: its store, its path and its layout.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -18,16 +18,16 @@ use crate::threads::pool;
 /// Moves elements between one stored array and buffers; any number of threads may use it at once.
 pub struct ArrayIO {
     pub(crate) store: Arc<dyn Store>,
-    /// What every key of the array begins with: empty, or a path with its final `/`.
+    /// The beginning of every key of the array: empty, or a path with its final `/`.
     pub(crate) prefix: String,
-    /// Key of the metadata document, whose byte ranges stand for the chunks' locks.
+    /// Key of the metadata document; its byte ranges represent the locks of the chunks.
     pub(crate) anchor: String,
     pub(crate) layout: Arc<Layout>,
-    /// Of shards on remote stores.
+    /// Indexes of shards on remote stores.
     pub(crate) indexes: Indexes,
-    /// What the cache of decoded chunks knows the array by.
+    /// Name of the array in the decoded-chunk cache.
     cache_name: OnceLock<Arc<str>>,
-    /// The metadata document, where it is in this store, too.
+    /// The metadata that the array was opened by, if it is in this store.
     pub(crate) document: Option<Document>,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Debug for ArrayIO {
 }
 
 impl ArrayIO {
-    /// The array at `path` of `store`; nothing is read or checked in the store.
+    /// The array at `path` of `store`; reads and checks nothing in the store.
     pub fn new(store: Arc<dyn Store>, path: &str, layout: impl Into<Arc<Layout>>) -> Self {
         let layout = layout.into();
         let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
@@ -54,7 +54,8 @@ impl ArrayIO {
         }
     }
 
-    /// What decoded chunks are kept under: the store, and all that tells how they are decoded.
+    /// The name of the array in the decoded-chunk cache: the store, and all that determines how
+    /// chunks are decoded.
     pub(crate) fn cache_name(&self) -> &Arc<str> {
         self.cache_name.get_or_init(|| {
             let text = format!("{}\n{:032x}", self.store.id(), self.layout.coding());
@@ -62,7 +63,7 @@ impl ArrayIO {
         })
     }
 
-    /// [`pool::run`] for tasks that each make calls of the store.
+    /// [`pool::run`] for tasks that call the store.
     pub(crate) fn run(
         &self,
         total: usize,
@@ -75,8 +76,8 @@ impl ArrayIO {
         }
     }
 
-    /// The same array, whose metadata document is in this store: where that is gone, or describes
-    /// other chunks, nothing is written, and no missing chunk reads as the fill value.
+    /// The same array, with its metadata in this store: if that is deleted, or describes other
+    /// chunks, writes are refused, and missing chunks do not read as the fill value.
     #[must_use]
     pub fn with_document(self, document: Document) -> Self {
         Self { document: Some(document), ..self }
@@ -93,17 +94,22 @@ impl ArrayIO {
         )))
     }
 
-    /// The chunks that `selection` touches, for a buffer of `strides`; its axes are checked.
+    /// The chunks that `selection` touches, for a buffer of `strides`. The caller has checked the
+    /// number of axes.
     pub(crate) fn plan(&self, selection: &[AxisSelection], strides: &[isize]) -> Result<Plan> {
         Plan::new(selection, &self.layout.shape, &self.layout.grid, strides)
     }
 
-    /// Refuses memory for elements of a size where they have none, and the other way round.
+    /// Refuses a buffer for fixed-size elements if the array has variable-length ones, and vice
+    /// versa.
     pub(crate) fn check_kind(&self, objects: bool) -> Result<()> {
         if objects == self.layout.objects().is_some() {
             return Ok(());
         }
-        Err(EngineError::Selection("the buffer is not for elements of this kind".into()))
+        Err(EngineError::Selection(
+            "one of buffer and array has fixed-size elements, the other variable-length ones"
+                .into(),
+        ))
     }
 
     pub(crate) fn key_of(&self, coords: &[u64]) -> String {

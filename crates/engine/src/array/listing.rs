@@ -27,7 +27,7 @@ impl ArrayIO {
         self.explained(Ok(found), is_empty)
     }
 
-    /// Those of `keys`, which were listed before, that are chunks in the grid, with their coordinates.
+    /// The chunks of the grid among `keys`, which were listed before, with their coordinates.
     pub fn chunks_among(&self, keys: Vec<String>) -> Vec<(String, Vec<u64>)> {
         let layout = &self.layout;
         keys.into_iter()
@@ -38,7 +38,7 @@ impl ArrayIO {
             .collect()
     }
 
-    /// Number of stored chunks; of a stored shard, all its inner chunks count.
+    /// Number of stored chunks; a stored shard counts with all its inner chunks.
     pub fn initialized(&self) -> Result<u64> {
         let stored = self.stored_chunks()?;
         stored.iter().map(|(_, coords)| Ok(self.layout.chunk(coords)?.units().0 as u64)).sum()

@@ -8,16 +8,16 @@ use zarrix_store::Generation;
 /// Why an array's metadata no longer describes the chunks of the array that was opened.
 pub type Refused = Box<dyn std::error::Error + Send + Sync>;
 
-/// Asked about metadata that is not byte for byte what was opened.
+/// Judges metadata that is not byte for byte what was opened.
 pub type Judge = Box<dyn Fn(&[u8]) -> std::result::Result<(), Refused> + Send + Sync>;
 
 /// The metadata that an array was opened by.
 pub struct Document {
     pub(crate) text: Vec<u8>,
-    /// Key of consolidated metadata that names the array where it has none of its own.
+    /// Key of consolidated metadata that names the array, if it has no metadata of its own.
     pub(crate) vouching: Option<String>,
     pub(crate) judge: Judge,
-    /// The version last found to describe the same chunks, mixed; 0 before there was one.
+    /// Hash of the generation that was last found to describe the same chunks; 0 if there is none.
     seen: AtomicU64,
 }
 
@@ -38,13 +38,13 @@ impl Document {
         self.seen.load(Ordering::Relaxed) == mixed(version)
     }
 
-    /// Notes a version that describes the same chunks.
+    /// Remembers a generation that describes the same chunks.
     pub(crate) fn note(&self, version: Generation) {
         self.seen.store(mixed(version), Ordering::Relaxed);
     }
 }
 
-/// 64 bits of a version. One word, so that it is read and written as a whole without a lock.
+/// 64 bits of a generation: one word, so that it is read and written atomically without a lock.
 fn mixed(Generation(version): Generation) -> u64 {
     (version >> 64) as u64 ^ (version as u64).rotate_left(23) | 1
 }

@@ -1,5 +1,5 @@
-//! A stored array: its store, keys and layout, whether its metadata is still what it was opened by, and
-//! what is done with whole stored values.
+//! A stored array: its store, keys and layout, whether its metadata is still that which it was
+//! opened by, and operations on complete stored values.
 
 pub(crate) mod fetch;
 pub(crate) mod io;

@@ -1,17 +1,17 @@
-//! Deleting and moving nodes while nobody writes to them.
+//! Deleting and moving nodes, while no process writes to them.
 //!
-//! Who holds the lock of a node's document has no writer of its chunks beside it; who waited to
-//! write finds the document gone, and says so instead of storing what nobody would find. Of nodes
-//! further down the documents are not locked, which could be any number: what is written there at
-//! that moment is refused when it finds that its array is gone.
+//! The lock of a metadata document excludes writers of the chunks of its array. A writer that
+//! waited for it finds the document gone, and reports this instead of storing chunks of a deleted
+//! array. The documents of nodes below are not locked, as there may be any number: a concurrent
+//! write there is refused when it finds that its array is gone.
 
 use zarrix_store::{Durability, KeyLock, Store, below};
 
 use crate::error::Result;
 
-/// Deletes the node at `path` and all below it; how many values that were.
+/// Deletes the node at `path` and all below it; returns the number of deleted values.
 ///
-/// `documents` are the names of what can make it one.
+/// `documents` are the names of metadata documents.
 pub fn delete_node(
     store: &dyn Store,
     path: &str,
@@ -22,7 +22,7 @@ pub fn delete_node(
     Ok(store.delete_node(path, documents, durability)?)
 }
 
-/// Moves the node at `source` with all below it to `target`, where nothing may be.
+/// Moves the node at `source` with all below it to `target`, where no node may be.
 pub fn move_node(
     store: &dyn Store,
     source: &str,
@@ -34,7 +34,7 @@ pub fn move_node(
     Ok(store.rename_prefix(source, target, durability)?)
 }
 
-/// The locks of the documents that are there.
+/// The locks of the metadata documents that exist.
 fn alone(store: &dyn Store, path: &str, documents: &[&str]) -> Result<Vec<KeyLock>> {
     let mut locks = Vec::new();
     for name in documents {

@@ -1,12 +1,12 @@
 //! Whether the metadata of an open array is still stored, and still describes the same chunks.
 //!
-//! An array can be deleted, moved or replaced while it is open. A write looks under the lock of its
-//! chunk, or once a call where the store only locks within this process. A read looks where it finds
-//! nothing: chunks that are missing read as the fill value only as long as the array is there. It
-//! looks as well before it calls a chunk corrupt, which may be a sound one of another array.
+//! An array can be deleted, moved or replaced while it is open. A write checks this under the lock
+//! of its chunk, or once per call if the store only locks within this process. A read checks when
+//! it finds a missing chunk, which reads as the fill value only while the array exists. It also
+//! checks before it reports a chunk as corrupt, which may be a valid chunk of another array.
 //!
-//! What was last found to say the same is known by its version, so that a look is one `stat`.
-//! Metadata that changed is read and, unless it is byte for byte the same, judged by the caller.
+//! The generation that last passed is remembered, so that a check is one `stat`. Metadata that
+//! changed is read and, unless it has the same bytes, judged by the caller.
 
 use std::io::ErrorKind;
 use std::sync::atomic::AtomicUsize;
@@ -18,11 +18,11 @@ use crate::array::metadata::Document;
 use crate::chunk::buffer::Target;
 use crate::error::{EngineError, Result};
 
-/// More than any metadata has.
+/// Larger than any metadata.
 const MAX_BYTES: u64 = 1 << 26;
 
 impl ArrayIO {
-    /// The lock of the chunk `key`, to write to it.
+    /// Takes the lock of the chunk `key`, to write to it.
     pub(crate) fn lock(&self, key: &str) -> Result<KeyLock> {
         let lock = self.store.lock(&self.anchor, key)?;
         if self.document.is_some() && lock.lacks_anchor() {
@@ -34,7 +34,7 @@ impl ArrayIO {
         Ok(lock)
     }
 
-    /// Runs `read`, which reads so many chunks, and tells missing chunks from a missing array.
+    /// Runs `read`, which reads `chunks` chunks, and tells missing chunks from a missing array.
     pub(crate) fn reading<'t>(
         &self,
         chunks: usize,
@@ -47,14 +47,14 @@ impl ArrayIO {
         let absent = AtomicUsize::new(0);
         let done = read(target.counting(&absent));
         let absent = absent.into_inner();
-        // A look at a local store costs as little as a missing chunk, so that it is worth it where
-        // an array is deleted in the middle of a call, too.
+        // Checking a local store costs as little as a missing chunk, so it also pays where an array
+        // is deleted in the middle of a call.
         let is_empty = absent > 0 && (absent >= chunks || self.store.is_inline());
         self.explained(done, is_empty)
     }
 
-    /// `done`, unless the array has been deleted or replaced: that explains a chunk that does not
-    /// decode, and one that is not there.
+    /// `done`, unless the array has been deleted or replaced: this explains chunks that are missing
+    /// or do not decode.
     pub(crate) fn explained<T>(&self, done: Result<T>, is_empty: bool) -> Result<T> {
         match done {
             Ok(_) if is_empty => self.check_document()?,
@@ -66,10 +66,10 @@ impl ArrayIO {
         done
     }
 
-    /// Refuses to go on where the array has been deleted, or replaced by one with other chunks.
+    /// Refuses an array that was deleted, or replaced by one with other chunks.
     pub(crate) fn check_document(&self) -> Result<()> {
         let Some(document) = &self.document else { return Ok(()) };
-        // Elsewhere a look costs what fetching it does.
+        // In other stores, checking costs as much as fetching.
         let mut version = None;
         if self.store.is_inline() {
             match self.store.look(&self.anchor)? {
@@ -81,7 +81,7 @@ impl ArrayIO {
         let mut text = Vec::new();
         match self.store.get_at_most_into(&self.anchor, MAX_BYTES, &mut text) {
             Ok(None) => return self.check_vouched(document),
-            // It is there, and that is all that may be known of it.
+            // It exists, and this is all that we may know about it.
             Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
                 return Ok(());
             }
@@ -96,13 +96,14 @@ impl ArrayIO {
         Ok(())
     }
 
-    /// [`Self::check_document`] before a call that writes, where locks of chunks do not look: stores
+    /// [`Self::check_document`] before a call that writes, if chunk locks do not check: in stores
     /// that lock within this process, or in files of their own.
     pub(crate) fn check_before_writing(&self) -> Result<()> {
         if self.store.is_inline() { Ok(()) } else { self.check_document() }
     }
 
-    /// [`Self::check_document`] under a lock that tells the version, at no cost if it is known.
+    /// [`Self::check_document`] under a lock that gives the generation, at no cost if this has
+    /// passed before.
     pub(crate) fn check_version(&self, version: Option<Generation>) -> Result<()> {
         match (&self.document, version) {
             (Some(document), Some(version)) if document.is_known(version) => Ok(()),

@@ -1,4 +1,4 @@
-//! Many whole values in one call: documents of a group's members, chunks of stores that are far away.
+//! Many complete values in one call: metadata of the members of a group, chunks of remote stores.
 
 use std::sync::OnceLock;
 
@@ -8,12 +8,12 @@ use crate::error::{EngineError, Result};
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 
-/// From this many on, values of inline stores are worth more than one thread.
+/// From this number on, values of local stores are read by several threads.
 const MANY: usize = 16;
 
-/// The values of `keys`, each `None` if it is not stored; the first failure is the one to tell.
+/// The values of `keys`, `None` for missing ones; the first failure is returned.
 ///
-/// A value makes no sense if it is longer than `most`, and may then be cut behind that.
+/// A value longer than `max` is not valid, and may be cut off there.
 pub fn get_many(
     store: &dyn Store,
     keys: &[String],
@@ -31,7 +31,7 @@ pub fn get_many(
         return keys.iter().map(get).collect();
     }
     let found: Vec<OnceLock<Option<Vec<u8>>>> = keys.iter().map(|_| OnceLock::new()).collect();
-    // In runs, so that a thread has more to do than to ask for the next task.
+    // In runs, so that a thread does more work for each task that it takes.
     pool::run(keys.len().div_ceil(MANY), interrupt, &|run| {
         for index in run * MANY..((run + 1) * MANY).min(keys.len()) {
             let value = get(&keys[index])?;

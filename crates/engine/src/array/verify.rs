@@ -13,26 +13,27 @@ use crate::layout::chunk::{ChunkLayout, Encoding, Shard};
 use crate::threads::cancel::Interrupt;
 use crate::threads::scratch::{self, Scratch};
 
-/// What [`ArrayIO::verify`] found.
+/// The result of [`ArrayIO::verify`].
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// Stored chunks that were looked at.
+    /// Number of checked chunks.
     pub chunks: usize,
     /// Sum of their lengths.
     pub stored_bytes: u64,
-    /// Key and error of each that is broken, sorted by key.
+    /// Key and error of each damaged chunk, sorted by key.
     pub broken: Vec<(String, EngineError)>,
-    /// Key of each that decodes although bytes are stored behind its encoded form, and how many;
+    /// Key of each chunk that decodes although extra bytes follow its encoded form, and how many;
     /// sorted by key.
     pub ignored: Vec<(String, usize)>,
 }
 
 impl ArrayIO {
-    /// Decodes every stored chunk to its declared size, with all checksums, and keeps nothing.
+    /// Decodes every stored chunk to its declared size, with all checksums, and discards the
+    /// result.
     ///
-    /// With `among` only the chunks with these keys, and nothing is listed. `done` counts the chunks
-    /// that were looked at. Chunks that are broken, or that the store fails to give, are part of the
-    /// answer; only an interrupt, refused memory, or a listing that fails, is an error.
+    /// With `among`, only the chunks with these keys, and nothing is listed. `done` counts the
+    /// checked chunks. Damaged chunks, and chunks that the store fails to return, are part of the
+    /// result; only a cancellation, refused memory, or a failed listing is an error.
     pub fn verify(
         &self,
         among: Option<Vec<String>>,
@@ -68,7 +69,7 @@ impl ArrayIO {
         })
     }
 
-    /// Decodes the chunk that `s.key` names; how many bytes behind its encoded form were ignored.
+    /// Decodes the chunk at `s.key`; returns the number of ignored bytes after its encoded form.
     fn verify_stored(
         &self,
         layout: &ChunkLayout,
@@ -92,7 +93,7 @@ fn locked<T>(found: &Mutex<T>) -> MutexGuard<'_, T> {
     found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What was found, by key.
+/// The results, sorted by key.
 fn sorted<T>(found: Mutex<Vec<(String, T)>>) -> Vec<(String, T)> {
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.sort_by(|a, b| a.0.cmp(&b.0));
@@ -113,7 +114,7 @@ fn check(
         Encoding::Elements(elements) => {
             elements.chain.decode_into(encoded, Scratch::chunk_of(memory, chunk.bytes)?, chain)
         }
-        // What the bytes say of elements is for those to check who know the elements.
+        // Only the caller can check the elements in the bytes.
         Encoding::Variable(variable) => variable.decode(encoded, memory, chain).map(drop),
         Encoding::Shard(shard) if shard.outer.is_empty() => {
             check_shard(shard, encoded, memory, chain)

@@ -1,14 +1,14 @@
-//! Decoded chunks in memory, kept by this process for all of its arrays.
+//! The decoded-chunk cache, shared by all arrays of this process.
 //!
-//! What is kept is a piece of one version of one stored value: a decoded chunk, a decoded block of
-//! one, or what says where those lie (the index of a shard, the table of a frame). It is found by the
-//! array's layout, the key and the piece's place in the value, and given out only to who has just
-//! seen that version: a value that was replaced is another value. Large chunks whose format has
-//! blocks are kept by blocks, so that a crop decodes no more than it does without a cache.
+//! An entry belongs to one generation of one stored value. It is a decoded chunk, a decoded block,
+//! or what tells where those lie (a shard index, the table of a Blosc frame). Its key is the layout
+//! of the array, the key of the value and the position in the value. It is returned only to a
+//! caller that has just seen this generation: a replaced value is another value. Large chunks with
+//! blocks are cached by blocks, so that a crop does not decode more than without a cache.
 //!
-//! Which pieces stay is decided by `quick_cache` (S3-FIFO): what is read once, as in a scan, gives
-//! way to what was read twice. It is used without its own locks, behind one of the standard library
-//! that is held for a lookup only; a forked child begins with an empty cache.
+//! `quick_cache` (S3-FIFO) decides what stays: entries that are read once, as in a scan, are
+//! evicted before those that were read twice. We use it without its own locks, behind a mutex of
+//! the standard library that is held only for a lookup. A forked child begins with an empty cache.
 
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -22,45 +22,45 @@ use zarrix_store::process::PerProcess;
 
 use crate::chunk::shard_index::Index;
 
-/// What a piece takes beside its bytes and its key: its places in the tables, and allocations.
+/// Memory of an entry besides its bytes and its key: table slots and allocations.
 const OVERHEAD_BYTES: u64 = 256;
-/// A guess at how long pieces are, for tables that grow where it is wrong.
+/// Estimated length of an entry, for the initial size of tables that grow.
 const USUAL_BYTES: usize = 64 << 10;
 
 static MAX_BYTES: AtomicUsize = AtomicUsize::new(0);
 static CACHE: PerProcess<ChunkCache> = PerProcess::new(ChunkCache::new);
 
-/// What the cache of decoded chunks has done for this process, and what it holds.
+/// Counters of the decoded-chunk cache of this process.
 ///
 /// Large chunks with blocks are counted by blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChunkCacheCounts {
-    /// Chunks that were here.
+    /// Chunks that were in the cache.
     pub hits: u64,
-    /// Chunks that were not, and were decoded.
+    /// Chunks that were not in the cache, and were decoded.
     pub misses: u64,
     /// Decoded bytes of the hits.
     pub hit_bytes: u64,
-    /// Pieces that were dropped to make room.
+    /// Entries that were evicted.
     pub evicted: u64,
-    /// Pieces that are kept.
+    /// Cached entries.
     pub entries: u64,
-    /// Bytes that these take, with what it takes to find them.
+    /// Memory of these entries, including their keys.
     pub bytes: u64,
 }
 
-/// Most bytes of decoded chunks that this process keeps; 0 for no cache.
+/// Maximum bytes of the decoded-chunk cache of this process; 0 for no cache.
 pub fn chunk_cache_bytes() -> usize {
     MAX_BYTES.load(Ordering::Relaxed)
 }
 
-/// Changes [`chunk_cache_bytes`]; what is then too much is dropped.
+/// Changes [`chunk_cache_bytes`], and empties the cache.
 pub fn set_chunk_cache_bytes(bytes: usize) {
     MAX_BYTES.store(bytes, Ordering::Relaxed);
     CACHE.get().resize();
 }
 
-/// What the cache of this process has done.
+/// The counters of the cache of this process.
 pub fn chunk_cache_counts() -> ChunkCacheCounts {
     CACHE.get().counts()
 }
@@ -70,7 +70,7 @@ pub(crate) fn is_on() -> bool {
     MAX_BYTES.load(Ordering::Relaxed) > 0
 }
 
-/// Which part of a stored value a piece is made of, and what of it.
+/// The part of a stored value that an entry is made from, and the kind of entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     /// Where the encoded bytes lie.
@@ -104,10 +104,10 @@ impl Piece {
     }
 }
 
-/// A stored value, of which pieces are kept.
+/// A stored value, parts of which are cached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value<'a> {
-    /// The store, and how the array reads what is in it.
+    /// The store, and how the array decodes its values.
     pub array: &'a Arc<str>,
     pub key: &'a str,
 }
@@ -118,7 +118,7 @@ struct Name {
     place: Place,
 }
 
-/// A [`Name`] that owns nothing.
+/// A borrowed [`Name`].
 struct Sought<'a>(Value<'a>, Place);
 
 impl Name {
@@ -169,7 +169,7 @@ impl Weighter<Name, Entry> for Weigh {
     }
 }
 
-/// Collects what is evicted, to be freed when nobody waits for it.
+/// Collects evicted entries, which are freed after the lock is released.
 #[derive(Clone)]
 struct Collect;
 
@@ -203,7 +203,7 @@ impl ChunkCache {
     }
 
     fn resize(&self) {
-        // All of it goes: what would have to be evicted one by one is as soon decoded again.
+        // Everything is dropped: evicting entries one by one takes as long as decoding them again.
         drop(self.with(|pieces| std::mem::replace(pieces, empty_cache())));
     }
 
@@ -234,12 +234,12 @@ fn empty_cache() -> Pieces {
 }
 
 impl Value<'_> {
-    /// The version of which this piece is kept.
+    /// The generation of this cached entry.
     pub fn generation_of(self, place: Place) -> Option<Generation> {
         CACHE.get().with(|pieces| pieces.peek(&Sought(self, place)).map(|cached| cached.generation))
     }
 
-    /// A piece of the version that the caller has seen to be the present one.
+    /// An entry of a generation that the caller has seen to be current.
     pub fn get(self, generation: Generation, place: Place) -> Option<Piece> {
         let sought = Sought(self, place);
         let (piece, old) = CACHE.get().with(|pieces| match pieces.get(&sought) {
@@ -251,7 +251,7 @@ impl Value<'_> {
         piece
     }
 
-    /// Keeps a piece of a version that was seen to be the present one before any of it was read.
+    /// Caches an entry of a generation that was current before any of it was read.
     pub fn insert(self, generation: Generation, place: Place, piece: Piece) {
         let cache = CACHE.get();
         let name = Name { array: Arc::clone(self.array), key: self.key.into(), place };
@@ -263,7 +263,7 @@ impl Value<'_> {
     }
 }
 
-/// Counts chunks that were wanted: those that were here, of so many bytes, and those that were not.
+/// Counts hits, with their bytes, and misses.
 pub(crate) fn count(hits: usize, hit_bytes: usize, misses: usize) {
     let cache = CACHE.get();
     cache.hits.fetch_add(hits as u64, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Indexes of the shards of one array on a remote store, cached as they were when last read.
+//! Shard indexes of one array on a remote store.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,10 +8,10 @@ use zarrix_store::process::unforked;
 
 use crate::chunk::shard_index::Index;
 
-/// Indexes that an array keeps; all are given up when there are more.
+/// Maximum bytes of the cached indexes of an array; beyond it, all are dropped.
 const MAX_INDEX_BYTES: usize = 32 << 20;
 
-/// Indexes of shards as they were when last read, by the shard's key.
+/// Shard indexes as they were last read, by the key of the shard.
 #[derive(Default)]
 pub(crate) struct Indexes(Mutex<Cached>);
 
@@ -22,7 +22,7 @@ struct Cached {
 }
 
 impl Indexes {
-    /// A fork waits for the section, so that a child never finds the lock held.
+    /// A fork waits for the critical section, so that a child never finds the lock held.
     fn with<R>(&self, section: impl FnOnce(&mut Cached) -> R) -> R {
         unforked(|| section(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -31,7 +31,7 @@ impl Indexes {
         self.with(|cached| cached.by_key.get(key).cloned())
     }
 
-    /// Keeps an index; not that of a value without a version, which nobody would notice to be old.
+    /// Caches an index, unless the value has no generation: a change could not be detected.
     pub(crate) fn insert(&self, key: &str, index: &Arc<Index>, generation: Generation) {
         if generation == Generation::default() {
             return;

@@ -1,7 +1,7 @@
-//! Points: many elements of one array as one call.
+//! Points: many elements of one array in one call.
 //!
-//! They are sorted by chunk first, so that every chunk is fetched and decoded once however many
-//! of them it holds, and nothing is as large as the grid.
+//! They are sorted by chunk first, so that every chunk is fetched and decoded once, and no
+//! allocation has the size of the grid.
 
 use smallvec::smallvec;
 use zarrix_store::Durability;
@@ -21,18 +21,18 @@ use zarrix_codec::memory::{with_room, zeros};
 struct ByChunk {
     order: Vec<usize>,
     runs: Vec<(u64, usize, usize)>,
-    /// Along axes whose chunks have several lengths, where each point lies in its chunk.
+    /// Along axes with several chunk lengths, the position of each point in its chunk.
     inside: PerAxis<Option<Vec<u64>>>,
 }
 
 impl ByChunk {
-    /// Coordinates that are right modulo the length of a point's chunk.
+    /// Coordinates that are correct modulo the length of the chunk of a point.
     fn coords<'a>(&'a self, given: &[&'a [u64]]) -> PerAxis<&'a [u64]> {
         let axes = self.inside.iter().zip(given);
         axes.map(|(inside, given)| inside.as_deref().unwrap_or(given)).collect()
     }
 
-    /// The runs of equal chunks among sorted pairs of chunk and point.
+    /// The runs of points of one chunk, in sorted pairs of chunk and point.
     fn of(
         sorted: impl ExactSizeIterator<Item = (u64, usize)>,
         inside: PerAxis<Option<Vec<u64>>>,
@@ -78,7 +78,7 @@ impl ArrayIO {
         })
     }
 
-    /// Stores one element of `source` per point; of two that are one element, the last stays.
+    /// Stores one element of `source` per point; if two points are one element, the last one wins.
     pub fn write_points(
         &self,
         coords: &[&[u64]],
@@ -113,14 +113,14 @@ impl ArrayIO {
             let length = self.layout.shape[axis];
             if let Some(index) = list.iter().find(|index| **index >= length) {
                 return Err(EngineError::Selection(format!(
-                    "axis {axis}: index {index} leaves the length {length}"
+                    "axis {axis}: index {index} is out of bounds for the length {length}"
                 )));
             }
         }
         Ok(count)
     }
 
-    /// Number of chunks along each axis; all of them must have numbers.
+    /// Number of chunks along each axis; their product must fit into 64 bits.
     pub(crate) fn grid(&self) -> Result<PerAxis<u64>> {
         let axes = self.layout.shape.iter().zip(&self.layout.grid);
         let grid: PerAxis<u64> = axes.map(|(size, axis)| axis.count(*size)).collect();
@@ -168,8 +168,8 @@ impl ArrayIO {
             }
             inside.push(Some(positions));
         }
-        // The point's number as second key keeps the caller's order within a chunk. In most arrays
-        // both fit into one word, which sorts twice as fast as two.
+        // The number of the point as second key preserves the caller's order within a chunk. In
+        // most arrays, both fit into one word, which sorts twice as fast as two.
         let bits = usize::BITS - count.leading_zeros();
         let largest = grid.iter().product::<u64>();
         if largest.leading_zeros() >= bits {

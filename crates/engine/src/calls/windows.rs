@@ -1,9 +1,9 @@
-//! Many boxes of one size as one call: windows, and coordinates along some axes only.
+//! Many boxes of one size in one call: windows, and coordinates along some axes only.
 //!
-//! A box has a start of its own along some axes, and along the others what all boxes share. What the
-//! boxes want is sorted by chunk first, so that every chunk is fetched and decoded once however many
-//! boxes touch it. Starts that occur often along an axis are cut once: a million boxes over an axis
-//! of a thousand indices need a thousand plans.
+//! A box has its own start along some axes, and shares the selection along the others. The parts of
+//! all boxes are sorted by chunk first, so that every chunk is fetched and decoded once, even if
+//! many boxes touch it. Each distinct start along an axis is divided once: a million boxes over an
+//! axis of a thousand indices need a thousand plans.
 
 use smallvec::smallvec;
 use zarrix_store::Durability;
@@ -22,33 +22,34 @@ use crate::threads::cancel::Interrupt;
 use crate::threads::scratch;
 use zarrix_codec::memory::with_room;
 
-/// What a window does where it leaves the array.
+/// What happens to a window that leaves the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
-    /// It is an error, found before anything is read.
+    /// It is an error, detected before anything is read.
     Refuse,
-    /// The buffer keeps what it has there; starts are signed.
+    /// The outer part of the buffer is left unchanged; starts are signed.
     Skip,
 }
 
-/// What boxes have along one axis.
+/// The selection of boxes along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Along<'a> {
-    /// Every box has one index of its own; the buffer has no axis for it.
+    /// Every box has its own index; the buffer does not have this axis.
     Each(&'a [u64]),
-    /// All boxes have these.
+    /// All boxes share this selection.
     Shared(AxisSelection),
 }
 
-/// The boxes of a call, cut at chunk borders.
+/// The boxes of a call, divided at chunk borders.
 struct Boxes<'a> {
     axes: PerAxis<Axis>,
-    /// Lengths and byte strides of the buffer's axes that count the boxes.
+    /// Lengths and byte strides of the axes of the buffer that count boxes.
     counts: &'a [usize],
     strides: &'a [isize],
 }
 
-/// Plans along one axis, and which of them each box has; all have the first where that is empty.
+/// The plans along one axis, and the one of each box; if `which` is empty, all boxes have the first
+/// one.
 struct Axis {
     plans: Vec<AxisPlan>,
     which: Vec<u32>,
@@ -59,7 +60,7 @@ impl Axis {
         Self { plans: vec![plan], which: Vec::new() }
     }
 
-    /// One plan for each start that occurs.
+    /// One plan for each distinct start.
     fn each(
         starts: impl Iterator<Item = u64> + Clone,
         plan: impl FnMut(u64) -> Result<AxisPlan>,
@@ -68,7 +69,10 @@ impl Axis {
         known.sort_unstable();
         known.dedup();
         if u32::try_from(known.len()).is_err() {
-            return Err(EngineError::Selection(format!("{} different starts", known.len())));
+            return Err(EngineError::Selection(format!(
+                "{} distinct starts are too many",
+                known.len()
+            )));
         }
         let which = starts.map(|start| known.binary_search(&start).unwrap_or(0) as u32).collect();
         let plans = known.into_iter().map(plan).collect::<Result<_>>()?;
@@ -85,7 +89,7 @@ impl Boxes<'_> {
         self.axes.iter().map(|axis| axis.plan(number)).collect()
     }
 
-    /// What box `number` wants of its chunk number `task`; the last axis varies fastest.
+    /// The selection of box `number` in its chunk number `task`; the last axis varies fastest.
     fn selection(&self, number: usize, mut task: usize) -> ChunkSelection<'_> {
         let mut parts: PerAxis<&Part> = self
             .plans(number)
@@ -133,8 +137,8 @@ impl ArrayIO {
         self.read_pieces(&boxes, &pieces, target, interrupt)
     }
 
-    /// Stores `source` as boxes, as [`Self::read_boxes`] reads them; of two elements that are one,
-    /// that of the last box stays.
+    /// Stores `source` as boxes, as [`Self::read_boxes`] reads them; if boxes overlap, the last one
+    /// wins.
     pub fn write_boxes(
         &self,
         along: &[Along<'_>],
@@ -224,7 +228,7 @@ impl ArrayIO {
                     let inside = (low as u64, 1, (high - low).max(0) as u64);
                     let mut plan = plan_range(axis, length, chunk, inside, stride)?;
                     if !plan.is_empty() {
-                        // What is skipped is shorter than the window, whose length is a usize.
+                        // The skipped part is shorter than the window, whose length is a usize.
                         shift(&mut plan, (low - begin) as isize * stride);
                     }
                     Ok(plan)
@@ -252,7 +256,10 @@ impl ArrayIO {
         self.check_axes(&selection)?;
         let ranges = selection.iter().filter(|one| !matches!(one, AxisSelection::Index(_))).count();
         let leading = shape.len().checked_sub(ranges).ok_or_else(|| {
-            EngineError::Selection(format!("{} axes of a buffer for {ranges}", shape.len()))
+            EngineError::Selection(format!(
+                "a buffer of {} axes for a selection of {ranges}",
+                shape.len()
+            ))
         })?;
         let (counts, boxed) = shape.split_at(leading);
         check_shape(&buffer_shape(&selection), boxed, "the buffer of a box")?;

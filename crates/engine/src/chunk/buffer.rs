@@ -1,6 +1,6 @@
-//! Memory that belongs to the caller: a base pointer and byte strides, as NumPy describes it.
+//! Memory of the caller: a base pointer and byte strides, as in NumPy.
 //!
-//! The engine never makes a slice of a strided view; it copies runs in and out of it, and only a
+//! The engine never makes a slice of a strided view. It copies runs in and out of it, and only a
 //! run that is known to be one contiguous block is handed to a decoder as a slice.
 
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::layout::document::Layout;
 use crate::selection::chunk_selection::{ChunkSelection, covered};
 use crate::selection::picks::Picks;
 
-/// Where a read puts its elements.
+/// The destination of a read.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     base: *mut u8,
@@ -24,7 +24,7 @@ pub struct Target<'a> {
     absent: Option<&'a AtomicUsize>,
 }
 
-/// Where a write takes its elements from; a stride of 0 repeats one.
+/// The source of a write; a stride of 0 repeats one element.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     base: *const u8,
@@ -51,13 +51,13 @@ impl<'a> Target<'a> {
         Self { base, shape, strides, objects: None, absent: None }
     }
 
-    /// Elements that have no size of their own; the memory is the sink's, and only it touches it.
+    /// A target for variable-length elements; only the sink accesses the memory.
     pub fn objects(shape: &'a [usize], strides: &'a [isize], sink: &'a dyn ObjectSink) -> Self {
         let base = std::ptr::null_mut();
         Self { base, shape, strides, objects: Some(sink), absent: None }
     }
 
-    /// The same target, of a call that counts in `absent` which of its chunks are not stored.
+    /// The same target, for a call that counts its missing chunks in `absent`.
     pub(crate) fn counting<'b>(self, absent: &'b AtomicUsize) -> Target<'b>
     where
         'a: 'b,
@@ -65,7 +65,7 @@ impl<'a> Target<'a> {
         Target { absent: Some(absent), ..self }
     }
 
-    /// How many bytes its elements of `item_bytes` have.
+    /// Bytes of its elements, if each has `item_bytes`.
     pub(crate) fn bytes(&self, item_bytes: usize) -> usize {
         self.shape.iter().copied().fold(item_bytes, usize::saturating_mul)
     }
@@ -99,7 +99,7 @@ impl<'a> Source<'a> {
         Self { base, shape, strides, objects: None }
     }
 
-    /// Elements that have no size of their own; the memory is the source's, and only it looks at it.
+    /// A source of variable-length elements; only the source itself accesses the memory.
     pub fn objects(shape: &'a [usize], strides: &'a [isize], source: &'a dyn ObjectSource) -> Self {
         Self { base: std::ptr::null(), shape, strides, objects: Some(source) }
     }
@@ -121,7 +121,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Refuses a buffer whose shape is not what the selection gives.
+/// Refuses a buffer with another shape than the selection.
 pub(crate) fn check_shape(expected: &[usize], given: &[usize], role: &str) -> Result<()> {
     if expected == given {
         return Ok(());
@@ -131,13 +131,13 @@ pub(crate) fn check_shape(expected: &[usize], given: &[usize], role: &str) -> Re
     )))
 }
 
-/// The buffer of a read, as its tasks see it.
+/// The buffer of a read, as its tasks use it.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadBuffer<'a> {
     pub to: *mut u8,
     pub objects: Option<&'a dyn ObjectSink>,
     pub layout: &'a Layout,
-    /// Counts the chunks of the call that are not stored.
+    /// Counts the missing chunks of the call.
     pub absent: Option<&'a AtomicUsize>,
 }
 
@@ -153,19 +153,19 @@ impl<'a> ReadBuffer<'a> {
     }
 }
 
-/// The parts of a thread's scratch that placing needs; the encoded bytes are another.
+/// The scratch buffers of a thread that decoding needs, without the one for encoded bytes.
 pub(crate) struct DecodeScratch<'a> {
     pub chunk: &'a mut Vec<u8>,
     pub chain: &'a mut ChainScratch,
 }
 
-/// The buffer of a write, as its tasks see it.
+/// The buffer of a write, as its tasks use it.
 #[derive(Clone, Copy)]
 pub(crate) struct WriteBuffer<'a> {
     pub from: *const u8,
     pub objects: Option<&'a dyn ObjectSource>,
     pub layout: &'a Layout,
-    /// Whether a chunk that holds nothing but fill is stored.
+    /// Whether a chunk that is all fill value is stored.
     pub keep_empty: bool,
 }
 
@@ -180,13 +180,13 @@ impl WriteBuffer<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Edit<'a, 'w> {
     pub selected: &'a [ChunkSelection<'w>],
-    /// How much of the chunk lies inside the array, as this handle knows it.
+    /// How much of the chunk lies inside the array, by the shape that this handle knows.
     pub limits: &'a [usize],
     pub buffer: WriteBuffer<'a>,
 }
 
 impl Edit<'_, '_> {
-    /// Whether all of the chunk is written, inside the array or not.
+    /// Whether all of the chunk is written, inside and outside of the array.
     pub fn covers_all(&self, chunk: &ChunkLayout) -> bool {
         covered(self.selected, &chunk.shape)
     }
@@ -197,24 +197,25 @@ impl Edit<'_, '_> {
     }
 }
 
-/// Takes elements out of blobs, into memory that it knows. Called from any thread of the pool.
+/// Extracts elements from decoded variable-length chunks, to memory that it knows. Called from any
+/// thread of the pool.
 pub trait ObjectSink: Sync + fmt::Debug {
-    /// Puts the picked elements of `chunk`, or the fill value where that is not stored.
+    /// Writes the selected elements of `chunk` to memory, or the fill value if `chunk` is `None`.
     ///
     /// # Errors
-    /// [`CodecError::Corrupt`] or [`CodecError::Foreign`] if the blob is not what it should be.
+    /// [`CodecError::Corrupt`] or [`CodecError::Foreign`] if the chunk is not valid.
     fn place(&self, chunk: Option<&[u8]>, picks: &Picks<'_, '_>) -> CodecResult<()>;
 }
 
-/// Makes new blobs. Called from any thread of the pool.
+/// Makes decoded variable-length chunks. Called from any thread of the pool.
 pub trait ObjectSource: Sync + fmt::Debug {
-    /// Replaces `out` by the blob of a chunk with the picked elements from the source; the others
-    /// are those of `old`, or the fill value where that is not given.
+    /// Replaces `out` by a chunk with the selected elements from the source. The others are those
+    /// of `old`, or the fill value if that is `None`.
     ///
-    /// False if all elements are the fill value, and such a chunk is not to be kept.
+    /// False if all elements are the fill value, and such a chunk is not stored.
     ///
     /// # Errors
-    /// [`CodecError::Corrupt`] or [`CodecError::Foreign`] if it is the old blob that is wrong, and
+    /// [`CodecError::Corrupt`] or [`CodecError::Foreign`] if the old chunk is not valid, and
     /// [`CodecError::Encode`] if an element cannot be stored.
     fn update(
         &self,

@@ -1,4 +1,4 @@
-//! The codecs of this crate: those that read and write chunks themselves.
+//! The codecs of this crate: those that decode and encode chunks themselves.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::layout::chunk_shapes::ChainOf;
 use crate::layout::document::Layout;
 
 impl Layout {
-    /// Reads a layout document; every number in it is checked.
+    /// Parses a layout document, and checks every number in it.
     ///
-    /// Its codecs are those of all chunks, unless `chain_of` knows them by the chunks' shapes.
+    /// Its codecs are those of all chunks, unless `chain_of` gives them by the shape of a chunk.
     pub fn parse(
         document: &str,
         foreign: ForeignCodecs<'_>,

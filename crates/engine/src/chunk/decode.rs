@@ -1,9 +1,9 @@
-//! Encoded bytes of one chunk into the caller's buffer.
+//! The encoded bytes of one chunk, decoded to the buffer of the caller.
 //!
-//! A chunk that is contiguous in the buffer is decoded straight into it. Where the codec's format
-//! allows it (Blosc), only the blocks that are wanted are decoded, each once and right before its
-//! elements are copied out, while it is still in cache. A shard in memory is cut into its inner
-//! chunks, each of which is placed the same way. What is not stored reads as the fill value.
+//! A chunk that is contiguous in the buffer is decoded directly to it. If the format allows it
+//! (Blosc), only the selected blocks are decoded, each once and right before its elements are
+//! copied, while it is in cache. A shard in memory is divided into its inner chunks, each of which
+//! is decoded in the same way. A missing chunk reads as the fill value.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ use crate::selection::runs::walk;
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::zeros;
 
-/// Puts what is wanted of one chunk into the buffer; `None` is a chunk that is not stored.
+/// Decodes the selection of one chunk to the buffer; `None` is a missing chunk.
 pub(crate) fn decode_chunk(
     chunk: &ChunkLayout,
     encoded: Option<&[u8]>,
@@ -54,7 +54,7 @@ pub(crate) fn decode_chunk(
 fn fill(chunk: &ChunkLayout, selected: &ChunkSelection<'_>, buffer: ReadBuffer<'_>) {
     match selected {
         ChunkSelection::Box { parts, base } => {
-            // The source side of a fill is not looked at, so any strides do.
+            // A fill ignores the source side, so any strides are correct.
             let strides: PerAxis<isize> = chunk.shape.iter().map(|_| 0).collect();
             let placed = CopyPlan::new(parts, *base, &strides);
             let to = buffer.to.wrapping_offset(placed.buffer_offset);
@@ -121,7 +121,8 @@ fn decode_elements(
     decode_frame(&frame, None, chunk, elements, selected, buffer, (memory, scratch.chain))
 }
 
-/// The part of the buffer that is the decoded chunk, element after element, if there is one.
+/// The part of the buffer that is the decoded chunk, if the whole chunk is selected and contiguous
+/// there.
 pub(crate) fn straight<'a>(
     chunk: &ChunkLayout,
     elements: &Elements,
@@ -142,7 +143,7 @@ pub(crate) fn straight<'a>(
     })
 }
 
-/// Copies what is wanted out of a whole decoded chunk.
+/// Copies the selection of a decoded chunk to the buffer.
 pub(crate) fn scatter(
     decoded: &[u8],
     chunk: &ChunkLayout,
@@ -178,10 +179,10 @@ fn scatter_point(points: &Points<'_>, point: usize, element: &[u8], buffer: Read
     unsafe { copy::copy(to, element.as_ptr(), Dims::new(), element.len()) }
 }
 
-/// Places a frame, decoding only the blocks that are wanted, each once.
+/// Decodes the selected blocks of a Blosc frame, each once, and copies the selection to the buffer.
 ///
-/// With `extents`, only those of the wanted blocks need to be there, and nothing outside of them is
-/// looked at. `memory` is as long as the decoded chunk.
+/// With `extents`, only the extents of the selected blocks must be present, and nothing outside of
+/// them is read. `memory` is as long as the decoded chunk.
 pub(crate) fn decode_frame(
     frame: &Frame<'_>,
     extents: Option<&[Range<usize>]>,

@@ -1,8 +1,8 @@
-//! The caller's elements into the encoded bytes of one chunk.
+//! The elements of the caller, encoded to the bytes of one chunk.
 //!
-//! A chunk of elements is decoded, or begun from the fill value, changed and encoded. A shard is
-//! put together from its inner chunks: those that are touched are updated the same way, the
-//! encoded bytes of all others are copied. What is written as a whole never looks at the old.
+//! A chunk is decoded, or filled with the fill value, changed and encoded. A shard is assembled
+//! from its inner chunks: touched ones are changed in the same way, and the encoded bytes of all
+//! others are copied. A write of a complete chunk never reads the old one.
 
 use std::borrow::Cow;
 
@@ -22,10 +22,10 @@ use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit};
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::{Grow, with_room};
 
-/// Replaces `out` by the chunk's new encoded bytes; false if it is not to be stored.
+/// Replaces `out` by the new encoded bytes of the chunk; false if it is not to be stored.
 ///
-/// `old` is what is stored now, where that matters. What lies outside of the array is kept: another
-/// handle may have grown it meanwhile. An old value that cannot be decoded is an error only if some
+/// `old` is the stored value, if it matters. Elements outside of the array are preserved: another
+/// handle may have grown it meanwhile. An old value that does not decode is an error only if some
 /// of it would be lost.
 pub(crate) fn encode_chunk(
     chunk: &ChunkLayout,
@@ -88,13 +88,15 @@ fn contiguous<'a>(
     let placed = CopyPlan::new(parts, *base, &elements.strides);
     let from = edit.buffer.from.wrapping_offset(placed.buffer_offset);
     // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the other:
-    // `chunk.bytes` contiguous readable bytes, for as long as the call lasts. Others may change
-    // them meanwhile, which no reference allows by the letter: what is made of this one reads each
-    // byte once and decides nothing by it that a change could undo (see `encode_straight`).
+    // `chunk.bytes` contiguous readable bytes, for as long as the call lasts. Other threads may
+    // change them meanwhile, which the rules of references do not allow. The code that uses this
+    // one reads each byte once, and takes no decision by it that a change could invalidate (see
+    // `encode_straight`).
     placed.is_contiguous().then(|| unsafe { std::slice::from_raw_parts(from, chunk.bytes) })
 }
 
-/// The whole of a chunk without a codec, where the caller's memory holds it as it is stored.
+/// The bytes of a complete chunk without codecs, if the memory of the caller holds them as they are
+/// stored.
 pub(crate) fn unencoded<'a>(chunk: &ChunkLayout, edit: Edit<'a, '_>) -> Option<&'a [u8]> {
     match &chunk.encoding {
         Encoding::Elements(elements) if elements.chain.is_identity() => {
@@ -104,11 +106,12 @@ pub(crate) fn unencoded<'a>(chunk: &ChunkLayout, edit: Edit<'a, '_>) -> Option<&
     }
 }
 
-/// Encodes a chunk that lies in the caller's buffer, where others may change it meanwhile.
+/// Encodes a chunk that lies in the buffer of the caller, where other threads may change it
+/// meanwhile.
 ///
-/// Found to be nothing but fill, each of its elements was that when it was looked at; found to be
-/// more, it is stored whatever it became. So the comparison needs no copy, and only what reads its
-/// source twice is given one.
+/// If the comparison finds only the fill value, each element was that when it was compared; if it
+/// finds more, the chunk is stored in any case. So the comparison needs no copy, and only an
+/// encoder that reads its source twice gets one.
 fn encode_straight(
     elements: &Elements,
     straight: &[u8],
@@ -213,7 +216,7 @@ fn encode_shard(
     body.finish(shard, edit.buffer.keep_empty, s, out)
 }
 
-/// A stored shard, unpacked, with its index.
+/// A stored shard, decoded by its outer codecs, with its index.
 struct Opened<'a> {
     bytes: Cow<'a, [u8]>,
     index: Index,
@@ -250,7 +253,7 @@ pub(crate) fn inner_limits(
     .collect()
 }
 
-/// A shard that is being put together, inner chunk by inner chunk in the order of the index.
+/// A shard that is assembled, inner chunk by inner chunk in the order of the index.
 pub(crate) struct Assembly {
     bytes: Vec<u8>,
     index: Vec<u8>,
@@ -258,7 +261,7 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// In the `memory` of another, whose content does not matter.
+    /// Reuses `memory`, with any content.
     pub fn new(shard: &Shard, memory: Vec<u8>) -> CodecResult<Self> {
         let mut bytes = memory;
         bytes.clear();
@@ -266,7 +269,7 @@ impl Assembly {
         Ok(Self { bytes, index: with_room(shard.count * 16)?, empty: true })
     }
 
-    /// The next inner chunk; None for one that is not stored.
+    /// The next inner chunk; `None` for one that is not stored.
     pub fn push(&mut self, inner: Option<&[u8]>) -> CodecResult<()> {
         let (offset, length) =
             inner.map_or((ABSENT, ABSENT), |inner| (self.bytes.len() as u64, inner.len() as u64));
@@ -279,7 +282,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Makes `out` the shard; false if it is not to be stored.
+    /// Replaces `out` by the shard; false if it is not to be stored.
     pub fn finish(
         mut self,
         shard: &Shard,

@@ -1,10 +1,10 @@
-//! Whether stored bytes have a length that the chunk can have.
+//! Whether stored bytes have a length that is possible for the chunk.
 
 use zarrix_codec::CodecError;
 
 use crate::error::{CodecResult, Result, corrupt};
 
-/// Refuses a chunk that is not as long as it must be where nothing is compressed.
+/// Refuses an uncompressed chunk of another length than declared.
 pub(crate) fn check_length(stored_bytes: usize, expected: usize) -> CodecResult<()> {
     if stored_bytes == expected {
         return Ok(());
@@ -15,7 +15,7 @@ pub(crate) fn check_length(stored_bytes: usize, expected: usize) -> CodecResult<
     ))
 }
 
-/// The bytes of a stored chunk, if they are not more than `most`.
+/// The bytes of a stored chunk, if there are not more than `max`.
 pub(crate) fn check_max_length<'a>(key: &str, stored: &'a [u8], max: usize) -> Result<&'a [u8]> {
     if stored.len() <= max {
         return Ok(stored);

@@ -1,6 +1,6 @@
 //! The bytes of one chunk: decoded to a buffer, encoded from one, and the index of a shard.
 //!
-//! All bytes are in memory here; no file of this room knows a store.
+//! All bytes are in memory here; no file of this room knows stores.
 
 pub(crate) mod buffer;
 pub(crate) mod codecs;

@@ -1,8 +1,8 @@
-//! A shard as a codec among others: read and written whole.
+//! A shard as one codec of a chain: read and written whole.
 //!
-//! Behind a codec that mixes the elements of a chunk (differences, another shape) inner chunks hold
-//! nothing that could be read alone. Such a shard is one run of elements that becomes bytes, and
-//! the codecs in front of it are what every other chain begins with.
+//! After a codec that mixes the elements of a chunk (differences, another shape), inner chunks hold
+//! nothing that could be read by itself. Such a shard encodes one run of elements, and the codecs
+//! before it are an ordinary chain.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use zarrix_codec::memory::Grow;
 struct ShardCodec {
     layout: Layout,
     chunk: Arc<ChunkLayout>,
-    /// All elements along each axis of such a run.
+    /// All elements along each axis of the run.
     parts: PerAxis<Part>,
 }
 
@@ -38,7 +38,7 @@ struct ShardCodec {
 struct Configuration {
     shape: Vec<u64>,
     item_bytes: usize,
-    /// What inner chunks read as that are not stored: hex of one element, or null for zeros.
+    /// What missing inner chunks read as: hex digits of one element, or null for zeros.
     fill_value: Option<String>,
     shard: Value,
 }
@@ -84,7 +84,7 @@ impl Codec for ShardCodec {
         if decoded_bytes == bytes {
             return Ok(());
         }
-        let reason = format!("{decoded_bytes} bytes reach a shard of {bytes}");
+        let reason = format!("{decoded_bytes} bytes for a shard of {bytes}");
         Err(CodecError::Configuration { codec: NAME.to_owned(), reason })
     }
 

@@ -1,8 +1,8 @@
 //! The index of a shard: where its inner chunks lie in the stored bytes.
 //!
-//! An entry is the offset and length of an inner chunk in the stored shard, or all ones for one that
-//! is not stored. Nothing in it is trusted: every range is checked against the bytes that are really
-//! stored before it is used.
+//! An entry is the offset and length of an inner chunk in the stored shard, or all ones for one
+//! that is not stored. Entries are not trusted: every range is checked against the bytes that are
+//! really stored before it is used.
 
 use zarrix_codec::memory::{copied, zeros};
 use zarrix_codec::{ChainScratch, CodecError};
@@ -14,8 +14,8 @@ use crate::layout::chunk::Shard;
 pub(crate) const NAME: &str = "sharding_indexed";
 /// Both numbers of the entry of an inner chunk that is not stored.
 pub(crate) const ABSENT: u64 = u64::MAX;
-/// Bytes between two inner chunks that are cheaper to read than a second request, where the store does
-/// not know better.
+/// Bytes between two inner chunks that are cheaper to read than a second request, unless the store
+/// knows better.
 pub(crate) const GAP_BYTES: u64 = 4 << 10;
 
 pub(crate) fn damaged(reason: impl Into<String>) -> CodecError {
@@ -25,7 +25,7 @@ pub(crate) fn damaged(reason: impl Into<String>) -> CodecError {
 /// A decoded index, for a stored shard of known length.
 pub(crate) struct Index {
     entries: Vec<u8>,
-    /// Where the shard begins in the stored value: not at 0 for one inside another.
+    /// Where the shard begins in the stored value; not 0 for a nested shard.
     begin: u64,
     stored_bytes: u64,
 }
@@ -54,7 +54,7 @@ impl Index {
         Ok(Self { entries, begin: 0, stored_bytes })
     }
 
-    /// The index from that end of a stored shard of `total` bytes at which it lies.
+    /// The index from the end of a stored shard of `total` bytes at which it lies.
     pub fn from_edge(
         shard: &Shard,
         edge: &[u8],
@@ -89,7 +89,7 @@ impl Index {
         }
     }
 
-    /// Where the inner chunk of `entry` lies, if it has no more bytes than it can have.
+    /// Where the inner chunk of `entry` lies; an error if it is longer than possible.
     pub fn bounded_range(&self, shard: &Shard, entry: usize) -> CodecResult<Option<(u64, u64)>> {
         let max = shard.inner.max_stored_bytes as u64;
         match self.range(entry)? {
@@ -101,12 +101,12 @@ impl Index {
         }
     }
 
-    /// The same index of a shard that begins at `begin` of the stored value.
+    /// The same index, for a shard that begins at `begin` of the stored value.
     pub fn inside(self, begin: u64) -> Self {
         Self { begin, ..self }
     }
 
-    /// Bytes that keeping the index takes.
+    /// Bytes that the index takes in a cache.
     pub fn bytes(&self) -> usize {
         self.entries.len()
     }

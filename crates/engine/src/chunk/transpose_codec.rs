@@ -1,8 +1,8 @@
-//! A transposition that moves the elements, where it cannot be strides.
+//! A transpose that moves elements, where it cannot be strides.
 //!
-//! In front of a chain a transposition is an order of axes, and costs nothing. Behind a codec that
-//! has looked at the elements in their order, or that gave the chunk another shape, they have to be
-//! put into the new order.
+//! At the beginning of a chain, a transpose is an order of axes and costs nothing. After a codec
+//! that depends on the order of elements, or that gave the chunk another shape, the elements must
+//! be moved.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ use zarrix_codec::memory::Grow;
 
 const NAME: &str = "transpose";
 
-/// Elements in C order, to and from the C order of their axes in another order.
+/// Elements in C order, to and from the C order of permuted axes.
 #[derive(Debug)]
 struct TransposeCodec {
-    /// Along each stored axis: elements, and bytes from one to the next on both sides.
+    /// For each stored axis: its length, and its stride on both sides.
     dims: Dims,
     item_bytes: usize,
     bytes: usize,
 }
 
-/// Beside the `order` that every transposition has.
+/// The configuration without the `order` that every transpose has.
 #[derive(Deserialize)]
 struct Configuration {
     shape: Vec<u64>,
@@ -44,7 +44,9 @@ pub(crate) fn transpose_codec(configuration: &Value) -> Result<Arc<dyn Codec>> {
     let order = transposed(configuration, &axes)?;
     let bytes = shape.iter().try_fold(given.item_bytes, |bytes, n| bytes.checked_mul(*n));
     let bytes = bytes.filter(|bytes| isize::try_from(*bytes).is_ok() && given.item_bytes > 0);
-    let bytes = bytes.ok_or_else(|| fault("codecs", "zarrix.transpose: no such chunk"))?;
+    let bytes = bytes.ok_or_else(|| {
+        fault("codecs", "zarrix.transpose: the chunk is empty, or larger than memory can address")
+    })?;
     let before = strides(&shape, &axes, given.item_bytes);
     let after = strides(&shape, &order, given.item_bytes);
     let dim = |axis: &usize| Dim { count: shape[*axis], dst: after[*axis], src: before[*axis] };
@@ -74,7 +76,7 @@ impl Codec for TransposeCodec {
         if decoded_bytes == self.bytes {
             return Ok(());
         }
-        let reason = format!("{decoded_bytes} bytes reach a transposition of {}", self.bytes);
+        let reason = format!("{decoded_bytes} bytes for a transpose of {}", self.bytes);
         Err(CodecError::Configuration { codec: NAME.to_owned(), reason })
     }
 

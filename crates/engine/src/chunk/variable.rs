@@ -1,4 +1,4 @@
-//! Elements of variable length out of stored chunks, and into them.
+//! Variable-length elements, extracted from stored chunks and written to them.
 
 use zarrix_codec::CodecError;
 
@@ -13,11 +13,11 @@ use crate::threads::scratch::Scratch;
 fn unprepared() -> CodecError {
     CodecError::Configuration {
         codec: "bytes".to_owned(),
-        reason: "elements without a size need a caller that knows them".to_owned(),
+        reason: "variable-length elements need a caller that decodes them".to_owned(),
     }
 }
 
-/// Puts what is wanted of one stored chunk into the caller's memory.
+/// Decodes the selection of one stored chunk to the caller's memory.
 pub(crate) fn decode_variable(
     chunk: &ChunkLayout,
     variable: &VariableChunk,
@@ -31,7 +31,7 @@ pub(crate) fn decode_variable(
     objects.place(Some(decoded), &Picks::new(chunk, selected, &variable.strides))
 }
 
-/// Replaces `out` by the chunk's new encoded bytes, as `update` of encode.rs does.
+/// Replaces `out` by the new encoded bytes of the chunk, as `encode_chunk` does.
 pub(crate) fn encode_variable(
     chunk: &ChunkLayout,
     variable: &VariableChunk,
@@ -50,7 +50,7 @@ pub(crate) fn encode_variable(
         Some(Err(error)) => Err(error),
     };
     let keep = match updated {
-        // What is lost of the old chunk lies outside of the array.
+        // The lost part of the old chunk lies outside of the array.
         Err(CodecError::Corrupt { .. } | CodecError::Foreign { .. })
             if old.is_some() && edit.covers_inside() =>
         {

@@ -2,5 +2,5 @@
 
 use smallvec::SmallVec;
 
-/// Small fixed lists, one entry an axis; longer ones go to the heap.
+/// A short list with one entry per axis; longer ones are on the heap.
 pub(crate) type PerAxis<T> = SmallVec<[T; 6]>;

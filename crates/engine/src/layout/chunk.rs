@@ -1,8 +1,9 @@
-//! How the elements of one chunk become stored bytes: a chain of codecs, or a shard of chunks.
+//! How the elements of one chunk become stored bytes: by a chain of codecs, or as a shard of inner
+//! chunks.
 //!
-//! Shapes and axes are the array's own throughout. A transpose is an order in which axes are
-//! stored, that is, strides; a shard's inner chunks are a grid with strides of its own into the
-//! index. So nothing above has to know which axis lies where.
+//! Shapes and axes are always those of the array. A transpose is the order in which axes are
+//! stored, that is, strides; the inner chunks of a shard are a grid with its own strides into the
+//! index. So no code above depends on the order of axes.
 
 use std::sync::Arc;
 
@@ -15,13 +16,13 @@ use crate::layout::axes::PerAxis;
 use crate::layout::bounds::{max_stored_bytes, with_slack};
 use crate::layout::variable::VariableChunk;
 
-/// Codecs that live outside the codec crate, by slot: what `zarrix.foreign` entries refer to.
+/// Codecs outside of the codec crate, by slot: what `zarrix.foreign` entries refer to.
 pub type ForeignCodecs<'a> = &'a [Arc<dyn Codec>];
 
-/// Most shards inside each other; a deeper document is a lie.
+/// Maximum nesting of shards; deeper metadata is not valid.
 const MAX_NESTING: usize = 4;
 
-/// A codec as documents name it.
+/// A codec as a layout document names it.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct CodecConfig {
     pub name: String,
@@ -34,11 +35,11 @@ pub(crate) struct CodecConfig {
 pub(crate) struct ChunkLayout {
     /// Elements along each axis.
     pub shape: PerAxis<usize>,
-    /// Length of the decoded chunk; of one that is a blob, how many elements it has.
+    /// Length of the decoded chunk; for a variable-length chunk, its number of elements.
     pub bytes: usize,
-    /// Whether it is stored under a key of its own, and not in a shard.
+    /// Whether it has its own key, and is not in a shard.
     pub has_key: bool,
-    /// Most bytes that are read of a stored one.
+    /// Maximum that is read of a stored one.
     pub max_stored_bytes: usize,
     pub encoding: Encoding,
 }
@@ -62,7 +63,7 @@ pub(crate) struct Elements {
 #[derive(Debug)]
 pub(crate) struct Shard {
     pub inner: ChunkLayout,
-    /// From one inner chunk to the next along each axis, in entries of the index.
+    /// Strides from one inner chunk to the next along each axis, in entries of the index.
     pub index_strides: PerAxis<usize>,
     /// Number of inner chunks.
     pub count: usize,
@@ -70,16 +71,16 @@ pub(crate) struct Shard {
     /// Length of the stored index.
     pub index_bytes: usize,
     pub index_at_end: bool,
-    /// Codecs over the whole shard; without any, inner chunks can be read alone.
+    /// Codecs over the whole shard; if there are none, inner chunks can be read by themselves.
     pub outer: Vec<Arc<dyn Codec>>,
 }
 
-/// What a codec list is read with.
+/// What a list of codecs is bound with.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
-    /// Length of an element; 1 where elements have none of their own.
+    /// Length of an element; 1 for variable-length elements.
     pub item_bytes: usize,
-    /// Most bytes of a decoded chunk, where elements have no length of their own.
+    /// Maximum of a decoded variable-length chunk.
     pub max_variable_bytes: Option<usize>,
     pub foreign: ForeignCodecs<'a>,
     pub nesting: usize,
@@ -124,7 +125,7 @@ impl ChunkLayout {
                     shard = Some(shard_of(&shape, &order, &codec.configuration, context)?);
                 }
                 name @ ("transpose" | "bytes" | "sharding_indexed") => {
-                    return Err(fault("codecs", format!("{name:?} after a codec on bytes")));
+                    return Err(fault("codecs", format!("{name:?} follows a codec of bytes")));
                 }
                 _ => chain.push(bytes_codec(codec, context)?),
             }
@@ -163,7 +164,7 @@ fn bytes_of(shape: &[usize], item_bytes: usize) -> Result<usize> {
 }
 
 impl ChunkLayout {
-    /// How many chunks are read apart from each other, and how many elements each has: inner chunks
+    /// How many chunks can be read by themselves, and how many elements each has: the inner chunks
     /// of a shard, or the chunk.
     pub fn units(&self) -> (usize, usize) {
         match &self.encoding {
@@ -174,7 +175,7 @@ impl ChunkLayout {
 }
 
 impl Encoding {
-    /// Most bytes that the encoded chunk can have, whoever wrote it.
+    /// Maximum length of the encoded chunk, from any encoder.
     pub fn encoded_limit(&self) -> usize {
         match self {
             Self::Elements(elements) => with_slack(elements.chain.encoded_size()),
@@ -185,7 +186,7 @@ impl Encoding {
 }
 
 impl Shard {
-    /// Most bytes that the shard can have before its outer codecs, and after each of them.
+    /// Maximum length of the shard before its outer codecs, and after each of them.
     pub fn outer_limits(&self) -> Vec<usize> {
         let inner = self.inner.encoding.encoded_limit();
         let mut limits = vec![inner.saturating_mul(self.count).saturating_add(self.index_bytes)];
@@ -224,11 +225,11 @@ pub(crate) fn shard_of(
     context: Context<'_>,
 ) -> Result<Shard> {
     if context.nesting == MAX_NESTING {
-        return Err(fault("codecs", format!("more than {MAX_NESTING} shards inside each other")));
+        return Err(fault("codecs", format!("shards are nested more than {MAX_NESTING} deep")));
     }
     let configuration = ShardConfiguration::deserialize(configuration)
         .map_err(|error| fault("codecs", format!("sharding_indexed: {error}")))?;
-    // The document counts axes in stored order; here they are the array's.
+    // The document has axes in stored order; here they are in the order of the array.
     let stored = chunk_shape(&configuration.chunk_shape)?;
     if stored.len() != shape.len() {
         let (inner, outer) = (stored.len(), shape.len());
@@ -251,8 +252,9 @@ pub(crate) fn shard_of(
         shape.iter().zip(&inner_shape).map(|(outer, inner)| outer / inner).collect();
     let count: usize = grid.iter().product();
     let index_bytes = count.checked_mul(16).filter(|bytes| isize::try_from(*bytes).is_ok());
-    let index_bytes = index_bytes
-        .ok_or_else(|| fault("codecs", format!("{count} inner chunks need too large an index")))?;
+    let index_bytes = index_bytes.ok_or_else(|| {
+        fault("codecs", format!("{count} inner chunks need an index that is too large"))
+    })?;
     let index = index_chain(&configuration.index_codecs, index_bytes, context)?;
     let EncodedSize::Exact(index_bytes) = index.encoded_size() else {
         return Err(fault("codecs", "index_codecs must give an index of fixed length"));
@@ -275,7 +277,7 @@ pub(crate) fn shard_of(
     })
 }
 
-/// The codecs of a shard's index: little-endian pairs of u64, then codecs of fixed length.
+/// The codecs of the index of a shard: little-endian pairs of u64, then codecs of fixed length.
 fn index_chain(codecs: &[CodecConfig], bytes: usize, context: Context<'_>) -> Result<Chain> {
     let mut chain: Vec<Arc<dyn Codec>> = Vec::new();
     for codec in codecs {
@@ -292,7 +294,7 @@ fn index_chain(codecs: &[CodecConfig], bytes: usize, context: Context<'_>) -> Re
     Ok(Chain::new(chain, bytes)?)
 }
 
-/// Extents of a chunk, each at least 1 and within what memory can address.
+/// The shape of a chunk; each length is at least 1 and addressable.
 pub(crate) fn chunk_shape(chunk_shape: &[u64]) -> Result<PerAxis<usize>> {
     chunk_shape
         .iter()
@@ -319,7 +321,7 @@ pub(crate) fn transposed(configuration: &Value, order: &[usize]) -> Result<PerAx
     Ok(given.iter().map(|axis| order[*axis]).collect())
 }
 
-/// Strides along each axis, of `unit`s stored with the axes in `order`, the last fastest.
+/// Strides along each axis, in `unit`s, if the axes are stored in `order`, the last one fastest.
 pub(crate) fn strides(shape: &[usize], order: &[usize], unit: usize) -> PerAxis<isize> {
     let mut strides: PerAxis<isize> = shape.iter().map(|_| 0).collect();
     let mut stride = unit as isize;

@@ -1,9 +1,9 @@
-//! The chunks of an array as the engine moves them: of one shape, or of several.
+//! The chunk layouts of an array: one, or one for each shape of its chunks.
 //!
-//! In a regular grid all chunks are one [`ChunkLayout`], bound once. Where they have several shapes,
-//! each shape is bound when it is first met, and kept. The lock of what is kept is only ever tried:
-//! whoever does not get it at once, because others write, or because this is a fork of a process that
-//! wrote, binds the shape anew, which is right and only slower.
+//! In a regular grid all chunks have one [`ChunkLayout`], bound once. In a rectilinear grid, each
+//! shape is bound when it is first met, and cached. The lock of the cache is only tried: a thread
+//! that does not get it at once, because others write or because this process was forked during a
+//! write, binds the shape again, which is correct and only slower.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -17,13 +17,13 @@ use crate::error::{EngineError, Result, fault};
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, CodecConfig, Context, OwnCodec};
 
-/// Most chunk layouts that are kept of one array.
+/// Maximum number of cached chunk layouts of an array.
 const MAX_CACHED: usize = 1 << 12;
 
 /// The codecs of a chunk: a JSON list as in the layout, and what its foreign slots refer to.
 pub type Chain = (String, Vec<Arc<dyn Codec>>);
 
-/// Who knows the codecs of a chunk by its shape, where they are not the same for all shapes.
+/// Gives the codecs of a chunk by its shape, if they differ between shapes.
 pub trait ChainOf: Send + Sync + fmt::Debug {
     /// The codecs of chunks of `chunk_shape`.
     fn chain_of(
@@ -39,7 +39,7 @@ pub(crate) struct Recipe {
     pub foreign: Vec<Arc<dyn Codec>>,
     pub item_bytes: usize,
     pub max_variable_bytes: Option<usize>,
-    /// Instead of the codecs, where these depend on the chunk's shape.
+    /// Used instead of the codecs, if these depend on the shape of a chunk.
     pub chain_of: Option<Arc<dyn ChainOf>>,
     pub own_codec: OwnCodec,
 }
@@ -79,7 +79,7 @@ pub(crate) enum Chunks {
     Several { recipe: Recipe, cached: RwLock<HashMap<PerAxis<usize>, Arc<ChunkLayout>>> },
 }
 
-/// One chunk's layout, for as long as the chunk is worked on.
+/// The layout of a chunk, while the chunk is read or written.
 #[derive(Debug)]
 pub(crate) enum ChunkRef<'a> {
     Same(&'a ChunkLayout),
@@ -102,7 +102,8 @@ impl Chunks {
         Self::Several { recipe, cached: RwLock::default() }
     }
 
-    /// The layout of chunks of the shape that `shape` gives; it is not asked where all have one.
+    /// The layout of chunks of the shape that `shape` returns; it is not called if all chunks have
+    /// one shape.
     pub fn of_shape(&self, shape: impl FnOnce() -> Result<PerAxis<usize>>) -> Result<ChunkRef<'_>> {
         let (recipe, cached) = match self {
             Self::Same(chunk) => return Ok(ChunkRef::Same(chunk)),

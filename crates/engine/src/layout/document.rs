@@ -1,7 +1,7 @@
-//! An array as the engine sees it: shapes, element size, fill bytes, key encoding, codecs.
+//! An array as the engine sees it: shape, item size, fill bytes, key encoding, codecs.
 //!
-//! The document is the v3 form of the array's metadata with dtype and fill value reduced to bytes,
-//! so that v2 and v3, and every dtype, are one kind of array here.
+//! The document is the v3 form of the metadata, with data type and fill value reduced to bytes, so
+//! that v2 and v3, and every data type, are one kind of array here.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,13 +17,13 @@ use crate::layout::chunk_shapes::{ChainOf, ChunkRef, Chunks, Recipe};
 use crate::layout::fill::Fill;
 use crate::layout::grid::{AxisDocument, AxisGrid, grid_of};
 
-/// What an element that has no length of its own counts as where only cost matters.
+/// Assumed item size of variable-length elements, where only cost matters.
 const OBJECT_BYTES: usize = 16;
 
-/// Layouts with codecs that their documents do not describe.
+/// Counts layouts with codecs that their documents do not describe.
 static CODINGS: AtomicU64 = AtomicU64::new(1);
 
-/// Most axes that NumPy, and so a buffer, can have.
+/// Maximum number of axes of NumPy, and so of a buffer.
 const MAX_AXES: usize = 64;
 
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ const MAX_AXES: usize = 64;
 struct Document {
     shape: Vec<u64>,
     chunk_grid: Vec<AxisDocument>,
-    /// None where elements have no length of their own.
+    /// None for variable-length elements.
     item_bytes: Option<usize>,
     #[serde(default)]
     objects: Option<Objects>,
@@ -42,7 +42,7 @@ struct Document {
     codecs: Vec<CodecConfig>,
     metadata_key: String,
     write_empty_chunks: bool,
-    /// Whether a chunk that is not stored reads as the fill value; else it is an error.
+    /// Whether a missing chunk reads as the fill value; else it is an error.
     #[serde(default = "yes")]
     read_missing_chunks: bool,
 }
@@ -51,17 +51,17 @@ fn yes() -> bool {
     true
 }
 
-/// Elements that have no length of their own.
+/// Variable-length elements.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Objects {
-    /// Which of the foreign codecs knows them.
+    /// Slot of the foreign codec for them.
     slot: usize,
-    /// Most bytes that the elements of one chunk may have.
+    /// Maximum bytes of the elements of one chunk.
     max_chunk_bytes: usize,
 }
 
-/// A checked layout, its codecs bound to the chunk's size.
+/// A checked layout, with codecs bound to the size of a chunk.
 #[derive(Debug)]
 pub struct Layout {
     pub(crate) shape: PerAxis<u64>,
@@ -70,7 +70,7 @@ pub struct Layout {
     pub(crate) fill: Fill,
     pub(crate) grid: PerAxis<AxisGrid>,
     chunks: Chunks,
-    /// Most bytes that an encoded chunk can have.
+    /// Maximum length of an encoded chunk.
     pub(crate) max_encoded_bytes: usize,
     pub(crate) separator: char,
     pub(crate) key_prefix: &'static str,
@@ -85,7 +85,7 @@ pub struct Layout {
 #[derive(Debug)]
 struct Coding {
     document: String,
-    /// Of a layout with codecs that the document only counts, which are nobody else's.
+    /// Unique for a layout with codecs that the document does not describe; else 0.
     number: u64,
     hash: OnceLock<u128>,
 }
@@ -108,17 +108,17 @@ impl Coding {
 }
 
 impl Layout {
-    /// Length of one element in bytes; about that, where elements have no length of their own.
+    /// Item size in bytes; for variable-length elements, an estimate.
     pub fn item_bytes(&self) -> usize {
         self.item_bytes
     }
 
-    /// Which of the foreign codecs knows the elements, where these have no length of their own.
+    /// Slot of the foreign codec for variable-length elements.
     pub fn objects(&self) -> Option<usize> {
         self.objects.map(|objects| objects.slot)
     }
 
-    /// One chunk without keys, of which everything is stored.
+    /// A layout of one chunk without a key, all of whose inner chunks are stored.
     pub(crate) fn of_chunk(chunk: Arc<ChunkLayout>, item_bytes: usize, fill: Fill) -> Self {
         let shape: PerAxis<u64> = chunk.shape.iter().map(|length| *length as u64).collect();
         Self {
@@ -139,13 +139,13 @@ impl Layout {
         }
     }
 
-    /// Equal for layouts by which a stored chunk decodes to the same bytes: all of the document but
-    /// the array's shape, which may grow.
+    /// Equal for layouts that decode a stored chunk to the same bytes: a hash of the document
+    /// except the shape of the array, which may grow.
     pub(crate) fn coding(&self) -> u128 {
         *self.coding.hash.get_or_init(|| self.coding.hashed())
     }
 
-    /// [`Layout::parse`] with the codecs that are not those of the codec crate.
+    /// [`Layout::parse`], with the binder of codecs outside of the codec crate.
     pub(crate) fn with_codecs(
         document: &str,
         foreign: ForeignCodecs<'_>,
@@ -168,7 +168,7 @@ impl Layout {
             return Err(fault("item_bytes", "an element has at least one byte"));
         }
         if document.item_bytes.is_none() != document.objects.is_some() {
-            return Err(fault("objects", "goes with item_bytes of null, and only with that"));
+            return Err(fault("objects", "is required if item_bytes is null, and only then"));
         }
         let fill = Fill::of(document.fill_value.as_deref(), item_bytes)?;
         let (separator, key_prefix) = key_encoding(&document.chunk_key_encoding)?;
@@ -181,7 +181,7 @@ impl Layout {
             chain_of,
             own_codec,
         };
-        // The largest chunk is one that no other asks more of than it can give.
+        // No chunk needs more than the largest one.
         let largest = recipe.chunk(grid.iter().map(|axis| axis.longest() as usize).collect())?;
         let same = grid.iter().all(|axis| matches!(axis, AxisGrid::Even(_)));
         Ok(Self {
@@ -214,7 +214,7 @@ impl Layout {
         })
     }
 
-    /// The layout of all chunks, where they have one.
+    /// The layout of all chunks, if they have one.
     pub(crate) fn only_chunk(&self) -> Option<&ChunkLayout> {
         match &self.chunks {
             Chunks::Same(chunk) => Some(chunk),
@@ -222,7 +222,7 @@ impl Layout {
         }
     }
 
-    /// Where the chunk at `coords` begins; none if it lies outside of the array.
+    /// Where the chunk at `coords` begins; `None` if it lies outside of the array.
     pub(crate) fn begin_of(&self, coords: &[u64]) -> Option<PerAxis<u64>> {
         let axes = self.grid.iter().zip(coords).zip(&self.shape);
         axes.map(|((axis, coord), size)| {

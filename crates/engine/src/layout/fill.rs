@@ -1,8 +1,8 @@
-//! The fill value: what elements read as that are not stored.
+//! The fill value: what elements of missing chunks read as.
 //!
-//! An element may be gigabytes long (`|S2147483647` is a few bytes of metadata). Of one that is
-//! longer than a page, the zeros at its end are not held, so that opening an array costs what its
-//! metadata is long.
+//! An element may have gigabytes (`|S2147483647` is a few bytes of metadata). The trailing zeros of
+//! an element longer than a page are not stored, so that the cost of opening an array depends on
+//! the length of its metadata.
 
 use zarrix_codec::memory::Grow;
 
@@ -10,19 +10,19 @@ use crate::error::{Result, fault};
 use crate::memory::copy;
 use crate::memory::strides::Grid;
 
-/// Elements up to this long are held whole: one pass puts them.
+/// Elements up to this length are stored completely, and filled in one pass.
 const WHOLE_BYTES: usize = 4096;
 
-/// One element's worth of fill.
+/// The fill value of one element.
 #[derive(Clone, Debug)]
 pub(crate) struct Fill {
-    /// The element, up to its last byte that is not zero where it is a long one.
+    /// The element; a long one without its trailing zeros.
     bytes: Vec<u8>,
     item_bytes: usize,
 }
 
 impl Fill {
-    /// From the hex of an element, which may lack zeros at its end; all zeros without it.
+    /// From the hex digits of an element, which may lack trailing zeros; all zeros if `None`.
     pub fn of(hex: Option<&str>, item_bytes: usize) -> Result<Self> {
         let mut bytes = decode_hex(hex.unwrap_or_default())
             .filter(|fill| fill.len() <= item_bytes)
@@ -35,12 +35,12 @@ impl Fill {
         Ok(Self { bytes, item_bytes })
     }
 
-    /// Puts the value into all elements of a box; the source side of the grid is not looked at.
+    /// Writes the value to all elements of a box; the source side of the grid is ignored.
     ///
     /// # Safety
     /// `dst` must be valid for every element that the grid reaches from it.
     pub unsafe fn put(&self, dst: *mut u8, grid: Grid) {
-        // SAFETY: the caller vouches for the elements; what is put is no longer than one.
+        // SAFETY: the caller vouches for the elements; the value is not longer than one.
         unsafe {
             if self.bytes.len() == self.item_bytes {
                 return copy::fill(dst, grid, &self.bytes);
@@ -50,7 +50,8 @@ impl Fill {
         }
     }
 
-    /// Whether every element of `bytes` is this one, bit for bit; stops at the first that is not.
+    /// Whether every element of `bytes` is the fill value, bit for bit; stops at the first that is
+    /// not.
     pub fn is_all(&self, bytes: &[u8]) -> bool {
         let (length, item) = (self.bytes.len(), self.item_bytes);
         if length == item {

@@ -1,8 +1,8 @@
 //! Where the chunks of an array lie along each axis.
 //!
-//! Chunks of one length (a regular grid) are found by a division, chunks of several (a rectilinear
-//! grid) by a binary search over runs of equal ones: a billion equal chunks are one run, and cost
-//! what one costs. Which of the two an axis is, is asked once a call and not once a chunk.
+//! In a regular grid a division finds the chunk of an index; in a rectilinear grid, a binary search
+//! over runs of equal chunks: a billion equal chunks are one run and cost as much as one chunk.
+//! Which kind an axis is, is decided once a call and not once a chunk.
 
 use serde::Deserialize;
 
@@ -19,9 +19,9 @@ pub(crate) struct Extent {
     pub length: u64,
 }
 
-/// What an axis is cut by; a plain length cuts at its multiples.
+/// How an axis is divided; a length divides at its multiples.
 pub(crate) trait Cuts {
-    /// The chunk that holds `position`, which lies in the grid.
+    /// The chunk with `position`, which must lie in the grid.
     fn find(&self, position: u64) -> Extent;
 }
 
@@ -37,7 +37,7 @@ impl Cuts for u64 {
 pub(crate) struct Runs {
     /// The first chunk of each run.
     firsts: Vec<Extent>,
-    /// What would come behind the last chunk.
+    /// The chunk that would follow the last one.
     end: Extent,
 }
 
@@ -82,13 +82,13 @@ impl Runs {
 /// The chunks along one axis.
 #[derive(Debug)]
 pub(crate) enum AxisGrid {
-    /// All of one length, as many as it takes.
+    /// All have one length, and there are as many as needed.
     Even(u64),
     Runs(Runs),
 }
 
 impl AxisGrid {
-    /// The chunk that holds `position`, which lies in the grid.
+    /// The chunk with `position`, which must lie in the grid.
     pub fn find(&self, position: u64) -> Extent {
         match self {
             Self::Even(length) => length.find(position),
@@ -96,7 +96,7 @@ impl AxisGrid {
         }
     }
 
-    /// Chunk number `number`; none where the grid has no such chunk.
+    /// Chunk number `number`; `None` if the grid does not have it.
     pub fn chunk(&self, number: u64) -> Option<Extent> {
         match self {
             Self::Even(length) => number.checked_mul(*length).map(|begin| Extent {
@@ -122,7 +122,7 @@ impl AxisGrid {
     }
 }
 
-/// An axis as documents have it: a length, or runs of a length and a count.
+/// An axis of a layout document: a length, or runs of a length and a count.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum AxisDocument {

@@ -1,6 +1,8 @@
-//! How an array is stored: its grid, the keys, shapes and encodings of its chunks, and its fill value.
+//! How an array is stored: its grid, the keys, shapes and encodings of its chunks, and its fill
+//! value.
 //!
-//! A layout is read from one document and checked once. It decodes nothing and knows no store.
+//! A layout is parsed from one document and checked once. It decodes nothing and does not know
+//! stores.
 
 pub(crate) mod axes;
 pub(crate) mod bounds;

@@ -1,11 +1,11 @@
-//! Chunks of variable-length elements: strings, bytes, arrays, objects.
+//! Variable-length chunks: strings, bytes, ragged arrays, objects.
 //!
-//! What the codecs of such a chunk give is a blob, a run of bytes of a length that nothing declares,
-//! and only the caller knows the elements in it. The engine does for them all that it does for
-//! others: which chunks are touched, which of their elements, where each lies in the caller's
-//! memory; shards, locks, the pool. It leaves two things to the caller: to take elements out of a
-//! blob, and to make a new blob of an old one. The option that lost handed whole blobs to the
-//! caller; every kind of selection would then exist twice, and a crop hold all that it touches.
+//! The codecs decode such a chunk to a run of bytes of undeclared length, and only the caller
+//! understands its elements. The engine does the rest as for other chunks: which chunks are
+//! touched, which elements are selected, and where each lies in the caller's memory; shards, locks
+//! and the pool. Two things are left to the caller: to extract elements from a decoded chunk, and
+//! to make a new one from an old one. We rejected handing complete chunks to the caller: every kind
+//! of selection would then exist twice, and a crop would hold all chunks that it touches.
 
 use std::sync::Arc;
 
@@ -15,13 +15,14 @@ use crate::error::CodecResult;
 use crate::layout::axes::PerAxis;
 use crate::layout::bounds::with_slack;
 
-/// How a chunk of such elements is stored.
+/// How a variable-length chunk is stored.
 #[derive(Debug)]
 pub(crate) struct VariableChunk {
-    /// From one element to the next along each axis, in elements.
+    /// Strides from one element to the next along each axis, in elements.
     pub strides: PerAxis<isize>,
     codecs: Vec<Arc<dyn Codec>>,
-    /// `limits[i]` is the most that codec `i` may decode to; the last is what may be stored.
+    /// `limits[i]` is the maximum that codec `i` may decode to; the last one limits the stored
+    /// bytes.
     limits: Vec<usize>,
 }
 
@@ -72,14 +73,14 @@ impl VariableChunk {
     }
 }
 
-/// Names the setting where a blob decodes to more than it allows.
+/// Names the setting if a chunk decodes to more than it allows.
 fn too_long(error: CodecError) -> CodecError {
     match error {
         CodecError::Corrupt { codec, reason } if reason.starts_with("decodes to more than") => {
             let setting = "config.max_variable_chunk_bytes (or max_chunk_bytes, if lower)";
             CodecError::Corrupt {
                 codec,
-                reason: format!("{reason}, which is {setting}; raise it if this is no mistake"),
+                reason: format!("{reason}, which is {setting}; raise it if the chunk is valid"),
             }
         }
         error => error,

@@ -1,10 +1,10 @@
-//! Copies and fills between strided memory, the one place where elements move.
+//! Copies and fills of strided memory, the one place where elements move.
 //!
-//! A box is a count per axis with a byte stride on each side. Axes of one are dropped, axes are
-//! ordered by the destination's stride, and neighbours that are contiguous on both sides become
-//! one, so that most boxes end as a few long `memcpy`s. What remains strided is copied element by
-//! element with a kernel per element size; where the source runs across the destination's order,
-//! it is walked in tiles that stay in cache.
+//! A box is a count per axis with a byte stride on each side. Axes of length one are dropped, axes
+//! are ordered by the stride of the destination, and axes that are contiguous on both sides are
+//! merged, so that most boxes become a few long `memcpy`s. What remains strided is copied element
+//! by element with a kernel per element size. A source that runs across the order of the
+//! destination is read in tiles that fit into cache.
 
 use crate::memory::strides::{Dim, Dims, Grid, List, continues};
 
@@ -22,8 +22,8 @@ pub(crate) unsafe fn copy(dst: *mut u8, src: *const u8, dims: Dims, item: usize)
     unsafe { copy_normal(dst, src, &dims, item) }
 }
 
-/// Copies a box as [`copy`] does, past the caches where that is faster: into memory that is larger
-/// than they are, short runs of elements that lie far apart in the source.
+/// Copies a box as [`copy`] does, by non-temporal writes where these are faster: to a buffer larger
+/// than the caches, for short runs of elements that lie far apart in the source.
 ///
 /// # Safety
 /// As for [`copy`].

@@ -1,7 +1,7 @@
-//! Stores that pass the caches, for the scatter of neighbouring chunks.
+//! Non-temporal copy: writes bypass the CPU caches. For the scatter of neighbouring chunks.
 //!
-//! A run of a few elements in memory that no cache holds costs an ordinary store the read of its
-//! lines first. These stores write lines without reading them.
+//! An ordinary write of a few elements to memory that is in no cache first reads the cache line. A
+//! non-temporal write of a complete line does not.
 
 use std::arch::x86_64::{__m128i, _mm_sfence, _mm_stream_si128};
 
@@ -9,8 +9,8 @@ use crate::memory::strides::Dim;
 
 const LANE: usize = size_of::<__m128i>();
 
-/// Copies a box whose fastest axis is contiguous in the destination and not in the source; false,
-/// and nothing done, for any other.
+/// Copies a box whose fastest axis is contiguous in the destination and not in the source; for any
+/// other box, does nothing and returns false.
 ///
 /// # Safety
 /// `dst` and `src` must be valid for every element that `dims` reach from them, and no element of
@@ -30,7 +30,7 @@ pub(crate) unsafe fn copy(dst: *mut u8, src: *const u8, dims: &[Dim], item: usiz
             16 => rows::<u128, 1>(dst, src, dims),
             _ => return false,
         }
-        // Whoever learns that the call is done, on any processor, finds its elements.
+        // A thread that learns that the call is done must find its elements, on any processor.
         _mm_sfence();
     }
     true
@@ -53,8 +53,8 @@ unsafe fn rows<T: Copy, const N: usize>(dst: *mut u8, src: *const u8, dims: &[Di
 
 unsafe fn one_row<T: Copy, const N: usize>(dst: *mut u8, src: *const u8, row: Dim) {
     const { assert!(size_of::<T>() * N == LANE) };
-    // SAFETY: `i` counts elements of the row, which the caller vouches for; unaligned access is
-    // used but for the lanes, which begin where a lane may; every x86-64 has SSE2.
+    // SAFETY: `i` counts elements of the row, which the caller vouches for. Accesses may be
+    // unaligned, except those of lanes, which begin at aligned addresses; every x86-64 has SSE2.
     unsafe {
         let load = |i: usize| src.offset(i as isize * row.src).cast::<T>().read_unaligned();
         let single = |i: usize| dst.add(i * size_of::<T>()).cast::<T>().write_unaligned(load(i));

@@ -1,4 +1,4 @@
-//! Boxes of strided memory, and the copies between them. Elements move nowhere else.
+//! Boxes of strided memory, and the copies between them. Elements are moved by no other room.
 
 pub(crate) mod copy;
 #[cfg(target_arch = "x86_64")]

@@ -27,7 +27,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// The same elements copied the other way.
+    /// The same elements, copied in the other direction.
     pub fn reversed(self) -> Self {
         let dims = self.dims.into_iter();
         let lists = self.lists.into_iter();
@@ -38,7 +38,7 @@ impl Grid {
     }
 }
 
-/// Whether a step of `outer` is what comes after all steps of `inner`, on both sides.
+/// Whether a step of `outer` continues after all steps of `inner`, on both sides.
 pub(crate) fn continues(outer: &Dim, inner: &Dim) -> bool {
     outer.dst == inner.dst * inner.count as isize && outer.src == inner.src * inner.count as isize
 }

@@ -1,9 +1,9 @@
-//! Reading from stores that are asked for many values at once, and answer in any order.
+//! Reading from stores that answer many requests at once, in any order.
 //!
-//! A round asks for something of every chunk: all of it, some of its bytes whose place is known, or
-//! the index of a shard; an index makes the next round ask for inner chunks. Far stores are asked
-//! for no more than is wanted, and their answers are decoded while others are on their way. Stores
-//! that call Python answer while they hold the GIL, so theirs are kept until all are there.
+//! A round requests something of every chunk: all of it, some bytes whose position is known, or the
+//! index of a shard; after an index, the next round requests inner chunks. Remote stores are asked
+//! only for the selection, and answers are decoded while other requests are in flight. Stores that
+//! call Python answer while they hold the GIL, so their answers are collected first.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -30,23 +30,23 @@ use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 use crate::threads::scratch::{self, Scratch};
 
-/// How many chunks one round is about, where all answers are kept until the last is there.
+/// Chunks of one round, if answers are collected first.
 const BATCH: usize = 256;
-/// Where they are not, and the end of a round is a pause.
+/// Chunks of one round of a remote store, where the end of a round is a pause.
 const REMOTE_BATCH: usize = 1024;
-/// What is asked of the store for one chunk.
+/// What is requested for one chunk.
 enum Step {
     Whole,
     Index,
-    /// Inner chunks of a shard, ascending: entry of the index, and where its bytes lie; and those
-    /// that are here, if the shard is still that version.
+    /// Inner chunks of a shard, in ascending order: entry of the index, and where its bytes lie;
+    /// and the cached ones, which count if the shard still has that generation.
     Inner {
         index: Arc<Index>,
         generation: Generation,
         found: Vec<(usize, Range<u64>)>,
         cached: HashMap<usize, Lookup>,
     },
-    /// Nothing but the version, of which all that is wanted is here.
+    /// Only the generation of a chunk, all of whose selection is cached.
     Cached(CachedVersion, Lookup),
     /// Some bytes of a chunk without a codec.
     Pages(Vec<Range<usize>>),
@@ -66,7 +66,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One round's questions, and where their answers go.
+/// The requests of one round, and the destination of the answers.
 struct Round<'a, 'j> {
     jobs: &'a [Job<'j>],
     chunks: &'a [ChunkRef<'a>],
@@ -76,7 +76,7 @@ struct Round<'a, 'j> {
 }
 
 impl ArrayIO {
-    /// Reads `count` chunks; `job` tells which, and what is wanted of each.
+    /// Reads `count` chunks; `job` gives each chunk and its selection.
     pub(in crate::read) fn read_batches<'a>(
         &self,
         count: usize,
@@ -111,7 +111,7 @@ impl ArrayIO {
         Ok(())
     }
 
-    /// What to ask for first; nothing where that is known already.
+    /// The first request for a chunk; `None` if nothing needs to be requested.
     fn first_step(
         &self,
         chunk: &ChunkLayout,
@@ -146,13 +146,13 @@ impl ArrayIO {
         }
     }
 
-    /// Whether all of a shard of a far store is read, where only parts are wanted: reading on takes
-    /// no longer than a second round trip, which would have to wait for the index.
+    /// Whether a remote shard is read completely for a part of it: reading it takes no longer than
+    /// a second round trip after that of the index.
     pub(in crate::read) fn is_read_in_one(&self, chunk: &ChunkLayout) -> bool {
         self.store.gap().is_some_and(|gap| chunk.bytes as u64 <= gap)
     }
 
-    /// Asks for all of a round, and places the answers; what is to be asked next.
+    /// Sends the requests of a round and decodes the answers; returns what to request next.
     fn ask(&self, round: &Round<'_, '_>, interrupt: Interrupt<'_>) -> Result<Vec<(usize, Step)>> {
         let ranges: Vec<_> = round.steps.iter().map(|(_, step)| step.ranges()).collect();
         let requests: Vec<Request<'_>> = round
@@ -176,13 +176,13 @@ impl ArrayIO {
             answered += 1;
             let (job, step) = &round.steps[position];
             match answer {
-                // What the ranges were made for is no longer there.
+                // The value that the ranges were made for was replaced.
                 Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::UnexpectedEof => {
                     self.indexes.forget(&round.keys[*job]);
                     let again = if let Step::Pages(_) = step { Step::Whole } else { Step::Index };
                     locked(&next).push((*job, again));
                 }
-                // The first failure is the one to tell.
+                // Only the first failure is reported.
                 Err(error) if failed.is_none() => {
                     failed = Some(from_store(&round.keys[*job], error));
                 }
@@ -229,7 +229,7 @@ impl ArrayIO {
         })
     }
 
-    /// Places what came for the chunk `s.key`; what to ask for next, if that is not all.
+    /// Decodes the answer for the chunk at `s.key`; returns the next request, if any.
     fn decode_answer(
         &self,
         chunk: &ChunkLayout,
@@ -310,7 +310,7 @@ impl ArrayIO {
         }
     }
 
-    /// What to ask of a shard whose index is known; inner chunks that are not stored are placed.
+    /// The request for a shard whose index is known; missing inner chunks are filled.
     #[expect(clippy::too_many_arguments, reason = "a shard, its index, and what is selected of it")]
     fn inner_step(
         &self,
@@ -347,7 +347,7 @@ impl ArrayIO {
     }
 }
 
-/// Inner chunks: those whose bytes came, one after the other as in `found`, and those that are kept.
+/// Inner chunks: those whose bytes were fetched, in the order of `found`, and the cached ones.
 struct FetchedInner<'a> {
     found: &'a [(usize, Range<u64>)],
     bytes: &'a [u8],
@@ -400,7 +400,7 @@ fn decode_inner(
     Ok(())
 }
 
-/// Places the wanted parts of a chunk without a codec, of which `runs` came.
+/// Copies the selection of a chunk without a codec, of which `runs` were fetched.
 fn scatter_pages(
     chunk: &ChunkLayout,
     elements: &Elements,
@@ -423,7 +423,7 @@ fn scatter_pages(
 }
 
 impl ChunkLayout {
-    /// Where the index of a shard lies; of what is no shard, nothing.
+    /// Where the index of a shard lies; empty for other chunks.
     fn index_edge(&self) -> Edge {
         match &self.encoding {
             Encoding::Shard(shard) => shard.index_edge(),

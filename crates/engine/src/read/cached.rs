@@ -1,12 +1,12 @@
-//! Placing chunks from what the cache has of them, and keeping what is decoded for that.
+//! Reads through the decoded-chunk cache, and fills it.
 //!
-//! First it is looked at what of a chunk is kept. Only where that is not all that is wanted, encoded
-//! bytes are asked for: of a local file with blocks those of the missing ones, else all of them. What
-//! is decoded goes into memory of its own, is kept, and is placed from there.
+//! First the cache is searched for the chunk. If it does not have all of the selection, encoded
+//! bytes are fetched: those of the missing blocks of a local file, else all of them. What is
+//! decoded gets memory of its own, is cached, and is copied from there.
 //!
-//! Making memory for a block takes longer than LZ4 does to decode it. Of chunks with such blocks the
-//! first read keeps only where they lie, and is no slower for it; the second keeps blocks. What a frame
-//! holds as it is is not kept at all.
+//! Allocating memory for a block takes longer than decoding it with LZ4. The first read of such a
+//! chunk caches only its block table, and is not slower than without a cache; the second one caches
+//! blocks. Uncompressed frames are not cached.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,27 +31,27 @@ use crate::selection::runs::{clip, in_memory_order, walk};
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::{Grow, zeros};
 
-/// All of a value, however long it is.
+/// All of a value, of any length.
 pub(in crate::read) const ALL: Range<u64> = 0..u64::MAX;
 
-/// One version of a stored value, whose pieces are kept.
+/// One generation of a stored value, parts of which are cached.
 #[derive(Clone, Debug)]
 pub(in crate::read) struct CachedVersion {
     array: Arc<str>,
     key: String,
     generation: Generation,
-    /// Whether a block that is not kept has to be fetched again from far away.
+    /// Whether a block that is not cached has to be fetched from a remote store.
     is_remote: bool,
 }
 
-/// What is kept of one chunk.
+/// What the cache has of one chunk.
 pub(in crate::read) enum Lookup {
     Nothing,
     Whole(Arc<Vec<u8>>),
     Blocks(Blocks),
 }
 
-/// The blocks of a chunk, those that are wanted and kept.
+/// The selected blocks of a chunk, and which of them are cached.
 pub(in crate::read) struct Blocks {
     table: Arc<BlockTable>,
     selected: Vec<usize>,
@@ -71,7 +71,7 @@ impl Blocks {
         Ok(Self { table, selected, cached })
     }
 
-    /// Tells the cache what was here and what was not.
+    /// Counts hits and misses.
     fn count(&self) {
         let cached = self.selected.iter().filter_map(|index| self.cached[*index].as_ref());
         let (hits, bytes) = cached.fold((0, 0), |(hits, bytes), one| (hits + 1, bytes + one.len()));
@@ -84,7 +84,7 @@ impl Blocks {
 }
 
 impl Lookup {
-    /// Whether all that is wanted is here.
+    /// Whether all of the selection is cached.
     pub fn is_all(&self) -> bool {
         match self {
             Self::Nothing => false,
@@ -93,7 +93,7 @@ impl Lookup {
         }
     }
 
-    /// Places a chunk of which all that is wanted was found.
+    /// Copies the selection of a chunk, all of which is cached.
     pub fn scatter(
         &self,
         chunk: &ChunkLayout,
@@ -118,7 +118,7 @@ impl Lookup {
     }
 }
 
-/// Whether decoded pieces of such chunks are kept: elements that were encoded.
+/// The elements of a chunk that is worth caching: one with codecs.
 pub(in crate::read) fn is_cacheable(chunk: &ChunkLayout) -> Option<&Elements> {
     match &chunk.encoding {
         Encoding::Elements(elements) if !elements.chain.is_identity() => Some(elements),
@@ -131,13 +131,13 @@ fn by_blocks(chunk: &ChunkLayout, elements: &Elements) -> bool {
 }
 
 impl ArrayIO {
-    /// Whether there is a cache, and a store next door for which it is. A value that is checked when it
-    /// is read whole goes on being read so.
+    /// Whether reads of this store use the decoded-chunk cache. A store that checks complete values
+    /// does not.
     pub(in crate::read) fn caches(&self) -> bool {
         chunks::is_on() && self.store.reads_parts() && !self.store.checks_whole_values()
     }
 
-    /// The version that `reader` reads, if there is a cache that can tell it from others.
+    /// The generation that `reader` reads, if it can be cached.
     pub(in crate::read) fn cached_version(
         &self,
         reader: &dyn Reader,
@@ -149,7 +149,7 @@ impl ArrayIO {
         self.cached_generation(reader.version()?, key)
     }
 
-    /// The version `generation` of a value, if there is a cache that can tell it from others.
+    /// The generation of a value, if it can be cached.
     pub(in crate::read) fn cached_generation(
         &self,
         generation: Generation,
@@ -163,7 +163,7 @@ impl ArrayIO {
         })
     }
 
-    /// The version of which anything is kept of a chunk that is all of its value.
+    /// The generation of the cached part of a chunk that is a complete value.
     pub(in crate::read) fn known_version(
         &self,
         chunk: &ChunkLayout,
@@ -178,7 +178,7 @@ impl ArrayIO {
         )
     }
 
-    /// Reads what is wanted of the chunk `s.key` with what is kept; false where nothing of it can be.
+    /// Reads the selection of the chunk at `s.key` through the cache; false if it cannot be cached.
     pub(in crate::read) fn read_cached(
         &self,
         chunk: &ChunkLayout,
@@ -255,8 +255,8 @@ impl CachedVersion {
         }
     }
 
-    /// Whether blocks of a frame are not to be kept now, or ever: what a read of the bytes where they
-    /// are gives as soon. `is_new` is one that is met for the first time.
+    /// Whether blocks of a frame are not cached yet, or never, because reading them again is as
+    /// fast. `is_new` says that the frame was not met before.
     pub fn waits(&self, table: &BlockTable, is_new: bool) -> bool {
         !self.is_remote && (table.is_stored() || is_new && table.is_fast())
     }
@@ -286,7 +286,7 @@ impl CachedVersion {
         self.insert(range, Kind::Block(index), Piece::Decoded(bytes));
     }
 
-    /// What is kept of the chunk that lies at `range`, of what is wanted of it.
+    /// What the cache has of the selection of the chunk at `range`.
     pub fn look(
         &self,
         chunk: &ChunkLayout,
@@ -311,7 +311,8 @@ impl CachedVersion {
         })
     }
 
-    /// What is kept of a frame whose table `read` gives; `None` where its blocks are not to be kept.
+    /// What the cache has of a frame whose table `read` returns; `None` if its blocks are not
+    /// cached.
     fn blocks<E: From<CodecError>>(
         &self,
         found: Lookup,
@@ -332,8 +333,8 @@ impl CachedVersion {
         Ok(Some(Blocks::new(table, chunk, elements, selected, buffer.layout.item_bytes)?))
     }
 
-    /// Reads and decodes the missing blocks of a frame, keeps them, and places what is wanted;
-    /// false where they are not to be kept yet.
+    /// Reads, decodes and caches the missing blocks of a frame, and copies the selection; false if
+    /// its blocks are not cached yet.
     fn read_blocks(
         &self,
         found: Lookup,
@@ -370,8 +371,8 @@ impl CachedVersion {
         Ok(true)
     }
 
-    /// Decodes what is missing of a chunk from all of its encoded bytes, keeps it, and places what
-    /// is wanted.
+    /// Decodes and caches the missing part of a chunk from all of its encoded bytes, and copies the
+    /// selection.
     pub fn decode(
         &self,
         found: Lookup,
@@ -412,7 +413,7 @@ impl CachedVersion {
         scatter_blocks(&blocks, memory, chunk, elements, selected, buffer)
     }
 
-    /// Places a chunk whose encoded bytes, at `range` of the value, are in memory.
+    /// Decodes a chunk whose encoded bytes, at `range` of the value, are in memory.
     pub fn decode_encoded(
         &self,
         chunk: &ChunkLayout,
@@ -474,7 +475,7 @@ fn block_length(table: &BlockTable, index: usize, chunk: &ChunkLayout) -> usize 
     table.block_bytes().min(chunk.bytes - index * table.block_bytes())
 }
 
-/// Copies what is wanted out of blocks, which are all here; `memory` is as long as the chunk.
+/// Copies the selection out of blocks, all of which are present; `memory` is as long as the chunk.
 fn scatter_blocks(
     blocks: &Blocks,
     memory: &mut [u8],
@@ -523,7 +524,7 @@ fn scatter_blocks(
     Ok(())
 }
 
-/// Copies a box out of blocks, block by block; false where it has to be done part by part.
+/// Copies a box out of blocks, block by block; false if it has to be copied run by run.
 fn scatter_box(
     blocks: &Blocks,
     chunk: &ChunkLayout,

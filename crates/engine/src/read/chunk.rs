@@ -12,7 +12,7 @@ use crate::selection::plan::{AxisPlan, plan_range};
 use crate::threads::scratch::{self, Scratch};
 
 impl ArrayIO {
-    /// Reads what is wanted of the chunk at `coords`.
+    /// Reads the selection of the chunk at `coords`.
     pub(in crate::read) fn read_job(
         &self,
         coords: &[u64],
@@ -47,7 +47,7 @@ impl ArrayIO {
 
     /// Fills `target`, of the chunk's shape, with one decoded chunk; false if it is not stored.
     ///
-    /// At the array's edge that includes what lies outside of the array.
+    /// At the edge of the array this includes elements outside of it.
     pub fn read_chunk(&self, coords: &[u64], target: Target<'_>) -> Result<bool> {
         let layout = &self.layout;
         if coords.len() != layout.shape.len() {

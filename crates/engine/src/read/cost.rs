@@ -1,7 +1,7 @@
-//! What a read would fetch, told before it is made.
+//! What a read would fetch, without reading it.
 //!
-//! The same chunks, each with what is wanted of it, that a read goes through; of each only its
-//! length is asked for, and of a shard that is wanted in part its index.
+//! It goes through the same chunks and selections as a read. It asks only for the length of each
+//! value, and for the index of a shard that is read in part.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -32,7 +32,7 @@ pub struct Cost {
     pub requests: u64,
     /// Elements of the touched chunks.
     pub elements: u64,
-    /// Bytes that these requests give.
+    /// Bytes that these requests return.
     pub fetched_bytes: u64,
 }
 

@@ -1,8 +1,7 @@
-//! The read path: chunk by chunk from the store into the caller's buffer.
+//! The read path: from the store to the buffer of the caller, chunk by chunk.
 //!
-//! A selection, a list of points and a list of windows are all cut into chunks, each with what is
-//! wanted of it; every chunk is fetched and decoded once. A shard gives up only the inner chunks
-//! that are wanted, where the store reads ranges at once.
+//! Selections, points and windows are all divided by chunks, and every chunk is fetched and decoded
+//! once. If the store reads ranges, only the selected inner chunks of a shard are read.
 
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Target, check_shape};
@@ -15,12 +14,12 @@ use crate::threads::pool;
 use crate::threads::scratch;
 
 impl ArrayIO {
-    /// Fills `target` with the elements of `selection`; chunks that are not stored give the fill
-    /// value.
+    /// Fills `target` with the elements of `selection`; missing chunks read as the fill value.
     ///
     /// # Errors
-    /// [`EngineError::CorruptChunk`] names the first chunk whose bytes do not decode to what the
-    /// layout declares; what `target` then holds is unspecified.
+    /// [`EngineError::CorruptChunk`](crate::error::EngineError::CorruptChunk) names the first chunk
+    /// whose bytes do not decode to what the layout declares; the content of `target` is then
+    /// unspecified.
     pub fn read(
         &self,
         selection: &[AxisSelection],
@@ -43,7 +42,7 @@ impl ArrayIO {
         })
     }
 
-    /// Reads `count` chunks; `job` tells which, and what is wanted of each.
+    /// Reads `count` chunks; `job` gives each chunk and its selection.
     pub(crate) fn read_jobs<'a>(
         &self,
         count: usize,

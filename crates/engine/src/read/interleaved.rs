@@ -1,11 +1,10 @@
-//! Chunks read block by block, neighbours together.
+//! Interleaved reads: neighbouring chunks are decoded block by block, in turn.
 //!
-//! Where a chunk has only a few bytes of every cache line of the buffer (chunks of one plane, in an
-//! array whose last axis counts the planes), one chunk after the other would drag each line of the
-//! buffer through the core once for every chunk. Here some neighbours are open at once, the same
-//! block of each is decoded, and all of them are placed in one go: whole cache lines are written.
-//! A task is a block of a few chunks and not a chunk, so that several threads share a large one
-//! as well.
+//! If a chunk has only a few bytes of every cache line of the buffer (chunks of one plane, in an
+//! array whose last axis counts the planes), reading one chunk after the other would load each line
+//! of the buffer once for every chunk. Instead, several neighbours are open at once, the same block
+//! of each is decoded, and all of them are copied together: complete cache lines are written. A
+//! task is one block of several chunks, so that threads also share a large chunk.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -34,19 +33,19 @@ use crate::threads::scratch::{self, Scratch};
 use zarrix_codec::memory::copied;
 
 const LINE_BYTES: usize = 64;
-/// Chunks that are open at once.
+/// Maximum number of open chunks.
 const MAX_OPEN: usize = 64;
-/// What is read at once of a chunk without a codec.
+/// Bytes of one read of a chunk without a codec.
 const PLAIN_BLOCK_BYTES: usize = 256 << 10;
 
-/// One of the chunks that are open.
+/// An open chunk.
 struct Member<'s> {
     task: usize,
     key: String,
     reader: Box<dyn Reader + 's>,
     /// `None` for a chunk without a codec.
     table: Option<Arc<BlockTable>>,
-    /// Where blocks are kept.
+    /// The cached generation, if blocks are cached.
     version: Option<CachedVersion>,
     buffer_offset: isize,
 }
@@ -56,7 +55,8 @@ impl Member<'_> {
         self.table.as_ref().map_or(PLAIN_BLOCK_BYTES, |table| table.block_bytes())
     }
 
-    /// Reads and decodes one block into `dst`, of its length; `encoded` and `chain` are scratch.
+    /// Reads and decodes one block into `dst`, which has its length; `encoded` and `chain` are
+    /// scratch buffers.
     fn decode_block(
         &self,
         index: usize,
@@ -101,7 +101,7 @@ impl ArrayIO {
     ) -> Result<()> {
         let along = &plan.axes()[shared.axis];
         let inner: usize = plan.axes()[shared.axis + 1..].iter().map(|axis| axis.len()).product();
-        // Chunks of one shape of what is wanted, so that one walk serves them all.
+        // Chunks with selections of one shape, so that one traversal serves all of them.
         let same = |a: &Segment, b: &Segment| extent(&a.part) == extent(&b.part);
         for outer in 0..plan.tasks / along.len() {
             let first = outer / inner * along.len() * inner + outer % inner;
@@ -153,7 +153,7 @@ impl ArrayIO {
             non_temporal: target.bytes(item) >= THIN_BUFFER_BYTES,
         };
         let groups: Vec<&[Member<'_>]> = members.chunks(per_task).collect();
-        // All groups of a block are neighbours in the buffer too: they come one after the other.
+        // All groups of a block are neighbours in the buffer too, so they are consecutive tasks.
         pool::run(blocks.len() * groups.len(), interrupt, &|task| {
             let (index, group) = (blocks[task / groups.len()], groups[task % groups.len()]);
             scratch::with(|s| scatter_block(&walked, index, group, target, s))
@@ -171,7 +171,7 @@ impl ArrayIO {
         let opened: Vec<OnceLock<Member<'_>>> = tasks.iter().map(|_| OnceLock::new()).collect();
         pool::run(tasks.len(), interrupt, &|i| {
             if let Some(member) = self.open_member(plan, tasks[i], shared, target)? {
-                // Every task has a place of its own, which nobody else sets.
+                // Each task sets only its own slot.
                 let _ = opened[i].set(member);
             }
             Ok(())
@@ -225,7 +225,7 @@ impl ArrayIO {
     }
 }
 
-/// What two parts must have in common for one walk to serve them both.
+/// What two parts must have in common to share a traversal.
 fn extent(part: &Part) -> Option<(usize, usize, usize)> {
     match *part {
         Part::Strided { first, step, count, .. } => Some((first, step, count)),
@@ -240,18 +240,18 @@ fn placed(selected: &ChunkSelection<'_>, elements: &Elements) -> CopyPlan {
     }
 }
 
-/// What is wanted of every one of some neighbours, in a decoded chunk.
+/// The selection that neighbouring chunks share, in a decoded chunk.
 struct Walked {
     dims: Dims,
     chunk_offset: usize,
     chunk_bytes: usize,
     block_bytes: usize,
     item: usize,
-    /// Whether the buffer is larger than the caches.
+    /// Whether the buffer is larger than the CPU caches.
     non_temporal: bool,
 }
 
-/// Decodes block `index` of every member, and places what is wanted of them together.
+/// Decodes block `index` of every open chunk, and copies their selections together.
 fn scatter_block(
     walked: &Walked,
     index: usize,
@@ -264,12 +264,13 @@ fn scatter_block(
     let Scratch { chunk: memory, encoded, chain, .. } = s;
     if let ([only], Some(offset)) = (members, walked.straight(&bytes)) {
         let to = target.base().wrapping_offset(only.buffer_offset + offset);
-        // SAFETY: all of the block is wanted, and its elements lie in the buffer one after the
+        // SAFETY: all of the block is selected, and its elements lie in the buffer one after the
         // other, as many bytes as the block decodes to, which no other task of this call touches.
         let straight = unsafe { std::slice::from_raw_parts_mut(to, bytes.len()) };
         return only.decode_block(index, straight, (encoded, chain));
     }
-    // A line more, or the same byte of all members would fall into the same few places of a cache.
+    // One more cache line, or the same byte of all chunks would map to the same few sets of the
+    // cache.
     let apart = bytes.len().next_multiple_of(LINE_BYTES) + LINE_BYTES;
     let memory = Scratch::chunk_of(memory, apart * members.len())?;
     for (member, room) in members.iter().zip(memory.chunks_mut(apart)) {
@@ -300,8 +301,8 @@ fn scatter_block(
 }
 
 impl Walked {
-    /// Where in the buffer, from a member's own offset on, the elements of a block lie one after
-    /// the other, if all of them are wanted and do.
+    /// The offset of a block's elements in the buffer, relative to the chunk's own, if all of them
+    /// are selected and contiguous there.
     fn straight(&self, bytes: &Range<usize>) -> Option<isize> {
         let [Dim { count, dst, src }] = *self.dims else { return None };
         let all = self.chunk_offset..self.chunk_offset + count * self.item;

@@ -1,4 +1,4 @@
-//! What a read does with one chunk.
+//! What is read of one chunk.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -9,7 +9,7 @@ use crate::selection::plan::Segments;
 /// Up to this many bytes, handing work to the pool costs more than it gains.
 pub(crate) const ALONE_BYTES: usize = 64 << 10;
 
-/// A chunk, and what is wanted of it.
+/// A chunk, and the selections of it.
 pub(crate) struct Job<'a> {
     pub coords: PerAxis<u64>,
     pub selected: SmallVec<[ChunkSelection<'a>; 1]>,

@@ -1,8 +1,8 @@
-//! Few shards, read by all threads.
+//! Parallel shard reads: all threads read a few shards.
 //!
-//! Where there are many shards, each is read by one thread. Of a few, most threads would have none:
-//! then every one is opened, its index is read, and runs of its inner chunks are fetched and decoded
-//! by whoever is free. What is open stays one version.
+//! With many shards, each is read by one thread. With fewer shards than that, some threads would be
+//! idle. Then every shard is opened, its index is read, and runs of its inner chunks are divided
+//! among the threads. An open value stays one generation.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,12 +19,11 @@ use crate::selection::chunk_selection::ShardSplit;
 use crate::threads::cancel::Interrupt;
 use crate::threads::{pool, scratch};
 
-/// Into how many units for each thread the inner chunks are divided, and how much of them, decoded,
-/// is the least that a unit is about.
+/// Units of inner chunks for each thread, and the minimum of a unit in decoded bytes.
 const UNITS: usize = 4;
 const UNIT_BYTES: usize = 32 << 10;
 
-/// A stored shard of which something is wanted.
+/// A stored shard with a selection.
 struct Opened<'s, 'w> {
     key: String,
     reader: Box<dyn Reader + 's>,
@@ -33,7 +32,7 @@ struct Opened<'s, 'w> {
 }
 
 impl ArrayIO {
-    /// Reads `count` shards; `job` tells which, and what is wanted of each.
+    /// Reads `count` shards; `job` gives each shard and its selection.
     pub(in crate::read) fn read_shared<'a>(
         &self,
         count: usize,
@@ -54,7 +53,7 @@ impl ArrayIO {
                 };
                 let index = self.read_index_at(shard, &(0..reader.size()), &*reader, s)?;
                 let cut = ShardSplit::new(shard, &chunk.shape, &selected);
-                // Each task sets only its own place.
+                // Each task sets only its own slot.
                 let _ = places[number].set(Opened { key, reader, index, cut });
                 Ok(())
             })

@@ -1,10 +1,10 @@
-//! Reading only those bytes of a stored chunk that are wanted of it.
+//! Partial reads: only the selected bytes of a stored chunk are read.
 //!
-//! Chunks without a codec, and Blosc frames, can be decoded in parts; where the store reads parts
-//! of a value cheaply, only their bytes are fetched. What is wanted is turned into blocks first;
-//! then all missing ranges are read from one open value, each to its place in a buffer as long as
-//! the stored chunk, and the chunk is placed as if all of it were there. Chunks with a checksum are
-//! read and verified whole.
+//! Chunks without a codec, and Blosc frames, can be decoded in parts. If the store reads ranges
+//! cheaply, only the bytes of these parts are fetched: the selection is turned into blocks, the
+//! coalesced ranges of the blocks are read from one open value, each to its position in a buffer as
+//! long as the stored chunk, and the chunk is decoded as if all of it were there. Chunks with a
+//! checksum are read and verified completely.
 
 use std::ops::Range;
 
@@ -23,13 +23,13 @@ use crate::selection::runs::walk;
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::{Grow, Refused, zeros};
 
-/// Chunks up to this long are read whole: opening, not copying, is what they cost.
+/// Chunks up to this length are read completely: the cost is in opening them.
 pub(in crate::read) const WHOLE_BYTES: usize = 64 << 10;
-/// What is read at once of a chunk without a codec: about as dear as the call itself.
+/// Bytes of one read of a chunk without a codec: they cost about as much as the call itself.
 const PAGE_BYTES: usize = 16 << 10;
 
-/// Whether a chunk's stored bytes are worth reading in parts for what is wanted of it: to read less
-/// than all, or, where they are the elements themselves, to read them to where they are wanted.
+/// Whether a partial read of a chunk pays: it reads less than all or, for elements without a codec,
+/// reads directly to the buffer.
 pub(in crate::read) fn is_worth_it(
     chunk: &ChunkLayout,
     elements: &Elements,
@@ -42,7 +42,7 @@ pub(in crate::read) fn is_worth_it(
 }
 
 impl ArrayIO {
-    /// Reads what is wanted of the chunk `s.key` from as few of its bytes as its format allows.
+    /// Reads the selection of the chunk at `s.key` from as few of its bytes as the format allows.
     pub(in crate::read) fn read_parts(
         &self,
         chunk: &ChunkLayout,
@@ -63,8 +63,8 @@ impl ArrayIO {
         done.map_err(|failed| failed.of(&s.key, size))
     }
 
-    /// How many reads of the value, and of how many bytes, [`Self::read_parts`] makes; `None` if
-    /// the chunk is not stored.
+    /// How many reads [`Self::read_parts`] makes, and of how many bytes; `None` if the chunk is not
+    /// stored.
     pub(in crate::read) fn cost_of_parts(
         &self,
         chunk: &ChunkLayout,
@@ -89,7 +89,7 @@ impl ArrayIO {
     }
 }
 
-/// What went wrong with a stored value; the chunk is named where it is known.
+/// An error of a stored value, before the chunk is named.
 pub(in crate::read) enum Failed {
     Store(zarrix_store::StoreError),
     Codec(CodecError),
@@ -142,7 +142,7 @@ fn plain(
     Ok(())
 }
 
-/// Runs of pages of a chunk without a codec that hold something wanted.
+/// Runs of selected pages of a chunk without a codec.
 pub(in crate::read) fn selected_pages(
     chunk: &ChunkLayout,
     elements: &Elements,
@@ -179,15 +179,15 @@ fn frame(
 
 /// The blocks of a frame whose header is in the sparse buffer.
 struct Blocks {
-    /// Bytes of the stored value, and of what tells where the frame's blocks lie.
+    /// Length of the stored value, and of the header with the block table.
     stored: usize,
     prefix: usize,
     extents: Vec<Range<usize>>,
-    /// Runs of blocks that hold something wanted.
+    /// Runs of selected blocks.
     runs: Vec<Range<usize>>,
 }
 
-/// Reads the header of a frame and finds what is wanted of it; `None` if there is nothing.
+/// Reads the header of a frame and finds the selected blocks; `None` if there are none.
 fn blocks(
     chunk: &ChunkLayout,
     elements: &Elements,
@@ -212,7 +212,7 @@ fn blocks(
     Ok(Some(Blocks { stored, prefix, extents, runs }))
 }
 
-/// Header and offset table of the frame that a value begins with.
+/// The header and block table at the beginning of a value.
 pub(in crate::read) fn read_table(
     reader: &dyn Reader,
     chunk: &ChunkLayout,
@@ -228,7 +228,7 @@ pub(in crate::read) fn read_table(
     Ok(BlockTable::parse(&prefix, stored_bytes, chunk.bytes)?)
 }
 
-/// The sparse buffer, as long as the stored value; one longer than `limit` is not worth having.
+/// The sparse buffer, as long as the stored value, which must not exceed `limit`.
 pub(in crate::read) fn sparse_of<'a>(
     sparse: &'a mut Vec<u8>,
     reader: &dyn Reader,
@@ -237,7 +237,8 @@ pub(in crate::read) fn sparse_of<'a>(
     Ok(Scratch::chunk_of(sparse, size_of_at_most(reader, limit)?)?)
 }
 
-/// How long the stored value is; refuses more than `limit`, so that no claim is allocated.
+/// The length of the stored value; refuses more than `limit`, so that a false length is not
+/// allocated.
 fn size_of_at_most(reader: &dyn Reader, limit: usize) -> CodecResult<usize> {
     let size = usize::try_from(reader.size()).unwrap_or(usize::MAX);
     if size > limit {
@@ -247,7 +248,7 @@ fn size_of_at_most(reader: &dyn Reader, limit: usize) -> CodecResult<usize> {
     Ok(size)
 }
 
-/// Which blocks of the decoded chunk hold something wanted, ascending.
+/// The selected blocks of the decoded chunk, ascending.
 pub(in crate::read) fn touched(
     chunk: &ChunkLayout,
     elements: &Elements,

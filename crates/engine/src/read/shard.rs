@@ -1,4 +1,4 @@
-//! Inner chunks read as ranges of an open shard.
+//! Inner chunks, read as ranges of an open shard.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::selection::chunk_selection::{ChunkSelection, ShardSplit, covered};
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::Grow;
 
-/// Shards inside shards that are longer than this are read by their own index, as the outer one is.
+/// Nested shards longer than this are read by their own index.
 const MIN_NESTED_BYTES: u64 = 64 << 10;
 
 impl ArrayIO {
-    /// Reads what is wanted of one stored shard: its index, then the inner chunks as ranges.
+    /// Reads the selection of one stored shard: its index, then the inner chunks as ranges.
     ///
-    /// Index and ranges come from one version of the shard: an open value stays one version.
+    /// Index and ranges are of one generation: an open value does not change.
     pub(in crate::read) fn read_shard(
         &self,
         chunk: &ChunkLayout,
@@ -40,7 +40,7 @@ impl ArrayIO {
         self.read_ranges(shard, &cut, &index, &*reader, buffer, s)
     }
 
-    /// Places the wanted inner chunks.
+    /// Reads the selected inner chunks.
     fn read_ranges(
         &self,
         shard: &Shard,
@@ -54,7 +54,7 @@ impl ArrayIO {
         self.read_found(shard, &found, index, reader, buffer, s)
     }
 
-    /// Where the wanted inner chunks lie, in this order; those that are not stored are placed.
+    /// The positions of the selected inner chunks, ascending; missing ones are filled.
     pub(in crate::read) fn find_ranges<'c>(
         &self,
         shard: &Shard,
@@ -75,7 +75,7 @@ impl ArrayIO {
         Ok(found)
     }
 
-    /// Places inner chunks that were found.
+    /// Reads inner chunks whose positions are known.
     pub(in crate::read) fn read_found(
         &self,
         shard: &Shard,
@@ -114,7 +114,7 @@ impl ArrayIO {
         Ok(())
     }
 
-    /// Places those of the inner chunks that are kept; the others.
+    /// Copies the cached inner chunks; returns the others.
     fn decode_cached<'f>(
         &self,
         version: &CachedVersion,
@@ -173,7 +173,7 @@ impl ArrayIO {
     }
 }
 
-/// Places inner chunks out of the bytes of the shard that begin at an offset.
+/// Decodes inner chunks from bytes of the shard that begin at an offset.
 fn decode_run(
     shard: &Shard,
     (begin, bytes): (u64, &[u8]),
@@ -204,7 +204,7 @@ fn fetch_range(reader: &dyn Reader, range: &Range<u64>, s: &mut Scratch) -> Resu
     Ok(reader.read_at(range.start, &mut s.encoded)?)
 }
 
-/// An inner chunk that is stored and wanted: where its bytes lie, and what is wanted of it.
+/// A stored inner chunk: where its bytes lie, and its selection.
 #[derive(Clone)]
 pub(in crate::read) struct Found<'c> {
     begin: u64,
@@ -212,7 +212,7 @@ pub(in crate::read) struct Found<'c> {
     selected: SmallVec<[ChunkSelection<'c>; 1]>,
 }
 
-/// The shard that an inner chunk is, if it is one of which little is wanted.
+/// The nested shard that an inner chunk is, if little of it is selected.
 fn nested<'a>(
     chunk: &'a ChunkLayout,
     stored_bytes: u64,

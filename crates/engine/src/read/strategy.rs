@@ -1,7 +1,7 @@
-//! How a read is done: for a whole call, and for each chunk of one.
+//! How a read is done: for a call, and for each chunk of it.
 //!
-//! Chosen here and nowhere else, from the layout, what the store can do, and the selection. The other
-//! files of this room each do what one of the answers says.
+//! This is the only place that chooses, from the layout, the capabilities of the store and the
+//! selection. Each other file of this room does what one of the answers says.
 
 use crate::array::io::ArrayIO;
 use crate::cache::chunks;
@@ -15,11 +15,11 @@ use crate::selection::plan::{AxisSelection, Part, Plan, Segment, buffer_shape};
 use crate::threads::pool;
 
 const LINE_BYTES: usize = 64;
-/// What the chunks of one task should have of the buffer, one element after the other.
+/// Bytes of the buffer that the chunks of one task should have next to each other.
 const RUN_BYTES: usize = 2 * LINE_BYTES;
 /// Smaller chunks are not read faster by blocks.
 const MIN_BLOCK_CHUNK_BYTES: usize = 64 << 10;
-/// A smaller buffer stays in the CPU caches, in whatever order its lines are visited.
+/// A smaller buffer stays in the CPU caches, in any order of visits.
 pub(in crate::read) const THIN_BUFFER_BYTES: usize = 16 << 20;
 /// With fewer chunks than threads, a selection of this size is divided by blocks.
 const SHARED_BYTES: usize = 1 << 20;
@@ -58,7 +58,7 @@ pub(in crate::read) struct SharedShards<'a> {
 }
 
 impl Strategy<'_> {
-    /// The word for it; `None` where that of a chunk says more.
+    /// The words for it; `None` if those of a chunk say more.
     fn word(self) -> Option<&'static str> {
         match self {
             Self::Interleaved(_) => Some("interleaved"),
@@ -94,8 +94,8 @@ impl ChunkStrategy<'_> {
 }
 
 impl ArrayIO {
-    /// How a call reads `count` chunks to a buffer of `bytes`; `plan` is that of a selection which is one
-    /// box.
+    /// How a call reads `count` chunks to a buffer of `bytes`; `plan` is that of a single
+    /// selection.
     pub(in crate::read) fn strategy(
         &self,
         plan: Option<&Plan>,
@@ -117,7 +117,7 @@ impl ArrayIO {
         }
     }
 
-    /// How what is wanted of the chunk at `coords` is read.
+    /// How the selection of the chunk at `coords` is read.
     pub(in crate::read) fn chunk_strategy<'a>(
         &self,
         chunk: &'a ChunkLayout,
@@ -168,12 +168,12 @@ impl ArrayIO {
         }
     }
 
-    /// How a read of `selection` to a new array is done, as a word or two; for a read by chunk, that
-    /// of its first chunk.
+    /// How a read of `selection` to a new array is done, in words; a read by chunk is described by
+    /// its first chunk.
     ///
     /// # Errors
-    /// [`EngineError::Selection`](crate::error::EngineError::Selection) if the selection does not fit
-    /// the array.
+    /// [`EngineError::Selection`](crate::error::EngineError::Selection) if the selection does not
+    /// fit the array.
     pub fn strategy_of(&self, selection: &[AxisSelection]) -> Result<&'static str> {
         self.check_axes(selection)?;
         let shape = buffer_shape(selection);
@@ -183,7 +183,7 @@ impl ArrayIO {
         self.word_of(Some(&plan), plan.tasks, bytes, |task| Job::of(&plan.task(task)))
     }
 
-    /// The word for a read of `count` chunks, of which `job` tells the first.
+    /// The words for a read of `count` chunks, the first of which is `job(0)`.
     pub(crate) fn word_of<'a>(
         &self,
         plan: Option<&Plan>,
@@ -213,7 +213,7 @@ impl ArrayIO {
             && !self.store.checks_whole_values()
     }
 
-    /// Whether the chunks of `plan` are better read block by block.
+    /// How the chunks of `plan` are read block by block, if that is faster.
     fn interleaved<'a>(
         &self,
         plan: &Plan,
@@ -250,7 +250,7 @@ impl ArrayIO {
         })
     }
 
-    /// Whether all elements of any chunk are wanted.
+    /// Whether any chunk is selected completely.
     fn selects_whole_chunks(&self, plan: &Plan) -> bool {
         let mut coords = vec![0; plan.axes().len()];
         plan.axes().iter().enumerate().all(|(axis, segments)| {

@@ -1,4 +1,4 @@
-//! A chunk out of all of its stored bytes.
+//! A chunk, from all of its stored bytes.
 
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{DecodeScratch, ReadBuffer};
@@ -9,8 +9,8 @@ use crate::selection::chunk_selection::ChunkSelection;
 use crate::threads::scratch::Scratch;
 
 impl ArrayIO {
-    /// Places what is wanted of one chunk whose stored bytes are in memory; `None` is one that is
-    /// not stored: an error, where the layout says that chunks of the array are.
+    /// Decodes the selection of one chunk whose stored bytes are in memory; `None` is a missing
+    /// chunk, which is an error if the layout says that all chunks are stored.
     pub(in crate::read) fn decode_whole(
         &self,
         chunk: &ChunkLayout,

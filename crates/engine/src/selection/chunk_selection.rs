@@ -1,7 +1,7 @@
-//! What a call wants of one chunk: boxes of it, or single points.
+//! The part of a selection that lies in one chunk: boxes of it, or points.
 //!
-//! Reading and writing, single selections, windows and coordinates all come down to this, and so
-//! does what is wanted of an inner chunk once a shard has cut it.
+//! All selections, windows and coordinates, of reads and of writes, become this, and so does the
+//! selection of an inner chunk after a shard has divided its own.
 
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ use crate::selection::plan::{Part, Plan, Segments};
 pub(crate) enum ChunkSelection<'a> {
     /// All combinations of one part per axis; `base` is added to the parts' buffer offsets.
     Box { parts: PerAxis<&'a Part>, base: isize },
-    /// Points by their number; two of them may be one element.
+    /// Points by their number; two of them may be the same element.
     Points { points: &'a Points<'a>, which: &'a [usize] },
 }
 
@@ -88,7 +88,7 @@ impl CopyPlan {
         placed
     }
 
-    /// Whether the buffer side is the decoded chunk itself, element after element.
+    /// Whether the elements lie in the buffer as in the decoded chunk, one after the other.
     pub fn is_contiguous(&self) -> bool {
         self.grid.lists.is_empty()
             && self.grid.dims.iter().all(|dim| dim.count == 1 || dim.dst == dim.src)
@@ -101,24 +101,24 @@ impl<'a> ChunkSelection<'a> {
         Self::Box { parts: segments.iter().map(|segment| &segment.part).collect(), base }
     }
 
-    /// Whether this is all of a chunk's first `limits` elements along each axis, in order.
+    /// Whether this selects all of a chunk's first `limits` elements along each axis, in order.
     pub fn covers(&self, limits: &[usize]) -> bool {
         matches!(self, Self::Box { parts, .. }
             if parts.iter().zip(limits).all(|(part, limit)| part.covers(*limit)))
     }
 }
 
-/// Whether that is all of a chunk's first `limits` elements along each axis.
+/// Whether these select all of a chunk's first `limits` elements along each axis.
 pub(crate) fn covered(selected: &[ChunkSelection<'_>], limits: &[usize]) -> bool {
     matches!(selected, [only] if only.covers(limits))
 }
 
-/// What is wanted of a shard, cut into what is wanted of its inner chunks.
+/// The selection of a shard, divided into those of its inner chunks.
 pub(crate) struct ShardSplit<'a> {
     plans: SmallVec<[(Plan, isize); 1]>,
     /// Points, ordered by index entry, with the bounds of each entry's run.
     points: Vec<(&'a Points<'a>, Vec<usize>)>,
-    /// Index entry, and what makes its `ChunkSelection`; ordered by entry.
+    /// Index entry, and the source of its `ChunkSelection`; ordered by entry.
     pieces: Vec<(usize, Piece)>,
 }
 
@@ -147,7 +147,7 @@ impl<'a> ShardSplit<'a> {
                 }
             }
         }
-        // Stable: of two writes to one element the last given stays the last.
+        // Stable: if two writes have one element, the last one must win.
         cut.pieces.sort_by_key(|(entry, _)| *entry);
         cut
     }
@@ -178,7 +178,7 @@ impl<'a> ShardSplit<'a> {
         self.points.push((points, entries.into_iter().map(|(_, point)| point).collect()));
     }
 
-    /// Every touched index entry with what is wanted of its inner chunk, in ascending order.
+    /// Every touched index entry with the selection of its inner chunk, in ascending order.
     pub fn entries(&self) -> impl Iterator<Item = (usize, SmallVec<[ChunkSelection<'_>; 1]>)> {
         self.pieces.chunk_by(|a, b| a.0 == b.0).map(|run| {
             let selected = run.iter().map(|(_, piece)| match *piece {

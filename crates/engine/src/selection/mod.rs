@@ -1,4 +1,4 @@
-//! What a call selects, split by chunks, by inner chunks and by runs of memory.
+//! What a call selects, divided by chunks, by inner chunks and by runs of memory.
 
 pub(crate) mod chunk_selection;
 pub(crate) mod picks;

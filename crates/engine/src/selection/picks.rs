@@ -1,11 +1,11 @@
-//! What is wanted of a chunk, element by element.
+//! The selection of a chunk, element by element.
 
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::ChunkLayout;
 use crate::memory::strides::Grid;
 use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, covered};
 
-/// What is wanted of one chunk, element by element.
+/// The selection of one chunk, element by element.
 #[derive(Debug)]
 pub struct Picks<'a, 'w> {
     shape: &'a [usize],
@@ -14,7 +14,7 @@ pub struct Picks<'a, 'w> {
 }
 
 impl<'a, 'w> Picks<'a, 'w> {
-    /// `strides` are in elements; without any, no element is told from another.
+    /// `strides` are in elements; if they are empty, all elements count as the first one.
     pub(crate) fn new(
         chunk: &'a ChunkLayout,
         selected: &'a [ChunkSelection<'w>],
@@ -58,7 +58,7 @@ impl<'a, 'w> Picks<'a, 'w> {
     }
 }
 
-/// Visits a grid from its `level` on: its lists first, then its axes.
+/// Visits a grid from its `level` on: first its lists, then its axes.
 fn walk(
     grid: &Grid,
     level: usize,

@@ -1,8 +1,8 @@
-//! What part of an array a call is about, and which part of which chunk that is.
+//! The selection of a call, and its part in each chunk.
 //!
-//! Along one axis a selection is a range or a list of indices; both are cut at chunk borders into
-//! segments, in ascending chunk order, so that the cost follows what is selected and never the
-//! size of the grid. The same cut, made again inside a chunk, gives a shard's inner chunks.
+//! Along one axis, a selection is a range or a list of indices. Both are divided at chunk borders
+//! into segments in ascending chunk order, so that the cost depends on what is selected and never
+//! on the size of the grid. The same division inside of a shard gives its inner chunks.
 
 use smallvec::SmallVec;
 
@@ -10,10 +10,10 @@ use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::grid::{AxisGrid, Cuts, Extent};
 
-/// What is wanted along one axis.
+/// The selection along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AxisSelection {
-    /// One index; the buffer has no axis for it.
+    /// One index; the buffer does not have this axis.
     Index(u64),
     /// `count` indices from `start` on, `step` apart; the step may be negative, never 0.
     Range {
@@ -21,7 +21,7 @@ pub enum AxisSelection {
         start: u64,
         /// Distance to the next.
         step: i64,
-        /// How many.
+        /// Number of indices.
         count: u64,
     },
     /// These indices, in any order, repeated or not.
@@ -36,18 +36,19 @@ pub type Selection = SmallVec<[AxisSelection; 6]>;
 pub(crate) enum Part {
     /// `count` positions from `first` on, `step` (at least 1) apart.
     Strided { first: usize, step: usize, count: usize, offset: isize, stride: isize },
-    /// Positions in the order in which they are to be copied: of two writes to one, the last wins.
+    /// Positions in the order in which they are copied: if one is written twice, the last write
+    /// wins.
     Listed { positions: Vec<usize>, offsets: Vec<isize> },
 }
 
 impl Part {
-    /// Whether these are all of the first `limit` positions, in order.
+    /// Whether these are the first `limit` positions, in order.
     pub fn covers(&self, limit: usize) -> bool {
         matches!(*self, Self::Strided { first: 0, step: 1, count, .. } if count == limit)
             || matches!(*self, Self::Strided { first: 0, count: 1, .. } if limit == 1)
     }
 
-    /// Cuts at multiples of `length`.
+    /// Divides at multiples of `length`.
     pub fn cut(&self, length: usize) -> AxisPlan {
         match self {
             &Self::Strided { first, step, count, offset, stride } => {
@@ -62,7 +63,7 @@ impl Part {
     }
 }
 
-/// The part of an axis' selection that falls into one chunk.
+/// The part of an axis' selection that lies in one chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     /// Index of the chunk along this axis.
@@ -74,10 +75,10 @@ pub(crate) struct Segment {
 /// One axis of a planned call: its segments in ascending chunk order.
 pub(crate) type AxisPlan = SmallVec<[Segment; 1]>;
 
-/// One axis' segment each: a chunk and what is wanted of it.
+/// One segment of each axis: a chunk and the selection of it.
 pub(crate) type Segments<'a> = PerAxis<&'a Segment>;
 
-/// A call, planned: the tasks are all combinations of the axes' segments.
+/// A planned call: its tasks are all combinations of the segments of the axes.
 #[derive(Debug)]
 pub(crate) struct Plan {
     axes: PerAxis<AxisPlan>,
@@ -85,7 +86,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Splits `selection` by the chunks of an array of `shape` and `grid`, for a buffer of
+    /// Divides `selection` by the chunks of an array of `shape` and `grid`, for a buffer of
     /// `buffer_strides`.
     pub fn new(
         selection: &[AxisSelection],
@@ -105,7 +106,7 @@ impl Plan {
         Ok(Self { axes, tasks })
     }
 
-    /// The inner chunks that `parts` of a chunk touch; as many as an index can have, at most.
+    /// The inner chunks that `parts` of a chunk touch, at most as many as an index can have.
     pub fn inside<'a>(parts: impl Iterator<Item = &'a Part>, inner_shape: &[usize]) -> Self {
         let axes: PerAxis<AxisPlan> =
             parts.zip(inner_shape).map(|(part, length)| part.cut(*length)).collect();
@@ -147,8 +148,8 @@ pub(crate) fn buffer_shape(selection: &[AxisSelection]) -> PerAxis<usize> {
         .collect()
 }
 
-/// What is selected along one axis, cut into chunks; takes the axis' stride off `strides`, if the
-/// buffer has that axis.
+/// The selection along one axis, divided by chunks; removes the stride of the axis from `strides`,
+/// if the buffer has the axis.
 pub(crate) fn plan_axis(
     axis: usize,
     length: u64,
@@ -176,7 +177,7 @@ pub(crate) fn shift(plan: &mut AxisPlan, bytes: isize) {
     }
 }
 
-/// A range along an axis of `length`, cut into chunks; out of bounds is an error.
+/// A range along an axis of `length`, divided by chunks; out of bounds is an error.
 pub(crate) fn plan_range(
     axis: usize,
     length: u64,
@@ -189,7 +190,7 @@ pub(crate) fn plan_range(
     }
     let out_of_bounds = || {
         EngineError::Selection(format!(
-            "axis {axis}: {count} indices from {start} on, {step} apart, leave the length {length}"
+            "axis {axis}: {count} indices from {start} on, {step} apart, exceed the length {length}"
         ))
     };
     if step == 0 || start >= length || count > isize::MAX as u64 {
@@ -199,7 +200,7 @@ pub(crate) fn plan_range(
     if last < 0 || last >= i128::from(length) {
         return Err(out_of_bounds());
     }
-    // A negative step is the same indices from the other end, written backwards.
+    // A negative step selects the same indices from the other end, in reversed order.
     let (low, step, buffer) = if step > 0 {
         (start, step as u64, (0, stride))
     } else {
@@ -254,7 +255,7 @@ fn plan_list(
 ) -> Result<AxisPlan> {
     if let Some(index) = indices.iter().find(|index| **index >= length) {
         return Err(EngineError::Selection(format!(
-            "axis {axis}: index {index} leaves the length {length}"
+            "axis {axis}: index {index} is out of bounds for the length {length}"
         )));
     }
     let pairs = indices.iter().enumerate().map(|(i, index)| (*index, i as isize * stride));
@@ -267,7 +268,7 @@ fn plan_list(
 fn cut_list(pairs: impl Iterator<Item = (u64, isize)>, cuts: &impl Cuts) -> AxisPlan {
     let mut pairs: Vec<(u64, isize)> = pairs.collect();
     if !pairs.is_sorted_by_key(|(index, _)| *index) {
-        // Stable: among equal indices the order of the caller decides which write is the last.
+        // Stable: among equal indices, the order of the caller decides which write is the last.
         pairs.sort_by_key(|(index, _)| *index);
     }
     let mut plan = AxisPlan::new();
@@ -282,7 +283,7 @@ fn cut_list(pairs: impl Iterator<Item = (u64, isize)>, cuts: &impl Cuts) -> Axis
     plan
 }
 
-/// Sorted indices of one chunk; strided where they are evenly spaced on both sides.
+/// Sorted indices of one chunk; strided if they are evenly spaced on both sides.
 fn listed(group: &[(u64, isize)], begin: u64) -> Part {
     let first = (group[0].0 - begin) as usize;
     if group.len() == 1 {

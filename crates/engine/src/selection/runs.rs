@@ -1,7 +1,7 @@
-//! What is wanted of a chunk, visited in parts that lie close together in the decoded chunk.
+//! The selection of a chunk, visited in runs that lie close together in the decoded chunk.
 //!
-//! Whoever decodes or fetches a chunk in blocks wants to know which of them a box or a point
-//! needs, and to copy a part out while its blocks are in cache.
+//! Code that decodes or fetches a chunk by blocks needs to know which blocks a box or a point
+//! touches, and to copy a run while its blocks are in cache.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use crate::layout::chunk::{ChunkLayout, Elements};
 use crate::memory::strides::{Dim, Dims, Grid, continues};
 use crate::selection::chunk_selection::{ChunkSelection, CopyPlan};
 
-/// Called with the bytes of the decoded chunk that hold a part, its axes, and where in the buffer
-/// it begins.
+/// Called with the bytes of the decoded chunk that hold a run, its axes, and where it begins in the
+/// buffer.
 pub(crate) type Visit<'a> = &'a mut dyn FnMut(Range<usize>, &[Dim], isize) -> CodecResult<()>;
 
 /// Called with the axes of a box, and where in chunk and buffer it begins.
 pub(crate) type VisitBox<'a> = &'a mut dyn FnMut(&[Dim], (usize, isize));
 
-/// Visits all of `wanted`, a box in the order of the chunk's memory, in parts whose bytes span
-/// about `block_bytes` or that cannot be divided.
+/// Visits all of a selection, a box in the order of the memory of the chunk, in runs whose bytes
+/// span about `block_bytes` or that cannot be divided.
 pub(crate) fn walk(
     chunk: &ChunkLayout,
     elements: &Elements,
@@ -74,7 +74,7 @@ impl Walk<'_> {
     }
 }
 
-/// Axes from the slowest to the fastest in the decoded chunk, those that are one run made one.
+/// Axes from the slowest to the fastest in the decoded chunk; contiguous ones are merged.
 pub(crate) fn in_memory_order(mut dims: Dims) -> Dims {
     dims.retain(|dim| dim.count != 1);
     dims.sort_by_key(|dim| std::cmp::Reverse(dim.src));
@@ -92,8 +92,8 @@ pub(crate) fn in_memory_order(mut dims: Dims) -> Dims {
 
 /// Visits the elements of a box that lie in `bytes` of the decoded chunk.
 ///
-/// The box begins at an offset in chunk and buffer; its axes are in memory order, and neither an
-/// element nor, in that order, one axis in another reaches across.
+/// The box begins at an offset in chunk and buffer. Its axes are in memory order, and neither
+/// elements nor axes overlap in that order.
 pub(crate) fn clip(
     dims: &[Dim],
     item: usize,
@@ -113,8 +113,8 @@ pub(crate) fn clip(
     let [outer, inner @ ..] = dims else { return };
     let (step, inner_span) = (outer.src as usize, span(inner));
     let at = |i: usize| (offset + i * step, to + i as isize * outer.dst);
-    // The first that ends behind the beginning, the first that begins behind the end; and between
-    // them those that lie inside as a whole.
+    // The range of steps that overlap the bytes, and within it the steps that lie completely
+    // inside.
     let first = (bytes.start + 1).saturating_sub(offset + inner_span).div_ceil(step);
     let end = (bytes.end - offset).div_ceil(step).min(outer.count);
     if first >= end {

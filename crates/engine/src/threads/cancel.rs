@@ -1,29 +1,30 @@
-//! Whether the work of this thread is to go on, asked from deep inside of it.
+//! A cancellation token for each thread, polled from deep inside of a task.
 //!
-//! A task is a chunk, and a chunk may be a shard of a gigabyte or take a slow codec a second. What is
-//! in the middle of one asks here, without having been handed anything: the thread knows the job
-//! that it works for. Only the caller's own thread asks the caller; workers see its answer.
+//! A task is a chunk, and a chunk may be a shard of a gigabyte or keep a slow codec busy for a
+//! second. Code in the middle of one polls here without an argument: the thread knows the job that
+//! it works for. Only the calling thread asks the caller; workers see the answer.
 
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Asked by a long call, on the calling thread only, whether to go on.
+/// Polled by a long call, on the calling thread only.
 ///
-/// True ends the call with [`EngineError::Interrupted`](crate::error::EngineError::Interrupted), at the next step of the chunks in work.
+/// True cancels the call with [`EngineError::Interrupted`](crate::error::EngineError::Interrupted),
+/// at the next step of the chunks that are in progress.
 pub type Interrupt<'a> = &'a dyn Fn() -> bool;
 
-/// How often the caller is asked whether to go on.
+/// How often the caller is asked whether to cancel.
 pub(crate) const POLL: Duration = Duration::from_millis(20);
 
 thread_local! {
     static CURRENT: Cell<*const CancelToken<'static>> = const { Cell::new(ptr::null()) };
 }
 
-/// What a thread knows of the job that it works for.
+/// What a thread knows about the job that it works for.
 pub(crate) struct CancelToken<'a> {
-    /// Set by whoever ends the job.
+    /// Set by the thread that ends the job.
     stop: &'a AtomicBool,
     interrupt: Option<Interrupt<'a>>,
     asked: Cell<Option<Instant>>,
@@ -35,9 +36,9 @@ impl<'a> CancelToken<'a> {
         Self { stop, interrupt, asked: Cell::new(None), interrupted: Cell::new(false) }
     }
 
-    /// Does `work`, in which [`is_over`] knows of the job.
+    /// Runs `work`, during which [`is_over`] knows the job.
     pub fn during<R>(&self, work: impl FnOnce() -> R) -> R {
-        /// The job that the thread was at before: a callback of it may have begun this one.
+        /// The previous job of the thread: a callback of that job may have started this one.
         struct Before(*const CancelToken<'static>);
         impl Drop for Before {
             fn drop(&mut self) {
@@ -48,12 +49,12 @@ impl<'a> CancelToken<'a> {
         work()
     }
 
-    /// Whether the caller has ended the job.
+    /// Whether the caller has cancelled the job.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.get()
     }
 
-    /// Between tasks, of which many take no time: the first call only notes when it was.
+    /// For use between tasks, which are often very short: the first call only notes the time.
     pub fn is_over(&self) -> bool {
         self.poll(false)
     }
@@ -76,9 +77,9 @@ impl<'a> CancelToken<'a> {
     }
 }
 
-/// Whether this thread is to leave what it is at; false where there is no job.
+/// Whether this thread should stop what it does; false if it works for no job.
 pub(crate) fn is_over() -> bool {
-    // SAFETY: set by `during`, which has the value on its stack and takes the pointer back before
-    // it returns; it is this thread's own.
+    // SAFETY: set by `during`, which has the value on its stack and restores the pointer before it
+    // returns; the cell belongs to this thread.
     unsafe { CURRENT.get().as_ref() }.is_some_and(|token| token.poll(true))
 }

@@ -1,4 +1,4 @@
-//! The threads of this process: the pool, its cancellation, and what a thread keeps between chunks.
+//! The threads of this process: the pool, cancellation tokens, and the scratch buffers of a thread.
 
 pub(crate) mod cancel;
 pub(crate) mod pool;

@@ -1,9 +1,9 @@
-//! The threads of this process: a job is a number of tasks and a counter.
+//! The thread pool of this process. A job is a number of tasks and a counter.
 //!
-//! The caller works too, so a job always ends, however few workers there are. Jobs do not nest:
-//! a task never starts a job, and nobody waits for one while holding a lock. rayon was the option
-//! that lost: its waiting threads steal other work, which deadlocks under a held lock, and its
-//! registry cannot be rebuilt in a forked child.
+//! The caller works too, so a job always ends, even without workers. Jobs do not nest: a task never
+//! starts a job, and no thread waits for a job while it holds a lock. We rejected rayon: its
+//! waiting threads steal other work, which deadlocks under a held lock, and its registry cannot be
+//! rebuilt in a forked child.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -17,17 +17,17 @@ use zarrix_store::process::PerProcess;
 use crate::error::{EngineError, Result};
 use crate::threads::cancel::{CancelToken, Interrupt, POLL};
 
-/// Threads of a job whose tasks wait more than they work.
+/// Threads of a job whose tasks mostly wait for I/O.
 const WAITING: usize = 32;
 
 static POOL: PerProcess<Pool> = PerProcess::new(Pool::new);
-/// 0: as many as this process has CPUs.
+/// 0 means as many as this process has CPUs.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
-/// The CPUs this process may use; 0 before they are counted, which reads files of the system.
+/// The CPUs that this process may use; 0 until they are counted, which reads system files.
 static CPUS: AtomicUsize = AtomicUsize::new(0);
 static ADOPT: OnceLock<fn()> = OnceLock::new();
 
-/// Number of threads that work on one call, the caller among them.
+/// Number of threads that work on one call, including the caller.
 pub fn threads() -> usize {
     match THREADS.load(Ordering::Relaxed) {
         0 => cpus(),
@@ -51,9 +51,10 @@ pub fn set_threads(count: usize) {
     THREADS.store(count, Ordering::Relaxed);
 }
 
-/// Has every worker call `adopt` before anything else, once; workers never end.
+/// Makes every worker call `adopt` once, before anything else; workers never end.
 ///
-/// For callers whose callbacks need something of each thread that calls them. Only the first counts.
+/// For callers whose callbacks need something from each thread that calls them. Only the first call
+/// has an effect.
 pub fn on_worker_start(adopt: fn()) {
     ADOPT.get_or_init(|| adopt);
 }
@@ -62,13 +63,13 @@ pub(crate) type Task<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
 
 /// Runs `task` for 0, 1, ... `total - 1`, on this thread and the workers, in any order.
 ///
-/// The first error, and the interrupt, end the job; what is in work at that time sees it between
-/// its steps, or is finished first.
+/// The first error, or a cancellation, ends the job. Tasks in progress see it between their steps,
+/// or are finished first.
 pub(crate) fn run(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
     run_on(threads(), total, interrupt, task)
 }
 
-/// [`run`] for tasks that mostly wait for somebody far away: on many more threads than CPUs.
+/// [`run`] for tasks that mostly wait for a remote store: on many more threads than CPUs.
 pub(crate) fn run_waiting(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
     run_on(threads().max(WAITING), total, interrupt, task)
 }
@@ -99,7 +100,8 @@ fn run_on(width: usize, total: usize, interrupt: Interrupt<'_>, task: Task<'_>) 
     done
 }
 
-/// Ends a job whose caller panics where it asks whether to go on: workers use what is in its frame.
+/// Ends a job whose caller panics while it is asked whether to cancel: workers use data in its
+/// frame.
 struct Unwinding<'a> {
     pool: &'a Pool,
     job: &'a Arc<Job>,
@@ -112,7 +114,7 @@ impl Drop for Unwinding<'_> {
     }
 }
 
-/// The same on this thread alone.
+/// [`run`] on this thread only.
 pub(crate) fn run_alone(total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
     let stop = AtomicBool::new(false);
     let token = CancelToken::new(&stop, Some(interrupt));
@@ -147,10 +149,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Job {
     task: Task<'static>,
     total: usize,
-    /// How many workers may be in it.
+    /// How many workers may join the job.
     helpers: usize,
     next: AtomicUsize,
-    /// Ends the waits of its threads for stores, too.
+    /// Also ends the waits of its threads for stores.
     stop: Arc<AtomicBool>,
     state: Mutex<JobState>,
     idle: Condvar,
@@ -162,7 +164,7 @@ struct JobState {
 }
 
 impl Job {
-    /// Takes tasks until there are none left; whether the interrupt ended it.
+    /// Takes tasks until none is left; returns whether the caller cancelled the job.
     fn work(&self, interrupt: Option<Interrupt<'_>>) -> bool {
         let token = CancelToken::new(&self.stop, interrupt);
         token.during(|| {
@@ -172,7 +174,7 @@ impl Job {
                     break;
                 }
                 if let Err(error) = guarded(self.task, index) {
-                    // Before the others are stopped, who then end with an error that says no more.
+                    // Set before the others are stopped, whose errors are only consequences.
                     lock(&self.state).error.get_or_insert(error);
                     self.stop.store(true, Ordering::Relaxed);
                 }
@@ -211,7 +213,7 @@ impl Pool {
         Self { shared: Arc::new(Shared { queue, wake: Condvar::new() }) }
     }
 
-    /// Puts a job where up to `helpers` workers find it, and starts workers that are missing.
+    /// Queues a job for up to `helpers` workers, and starts missing workers.
     fn offer(&self, job: &Arc<Job>, helpers: usize) {
         let mut queue = lock(&self.shared.queue);
         queue.jobs.push_back(Arc::clone(job));
@@ -219,7 +221,8 @@ impl Pool {
         while queue.workers < needed {
             let shared = Arc::clone(&self.shared);
             let name = "zarrix".to_string();
-            // A machine out of threads gives fewer workers; the caller works in any case.
+            // If the system refuses a thread, there are fewer workers; the caller works in any
+            // case.
             if std::thread::Builder::new().name(name).spawn(move || shared.serve()).is_err() {
                 break;
             }
@@ -232,7 +235,7 @@ impl Pool {
         }
     }
 
-    /// Takes the job back, waits for the workers that are in it, and gives its outcome.
+    /// Takes the job out of the queue, waits for the workers in it, and returns its outcome.
     fn finish(&self, job: &Arc<Job>, interrupt: Interrupt<'_>, interrupted: bool) -> Result<()> {
         lock(&self.shared.queue).jobs.retain(|other| !Arc::ptr_eq(other, job));
         let mut interrupted = interrupted;

@@ -1,4 +1,4 @@
-//! What a thread keeps between chunks so that a chunk allocates nothing.
+//! The scratch buffers of a thread, so that a chunk allocates nothing.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use zarrix_codec::memory::{Grow, Refused};
 
 use crate::threads::cancel;
 
-/// Buffers larger than this are given back once a call is done with them.
+/// Larger buffers are freed at the end of a call.
 const KEEP_BYTES: usize = 64 << 20;
 
 /// Buffers and codec contexts of one thread.
@@ -16,20 +16,20 @@ pub(crate) struct Scratch {
     pub key: String,
     pub encoded: Vec<u8>,
     pub chunk: Vec<u8>,
-    /// A stored chunk of which only some ranges were read.
+    /// A stored chunk, of which only some ranges were read.
     pub sparse: Vec<u8>,
     /// The new encoded bytes of a chunk that is written.
     pub update: Vec<u8>,
-    /// Encoded parts of a chunk that other threads helped with.
+    /// Encoded parts of a chunk that several threads encode.
     pub parts: Vec<Vec<u8>>,
     pub chain: ChainScratch,
 }
 
 impl Scratch {
-    /// The chunk buffer as `bytes` bytes of whatever was there before.
+    /// The first `bytes` bytes of the chunk buffer, with any content.
     ///
     /// # Errors
-    /// [`Refused`], as a chunk is as long as its metadata says.
+    /// [`Refused`], as the metadata determines how long a chunk is.
     pub fn chunk_of(chunk: &mut Vec<u8>, bytes: usize) -> Result<&mut [u8], Refused> {
         if chunk.len() < bytes {
             chunk.set_length(bytes)?;
@@ -42,10 +42,10 @@ thread_local! {
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
-/// Runs `work` with this thread's scratch.
+/// Runs `work` with the scratch buffers of this thread.
 ///
-/// The scratch is taken out for the time: a store or codec that is called back and reads another
-/// array on the same thread finds none and gets a fresh one.
+/// They are taken out for that time: a store or codec that is called back and reads another array
+/// on the same thread finds none and gets new ones.
 pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     let mut scratch = SCRATCH.with(Cell::take).unwrap_or_else(|| {
         let mut scratch = Box::<Scratch>::default();

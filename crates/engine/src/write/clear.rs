@@ -1,7 +1,8 @@
-//! What a smaller shape cuts off: chunks outside are deleted, and those that are cut keep the rest.
+//! Shrinking an array: chunks outside of the new shape are deleted, and the outer part of chunks at
+//! its edge is filled.
 //!
-//! Only stored chunks are looked at: an array of many chunks, few of which exist, is cut at the cost
-//! of those few.
+//! Only stored chunks are touched, so that the cost does not depend on the number of chunks in the
+//! grid.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,9 +18,9 @@ use crate::threads::cancel::Interrupt;
 use crate::threads::scratch;
 
 impl ArrayIO {
-    /// Leaves nothing of the array outside `shape`: deletes the stored chunks that lie wholly
-    /// outside, and puts the only element of `fill` into the parts of others that do, each under
-    /// its lock. Returns how many were deleted.
+    /// Removes everything outside of `shape`: deletes the stored chunks that lie completely
+    /// outside, and writes the only element of `fill` to the outer parts of others, each under its
+    /// lock. Returns the number of deleted chunks.
     pub fn clear_outside(
         &self,
         shape: &[u64],
@@ -39,7 +40,7 @@ impl ArrayIO {
             .stored_chunks()?
             .into_iter()
             .partition(|(_, coords)| self.inside(coords, shape).contains(&0));
-        // These need room in the store, which may be full: then nothing is deleted.
+        // These need space in the store. If it is full, nothing is deleted.
         self.run(cut.len(), interrupt, &|index| {
             let (_, coords) = &cut[index];
             let inside = self.inside(coords, shape);
@@ -68,7 +69,7 @@ impl ArrayIO {
         Ok(deleted.into_inner())
     }
 
-    /// How many elements of a chunk lie inside `shape`, along each axis; none of one that is not in
+    /// How many elements of a chunk lie inside `shape`, along each axis; 0 for a chunk outside of
     /// the grid.
     fn inside(&self, coords: &[u64], shape: &[u64]) -> PerAxis<usize> {
         let axes = self.layout.grid.iter().zip(coords).zip(shape);
@@ -80,8 +81,8 @@ impl ArrayIO {
     }
 }
 
-/// All of a chunk's first `limits` elements that lie beyond `kept` along `axis`, each of which is
-/// the buffer's only one.
+/// The elements within a chunk's `limits` that lie beyond `inside` along `axis`; all have the only
+/// element of the buffer.
 fn beyond(axis: usize, inside: usize, limits: &[usize]) -> PerAxis<Part> {
     let part = |along: usize| {
         let first = if along == axis { inside } else { 0 };

@@ -1,10 +1,10 @@
-//! The write path: chunk by chunk from the caller's buffer into the store.
+//! The write path: from the buffer of the caller to the store, chunk by chunk.
 //!
-//! Every write of a key holds that key's lock. A job that covers all of a chunk never reads the old
-//! one, and encodes before it takes the lock; any other is a read-modify-write under it, so that two
-//! writers of different elements both keep theirs. A chunk that reaches beyond the array's edge is
-//! of the second kind even when all of it that this handle knows is written: another handle may
-//! have grown the array.
+//! Every write of a key holds its lock. A write of a complete chunk never reads the old one, and
+//! encodes before it takes the lock. Any other write is a read-modify-write under the lock, so that
+//! concurrent writers of different elements both succeed. A chunk that reaches beyond the edge of
+//! the array is of the second kind even if all of its elements that this handle knows are written:
+//! another handle may have grown the array.
 
 use zarrix_store::{Change, Durability, StoreError, Update};
 
@@ -26,12 +26,12 @@ use crate::threads::scratch::{self, Scratch};
 impl ArrayIO {
     /// Stores the elements of `source` at `selection`.
     ///
-    /// Each chunk is replaced as a whole, under its key's lock. When an error or the interrupt
-    /// ends the call, some of the chunks are written and the others are as before.
+    /// Each chunk is replaced atomically, under the lock of its key. If an error or a cancellation
+    /// ends the call, some chunks are written and the others are unchanged.
     ///
     /// # Errors
-    /// [`EngineError::CorruptChunk`] if a chunk that is written in part cannot be read; it is left
-    /// as it is.
+    /// [`EngineError::CorruptChunk`](crate::error::EngineError::CorruptChunk) if a chunk that is
+    /// written in part cannot be read; it is left unchanged.
     pub fn write(
         &self,
         selection: &[AxisSelection],
@@ -59,7 +59,7 @@ impl ArrayIO {
         }
     }
 
-    /// Stores what is wanted of one chunk.
+    /// Stores the selection of one chunk.
     pub(crate) fn write_job(
         &self,
         coords: &[u64],
@@ -113,7 +113,7 @@ impl ArrayIO {
                 }
                 Ok(old) => old,
             };
-            // A chunk of nothing but fill says the same as none.
+            // A chunk that is all fill value reads like a missing one.
             let deletes = old.is_none() || self.store.updates_by_deleting();
             let keep_empty = edit.buffer.keep_empty || !deletes;
             let edit = Edit { buffer: WriteBuffer { keep_empty, ..edit.buffer }, ..edit };
@@ -130,7 +130,7 @@ impl ArrayIO {
         let done = self.store.update(to_update, &mut old, new, &mut change);
         (s.key, s.encoded) = (key, old);
         match done {
-            // What is lost of the old chunk lies outside of the array.
+            // The lost part of the old chunk lies outside of the array.
             Err(StoreError::Corrupt { .. } | StoreError::TooLong { .. })
                 if edit.covers_inside() =>
             {
@@ -142,7 +142,7 @@ impl ArrayIO {
         }
     }
 
-    /// Stores a chunk whatever is there.
+    /// Stores a chunk without reading the old one.
     fn write_anew(
         &self,
         chunk: &ChunkLayout,
@@ -164,7 +164,7 @@ impl ArrayIO {
         self.replace(&s.key, encoded, durability)
     }
 
-    /// Puts a value, or deletes it.
+    /// Stores a value, or deletes it.
     pub(crate) fn replace(
         &self,
         key: &str,

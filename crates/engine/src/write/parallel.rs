@@ -1,9 +1,10 @@
 //! Writes of a few large chunks, each encoded by all threads.
 //!
-//! Where there are many chunks, each is encoded by one thread. Of a few, most threads would have none:
-//! then the blocks of a chunk, or the inner chunks of a shard, are encoded by whoever is free, each
-//! to memory of its own, and the caller puts them together and stores the chunk. That all happens
-//! before the chunk's lock is taken. The bytes are those that one thread makes.
+//! With many chunks, each is encoded by one thread. With fewer chunks than threads, some threads
+//! would be idle. Then the blocks of a chunk, or the inner chunks of a shard, are divided among the
+//! threads; each part is encoded to memory of its own, and the caller assembles and stores the
+//! chunk. The lock of the chunk is taken after encoding. The stored bytes are the same as with one
+//! thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -28,12 +29,12 @@ use crate::threads::pool;
 use crate::threads::scratch::{self, Scratch};
 use zarrix_codec::memory::Grow;
 
-/// A smaller chunk is encoded sooner than it is handed out.
+/// Encoding a smaller chunk takes less time than dividing it.
 const MIN_BYTES: usize = 256 << 10;
-/// Into how many units for each thread the inner chunks of a shard are divided.
+/// Units of inner chunks for each thread.
 const UNITS: usize = 4;
 
-/// What of a chunk is encoded apart.
+/// The parts of a chunk that are encoded separately.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     chunk: &'a ChunkLayout,
@@ -55,10 +56,10 @@ struct Job<'a, 'w> {
     source: Source<'a>,
 }
 
-/// Makes the part of a number.
+/// Encodes the part of a number.
 type Make<'a> = &'a (dyn Fn(usize, &mut Vec<u8>, &mut Scratch) -> Result<()> + Sync);
 
-/// Where the parts of a chunk are encoded to, and the chunk; kept from call to call.
+/// The buffers for encoded parts and for the chunk, reused between calls.
 struct Memory {
     encoded: Vec<u8>,
     parts: Vec<Mutex<Vec<u8>>>,
@@ -78,18 +79,18 @@ impl Memory {
         scratch::with(|s| (s.update, s.parts) = (self.encoded, parts.collect()));
     }
 
-    /// Has all threads make `count` parts, each of which is empty before.
+    /// Encodes `count` parts on all threads, each to an empty buffer.
     fn encode(&mut self, count: usize, interrupt: Interrupt<'_>, make: Make<'_>) -> Result<()> {
         self.parts.resize_with(count.max(self.parts.len()), Mutex::default);
         pool::run(count, interrupt, &|number| {
-            // Nobody else has this part.
+            // No other task uses this part.
             let mut part = self.parts[number].lock().unwrap_or_else(PoisonError::into_inner);
             part.clear();
             scratch::with(|s| make(number, &mut part, s))
         })
     }
 
-    /// The first `count` parts, and the chunk that is made of them.
+    /// The first `count` parts, and the buffer for the chunk that is assembled from them.
     fn made(&mut self, count: usize) -> (Vec<&[u8]>, &mut Vec<u8>) {
         let parts = self.parts[..count].iter_mut();
         let parts =
@@ -99,10 +100,10 @@ impl Memory {
 }
 
 impl ArrayIO {
-    /// What the chunks of a call are better encoded in, if it writes `count` of them.
+    /// How the chunks of a call that writes `count` of them are divided; `None` if they are not.
     pub(crate) fn parts(&self, count: usize, source: Source<'_>) -> Option<Parts<'_>> {
         let threads = pool::threads();
-        // All threads have as much to do as each other, or some so much that it does not matter.
+        // All threads have the same amount of work, or the difference is negligible.
         let even = count >= 2 * threads || count.is_multiple_of(threads);
         let chunk = self.layout.only_chunk()?;
         if threads == 1
@@ -163,7 +164,7 @@ impl ArrayIO {
         done
     }
 
-    /// Makes the encoded chunk; false if it is not to be stored.
+    /// Encodes the chunk; false if it is not to be stored.
     fn encode_blocks(
         &self,
         job: &Job<'_, '_>,
@@ -194,7 +195,7 @@ impl ArrayIO {
         Ok(keep.into_inner())
     }
 
-    /// Makes the encoded shard; false if it is not to be stored.
+    /// Encodes the shard; false if it is not to be stored.
     fn encode_inner(
         &self,
         job: &Job<'_, '_>,
@@ -206,7 +207,7 @@ impl ArrayIO {
         let entries: Vec<(usize, SmallVec<[ChunkSelection<'_>; 1]>)> = cut.entries().collect();
         let per_unit = entries.len().div_ceil(UNITS * pool::threads()).max(1);
         let units: Vec<_> = entries.chunks(per_unit).collect();
-        // How long each inner chunk is in its unit; None for one that is not stored.
+        // Length of each inner chunk in its unit; `None` if it is not stored.
         let lengths: Vec<OnceLock<Vec<Option<usize>>>> =
             units.iter().map(|_| OnceLock::new()).collect();
         memory.encode(units.len(), interrupt, &|number, bytes, s| {
@@ -223,7 +224,7 @@ impl ArrayIO {
                 Ok(keep.then_some(inner.len()))
             });
             let made = made.collect::<CodecResult<_>>().map_err(|error| failed(job.key, error))?;
-            // Every unit has a place of its own, which nobody else sets.
+            // Each task sets only its own slot.
             let _ = lengths[number].set(made);
             Ok(())
         })?;
@@ -242,9 +243,9 @@ impl ArrayIO {
     }
 }
 
-/// A whole chunk, whose elements lie anywhere in the caller's buffer.
+/// A complete chunk, whose elements lie anywhere in the caller's buffer.
 struct Gathered<'a> {
-    /// All of it, where its elements lie there as they do in the chunk.
+    /// All of it, if its elements lie in the buffer as in the chunk.
     straight: Option<&'a [u8]>,
     placed: CopyPlan,
     source: Source<'a>,
@@ -259,8 +260,8 @@ impl<'a> Gathered<'a> {
         };
         let from = job.source.base().wrapping_offset(placed.buffer_offset);
         // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the
-        // other: as many contiguous readable bytes, for as long as the call lasts. Others may
-        // change them meanwhile: the encoder of a block reads each byte once.
+        // other: as many contiguous readable bytes, for as long as the call lasts. Other threads
+        // may change them meanwhile: the encoder of a block reads each byte once.
         let straight = placed
             .is_contiguous()
             .then(|| unsafe { std::slice::from_raw_parts(from, job.chunk.bytes) });
@@ -268,7 +269,8 @@ impl<'a> Gathered<'a> {
         Self { straight, placed, source: job.source, item }
     }
 
-    /// Some bytes of the decoded chunk, whole elements: where they lie, or copied to `memory`.
+    /// A range of bytes of the decoded chunk, complete elements: in the buffer, or copied to
+    /// `memory`.
     fn bytes<'b>(
         &self,
         range: std::ops::Range<usize>,
