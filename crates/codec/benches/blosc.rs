@@ -1,7 +1,7 @@
 //! One Blosc frame of 1 MiB decoded by us and by c-blosc, on one thread: `cargo bench --bench blosc`.
 //!
-//! Both decode the same bytes to the same elements, which is checked. Of noise only the first plane
-//! of bytes or bits compresses, so that what is left is the unshuffling alone.
+//! Both decode the same bytes to the same elements, which is checked. Only the first plane of bytes or
+//! bits of the noise compresses, so that the rest is unshuffling alone.
 #![expect(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
 use divan::Bencher;
@@ -27,7 +27,7 @@ fn main() {
     divan::main();
 }
 
-/// A smooth ramp with a little noise, or noise but for the last byte of an element.
+/// A smooth ramp with a little noise, or noise except for the last byte of an element.
 fn elements(item_bytes: usize, compresses: bool) -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut random = || {

@@ -5,10 +5,10 @@ use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "base64";
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// What a byte that is no digit is worth, at each of the four places.
+/// The value of a byte that is not a digit, at each of the four positions.
 const NO_DIGIT: u32 = 1 << 31;
 
-/// Two digits at once, which halves the lookups.
+/// Two digits for each 12 bits, which halves the lookups.
 static PAIRS: [[u8; 2]; 4096] = {
     let mut pairs = [[0; 2]; 4096];
     let mut i = 0;
@@ -19,7 +19,7 @@ static PAIRS: [[u8; 2]; 4096] = {
     pairs
 };
 
-/// What every byte is worth at each place of a group.
+/// The value of every byte at each position of a group.
 static WORTH: [[u32; 256]; 4] = {
     let mut worth = [[NO_DIGIT; 256]; 4];
     let mut digit = 0;

@@ -1,7 +1,7 @@
-//! Bit rounding: the lowest bits of every number rounded away, so that compressors find more.
+//! Bit rounding: the lowest bits of every number are rounded away, so that compressors find more.
 //!
-//! Of floating-point numbers the mantissa keeps `keepbits` bits, ties to even, as numcodecs does
-//! it; of integers so many from the highest bit that is set, as the registered `bitround` does.
+//! Floating-point numbers keep `keepbits` bits of the mantissa, ties to even, as in numcodecs.
+//! Integers keep as many bits from the highest set bit on, as in the registered `bitround`.
 //! Decoding changes nothing.
 
 use crate::elements::Filter;
@@ -31,7 +31,7 @@ impl BitRound {
         Ok(Self { keep_bits, mantissa_bits, word_bytes, big })
     }
 
-    /// Whether there are as many bits to keep, which numcodecs insists on.
+    /// Whether there are enough bits to keep, which numcodecs requires.
     pub(crate) fn fits(&self) -> bool {
         self.mantissa_bits.is_some_and(|bits| self.keep_bits <= bits)
     }

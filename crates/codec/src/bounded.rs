@@ -1,15 +1,15 @@
-//! Decoding a length that nothing declares, in a buffer that grows up to a bound.
+//! Decoding to an undeclared length, in a buffer that grows up to a bound.
 //!
-//! Such lengths exist only between two compressors of one chain. The first size tried is the
-//! codec's hint, so a hint that is right costs nothing and a hint that lies costs at most the
-//! bound. Each further try doubles, so all tries together cost about twice the last one.
+//! Such lengths exist only between two compressors of one chain. The first size is the hint of the
+//! codec, so that a correct hint costs nothing and a false one costs at most the bound. Each
+//! further attempt doubles the size, so that all attempts together cost about twice the last one.
 
 use crate::memory::Grow;
 use crate::{CodecError, Result};
 
-/// Fills `dst` by `attempt`, which answers the bytes written, or `None` when the room is too small.
+/// Fills `dst` by `attempt`, which returns the bytes written, or `None` if the space is too small.
 ///
-/// Returns whether the decoded form fits `limit_bytes`; `dst` then holds exactly that form.
+/// Returns whether the decoded form fits into `limit_bytes`; `dst` then holds exactly that form.
 pub(crate) fn grow(
     dst: &mut Vec<u8>,
     hint_bytes: usize,

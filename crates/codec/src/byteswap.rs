@@ -1,7 +1,7 @@
-//! Byte order: the bytes of every word of every element reversed.
+//! Byte order: the bytes of every word of every element are reversed.
 //!
-//! It is what a document's big-endian data needs on a little-endian machine, as a codec of its own
-//! so that the engine has one byte order only. Elements of several fields have a word size each.
+//! Big-endian data needs this on a little-endian machine. It is a codec of its own, so that the
+//! engine has only one byte order. Elements of several fields have a word size for each.
 
 use crate::elements::Filter;
 use crate::number::swap;
@@ -56,7 +56,7 @@ impl ByteSwap {
 
     fn swap(&self, src: &[u8], dst: &mut [u8]) {
         if let [words] = self.words[..] {
-            // However many words an element has, all are alike.
+            // The number of words of an element does not matter here: all are alike.
             return swap(words.word_bytes, src, dst);
         }
         // One word of all elements of a block, then the next: the loops know their word size.

@@ -28,8 +28,8 @@ impl Bz2 {
     }
 }
 
-/// Decodes all streams of `src` into `dst`; returns the bytes written. What is not a stream behind the
-/// first is ignored, as Python's bz2 does.
+/// Decodes all streams of `src` into `dst`; returns the bytes written. Bytes after the first stream
+/// that are not a stream are ignored, as in Python's bz2.
 fn decode(
     mut src: &[u8],
     dst: &mut [u8],

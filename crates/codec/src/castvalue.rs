@@ -1,9 +1,9 @@
 //! The registered cast_value codec: values, not bits, from one type of numbers to another.
 //!
-//! What NumPy's casts leave to chance is configured here: how a value is rounded that the target
-//! does not have, and whether one outside its range is an error, its nearest or the remainder of a
-//! division. Infinities and NaN become integers only where the configuration maps them. Runs whose
-//! values all fit go through the casts that every filter has; the rest goes value by value.
+//! The cases that NumPy's casts leave undefined are configured here: how a value between two of the
+//! target is rounded, and whether a value outside its range is an error, is clipped or wraps.
+//! Infinities and NaN become integers only if the configuration maps them. Blocks whose values all
+//! fit use the casts that every filter has; other blocks are cast value by value.
 
 use crate::elements::Filter;
 use crate::number::{BLOCK, Kind, Number, Real, Step, Type, cast, compute, map};
@@ -56,7 +56,7 @@ impl Value {
         }
     }
 
-    /// Equal in value, or both no number.
+    /// Equal in value, or both NaN.
     fn same(self, other: Self) -> bool {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => a == b,
@@ -104,7 +104,9 @@ impl std::fmt::Display for Failure {
         match self {
             Self::OutOfRange(Value::Int(value)) => write!(f, "{value} is out of range")?,
             Self::OutOfRange(Value::Real(value)) => write!(f, "{value:e} is out of range")?,
-            Self::NotFinite(value) => return write!(f, "{value} is no integer (see scalar_map)"),
+            Self::NotFinite(value) => {
+                return write!(f, "{value} is not an integer (see scalar_map)");
+            }
         }
         write!(f, " (see out_of_range)")
     }
@@ -241,7 +243,8 @@ impl Cast {
         Err(Failure::OutOfRange(value))
     }
 
-    /// `nearest` to `value`, or the target's value on the other side if the rounding wants that.
+    /// `nearest` to `value`, or the neighbouring value of the target on the other side if the
+    /// rounding requires it.
     fn other_neighbour(&self, value: Value, nearest: f64, beyond: f64) -> f64 {
         let finite = |real: f64| if real.is_finite() { real } else { beyond.copysign(real) };
         let above = value.less(finite(nearest));

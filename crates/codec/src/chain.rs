@@ -84,13 +84,14 @@ impl Chain {
         }
     }
 
-    /// Whether encoding reads each byte of its source at most once: what the first codec gives is
-    /// memory of our own.
+    /// Whether encoding reads each byte of its source at most once: the output of the first codec
+    /// is our own memory.
     pub fn reads_source_once(&self) -> bool {
         self.codecs.first().is_none_or(|first| first.reads_source_once())
     }
 
-    /// Makes `dst` what `src`, of the length that the chain is bound to, is encoded to.
+    /// Replaces `dst` by the encoded form of `src`, which has the length that the chain is bound
+    /// to.
     pub fn encode_into(
         &self,
         src: &[u8],
@@ -183,15 +184,15 @@ impl Chain {
         self.codecs.first().is_some_and(|first| first.has_blocks())
     }
 
-    /// What encodes the blocks of a chunk apart from each other: of one codec that has such.
+    /// The encoder of separate blocks of a chunk, if the chain is one codec that has blocks.
     pub fn block_encoder(&self) -> Option<blosc::BlockEncoder> {
         let [only] = self.codecs.as_slice() else { return None };
         only.block_encoder(self.decoded_bytes())
     }
 
-    /// A view that decodes block by block, when the format of the first codec allows it.
+    /// A view that decodes block by block, if the format of the first codec allows it.
     ///
-    /// `Some` only when what follows that codec is nothing but checksums, which are verified here.
+    /// `Some` only if all codecs after it are checksums, which are verified here.
     pub fn blocks<'a>(&self, src: &'a [u8]) -> Result<Option<blosc::Frame<'a>>> {
         let Some((first, rest)) = self.codecs.split_first().filter(|_| self.has_blocks()) else {
             return Ok(None);

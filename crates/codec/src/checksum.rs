@@ -1,7 +1,7 @@
-//! Checksums stored beside the bytes that they cover: four little-endian bytes before or after.
+//! Checksums, stored before or after the bytes that they cover, in four little-endian bytes.
 //!
-//! One table row per algorithm. Decoding is a view: the chain verifies and goes on with the same
-//! bytes, so that a checksum costs its own pass and no copy.
+//! There is one table row per algorithm. Decoding is a view: the chain verifies the checksum and
+//! continues with the same bytes, without a copy.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const CHECKSUM_BYTES: usize = 4;
 
-/// Which sum it is.
+/// The algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// CRC-32C (Castagnoli).
@@ -31,7 +31,7 @@ pub enum Algorithm {
     },
 }
 
-/// On which side of the bytes the sum is stored.
+/// Where the sum is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// Before the bytes.

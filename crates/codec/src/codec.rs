@@ -1,4 +1,4 @@
-//! What every codec is.
+//! The trait of all codecs.
 
 use std::ops::Range;
 
@@ -34,9 +34,9 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
     /// Whether [`encode`](Codec::encode) reads each byte of `src` at most once.
     ///
     /// Other threads and processes may change the caller's array while it is encoded. An encoder
-    /// that reads once then mixes old and new elements, and what it makes still decodes. One that
-    /// reads twice can store a checksum of other bytes than it stored, and libdeflate writes outside
-    /// of its buffer. The engine hands such an encoder a copy; false is the safe answer.
+    /// that reads once then mixes old and new elements, and its output still decodes. One that
+    /// reads twice can store a checksum of other bytes than it stored, and libdeflate writes
+    /// outside of its buffer. The engine gives such an encoder a copy; false is the safe answer.
     fn reads_source_once(&self) -> bool {
         false
     }
@@ -58,13 +58,14 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
         scratch: &mut Scratch,
     ) -> Result<()>;
 
-    /// Where in `src` the decoded bytes lie as they are, verified: only checksums have that.
+    /// The range of `src` that holds the decoded bytes, after verification; only checksums have
+    /// one.
     fn payload(&self, src: &[u8]) -> Result<Option<Range<usize>>> {
         let _ = src;
         Ok(None)
     }
 
-    /// Whether [`Codec::blocks`] can give a view; it asks nothing of the bytes.
+    /// Whether [`Codec::blocks`] can return a view, without reading any bytes.
     fn has_blocks(&self) -> bool {
         false
     }
@@ -79,7 +80,7 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
         Ok(None)
     }
 
-    /// What encodes the blocks of `decoded_bytes` apart from each other, if this codec has such.
+    /// The encoder of separate blocks of `decoded_bytes`, if this codec has one.
     fn block_encoder(&self, decoded_bytes: usize) -> Option<crate::blosc::BlockEncoder> {
         let _ = decoded_bytes;
         None

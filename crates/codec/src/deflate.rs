@@ -1,8 +1,8 @@
-//! Deflate in its two wrappings, gzip and zlib, and in none, through libdeflate.
+//! Deflate with the gzip wrapping, the zlib wrapping or none, by libdeflate.
 //!
-//! libdeflate codes whole buffers, and a chunk is one: it decodes two to three times as fast as
-//! zlib and knows exactly when a stream does not fill or overfills its destination. What it lacks,
-//! streaming, is needed nowhere here.
+//! libdeflate decodes complete buffers, and a chunk is one. It is two to three times as fast as
+//! zlib, and detects exactly if a stream does not fill or overfills its destination. It has no
+//! streaming, which we do not need.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -28,7 +28,7 @@ pub enum Wrapping {
 pub(crate) enum Failure {
     /// The destination is too small.
     TooSmall,
-    /// The bytes are no such stream, or its checksum does not match.
+    /// The bytes are not such a stream, or its checksum does not match.
     Bad,
 }
 
@@ -205,7 +205,7 @@ impl Deflate {
             let is_ignored = match self.wrapping {
                 // Zeros after the last member are padding, as gzip itself reads them.
                 Wrapping::Gzip => rest.iter().all(|&b| b == 0),
-                // Python's zlib does not look behind its stream.
+                // Python's zlib ignores bytes after its stream.
                 Wrapping::Zlib => true,
                 Wrapping::Raw => rest.is_empty(),
             };

@@ -95,7 +95,7 @@ impl Codec for Delta {
         Err(CodecError::Configuration {
             codec: NAME.to_owned(),
             reason: format!(
-                "a chunk of {decoded_bytes} bytes is no whole number of {}-byte elements",
+                "a chunk of {decoded_bytes} bytes is not a whole number of {}-byte elements",
                 self.decoded.bytes
             ),
         })

@@ -1,4 +1,4 @@
-//! Filters that make one element of each element: their lengths, checks and loops in one place.
+//! Filters that map each element to one element: their lengths, checks and loops, in one place.
 
 use crate::memory::Grow;
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
@@ -23,10 +23,10 @@ pub(crate) trait Filter: Send + Sync + std::fmt::Debug {
 pub(crate) struct Elements<F>(pub(crate) F);
 
 impl<F: Filter> Elements<F> {
-    /// What `bytes` bytes become when every `from` of them become `to`.
+    /// The length of `bytes` bytes if every `from` of them become `to`.
     fn scaled(&self, bytes: usize, from: usize, to: usize) -> std::result::Result<usize, String> {
         if !bytes.is_multiple_of(from) {
-            return Err(format!("{bytes} bytes are no whole number of {from}-byte elements"));
+            return Err(format!("{bytes} bytes are not a whole number of {from}-byte elements"));
         }
         (bytes / from).checked_mul(to).ok_or_else(|| format!("{bytes} bytes are too many"))
     }

@@ -1,4 +1,4 @@
-//! What a codec can answer instead of bytes, by what the caller does next.
+//! The errors of codecs, by what the caller does next.
 
 use crate::memory::Refused;
 
@@ -14,7 +14,7 @@ pub enum CodecError {
     Corrupt {
         /// Name of the codec that noticed.
         codec: &'static str,
-        /// What is wrong, with the figures.
+        /// What is wrong, with numbers.
         reason: String,
     },
     /// The stored bytes need something that this build does not have.
@@ -25,12 +25,12 @@ pub enum CodecError {
         /// What is missing.
         reason: String,
     },
-    /// The configuration in the metadata makes no sense.
+    /// The configuration in the metadata is not valid.
     #[error("codec {codec:?}: {reason}")]
     Configuration {
         /// Name as the metadata has it.
         codec: String,
-        /// Which key, which value, what is allowed.
+        /// The key, the value, and what is allowed.
         reason: String,
     },
     /// Valid bytes could not be encoded (a value out of the codec's range, a library error).
@@ -38,13 +38,14 @@ pub enum CodecError {
     Encode {
         /// Name of the codec.
         codec: &'static str,
-        /// What the library said.
+        /// The library's error.
         reason: String,
     },
     /// The system refused memory: nothing is wrong with the bytes.
     #[error(transparent)]
     Memory(#[from] Refused),
-    /// [`Scratch::poll_with`](crate::Scratch::poll_with)'s answer: nothing is wrong with the bytes.
+    /// The poll of [`Scratch::poll_with`](crate::Scratch::poll_with) cancelled the call: nothing is
+    /// wrong with the bytes.
     #[error("interrupted")]
     Interrupted,
     /// A codec that lives outside this crate failed; the source is its own error.
@@ -66,7 +67,7 @@ pub enum CodecError {
 }
 
 impl CodecError {
-    /// Whether it comes from the call and says nothing of the bytes: another try may succeed.
+    /// Whether the call and not the bytes caused it: another attempt may succeed.
     pub fn is_of_the_call(&self) -> bool {
         matches!(self, Self::Interrupted | Self::Memory(_))
     }

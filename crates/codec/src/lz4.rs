@@ -1,7 +1,7 @@
-//! LZ4 blocks, and the numcodecs form of them: a length in four little-endian bytes, then a block.
+//! LZ4 blocks, and their numcodecs form: a length in four little-endian bytes, then a block.
 //!
-//! The C library decodes: it is here anyway for the encoder of Blosc, and the fastest port to Rust,
-//! lz4_flex, took 1.5 times as long on smooth data and many times as long on long runs.
+//! The C library decodes. It is linked for the encoder of Blosc anyway, and the fastest port to
+//! Rust, lz4_flex, took 1.5 times as long on smooth data and many times as long on long runs.
 
 use std::ffi::{c_char, c_int};
 
@@ -29,8 +29,8 @@ pub(crate) fn decompress(src: &[u8], dst: &mut [u8]) -> Option<usize> {
     usize::try_from(written).ok()
 }
 
-/// Compresses `src` into the front of `dst`, the faster the larger `acceleration`; returns the bytes
-/// written, `None` when they do not fit.
+/// Compresses `src` into the front of `dst`; larger `acceleration` is faster. Returns the bytes
+/// written, `None` if they do not fit.
 pub(crate) fn compress(src: &[u8], dst: &mut [u8], acceleration: i32) -> Option<usize> {
     let (src_bytes, dst_bytes) = lengths(src, dst)?;
     let (src, dst) = (src.as_ptr().cast::<c_char>(), dst.as_mut_ptr().cast::<c_char>());
@@ -40,7 +40,7 @@ pub(crate) fn compress(src: &[u8], dst: &mut [u8], acceleration: i32) -> Option<
     usize::try_from(written).ok().filter(|written| *written > 0)
 }
 
-/// [`compress`] by the encoder that looks longer, the longer the higher `level`.
+/// [`compress`] by the thorough encoder; a higher `level` is slower.
 pub(crate) fn compress_slowly(src: &[u8], dst: &mut [u8], level: i32) -> Option<usize> {
     let (src_bytes, dst_bytes) = lengths(src, dst)?;
     let (src, dst) = (src.as_ptr().cast::<c_char>(), dst.as_mut_ptr().cast::<c_char>());
@@ -87,7 +87,7 @@ fn decode_block(block: &[u8], dst: &mut [u8]) -> Result<()> {
         )),
         None => Err(CodecError::corrupt(
             NAME,
-            format!("{} bytes are no block of {} bytes", block.len(), dst.len()),
+            format!("{} bytes are not a block of {} bytes", block.len(), dst.len()),
         )),
     }
 }

@@ -15,7 +15,7 @@ use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 pub(crate) const NAME: &str = "lzma";
 /// For formats that have no checksum.
 pub(crate) const NO_CHECK: Check = Check::None;
-/// Most memory of a decoder; the largest preset needs 65 MiB.
+/// Maximum memory of a decoder; the largest preset needs 65 MiB.
 const MEMORY_BYTES: u64 = 1 << 30;
 /// What liblzma uses when neither preset nor filters say otherwise.
 pub(crate) const DEFAULT_PRESET: u32 = 6;
@@ -106,8 +106,8 @@ pub(crate) struct Lzma {
 }
 
 impl Lzma {
-    /// An encoder is made once, so that liblzma itself says which filters it does not take; it is
-    /// too large to be made for a preset, all of which it takes.
+    /// An encoder is made once, so that liblzma itself rejects invalid filters; this is skipped for
+    /// presets, all of which are valid, because it is expensive.
     pub(crate) fn new(format: Format, check: Check, filters: Vec<Filter>) -> Result<Self> {
         let this = Self { format, check, filters };
         let known = match (this.format, &this.filters[..]) {
@@ -210,7 +210,7 @@ impl Lzma {
     }
 }
 
-/// What liblzma's errors say of the bytes, if it is of them.
+/// The meaning of an error of liblzma, if it is about the bytes.
 fn failure(error: Error) -> Failure {
     Failure::Bad(match error {
         Error::Mem => return Failure::Memory,

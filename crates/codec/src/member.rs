@@ -1,7 +1,8 @@
-//! Members of zip archives: how the values of a zip store lie in the archive.
+//! Members of zip archives: how the values of a zip store are compressed.
 //!
-//! Not codecs of chunks, but the same bounded decoders: a member's length is declared beside it,
-//! and decoding stops there. The numbers are those of the format's specification (APPNOTE 4.4.5).
+//! These are not codecs of chunks, but use the same bounded decoders: the length of a member is
+//! declared, and decoding stops there. The numbers are those of the format's specification (APPNOTE
+//! 4.4.5).
 
 use crate::bz2::Bz2;
 use crate::deflate::{self, Deflate, Wrapping};
@@ -31,7 +32,7 @@ const METHODS: [(u16, Method); 6] = [
     (12, Method::Bzip2),
     (14, Method::Lzma),
     (93, Method::Zstd),
-    // What zstd had before it was given a number.
+    // The number of zstd before it got its own.
     (20, Method::Zstd),
 ];
 
@@ -54,7 +55,7 @@ impl Method {
         METHODS.iter().find(|(_, method)| *method == self).map_or(0, |(number, _)| *number)
     }
 
-    /// `None` where the bytes are stored as they are, or wrapped in more than a codec.
+    /// `None` if the bytes are stored uncompressed, or wrapped in more than a codec.
     fn codec(self) -> Result<Option<Box<dyn Codec>>> {
         Ok(match self {
             Self::Stored | Self::Lzma => None,

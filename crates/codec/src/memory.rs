@@ -1,7 +1,8 @@
-//! Memory whose size comes from a file, a server or a caller, and that the system may refuse.
+//! Memory of a size that a file, a server or a caller determines, and that the system may refuse.
 //!
-//! `Vec::resize` and its kin end the process then. Everything of such a size is allocated here and
-//! ends in an error that the caller can handle; `tests/runtime/test_allocations.py` finds what is not.
+//! `Vec::resize` and similar methods end the process then. Allocations of such a size are made here
+//! and return an error that the caller can handle; `tests/runtime/test_allocations.py` finds
+//! others.
 
 /// The system refused memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,7 +12,7 @@ pub struct Refused {
     pub bytes: usize,
 }
 
-/// A vector that grows, or says that it cannot.
+/// A vector that grows, or returns an error.
 pub trait Grow<T> {
     /// Makes room for `more` elements.
     ///

@@ -1,9 +1,9 @@
-//! The blocks of N5 as the registered codec `n5_default` stores them: a header, then one chain.
+//! The blocks of N5, as the registered codec `n5_default` stores them: a header, then one chain.
 //!
-//! A block says its own shape in its header. Blocks at the edge of an array may be shorter than
-//! the chunk, as other writers of N5 leave them; what they lack is filled. Ours are always whole.
+//! The header of a block has its shape. Other writers of N5 store blocks at the edge of an array
+//! that are shorter than the chunk; their missing part is filled. Our blocks are always complete.
 //!
-//! Elements reach this codec with the axis that the header names first as the fastest.
+//! The first axis in the header is the fastest one of the elements.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::memory::{Grow, zeros};
 use crate::{Chain, ChainScratch, Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "n5_default";
-/// The only mode that holds elements of a fixed size.
+/// The only mode for fixed-size elements.
 const DEFAULT_MODE: u16 = 0;
 
 /// The n5_default codec.
@@ -19,7 +19,7 @@ const DEFAULT_MODE: u16 = 0;
 pub(crate) struct N5 {
     /// Elements along each axis, the fastest first.
     shape: Vec<u32>,
-    /// What a block lacks: one element.
+    /// The fill value: one element.
     fill: Vec<u8>,
     codecs: Vec<Arc<dyn Codec>>,
     /// The codecs, for a whole block.

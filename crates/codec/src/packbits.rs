@@ -1,9 +1,9 @@
-//! Packed bits: elements of fewer bits than they have in memory, one directly after the other.
+//! Packed bits: elements with fewer bits than in memory, one directly after the other.
 //!
-//! The two formats of the name differ. The registered one, of format 3, takes any range of bits of
-//! any number and fills bytes from the lowest bit; where the number of padding bits is stored is
-//! its choice. numcodecs packs booleans, fills bytes from the highest bit, and puts the number of
-//! padding bits first.
+//! Two formats have this name. The registered one, of v3, takes any range of bits of any number and
+//! fills bytes from the lowest bit; it can store the number of padding bits first, last or not at
+//! all. The one of numcodecs packs booleans, fills bytes from the highest bit, and stores the
+//! number of padding bits first.
 
 use crate::memory::Grow;
 use crate::number::{Kind, Type};
@@ -29,7 +29,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// From a NumPy type string, or a name of format 3 where NumPy has none.
+    /// From a NumPy type string, or a v3 name that NumPy does not have.
     fn parse(text: &str) -> Option<Self> {
         let small = |bits, signed| Some(Self { bytes: 1, bits, signed, big: false });
         let big = text.starts_with('>');
@@ -227,7 +227,7 @@ fn mask(bits: u32) -> u64 {
     u64::MAX >> (64 - bits)
 }
 
-/// Bits on their way into bytes, 64 at a time.
+/// Writes bits into bytes, 64 at a time.
 struct Packed<'a> {
     bits: u128,
     filled: u32,
@@ -256,7 +256,7 @@ impl Packed<'_> {
     }
 }
 
-/// Bits on their way out of bytes; zeros after the last.
+/// Reads bits from bytes; zeros after the last.
 struct Bits<'a> {
     bits: u128,
     filled: u32,
@@ -366,7 +366,7 @@ impl Codec for PackBits {
             return Ok(());
         }
         Err(refused(format!(
-            "a chunk of {decoded_bytes} bytes is no whole number of {bytes}-byte numbers"
+            "a chunk of {decoded_bytes} bytes is not a whole number of {bytes}-byte numbers"
         )))
     }
 

@@ -11,7 +11,7 @@ use crate::number::{Kind, Type, swap_in_place};
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "pcodec";
-/// Numbers that are decoded at a time: pco wants whole batches of its own.
+/// Numbers that are decoded at a time: pco requires complete batches.
 const BLOCK: usize = 8 * FULL_BATCH_N;
 
 /// The pcodec codec.
@@ -28,7 +28,7 @@ pub(crate) fn config(level: usize, mode: ModeSpec, delta: DeltaSpec, page: usize
         .with_mode_spec(mode)
         .with_delta_spec(delta)
         .with_paging_spec(PagingSpec::EqualPagesUpTo(page))
-        // Off in pco, which doubts that bytes are numbers; an array of int8 says that they are.
+        // pco turns this off, as bytes may not be numbers; an array of int8 holds numbers.
         .with_enable_8_bit(true)
 }
 
@@ -129,7 +129,9 @@ impl Codec for Pcodec {
         }
         Err(CodecError::Configuration {
             codec: NAME.to_owned(),
-            reason: format!("a chunk of {decoded_bytes} bytes is no whole number of {bytes} bytes"),
+            reason: format!(
+                "a chunk of {decoded_bytes} bytes is not a whole number of {bytes} bytes"
+            ),
         })
     }
 

@@ -1,7 +1,7 @@
 //! The registered scale_offset codec: `(x - offset) * scale` in the type of the elements.
 //!
-//! Floating-point numbers are rounded to their type after each step. Integers are exact or an error:
-//! nothing wraps, and what scale does not divide was not encoded with it.
+//! Floating-point numbers are rounded to their type after each step. Integers are exact or an
+//! error: they never wrap, and a stored number that the scale does not divide is corrupt.
 
 use crate::elements::Filter;
 use crate::number::{BLOCK, Kind, Number, Real, Step, Type, cast, compute, map};
@@ -39,7 +39,7 @@ impl ScaleOffset {
         }
     }
 
-    /// Replaces every integer of `src`; the number of one that has no result otherwise.
+    /// Replaces every integer of `src`; the index of one without a result is the error.
     fn integers(
         &self,
         src: &[u8],
@@ -61,9 +61,9 @@ impl ScaleOffset {
         Ok(())
     }
 
-    /// The same where 64 bits hold every step, which they do for types of up to 32 bits.
+    /// The same if 64 bits hold every step, as for types of up to 32 bits.
     ///
-    /// `step` may answer anything outside the range of 32 bits for a value without a result.
+    /// For a value without a result, `step` may return anything outside the range of 32 bits.
     fn small_integers(
         &self,
         src: &[u8],
@@ -189,7 +189,7 @@ impl Filter for ScaleOffset {
                 self.decode_integers(src, dst, (offset, scale)).map_err(|index| {
                     CodecError::corrupt(
                         NAME,
-                        format!("element {index} is no value that scale {scale} gives"),
+                        format!("element {index} is not a value that scale {scale} gives"),
                     )
                 })?
             }

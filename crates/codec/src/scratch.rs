@@ -1,8 +1,8 @@
-//! What a thread keeps between calls so that coding allocates nothing.
+//! The contexts and buffers of a thread, reused so that coding allocates nothing.
 //!
 //! Every context is made at its first use, so that a thread that only meets Blosc and LZ4 never
-//! pays for a zstd or deflate context. Nothing here outlives a call: a codec may find any of it in
-//! any state and leaves it in any state.
+//! pays for a zstd or deflate context. A codec may find all of it in any state, and may leave it in
+//! any state.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use crate::deflate::{Compressor, Decompressor};
 use crate::memory::{Grow, Refused};
 use crate::{CodecError, Result};
 
-/// How much is decoded, at least, from one call of the poll to the next.
+/// Minimum of decoded bytes between two polls.
 const POLL_BYTES: usize = 1 << 20;
 
 /// Contexts and buffers of one thread, shared by all codecs that the thread runs.
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Scratch {
     }
 }
 
-/// What is in `slot`, made if it is empty.
+/// The value in `slot`, made if it is empty.
 fn made<T>(slot: &mut Option<T>, make: impl FnOnce() -> Option<T>) -> Result<&mut T> {
     if slot.is_none() {
         *slot = make();
@@ -41,16 +41,16 @@ fn made<T>(slot: &mut Option<T>, make: impl FnOnce() -> Option<T>) -> Result<&mu
 }
 
 impl Scratch {
-    /// Has `poll` asked between the steps of long work, which ends with
-    /// [`CodecError::Interrupted`] when that answers true.
+    /// Sets the poll of long work, which ends with [`CodecError::Interrupted`] if it returns true.
     ///
-    /// Asked are the blocks of Blosc, and bz2 and lzma. What libraries code in one call (deflate,
-    /// zstd, LZ4, encoding of blosclz and zlib by c-blosc) is done at a rate that leaves nobody waiting for long.
+    /// Blosc polls between blocks, and so do bz2 and lzma between slices. Libraries that code in
+    /// one call (deflate, zstd, LZ4, c-blosc's encoder for blosclz and zlib) are too fast to need
+    /// it.
     pub fn poll_with(&mut self, poll: fn() -> bool) {
         self.poll = Some(poll);
     }
 
-    /// Asks whether to go on, now.
+    /// Polls now.
     pub(crate) fn poll(&self) -> Result<()> {
         match self.poll {
             Some(poll) if poll() => Err(CodecError::Interrupted),
@@ -58,11 +58,10 @@ impl Scratch {
         }
     }
 
-    /// Asks, if there is work of some size since the last time.
+    /// Polls, if enough work was done since the last time.
     ///
     /// # Errors
-    ///
-    /// [`CodecError::Interrupted`] if it is over.
+    /// [`CodecError::Interrupted`] if the call was cancelled.
     pub fn poll_after(&mut self, bytes: usize) -> Result<()> {
         self.unpolled_bytes += bytes;
         if self.unpolled_bytes < POLL_BYTES {
@@ -72,12 +71,12 @@ impl Scratch {
         self.poll()
     }
 
-    /// Notes that `bytes` behind an encoded form were ignored.
+    /// Counts `bytes` after an encoded form that were ignored.
     pub(crate) fn ignore(&self, bytes: usize) {
         self.ignored_bytes.set(self.ignored_bytes.get().saturating_add(bytes));
     }
 
-    /// How many bytes behind encoded forms were ignored since this was last asked.
+    /// Returns the count of ignored bytes, and resets it.
     pub fn take_ignored(&self) -> usize {
         self.ignored_bytes.take()
     }
@@ -108,8 +107,8 @@ impl Scratch {
         self.deflater.as_mut()
     }
 
-    /// Takes the block buffer out, at least `bytes` long, so that the contexts stay usable beside
-    /// it; [`Scratch::put_block`] gives it back.
+    /// Takes the block buffer out, at least `bytes` long, so that the contexts can be used at the
+    /// same time; [`Scratch::put_block`] returns it.
     pub(crate) fn take_block(&mut self, bytes: usize) -> Result<Vec<u8>> {
         let mut block = std::mem::take(&mut self.block);
         if block.len() < bytes {
@@ -118,7 +117,7 @@ impl Scratch {
         Ok(block)
     }
 
-    /// Gives a buffer of [`Scratch::take_block`] back.
+    /// Returns a buffer of [`Scratch::take_block`].
     pub(crate) fn put_block(&mut self, block: Vec<u8>) {
         self.block = block;
     }

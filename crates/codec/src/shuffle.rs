@@ -22,7 +22,7 @@ impl Shuffle {
         if bytes.is_multiple_of(self.element_bytes) {
             return Ok(());
         }
-        Err(format!("{bytes} bytes are no whole number of {}-byte elements", self.element_bytes))
+        Err(format!("{bytes} bytes are not a whole number of {}-byte elements", self.element_bytes))
     }
 }
 

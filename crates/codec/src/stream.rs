@@ -1,11 +1,12 @@
-//! Coders that are fed step by step: decoders into a destination of a known or a bounded length.
+//! Decoders that work step by step, into a destination of a known or a bounded length.
 //!
-//! bz2 and lzma are slow enough for somebody to wait for a chunk, so each step is a slice.
+//! bz2 and lzma are so slow that a call must be cancellable within a chunk, so each step decodes a
+//! slice.
 
 use crate::memory::Refused;
 use crate::{CodecError, Result, Scratch};
 
-/// What one step gives or takes at most: some milliseconds.
+/// Maximum input and output of one step: some milliseconds.
 pub(crate) const SLICE_BYTES: usize = 128 << 10;
 
 /// Why a decoder stopped.

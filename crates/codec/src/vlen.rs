@@ -61,7 +61,7 @@ impl<'a> Items<'a> {
         for (index, item) in self.iter().enumerate() {
             std::str::from_utf8(item).map_err(|error| {
                 let at = error.valid_up_to();
-                CodecError::corrupt(NAME, format!("item {index} is no UTF-8 from byte {at} on"))
+                CodecError::corrupt(NAME, format!("item {index} is not UTF-8 from byte {at} on"))
             })?;
         }
         Ok(())
@@ -78,7 +78,7 @@ impl<'a> Items<'a> {
             None => Ok(()),
             Some(index) => Err(CodecError::corrupt(
                 NAME,
-                format!("item {index} is no whole number of {element_bytes}-byte elements"),
+                format!("item {index} is not a whole number of {element_bytes}-byte elements"),
             )),
         }
     }
@@ -171,7 +171,7 @@ pub fn parse_utf8(src: &[u8]) -> Result<Items<'_>> {
 ///
 /// # Errors
 ///
-/// As [`parse`], and [`CodecError::Corrupt`] with the number of an item that is no whole elements.
+/// As [`parse`], and [`CodecError::Corrupt`] with the number of an item that is not complete elements.
 pub fn parse_arrays(src: &[u8], element_bytes: usize) -> Result<Items<'_>> {
     let items = parse(src)?;
     items.check_elements(element_bytes)?;

@@ -10,7 +10,7 @@ const NAME: &str = "zstd";
 
 /// First bytes of a frame of the format since 0.8.
 const MAGIC: u32 = 0xFD2F_B528;
-/// First bytes of a frame to be skipped, but for the lowest four bits.
+/// First bytes of a skippable frame, except the lowest four bits.
 const SKIPPABLE_MAGIC: u32 = 0x184D_2A50;
 
 /// Decodes the frames in `src` into `dst`; returns how many bytes they hold, or zstd's error code.
@@ -148,7 +148,8 @@ impl Codec for Zstd {
     }
 }
 
-/// Whether `code` says that the destination is too small, the one error worth another try.
+/// Whether `code` says that the destination is too small, the only error that another attempt can
+/// avoid.
 fn is_too_small(code: usize) -> bool {
     zstd_safe::get_error_name(code) == "Destination buffer is too small"
 }

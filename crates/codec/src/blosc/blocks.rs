@@ -1,8 +1,8 @@
-//! Blosc frames made of blocks that anybody encodes, in any order, and somebody puts together.
+//! Blosc frames, assembled from blocks that any threads encode in any order.
 //!
-//! They are byte for byte what c-blosc makes: the same sizes of blocks, the same streams, by the
-//! same libraries. What c-blosc only does in one call, on one thread and without an end to it before
-//! the last block, several threads share here, and an interrupt ends between two blocks.
+//! The frames have the same bytes as those of c-blosc: the same block sizes, the same streams, from
+//! the same libraries. c-blosc does it in one call on one thread, without a way to cancel it; here
+//! several threads share the work, and a cancellation ends it between two blocks.
 
 use std::borrow::Borrow;
 use std::ffi::c_int;
@@ -13,7 +13,7 @@ use super::header::HEADER_BYTES;
 use crate::memory::Grow;
 use crate::{Result, Scratch, lz4};
 
-/// Below this many bytes Blosc compresses nothing, and splits nothing into shorter streams.
+/// Below this many bytes, Blosc neither compresses nor splits into shorter streams.
 const MIN_BYTES: usize = 128;
 const MAX_SPLITS: usize = 16;
 const CACHE_BYTES: usize = 32 << 10;
@@ -22,7 +22,7 @@ const LENGTH_BYTES: usize = 4;
 const STORED: u8 = 0x02;
 const NO_SPLIT: u8 = 0x10;
 
-// c-blosc's own filters, of the library that is linked for its other compressors: they know the
+// c-blosc's own filters, from the library that is linked for its other compressors: they use the
 // vector instructions of every processor that it knows.
 unsafe extern "C" {
     fn blosc_internal_shuffle(element_bytes: usize, bytes: usize, src: *const u8, dst: *mut u8);
@@ -45,7 +45,7 @@ pub(super) enum Streams {
 }
 
 impl Streams {
-    /// The compressor that documents call `cname`; None for those that c-blosc has itself.
+    /// The compressor that metadata calls `cname`; `None` for those that only c-blosc has.
     pub(super) fn named(cname: &[u8]) -> Option<Self> {
         match cname {
             b"lz4" => Some(Self::Lz4),
@@ -56,7 +56,7 @@ impl Streams {
         }
     }
 
-    /// What the header calls the format.
+    /// The number of the format in the header.
     fn format(self) -> u8 {
         match self {
             Self::Lz4 | Self::Lz4Hc => 1,
@@ -65,17 +65,17 @@ impl Streams {
         }
     }
 
-    /// Whether it is given larger blocks: it takes its time for each, and finds more in them.
+    /// Whether it gets larger blocks: it has a cost per block, and finds more in larger ones.
     fn is_slow(self) -> bool {
         matches!(self, Self::Lz4Hc | Self::Zstd)
     }
 
-    /// Room that its output may need while it is made.
+    /// Space that its output may need during compression.
     fn room(self, bytes: usize) -> usize {
         if self == Self::Snappy { snap::raw::max_compress_len(bytes) } else { bytes }
     }
 
-    /// Compresses `src` into the front of `dst`; None if that has no room for it.
+    /// Compresses `src` into the front of `dst`; `None` if it does not fit.
     fn compress(
         self,
         level: u8,
@@ -99,7 +99,7 @@ impl Streams {
     }
 }
 
-/// How one chunk is cut into blocks, and how each is encoded.
+/// How one chunk is divided into blocks, and how each is encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockEncoder {
     streams: Streams,
@@ -126,7 +126,7 @@ impl BlockEncoder {
         }
     }
 
-    /// How many blocks there are to encode; 0 where the chunk is stored as it is.
+    /// Number of blocks to encode; 0 if the chunk is stored uncompressed.
     pub fn n_blocks(&self) -> usize {
         if self.level == 0 || self.decoded_bytes < MIN_BYTES {
             return 0;
@@ -140,11 +140,10 @@ impl BlockEncoder {
         start..(start + self.block_bytes).min(self.decoded_bytes)
     }
 
-    /// Appends the streams of `block` to `dst`; it has the bytes of one of the ranges.
+    /// Appends the streams of `block`, the bytes of one of the ranges, to `dst`.
     ///
     /// # Errors
-    ///
-    /// [`crate::CodecError::Interrupted`] if the work is over.
+    /// [`crate::CodecError::Interrupted`] if the call was cancelled.
     pub fn encode_block(
         &self,
         block: &[u8],
@@ -165,7 +164,7 @@ impl BlockEncoder {
         let output = &mut output[..room];
         for stream in transposed.chunks_exact(stream_bytes) {
             let bytes = self.streams.compress(self.level, stream, output, scratch);
-            // A stream that becomes no shorter is kept as it is.
+            // A stream that does not become shorter is stored uncompressed.
             let kept = match bytes {
                 Some(bytes) if 0 < bytes && bytes < stream_bytes => &output[..bytes],
                 _ => stream,
@@ -177,10 +176,10 @@ impl BlockEncoder {
         Ok(())
     }
 
-    /// Makes `dst` the transposed bytes of `block`, or a copy of it; `scratch` is as long.
+    /// Replaces `dst` by the transposed bytes of `block`, or by a copy; `scratch` is as long.
     ///
-    /// The only look at the caller's bytes, which others may change meanwhile: what is compressed
-    /// and, where that makes it no shorter, stored as it is, is this.
+    /// This is the only access to the caller's bytes, which other threads may change meanwhile: the
+    /// result is compressed and, if that does not make it shorter, stored.
     fn transpose<'a>(&self, block: &[u8], dst: &'a mut [u8], scratch: &mut [u8]) -> &'a [u8] {
         debug_assert!(dst.len() >= block.len() && scratch.len() >= block.len());
         let (element_bytes, bytes) = (self.element_bytes, block.len());
@@ -204,11 +203,10 @@ impl BlockEncoder {
         dst
     }
 
-    /// Makes `dst` the frame of all `blocks`; false if that is to be made by [`Self::store`],
-    /// because they became no shorter.
+    /// Replaces `dst` by the frame of all `blocks`; false if [`Self::store`] has to make it,
+    /// because the blocks did not become shorter.
     ///
     /// # Errors
-    ///
     /// [`crate::CodecError::Memory`]
     pub fn assemble(&self, blocks: &[impl Borrow<[u8]>], dst: &mut Vec<u8>) -> Result<bool> {
         let table = HEADER_BYTES + LENGTH_BYTES * blocks.len();
@@ -230,7 +228,7 @@ impl BlockEncoder {
         Ok(true)
     }
 
-    /// Makes `dst` the frame of `src`, block by block on this thread.
+    /// Replaces `dst` by the frame of `src`, block by block on this thread.
     pub(super) fn encode(
         &self,
         src: &[u8],
@@ -258,10 +256,9 @@ impl BlockEncoder {
         Ok(())
     }
 
-    /// Makes `dst` the frame that has `src`, the whole chunk, as it is.
+    /// Replaces `dst` by the frame that holds `src`, the complete chunk, uncompressed.
     ///
     /// # Errors
-    ///
     /// [`crate::CodecError::Memory`]
     pub fn store(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         self.start(STORED, dst);

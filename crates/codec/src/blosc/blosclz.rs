@@ -7,8 +7,8 @@
 
 const MAX_SHORT_DISTANCE: usize = 8191;
 const SHORTEST_MATCH: usize = 3;
-/// What is copied at once where there is room, also if less is wanted: the next copy overwrites
-/// the rest, and the whole destination is filled or the stream is bad. As long as a literal run.
+/// Bytes of one copy where there is space, even if fewer are needed: the next copy overwrites the
+/// rest, and either the whole destination is filled or the stream is bad. As long as a literal run.
 const STRIDE: usize = 32;
 
 /// Decodes one stream into `dst`; returns the bytes written, `None` when it does not fit or is bad.

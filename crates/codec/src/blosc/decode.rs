@@ -21,20 +21,19 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Checks the frame that `src` begins with and that must decode to `decoded_bytes`. Bytes behind
-    /// the frame are ignored, as c-blosc ignores them.
+    /// Checks the frame at the start of `src`, which must decode to `decoded_bytes`. Bytes after
+    /// the frame are ignored, as in c-blosc.
     ///
     /// # Errors
-    ///
-    /// [`crate::CodecError::Corrupt`] when a number in the header contradicts `src` or
-    /// `decoded_bytes`, [`crate::CodecError::Unsupported`] when it names a later format.
+    /// [`crate::CodecError::Corrupt`] if a number in the header contradicts `src` or
+    /// `decoded_bytes`, [`crate::CodecError::Unsupported`] if it names a later format.
     pub fn parse(src: &'a [u8], decoded_bytes: usize) -> Result<Self> {
         let header = Header::parse(src, decoded_bytes)?;
         Ok(Self { src: &src[..header.encoded_bytes], header })
     }
 
-    /// The frame without its bytes from `end` on, for a block that ends there: what it claims
-    /// beyond is refused and not looked at.
+    /// The frame without its bytes from `end` on, for a block that ends there: offsets beyond are
+    /// refused and not read.
     #[must_use]
     pub fn cut_at(&self, end: usize) -> Self {
         Self { src: &self.src[..end.min(self.src.len())], ..*self }
@@ -54,12 +53,12 @@ impl<'a> Frame<'a> {
         self.header.encoded_bytes
     }
 
-    /// What the whole frame decodes to.
+    /// Decoded length of the frame.
     pub fn decoded_bytes(&self) -> usize {
         self.header.decoded_bytes
     }
 
-    /// What each block but the last decodes to.
+    /// Decoded length of each block except the last.
     pub fn block_bytes(&self) -> usize {
         self.header.block_bytes
     }
@@ -69,7 +68,7 @@ impl<'a> Frame<'a> {
         self.header.n_blocks()
     }
 
-    /// The decoded bytes where they lie, if the frame holds them as they are.
+    /// The decoded bytes, if the frame holds them uncompressed.
     pub fn stored(&self) -> Option<&'a [u8]> {
         self.header.stored.then(|| &self.src[HEADER_BYTES..])
     }
@@ -179,7 +178,7 @@ fn decode_transposed<const PLANES: usize>(
         _ if elements == 0 => {}
         Filter::Bits if elements.is_multiple_of(8) => bit_unshuffle(planes, whole),
         Filter::Bytes => unshuffle(planes, whole),
-        // Bits are shuffled in eights of elements; c-blosc leaves other blocks as they are.
+        // Bits are shuffled in groups of eight elements; c-blosc leaves other blocks unshuffled.
         Filter::Bits | Filter::None => {
             for (to, plane) in whole.chunks_exact_mut(elements).zip(planes) {
                 to.copy_from_slice(plane);
@@ -210,8 +209,8 @@ impl<'a> Streams<'a> {
     fn take(&mut self, decoded_bytes: usize) -> Result<&'a [u8]> {
         let length = read_length(self.src, self.at)?;
         let start = self.at + LENGTH_BYTES;
-        // No encoder makes a stream longer than its data, but for what Snappy may add. Without
-        // this bound many offsets that point at one long stream would cost quadratic time.
+        // No encoder makes a stream longer than its data, except for what Snappy may add. Without
+        // this bound, many offsets to one long stream would cost quadratic time.
         let bound = decoded_bytes + decoded_bytes / 6 + 32;
         if length > self.src.len() - start || length > bound {
             return Err(corrupt(format!(
@@ -223,7 +222,7 @@ impl<'a> Streams<'a> {
         Ok(&self.src[start..self.at])
     }
 
-    /// The next stream, decoded into `room` unless it is stored as it is.
+    /// The next stream, decoded into `room` unless it is stored uncompressed.
     fn next<'b>(&mut self, room: &'b mut [u8], scratch: &mut Scratch) -> Result<&'b [u8]>
     where
         'a: 'b,

@@ -1,4 +1,4 @@
-//! The codec that the registry hands out, which encodes in blocks of our own or through c-blosc.
+//! The Blosc codec of the registry, which encodes in our own blocks or by c-blosc.
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -16,7 +16,7 @@ const MAX_INPUT_BYTES: usize = i32::MAX as usize - HEADER_BYTES;
 pub struct Compressor(&'static CStr);
 
 impl Compressor {
-    /// The compressor that documents call `cname`.
+    /// The compressor that metadata calls `cname`.
     pub fn named(cname: &str) -> Option<Self> {
         [c"blosclz", c"lz4", c"lz4hc", c"zlib", c"zstd", c"snappy"]
             .into_iter()
@@ -30,9 +30,9 @@ impl Compressor {
 pub enum Shuffle {
     /// None.
     None = 0,
-    /// Of the bytes of elements.
+    /// Transpose the bytes of elements.
     Bytes = 1,
-    /// Of the bits of elements.
+    /// Transpose the bits of elements.
     Bits = 2,
 }
 
@@ -45,7 +45,7 @@ pub struct Blosc {
     pub level: u8,
     /// Which transposition is applied first.
     pub shuffle: Shuffle,
-    /// Bytes of an element, at least 1; c-blosc takes more than 255 for 1.
+    /// Item size, at least 1; c-blosc treats more than 255 as 1.
     pub element_bytes: usize,
     /// Bytes of a block, 0 for c-blosc's choice.
     pub block_bytes: usize,
@@ -111,8 +111,8 @@ impl Codec for Blosc {
         Ok(())
     }
 
-    /// Each of our own blocks is moved to scratch before its streams are compressed; c-blosc
-    /// compresses what it does not transpose where it lies.
+    /// Each of our own blocks is copied to scratch before its streams are compressed; c-blosc
+    /// compresses untransposed bytes in place.
     fn reads_source_once(&self) -> bool {
         Streams::named(self.compressor.0.to_bytes()).is_some()
     }

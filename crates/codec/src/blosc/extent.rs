@@ -1,4 +1,4 @@
-//! Where a frame's blocks lie in it, for readers that fetch only those they want.
+//! Where the blocks of a frame lie, for readers that fetch only some of them.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::header::{Format, HEADER_BYTES, Header};
 use crate::{Result, Scratch};
 
 impl Frame<'_> {
-    /// Bytes of a frame's header, with which [`Frame::prefix_bytes`] can tell more.
+    /// Length of the header, which [`Frame::prefix_bytes`] needs.
     pub const HEADER_BYTES: usize = HEADER_BYTES;
 
     /// Length of header and offset table of the frame that begins with `header` and lies at the
@@ -56,11 +56,10 @@ pub struct BlockTable {
 }
 
 impl BlockTable {
-    /// Of the frame that begins with `prefix`, of [`Frame::prefix_bytes`], and lies at the start of
-    /// `stored_bytes`.
+    /// The table of the frame that begins with `prefix`, which has [`Frame::prefix_bytes`], and
+    /// lies at the start of `stored_bytes`.
     ///
     /// # Errors
-    ///
     /// As [`Frame::parse`] and [`Frame::extents`].
     pub fn parse(prefix: &[u8], stored_bytes: usize, decoded_bytes: usize) -> Result<Self> {
         let Some(header) = prefix.first_chunk() else {
@@ -70,17 +69,17 @@ impl BlockTable {
         Ok(Self { extents: extents(&header, prefix)?, header })
     }
 
-    /// What each block but the last decodes to.
+    /// Decoded length of each block except the last.
     pub fn block_bytes(&self) -> usize {
         self.header.block_bytes
     }
 
-    /// Whether the frame holds the bytes as they are.
+    /// Whether the frame is uncompressed.
     pub fn is_stored(&self) -> bool {
         self.header.stored
     }
 
-    /// Whether decoding takes about as long as copying does.
+    /// Whether decoding takes about as long as copying.
     pub fn is_fast(&self) -> bool {
         self.is_stored()
             || matches!(self.header.format, Format::Lz4 | Format::BloscLz | Format::Snappy)

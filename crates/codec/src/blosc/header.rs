@@ -1,4 +1,4 @@
-//! The sixteen bytes before a Blosc 1 frame, and what must hold for them.
+//! The sixteen bytes of the header of a Blosc 1 frame, and their checks.
 
 use super::corrupt;
 use crate::{CodecError, Result};
@@ -44,7 +44,7 @@ pub(super) struct Header {
     no_split: bool,
     pub(super) element_bytes: usize,
     pub(super) decoded_bytes: usize,
-    /// Of the frame; what is stored behind it does not belong to it.
+    /// Length of the frame; bytes after it do not belong to it.
     pub(super) encoded_bytes: usize,
     pub(super) block_bytes: usize,
 }
@@ -63,9 +63,9 @@ impl Header {
         Self::of(header, src.len(), decoded_bytes)
     }
 
-    /// Checks `header` as that of a frame that lies at the start of `src_bytes`.
+    /// Checks the header of a frame at the start of `src_bytes`.
     ///
-    /// c-blosc does not look behind the frame, and some writers leave bytes there.
+    /// c-blosc ignores bytes after the frame, and some writers leave bytes there.
     pub(super) fn of(
         header: &[u8; HEADER_BYTES],
         src_bytes: usize,
@@ -161,7 +161,7 @@ impl Header {
 
     /// In how many streams a block of `block_bytes` was compressed.
     ///
-    /// The last, shorter block never is split. The rule on sizes is from before the flag existed.
+    /// The last, shorter block is never split. The rule on sizes is older than the flag.
     pub(super) fn n_streams(&self, block_bytes: usize) -> usize {
         let splits = !self.no_split
             && block_bytes == self.block_bytes

@@ -1,9 +1,9 @@
 //! Numbers of NumPy's types, and NumPy's casts between them.
 //!
 //! Filters that compute are defined by what NumPy computes, so this is NumPy's arithmetic and not
-//! Rust's: integers wrap, a float that an integer cannot hold becomes what the vector code of
-//! NumPy's x86-64 builds makes of it, halves are computed in single precision and rounded after
-//! every step. [`Number`] is one value, for what runs value by value; [`cast`] takes whole runs.
+//! Rust's. Integers wrap. A float outside the range of an integer becomes what the vector code of
+//! NumPy's x86-64 builds returns. Halves are computed in single precision and rounded after every
+//! step. [`Number`] is one value, for code that goes value by value; [`cast`] converts blocks.
 
 mod cast;
 mod real;
@@ -79,7 +79,7 @@ impl Type {
     ///
     /// # Errors
     ///
-    /// [`CodecError::Configuration`] when it is no number of NumPy's that is computed with here.
+    /// [`CodecError::Configuration`] if it is not a NumPy number that we compute with.
     pub(crate) fn configured(codec: &str, key: &str, text: &str) -> Result<Self> {
         Self::parse(text).ok_or_else(|| CodecError::Configuration {
             codec: codec.to_owned(),

@@ -91,7 +91,7 @@ impl Real for Half {
     }
 }
 
-/// What a filter does with a run of numbers, whatever their type.
+/// What a filter does with a run of numbers of any type.
 pub(crate) trait Step {
     fn run<R: Real>(&self, run: &mut [u8]);
 }

@@ -1,9 +1,9 @@
-//! From the name and the configuration in a document to a codec.
+//! From the name and the configuration in metadata to a codec.
 //!
-//! Names are those of format 3; what format 2 calls `delta` is `numcodecs.delta`. Every data type
-//! in a configuration is a NumPy type string such as `"<f4"`. A configuration that is unusual
-//! enough to be left to another implementation is an error like one that makes no sense: the
-//! caller decides whether there is another.
+//! Names are those of v3; what v2 calls `delta` is `numcodecs.delta`. Every data type in a
+//! configuration is a NumPy type string such as `"<f4"`. A valid configuration that we leave to
+//! another implementation is an error like an invalid one: the caller decides whether there is
+//! another implementation.
 
 mod lzma;
 mod numcodecs;
@@ -27,18 +27,17 @@ use crate::zstd::Zstd;
 use crate::{Codec, CodecError, Result};
 use options::Options;
 
-/// What a codec is given to encode.
+/// The input of a codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input {
     /// Bytes of an element, after the codecs before it.
     pub item_bytes: usize,
 }
 
-/// The codec that a document calls `name`, bound to its `configuration`.
+/// The codec that metadata calls `name`, bound to its `configuration`.
 ///
 /// # Errors
-///
-/// [`CodecError::Configuration`] for a name that is not native, an unknown key, a value of the
+/// [`CodecError::Configuration`] for a name that is not native, an unknown key, or a value of the
 /// wrong type or outside its range.
 pub fn from_config(name: &str, configuration: &Value, input: Input) -> Result<Arc<dyn Codec>> {
     let mut rows = CODECS.iter().chain(&numcodecs::CODECS);
@@ -106,7 +105,7 @@ fn n5_default(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
     Ok(Arc::new(N5::new(shape.unwrap_or_default(), fill, inner.collect::<Result<_>>()?)?))
 }
 
-/// The floats that an element can be, for codecs whose documents do not say the type.
+/// The float type of an element, for codecs whose configuration does not have it.
 fn float(input: Input) -> &'static str {
     match input.item_bytes {
         2 => "<f2",
@@ -115,7 +114,8 @@ fn float(input: Input) -> &'static str {
     }
 }
 
-/// `dtype` is the type that the document does not repeat; without it all bits of an element.
+/// `dtype` is the type, which the configuration does not repeat; without it, all bits of an
+/// element.
 fn packbits(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
     let padding = match options.text("padding_encoding", Some("none"))? {
         "none" => Padding::Unstored,
@@ -153,7 +153,7 @@ fn gzip(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
     Ok(Arc::new(Deflate::new(Wrapping::Gzip, options.int("level", 1)?)?))
 }
 
-/// Shuffles by the words of format 3 or by the numbers of format 2, -1 being its choice by size.
+/// Shuffles by the words of v3 or by the numbers of v2, where -1 chooses by item size.
 fn shuffle(options: &Options<'_>, input: Input) -> Result<BloscShuffle> {
     let automatic = if input.item_bytes == 1 { BloscShuffle::Bits } else { BloscShuffle::Bytes };
     if let Some(number) = options.get("shuffle").and_then(Value::as_i64) {

@@ -95,7 +95,7 @@ pub(super) const PCODEC_KEYS: &[&str] = &[
     "dtype",
 ];
 
-/// numcodecs sees the type in the array it is given; here `dtype` says it.
+/// numcodecs takes the type from the array; here `dtype` gives it.
 pub(super) fn pcodec(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
     let level = options.size("level", 8)?;
     if level > 12 {
@@ -151,7 +151,8 @@ fn checksum(
     Ok(Arc::new(Checksum::new(algorithm, location)))
 }
 
-/// numcodecs has no key for the type, and takes floats only: one of that width, when it is not said.
+/// numcodecs has no key for the type, and takes floats only: without it, the float type of that
+/// width.
 fn bitround(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
     let keep_bits = options.u32("keepbits")?;
     let keep_bits = keep_bits.ok_or_else(|| options.wrong("keepbits", "an integer from 0"))?;

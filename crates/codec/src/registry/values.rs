@@ -1,7 +1,7 @@
-//! The configurations of the codecs that carry scalars: cast_value and scale_offset.
+//! The configurations of the codecs with scalars: cast_value and scale_offset.
 //!
-//! Documents of format 3 do not repeat the type of the array, so `dtype` is handed in beside what
-//! they say. Scalars are those of fill values: numbers, and `"NaN"` or `"-Infinity"`.
+//! v3 metadata does not repeat the data type of the array here, so `dtype` is passed in addition.
+//! Scalars are written as fill values are: numbers, and `"NaN"` or `"-Infinity"`.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn number_type(options: &Options<'_>, key: &str) -> Result<Type> {
     }
 }
 
-/// A scalar as a value of `dtype`; `None` when it is none.
+/// A scalar as a value of `dtype`; `None` if it is not one.
 fn scalar(json: &Json, dtype: Type) -> Option<Value> {
     let real = match json.as_str() {
         Some("NaN") => Some(f64::NAN),

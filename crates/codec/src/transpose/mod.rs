@@ -18,7 +18,7 @@ pub(crate) use bytes::{shuffle, unshuffle};
 /// The most planes an element of Blosc can have.
 pub(crate) const MAX_PLANES: usize = 255;
 
-/// Unshuffles one run of planes that lie side by side, whatever the size of an element.
+/// Unshuffles one run of adjacent planes, for any item size.
 pub(crate) fn unshuffle_block(src: &[u8], element_bytes: usize, dst: &mut [u8]) {
     let elements = src.len() / element_bytes.max(1);
     if elements == 0 {

@@ -31,8 +31,8 @@ fn casts_that_lose_a_value_are_errors_that_say_which() {
         (256.0, "256 is out of range"),
         (-1.0, "-1 is out of range"),
         (1e40, "1e40 is out of range"),
-        (f64::NAN, "NaN is no integer"),
-        (f64::INFINITY, "inf is no integer"),
+        (f64::NAN, "NaN is not an integer"),
+        (f64::INFINITY, "inf is not an integer"),
     ] {
         let error = encode("cast_value", &cast, &floats(&[1.0, value])).unwrap_err();
         assert!(matches!(error, CodecError::Encode { .. }));
@@ -66,7 +66,7 @@ fn scale_offset_of_integers_is_exact_or_an_error() {
     assert!(encode("scale_offset", &codec, &[9]).is_err());
     assert!(encode("scale_offset", &codec, &[96]).is_err());
     let error = decode("scale_offset", &codec, &[3, 4], 2).unwrap_err();
-    assert!(error.contains("element 1 is no value that scale 3 gives"), "{error}");
+    assert!(error.contains("element 1 is not a value that scale 3 gives"), "{error}");
     let wide = json!({"dtype": "<u8", "offset": u64::MAX, "scale": -1});
     assert!(from_config("scale_offset", &wide, INPUT).is_err());
     let wide = json!({"dtype": "<i8", "offset": i64::MIN, "scale": -1});

@@ -1,4 +1,4 @@
-//! Items of any length: what numcodecs wrote, what we write, and what nobody should.
+//! Items of any length: written by numcodecs, written by us, and damaged.
 
 use zarrix_codec::vlen::{parse, parse_arrays, parse_utf8, write};
 
@@ -64,7 +64,7 @@ fn text_that_is_no_utf8_is_named_by_its_item() {
     assert_eq!(parse_utf8(&good).unwrap().len(), 3);
     let bad = chunk(3, &[(1, b"a"), (2, b"b\xFF"), (1, b"c")]);
     let error = parse_utf8(&bad).unwrap_err().to_string();
-    assert!(error.contains("item 1 is no UTF-8 from byte 1 on"), "{error}");
+    assert!(error.contains("item 1 is not UTF-8 from byte 1 on"), "{error}");
     assert_eq!(parse(&bad).unwrap().len(), 3);
     // A letter that two items share is in neither.
     assert!(parse_utf8(&chunk(2, &[(1, b"\xC3"), (1, b"\xA4")])).is_err());
@@ -74,7 +74,7 @@ fn text_that_is_no_utf8_is_named_by_its_item() {
 fn arrays_of_broken_elements_are_named_by_their_item() {
     let bad = chunk(2, &[(4, b"abcd"), (3, b"abc")]);
     let error = parse_arrays(&bad, 2).unwrap_err().to_string();
-    assert!(error.contains("item 1 is no whole number of 2-byte elements"), "{error}");
+    assert!(error.contains("item 1 is not a whole number of 2-byte elements"), "{error}");
 }
 
 #[test]
