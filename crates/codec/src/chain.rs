@@ -123,6 +123,8 @@ impl Chain {
     /// # Errors
     ///
     /// [`CodecError::Corrupt`] when `src` does not decode to exactly that length.
+    ///
+    /// It is long because each stage takes its buffers from the one before.
     pub fn decode_into(
         &self,
         src: &[u8],

@@ -137,6 +137,8 @@ pub(super) fn decode_streams(
 ///
 /// A stream is whole planes: all of them when the block is not split, one when it is. Planes
 /// are transposed from the frame itself where the encoder gave up and stored the stream.
+///
+/// It is long because planes borrow from three places, which a split would have to pass on.
 fn decode_transposed<const PLANES: usize>(
     header: &Header,
     streams: &mut Streams<'_>,

@@ -218,6 +218,7 @@ fn bytes_codec(codec: &CodecConfig, context: Context<'_>) -> Result<Arc<dyn Code
     })
 }
 
+/// The shard that a `sharding_indexed` configuration describes, for a chunk of `shape`.
 pub(crate) fn shard_of(
     shape: &[usize],
     order: &[usize],
@@ -229,25 +230,7 @@ pub(crate) fn shard_of(
     }
     let configuration = ShardConfiguration::deserialize(configuration)
         .map_err(|error| fault("codecs", format!("sharding_indexed: {error}")))?;
-    // The document has axes in stored order; here they are in the order of the array.
-    let stored = chunk_shape(&configuration.chunk_shape)?;
-    if stored.len() != shape.len() {
-        let (inner, outer) = (stored.len(), shape.len());
-        return Err(fault("codecs", format!("inner chunks of {inner} axes in shards of {outer}")));
-    }
-    let mut inner_shape: PerAxis<usize> = shape.iter().map(|_| 1).collect();
-    for (position, axis) in order.iter().enumerate() {
-        inner_shape[*axis] = stored[position];
-    }
-    if let Some(axis) =
-        (0..shape.len()).find(|axis| !shape[*axis].is_multiple_of(inner_shape[*axis]))
-    {
-        let (inner, outer) = (inner_shape[axis], shape[axis]);
-        return Err(fault(
-            "codecs",
-            format!("axis {axis}: inner chunks of {inner} do not divide shards of {outer}"),
-        ));
-    }
+    let inner_shape = inner_shape(shape, order, &configuration.chunk_shape)?;
     let grid: PerAxis<usize> =
         shape.iter().zip(&inner_shape).map(|(outer, inner)| outer / inner).collect();
     let count: usize = grid.iter().product();
@@ -275,6 +258,30 @@ pub(crate) fn shard_of(
         index_at_end,
         outer: Vec::new(),
     })
+}
+
+/// The shape of the inner chunks of a shard of `shape`, which they must divide.
+fn inner_shape(shape: &[usize], order: &[usize], chunk_lengths: &[u64]) -> Result<PerAxis<usize>> {
+    // The document has axes in stored order; here they are in the order of the array.
+    let stored = chunk_shape(chunk_lengths)?;
+    if stored.len() != shape.len() {
+        let (inner, outer) = (stored.len(), shape.len());
+        return Err(fault("codecs", format!("inner chunks of {inner} axes in shards of {outer}")));
+    }
+    let mut inner_shape: PerAxis<usize> = shape.iter().map(|_| 1).collect();
+    for (position, axis) in order.iter().enumerate() {
+        inner_shape[*axis] = stored[position];
+    }
+    if let Some(axis) =
+        (0..shape.len()).find(|axis| !shape[*axis].is_multiple_of(inner_shape[*axis]))
+    {
+        let (inner, outer) = (inner_shape[axis], shape[axis]);
+        return Err(fault(
+            "codecs",
+            format!("axis {axis}: inner chunks of {inner} do not divide shards of {outer}"),
+        ));
+    }
+    Ok(inner_shape)
 }
 
 /// The codecs of the index of a shard: little-endian pairs of u64, then codecs of fixed length.

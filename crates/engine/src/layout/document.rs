@@ -51,6 +51,25 @@ fn yes() -> bool {
     true
 }
 
+impl Document {
+    /// The item size, once it fits the other keys and these fit each other.
+    fn checked_item_bytes(&self) -> Result<usize> {
+        let (axes, given) = (self.shape.len(), self.chunk_grid.len());
+        if axes > MAX_AXES || given != axes {
+            let reason = format!("{given} axes for an array of {axes} (at most {MAX_AXES})");
+            return Err(fault("chunk_grid", reason));
+        }
+        let item_bytes = self.item_bytes.unwrap_or(OBJECT_BYTES);
+        if item_bytes == 0 {
+            return Err(fault("item_bytes", "an element has at least one byte"));
+        }
+        if self.item_bytes.is_none() != self.objects.is_some() {
+            return Err(fault("objects", "is required if item_bytes is null, and only then"));
+        }
+        Ok(item_bytes)
+    }
+}
+
 /// Variable-length elements.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -157,19 +176,7 @@ impl Layout {
             serde_json::from_str(text).map_err(|error| fault("document", error.to_string()))?;
         let is_all = foreign.is_empty() && chain_of.is_none();
         let number = if is_all { 0 } else { CODINGS.fetch_add(1, Ordering::Relaxed) };
-        let axes = document.shape.len();
-        let given = document.chunk_grid.len();
-        if axes > MAX_AXES || given != axes {
-            let reason = format!("{given} axes for an array of {axes} (at most {MAX_AXES})");
-            return Err(fault("chunk_grid", reason));
-        }
-        let item_bytes = document.item_bytes.unwrap_or(OBJECT_BYTES);
-        if item_bytes == 0 {
-            return Err(fault("item_bytes", "an element has at least one byte"));
-        }
-        if document.item_bytes.is_none() != document.objects.is_some() {
-            return Err(fault("objects", "is required if item_bytes is null, and only then"));
-        }
+        let item_bytes = document.checked_item_bytes()?;
         let fill = Fill::of(document.fill_value.as_deref(), item_bytes)?;
         let (separator, key_prefix) = key_encoding(&document.chunk_key_encoding)?;
         let grid = grid_of(&document.chunk_grid, &document.shape)?;

@@ -153,6 +153,8 @@ impl ArrayIO {
     }
 
     /// Sends the requests of a round and decodes the answers; returns what to request next.
+    ///
+    /// It is long because the callback of the store shares all of its state.
     fn ask(&self, round: &Round<'_, '_>, interrupt: Interrupt<'_>) -> Result<Vec<(usize, Step)>> {
         let ranges: Vec<_> = round.steps.iter().map(|(_, step)| step.ranges()).collect();
         let requests: Vec<Request<'_>> = round
@@ -230,6 +232,8 @@ impl ArrayIO {
     }
 
     /// Decodes the answer for the chunk at `s.key`; returns the next request, if any.
+    ///
+    /// It is long because each pair of a request and an answer is one arm.
     fn decode_answer(
         &self,
         chunk: &ChunkLayout,

@@ -12,6 +12,7 @@ use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{ReadBuffer, Target};
 use crate::chunk::shard_index::Index;
 use crate::error::Result;
+use crate::layout::chunk::Shard;
 use crate::read::job::Job;
 use crate::read::shard::Found;
 use crate::read::strategy::SharedShards;
@@ -67,9 +68,7 @@ impl ArrayIO {
                 self.find_ranges(shard, cut, index, buffer(), s)
             })?);
         }
-        let total: usize = found.iter().map(Vec::len).sum();
-        let least = UNIT_BYTES.div_ceil(shard.inner.bytes.max(1));
-        let max = (total / (UNITS * pool::threads())).max(least).max(1);
+        let max = unit_length(found.iter().map(Vec::len).sum(), shard);
         let units: Vec<(&Opened<'_, 'a>, &[Found<'_>])> = opened
             .iter()
             .zip(&found)
@@ -83,4 +82,10 @@ impl ArrayIO {
             })
         })
     }
+}
+
+/// How many of `total` inner chunks make up a unit of work.
+fn unit_length(total: usize, shard: &Shard) -> usize {
+    let least = UNIT_BYTES.div_ceil(shard.inner.bytes.max(1));
+    (total / (UNITS * pool::threads())).max(least).max(1)
 }

@@ -88,6 +88,9 @@ impl ArrayIO {
         }
     }
 
+    /// Stores the selection of a chunk, by a read-modify-write unless it is complete.
+    ///
+    /// It is long because the callback of the store borrows most of its state.
     fn write_chunk(
         &self,
         chunk: &ChunkLayout,
