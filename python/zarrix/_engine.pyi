@@ -1,8 +1,8 @@
-"""The border to the Rust engine: what crosses it, and nothing else.
+"""The interface of the Rust engine.
 
 Every method releases the GIL before any I/O, lock or decoding. Keys are relative paths of names
-joined by ``/``; one grammar refuses ``..``, absolute keys, NUL and empty names for all stores.
-Errors raised here are the classes of ``zarrix._errors`` or ``OSError`` subclasses.
+joined by ``/``; in all stores, ``..``, absolute keys, NUL and empty names are errors. Errors raised
+here are the classes of ``zarrix._errors`` or ``OSError`` subclasses.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,16 +46,16 @@ C-contiguous array of 64-bit indices in any order, repeated or not."""
 
 @disjoint_base
 class Store:
-    """Keys to bytes. One handle may be used from any number of threads at once."""
+    """A mapping of keys to bytes. Any number of threads may use one handle at once."""
 
     @property
     def id(self) -> str:
-        """Equal for two handles on the same place."""
+        """Equal for two handles on the same values."""
 
     def get(self, key: str, *, most: int = ...) -> bytes | None:
         """The whole value of ``key``; None if absent.
 
-        Of one that is longer than ``most`` bytes, the first ``most + 1`` or more.
+        A value longer than ``most`` bytes may be truncated to ``most + 1`` bytes or more.
         """
 
     def get_slice(self, key: str, start: int = 0, end: int | None = None) -> bytes | None:
@@ -65,12 +65,14 @@ class Store:
         """The last ``length`` bytes of a value, or all of a shorter one; None if absent."""
 
     def get_many(self, keys: Sequence[str], *, most: int = ...) -> list[bytes | None]:
-        """What `get` gives for each, in one call, and at once where the store is far away."""
+        """The result of `get` for each key, in one call; requests to a remote store are
+        concurrent.
+        """
 
     def put(self, key: str, value: Buffer, *, fsync: bool = False, locks: bool = True) -> None:
-        """Replace the value of ``key`` as a whole, under the lock of ``key``.
+        """Replace the value of ``key`` atomically, under the lock of ``key``.
 
-        Without ``locks`` for a store around this one, whose caller has the lock already.
+        A wrapper of this store passes ``locks=False`` if its caller already holds the lock.
         """
 
     def update(
@@ -85,27 +87,30 @@ class Store:
 
         ``most`` is as for `get`.
 
-        Returns what is stored afterwards. ``change`` runs with the GIL; no other writer of any
-        thread or process of this machine gets between the read and the write.
+        Returns the value that is stored afterwards. ``change`` runs with the GIL; no other writer
+        in any thread or process of this machine can write between the read and the write.
         """
 
     def delete(self, key: str, *, fsync: bool = False, locks: bool = True) -> bool:
-        """Remove ``key``; whether it was there. ``locks`` is as for `put`."""
+        """Remove ``key``; return whether it was stored. ``locks`` is as for `put`."""
 
     def delete_prefix(self, prefix: str, *, fsync: bool = False) -> int:
-        """Remove every key below ``prefix`` (all, when empty); how many."""
+        """Remove every key below ``prefix`` (all keys if it is empty); return their number."""
 
     def foreign(self, prefix: str) -> str | None:
-        """The name, below ``prefix``, of something that is neither a value nor a leftover; or None.
+        """The name, below ``prefix``, of a file that is neither a value nor a partial file; or
+        None.
 
         Listings hide such names. Only directories have them.
         """
 
     def leftovers(self, prefix: str) -> list[str]:
-        """The names, whole and sorted, of what is unfinished below ``prefix``."""
+        """The complete names of partial files below ``prefix``, sorted."""
 
     def remove_leftover(self, name: str, least_age: timedelta) -> bool:
-        """Remove a leftover that was not changed for ``least_age``; whether it was."""
+        """Remove a partial file that has not changed for ``least_age``; return whether it was
+        removed.
+        """
 
     def size(self, key: str) -> int | None:
         """Length of the value of ``key`` in bytes; None if absent."""
@@ -114,19 +119,21 @@ class Store:
         """Sum of the lengths of all values below ``prefix``, in bytes."""
 
     def list_prefix(self, prefix: str) -> list[str]:
-        """Every key below ``prefix``, whole, sorted."""
+        """Every complete key below ``prefix``, sorted."""
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        """The names directly below ``prefix``: with a value, and with others below them."""
+        """The names directly below ``prefix``: those with a value, and those with keys below
+        them.
+        """
 
     def list_dirs(self, prefixes: Sequence[str]) -> list[tuple[list[str], list[str]]]:
-        """`list_dir` of each of ``prefixes``, asked for at once."""
+        """`list_dir` of each of ``prefixes``, concurrently."""
 
     def delete_node(self, path: str, documents: Sequence[str], *, fsync: bool = False) -> int:
-        """Remove what is at and below ``path``; how many values that were.
+        """Remove all keys at and below ``path``; return the number of values.
 
-        ``documents`` are the names of what makes a node there: who writes to it is waited for, and
-        whoever is killed in between leaves no node that lacks some of its chunks.
+        ``documents`` are the names of metadata documents of a node there. The call waits for
+        writers of the node. If the process is killed, the node is either complete or gone.
         """
 
     def move_node(
@@ -134,12 +141,12 @@ class Store:
     ) -> None:
         """Move everything at and below ``source`` to ``target``, which must not exist.
 
-        Who writes to the node that ``documents`` make there is waited for.
+        The call waits for writers of the node with these ``documents``.
         """
 
 @final
 class LocalStore(Store):
-    """A directory; it is made when something is first written."""
+    """A directory; it is created by the first write."""
 
     def __new__(cls, root: str) -> LocalStore: ...
     @property
@@ -153,14 +160,13 @@ class MemoryStore(Store):
 
 @final
 class PythonStore(Store):
-    """Values that Python has: ``values`` is a `zarrix._stores.values.Values`.
+    """A store in Python: ``values`` is a `zarrix._stores.values.Values`.
 
-    Single values are got from its ``_mapping`` and put there, where it has one. ``locks`` is the
-    store that it is around, whose locks it shares, or a directory for lock files, which every
-    process of this machine meets in; without it the threads of this process exclude each other, and
-    nobody else. ``identity`` is equal for two stores of the same values, and ``path`` is where the
-    keys are in them: two stores with the same values exclude each other's writers, whatever their
-    paths are.
+    Single values are read from and written to its ``_mapping``, if it has one. ``locks`` is the
+    wrapped store, whose locks it shares, or a directory for lock files of all processes of this
+    machine; without it, only the threads of this process share locks. ``identity`` is equal for two
+    stores of the same values, and ``path`` is the prefix of the keys in them: two stores with the
+    same values share locks, regardless of their paths.
     """
 
     def __new__(
@@ -175,36 +181,38 @@ class PythonStore(Store):
 
 @final
 class PowerLossStore(Store):
-    """A table that keeps what a loss of power could leave of it; for tests."""
+    """A table that records the possible states after a loss of power; for tests."""
 
     def __new__(cls) -> PowerLossStore: ...
     @property
     def changes(self) -> int:
-        """How many changes of keys there were."""
+        """The number of changes of keys."""
 
     def after_loss(self, at: int, seed: int) -> Store:
-        """What there is if power goes during change number ``at``; ``seed`` decides what of it."""
+        """The state after a loss of power during change number ``at``; ``seed`` chooses one of
+        the possible states.
+        """
 
 @final
 class FaultyStore(Store):
-    """``inner``, in which call number ``at`` goes wrong; for tests.
+    """A wrapper of ``inner`` in which call number ``at`` fails; for tests.
 
     ``fault`` is "refused", "answer lost", "delayed" or "cut". Unless ``inline``, many values are
-    asked for at once and come in another order.
+    requested at once, and delivered in another order.
     """
 
     def __new__(cls, inner: Store, fault: str, at: int, inline: bool) -> FaultyStore: ...
     @property
     def has_failed(self) -> bool:
-        """Whether the call has been made."""
+        """Whether that call has been made."""
 
 @final
 class ZipStore(Store):
     """A zip archive in a file, or in a value of another store.
 
-    Without ``start`` it is read. "extend" writes to what is there, "replace" writes a new archive
-    that takes its place when it is complete, "create" fails if something is there. ``method`` is
-    the number of a compression of ``zipfile``, for what is written.
+    Without ``start`` it is read. "extend" appends to an existing archive, "replace" writes a new
+    archive that replaces the old one when it is complete, and "create" raises an error if the file
+    exists. ``method`` is the ``zipfile`` number of the compression of new members.
     """
 
     def __new__(
@@ -216,16 +224,18 @@ class ZipStore(Store):
         allows_zip64: bool = True,
     ) -> ZipStore: ...
     def flush(self, *, fsync: bool = False) -> None:
-        """Make what was written readable by others; this process goes on writing."""
+        """Make changes visible to other handles; this process can still write."""
 
     def close(self, *, fsync: bool = False) -> None:
         """`flush`, after which other processes can write, and this handle no longer can."""
 
     def pack(self, *, fsync: bool = False) -> int:
-        """Write the archive anew without what nothing refers to, documents first; bytes saved."""
+        """Rewrite the archive without unreferenced data, metadata documents first; return the
+        bytes saved.
+        """
 
     def finish(self, comment: Buffer, *, fsync: bool = False) -> None:
-        """Put documents first, set the archive's comment, and use ZIP64's records in any case."""
+        """Put metadata documents first, set the archive's comment, and always use ZIP64 records."""
 
     @staticmethod
     def in_store(store: Store, key: str) -> ZipStore | None:
@@ -233,22 +243,23 @@ class ZipStore(Store):
 
     @property
     def recovered(self) -> bool:
-        """Whether the file ends in something unfinished, behind the directory that is used."""
+        """Whether the file has an unfinished write after the central directory."""
 
     @property
     def refused(self) -> tuple[int, list[str]]:
-        """How many names in the archive are no keys, and the first of them."""
+        """The number of names in the archive that are not valid keys, and the first of them."""
 
 @final
 class ObjectStore(Store):
-    """Values below ``prefix`` in a bucket of S3, GCS or Azure, on HDFS, or below a web address.
+    """Values below ``prefix`` in a bucket of S3, GCS or Azure, on HDFS, or below a URL of a web
+    server.
 
     ``service`` is ``"s3"``, ``"gs"``, ``"az"``, ``"hdfs"`` or ``"http"``. ``bucket`` is host and
     port of HDFS, of a web server scheme, host and port. ``options`` are the service's own, by the
     names of Rust's ``object_store``, with ``timeout`` in seconds, ``max_retries``,
     ``header:<name>``, and ``cache``, a local folder of at most about ``cache_bytes``; an unknown
     one is an error. Those of HDFS are ``user``, ``replication``, ``locks``, a folder of lock files,
-    and Hadoop's properties. No request is made until a value is asked for.
+    and Hadoop's properties. The first request is made on first use.
     """
 
     def __new__(
@@ -256,15 +267,15 @@ class ObjectStore(Store):
     ) -> ObjectStore: ...
     @property
     def url(self) -> str:
-        """The address, without any options."""
+        """The URL, without any options."""
 
     @property
     def cache_counts(self) -> dict[str, int] | None:
-        """What the cache has done for this process; None without one."""
+        """Counters of the cache in this process; None without a cache."""
 
 @final
 class Layout:
-    """What an array is to the engine, checked, and its codecs bound, once for all that are so.
+    """The checked layout of an array with bound codecs, shared by all arrays with equal metadata.
 
     Parameters
     ----------
@@ -273,13 +284,12 @@ class Layout:
         ``[length, count]`` for runs of equal ones), ``item_bytes``, ``fill_value`` (hex of one
         element, or null for zeros), ``chunk_key_encoding`` and ``codecs`` in their v3 form,
         ``chunk_key_suffix``, ``metadata_key`` (name of the metadata document, the anchor of locks),
-        ``write_empty_chunks``, and ``read_missing_chunks``: false makes a chunk that is not stored
-        an error. Elements that
-        have no size of their own have an ``item_bytes`` of null, and ``objects``: the ``slot`` of
-        what knows them, and ``max_chunk_bytes``, the most that a decoded chunk of them may have.
+        ``write_empty_chunks``, and ``read_missing_chunks``: false makes a missing chunk an error.
+        Variable-length elements have an ``item_bytes`` of null, and ``objects``: the ``slot`` of
+        the element codec, and ``max_chunk_bytes``, the maximum length of a decoded chunk.
     foreign : sequence of objects
-        What codecs named ``zarrix.foreign`` refer to by ``configuration.slot``. Each has ``name``,
-        ``encode(bytes)``, ``decode(bytes)`` (both return a bytes-like) and
+        The Python codecs that codecs named ``zarrix.foreign`` refer to by ``configuration.slot``.
+        Each has ``name``, ``encode(bytes)``, ``decode(bytes)`` (both return a bytes-like) and
         ``encoded_bytes(decoded_bytes)``: the length of every encoded form, None where it varies.
         What knows elements has ``name``; ``kind``, which is ``"utf8"`` and ``"bytes"`` for what is
         native; ``fill_value``, for elements of chunks that are not stored; ``fill_item``, its bytes
@@ -294,7 +304,7 @@ class Layout:
     Raises
     ------
     MetadataError
-        The document contradicts itself, or asks for what the engine does not do.
+        The document contradicts itself, or needs a feature that the engine does not have.
     """
 
     def __new__(
@@ -315,14 +325,15 @@ class ArrayIO:
         Prefix of the array's keys, without a trailing ``/``; empty for the root.
     layout : Layout
     document : tuple of bytes, (str or None) and callable, optional
-        The metadata that the array was opened by, where it is in this store, too; the key of
-        consolidated metadata that counts where the array has none of its own; and what is called
-        with metadata that differs, and raises where it describes other chunks. Where the metadata
-        is gone or describes other chunks, nothing is written and no missing chunk reads as fill.
+        The metadata with which the array was opened, if it is in this store; the key of
+        consolidated metadata that replaces a missing document; and a function that is called with
+        changed metadata, and raises an error if it describes other chunks. If the metadata is gone
+        or describes other chunks, writes are an error, and missing chunks do not read as the fill
+        value.
     place : str
-        Which array of which store this is: what messages begin with.
+        The array and its store, with which messages begin.
 
-    Buffers for elements without a size are NumPy arrays of objects or, for text, of StringDType.
+    Buffers for variable-length elements are NumPy arrays of objects or, for text, of StringDType.
     """
 
     def __new__(
@@ -350,14 +361,16 @@ class ArrayIO:
         """
 
     def write_points(self, coords: Sequence[Buffer], value: Buffer, fsync: bool = False) -> None:
-        """Store one element of ``value`` per point; of two that are one element the last stays."""
+        """Store one element of ``value`` per point; if a point is repeated, the last value is
+        stored.
+        """
 
     def read_windows(self, starts: Buffer, out: Buffer, clip: bool = False) -> None:
         """Fill ``out``, of shape ``(N, *window)``, with the windows that begin at ``starts``.
 
         ``starts`` is C-contiguous, of 64-bit indices, with a row of coordinates per window. Every
-        chunk is fetched and decoded once, however many windows touch it. With ``clip`` the indices
-        may be negative, and ``out`` keeps what it has where a window leaves the array.
+        chunk is fetched and decoded once, even if several windows touch it. With ``clip`` the
+        indices may be negative, and parts of ``out`` outside the array are unchanged.
         """
 
     def read_boxes(
@@ -366,7 +379,8 @@ class ArrayIO:
         coords: Sequence[Buffer],
         out: Buffer,
     ) -> None:
-        """Fill ``out`` with boxes: an index of their own where ``selection`` has None, else shared.
+        """Fill ``out`` with boxes: each has its own index where ``selection`` has None; the rest is
+        shared.
 
         ``coords`` has an array of indices per None. ``out`` has axes that count the boxes, in C
         order, then one per range in ``selection``. Every chunk is fetched and decoded once.
@@ -379,12 +393,12 @@ class ArrayIO:
         value: Buffer,
         fsync: bool = False,
     ) -> None:
-        """Store ``value`` as boxes; of two elements that are one, that of the last box stays."""
+        """Store ``value`` as boxes; if boxes overlap, the values of the last box are stored."""
 
     def cost(
         self, selection: tuple[_AxisSelection | None, ...], coords: Sequence[Buffer] = ...
     ) -> tuple[int, int, int, int, int, int]:
-        """What a read would touch and fetch, without reading it.
+        """The cost of a read, without reading.
 
         Chunks (of shards, inner chunks), stored values (chunks or shards), how many of these are
         stored, requests to the store, bytes fetched, and elements of the chunks.
@@ -402,66 +416,71 @@ class ArrayIO:
         """
 
     def initialized(self) -> int:
-        """How many chunks are stored; of a stored shard, all its inner chunks count."""
+        """The number of stored chunks; all inner chunks of a stored shard count."""
 
     def stored_chunks(self, among: Sequence[str] | None = None) -> list[tuple[str, list[int]]]:
         """Keys of the stored chunks (or shards), relative to the store, and their coordinates.
 
-        With ``among``, keys that were listed before, those of them that are chunks: nothing is
-        listed.
+        With ``among``, keys from an earlier listing, returns those that are chunks, without another
+        listing.
         """
 
     def each_stored(self, sink: Callable[[bytes], object]) -> None:
         """Call ``sink`` with the bytes of all stored chunks, in C order of their coordinates.
 
-        They come in pieces of about a MiB, which say nothing of where a chunk begins.
+        They come in parts of about a MiB, which do not end at chunk boundaries.
         """
 
     def read_chunk(self, coords: Sequence[int], out: Buffer) -> bool:
-        """Fill ``out`` with one whole decoded chunk in C order; False if it is not stored."""
+        """Fill ``out`` with one decoded chunk in C order; False if it is missing."""
 
     def verify(
         self,
         watcher: Callable[[int], object] | None = None,
         among: Sequence[str] | None = None,
     ) -> tuple[int, int, list[tuple[str, str]], list[tuple[str, int]]]:
-        """Decode every stored chunk to its declared size, with all checksums, and keep nothing.
+        """Decode every stored chunk to its declared size, with all checksums, and drop the result.
 
         With ``among``, only the chunks with these keys. Returns how many chunks there are, their
-        stored bytes, key and message of each that is broken, and key of each that has ignored bytes
-        behind its encoded form, with their number. ``watcher`` is told now and then how many are
-        done.
+        stored bytes, key and message of each broken chunk, and key of each chunk with ignored bytes
+        after its encoded form, with their number. ``watcher`` is called from time to time with the
+        number of finished chunks.
         """
 
     def clear_outside(self, shape: tuple[int, ...], fill: Buffer, fsync: bool = False) -> None:
-        """Delete the stored chunks wholly outside ``shape``, and put ``fill`` into what it cuts.
+        """Delete the stored chunks completely outside ``shape``, and write ``fill`` to the outside
+        part of chunks at its boundary.
 
-        ``fill`` is one element, without axes. Only stored chunks are looked at.
+        ``fill`` is one element, without axes. Only stored chunks are visited.
         """
 
 def codec_fault(name: str, configuration: str, item_bytes: int) -> str | None:
-    """Why the engine takes no codec of this name and JSON configuration; None if it does."""
+    """The reason why the engine rejects a codec with this name and JSON configuration; None if
+    it is accepted.
+    """
 
 def set_chunk_cache_bytes(bytes: int) -> None:
-    """Keep decoded chunks of at most so many bytes, none to begin with; 0 for no cache."""
+    """Empty the decoded-chunk cache, and limit it to this many bytes; 0 turns it off."""
 
 def chunk_cache_bytes() -> int:
-    """Most bytes of decoded chunks that this process keeps."""
+    """The maximum size of the decoded-chunk cache in bytes."""
 
 def chunk_cache_counts() -> dict[str, int]:
-    """Hits, misses, bytes of the hits, evictions; entries and bytes that are kept."""
+    """Hits, misses, bytes of the hits, evictions; entries and bytes in the cache."""
 
 def warn_of_waits_after(seconds: float) -> None:
-    """After how long a wait for a lock is warned of; 10 seconds unless changed."""
+    """The time after which a wait for a lock causes a warning; 10 seconds by default."""
 
 def set_concurrent_requests(count: int) -> None:
-    """How many requests of this process to remote stores are on their way at one time."""
+    """The maximum number of requests of this process to remote stores in flight."""
 
 def concurrent_requests() -> int:
-    """How many requests of this process to remote stores are on their way at one time."""
+    """The maximum number of requests of this process to remote stores in flight."""
 
 def set_most_answer_bytes(bytes: int) -> None:
-    """How many bytes of a value on a server are read where its reader does not say."""
+    """The maximum number of bytes that are read of a value on a server, if the reader has no
+    limit.
+    """
 
 def set_threads(count: int) -> None:
     """Size of the worker pool of this process, from the next read or write on."""
@@ -470,13 +489,13 @@ def threads() -> int:
     """Size of the worker pool of this process."""
 
 def check_store(store: Store, twin: Store) -> None:
-    """Run the conformance suite on a store that is empty, and leave it so.
+    """Run the conformance suite on an empty store, and leave it empty.
 
-    ``twin`` is another handle on the same place. An `AssertionError` names the check that failed.
+    ``twin`` is a second handle on the same values. An `AssertionError` names the check that failed.
     """
 
 def check_reading(store: Store, twin: Store, held: dict[str, bytes], lists: bool) -> None:
-    """Run the part of the suite that changes nothing on a store that holds ``held``.
+    """Run the read-only part of the suite on a store with the values ``held``.
 
-    Of a store that does not list, only what is got is checked.
+    In a store that cannot list, only reads are checked.
     """

@@ -1,11 +1,11 @@
-"""Data types of v3 as objects, under the names of zarr-python 3.
+"""v3 data types as objects, under the names of zarr-python 3.
 
     import zarrix as zarr
 
     zarr.create_array(shape=3, dtype=zarr.dtype.Int16())
 
-An object is a NumPy dtype and the name that documents have for it. NumPy dtypes do everywhere;
-these are for code that was written for zarr-python.
+An object has a NumPy dtype and its name in documents. NumPy dtypes are accepted everywhere; these
+objects are for code that was written for zarr-python.
 """
 
 from __future__ import annotations

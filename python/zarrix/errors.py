@@ -1,6 +1,6 @@
-"""The errors of zarrix under the module name that code written for zarr-python imports.
+"""The errors of zarrix, under the module name of zarr-python.
 
-The classes of zarr-python 3 that zarrix does not tell apart are other names of its own.
+Classes of zarr-python 3 that zarrix does not distinguish are aliases.
 """
 
 from zarrix._errors import (

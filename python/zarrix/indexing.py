@@ -1,4 +1,4 @@
-"""What code written for zarr 2.18 imports from its ``indexing`` module and zarrix has a use for."""
+"""Functions of zarr 2.18's ``indexing`` module that zarrix supports."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def ceildiv(a: int, b: int) -> int:
 
 
 def replace_ellipsis(selection: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """``selection`` as one entry per axis of ``shape``, full slices for those it leaves out.
+    """``selection`` as one entry per axis of ``shape``, with full slices for missing axes.
 
     Parameters
     ----------

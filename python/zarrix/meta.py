@@ -1,4 +1,4 @@
-"""Documents of v2 as plain values, under the names of zarr 2.18's module.
+"""v2 documents as plain values, under the names of zarr 2.18's module.
 
 zarrix itself uses `zarrix._metadata.array`, which these wrap.
 """
@@ -59,7 +59,7 @@ def parse_metadata(document: Any) -> Mapping[str, Any]:
 
 
 def decode_array_metadata(document: Any) -> dict[str, Any]:
-    """The members of a ``.zarray`` document, ``dtype`` and ``fill_value`` as NumPy has them.
+    """The members of a ``.zarray`` document, with ``dtype`` and ``fill_value`` as NumPy values.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def decode_array_metadata(document: Any) -> dict[str, Any]:
     Raises
     ------
     MetadataError
-        A member is missing, or has a value that it cannot have.
+        A member is missing, or has an invalid value.
 
     References
     ----------
@@ -107,12 +107,12 @@ def decode_array_metadata(document: Any) -> dict[str, Any]:
 
 
 def encode_array_metadata(members: Mapping[str, Any]) -> bytes:
-    """The ``.zarray`` document of what `decode_array_metadata` gives.
+    """The ``.zarray`` document from a result of `decode_array_metadata`.
 
     Parameters
     ----------
     members : mapping
-        What `decode_array_metadata` returns.
+        A result of `decode_array_metadata`.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def encode_array_metadata(members: Mapping[str, Any]) -> bytes:
     KeyError
         A member is missing.
     MetadataError
-        A member has a value that it cannot have.
+        A member has an invalid value.
 
     Examples
     --------

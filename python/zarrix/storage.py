@@ -1,6 +1,6 @@
-"""Stores, and the functions on stores that zarr 2.18 has in this module.
+"""Stores, and the functions on stores of zarr 2.18's module.
 
-The functions take any store or mutable mapping, and give the v2 documents.
+The functions take any store or mutable mapping, and write v2 documents.
 """
 
 from __future__ import annotations
@@ -89,11 +89,11 @@ __all__ = [
 array_meta_key = ZARRAY
 group_meta_key = ZGROUP
 attrs_key = ZATTRS
-# Assigned to, it is what ``compressor="default"`` means from then on, as in 2.18.
+# Assigning to it changes the meaning of ``compressor="default"``, as in 2.18.
 default_compressor: Any
 
 
-# Classes that few programs need: importing this module does not import theirs.
+# Classes that few programs need; importing this module does not import their modules.
 _ON_DEMAND = {
     "ABSStore": "zarrix._stores.remote.abs",
     "AsyncStore": "zarrix._stores.zarr_python",
@@ -203,7 +203,7 @@ def init_array(
 ) -> None:
     """Store the metadata of a new array, and of the groups above it.
 
-    Nothing that is stored is touched before the arguments have been checked.
+    Nothing in the store changes before the arguments have been checked.
 
     Parameters
     ----------
@@ -216,11 +216,11 @@ def init_array(
     fill_value : object
     order : {"C", "F"}
     overwrite : bool
-        Delete what is stored at ``path`` first.
+        Delete an existing node at ``path`` first.
     path : str, optional
-        Inside the store; its root when omitted.
+        Path in the store; the root when omitted.
     chunk_store : Store or MutableMapping, optional
-        Where chunks will be, if elsewhere; ``overwrite`` clears ``path`` there too.
+        The store of the chunks, if it is another one; ``overwrite`` clears ``path`` there, too.
     filters : sequence of codecs, optional
     object_codec : codec, optional
         Encodes the elements of an object dtype.
@@ -229,7 +229,7 @@ def init_array(
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path``, or an array above it, and ``overwrite`` is false.
+        A node exists at ``path``, or an array above it, and ``overwrite`` is false.
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
 
@@ -271,16 +271,16 @@ def init_group(
     ----------
     store : Store or MutableMapping
     overwrite : bool
-        Delete what is stored at ``path`` first.
+        Delete an existing node at ``path`` first.
     path : str, optional
-        Inside the store; its root when omitted.
+        Path in the store; the root when omitted.
     chunk_store : Store or MutableMapping, optional
-        Where chunks will be, if elsewhere; ``overwrite`` clears ``path`` there too.
+        The store of the chunks, if it is another one; ``overwrite`` clears ``path`` there, too.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path``, or an array above it, and ``overwrite`` is false.
+        A node exists at ``path``, or an array above it, and ``overwrite`` is false.
 
     Examples
     --------
@@ -389,7 +389,7 @@ def getsize(store: Any, path: str | None = None) -> int:
     Returns
     -------
     int
-        As stored; 0 where nothing is.
+        Stored bytes; 0 if nothing is stored.
 
     Raises
     ------
@@ -408,17 +408,16 @@ def getsize(store: Any, path: str | None = None) -> int:
 def normalize_store_arg(
     store: Any, storage_options: Mapping[str, Any] | None = None, mode: str = "r"
 ) -> Store:
-    """The store that ``store`` means: a path, a URL, a mapping, a store or None.
+    """The store of an argument: a path, a URL, a mapping, a store or None.
 
     Parameters
     ----------
     store : Store, mapping, URL, str, Path or None
         None makes a new `MemoryStore`.
     storage_options : mapping, optional
-        With a URL only, by the names that fsspec gives them.
+        Only with a URL; fsspec's names of the options.
     mode : str
-        Accepted for zarr 2.18; whether something may be written is up to what is opened in the
-        store.
+        Accepted for zarr 2.18; arrays and groups have their own mode.
 
     Returns
     -------
@@ -427,7 +426,7 @@ def normalize_store_arg(
     Raises
     ------
     ValueError
-        ``store`` cannot be taken as one.
+        ``store`` is not a store.
 
     Examples
     --------
@@ -439,7 +438,7 @@ def normalize_store_arg(
 
 
 def atexit_rmtree(path: str) -> None:
-    """Remove a directory if it is there; made for ``atexit.register``.
+    """Remove a directory if it exists; for ``atexit.register``.
 
     Parameters
     ----------
@@ -464,7 +463,7 @@ def atexit_rmtree(path: str) -> None:
 
 
 def atexit_rmglob(path: str) -> None:
-    """Remove every file and directory that a pattern matches; made for ``atexit.register``.
+    """Remove every file and directory that matches a pattern; for ``atexit.register``.
 
     Parameters
     ----------

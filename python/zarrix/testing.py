@@ -42,10 +42,11 @@ def check_store(store: Any, twin: Any = None, *, holds: Mapping[str, bytes] | No
     Raises
     ------
     AssertionError
-        The store fails; with the check's name, what was expected and what was found.
+        The store fails a check; the message has the check's name, the expected and the actual
+        value.
     ValueError
-        The store holds something, which would be deleted, or cannot be listed and ``holds`` is
-        missing.
+        The store is not empty, and its values would be deleted; or it cannot be listed, and
+        ``holds`` is missing.
 
     Examples
     --------
@@ -83,7 +84,9 @@ def _equal(what: str, found: object, expected: object) -> None:
 
 
 def _check_mapping(store: Store, twin: Store) -> None:
-    """The methods that programs and groups call, beside those that the engine calls."""
+    """Checks of methods that programs and groups call, in addition to those that the engine
+    calls.
+    """
     for key, value in _HELD.items():
         store[key] = value
     _equal("items", dict(twin.items()), _HELD)
@@ -103,7 +106,7 @@ def _check_mapping(store: Store, twin: Store) -> None:
 
 
 def _check_refusals(store: Store, key: str) -> None:
-    """That a store that says that it refuses changes does."""
+    """Check that changes of a read-only store are errors."""
     changes: dict[str, Callable[[], object]] = {
         "setting a value": lambda: store.__setitem__(key, b""),
         "deleting a value": lambda: store.__delitem__(key),

@@ -1,7 +1,7 @@
 """Normalisation of arguments, sizes and JSON, under the names of zarr 2.18's module.
 
-These are the functions that other packages import from there; zarrix itself takes them from where
-they are defined.
+These are the functions that other packages import from there; zarrix itself imports them from their
+own modules.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
     Raises
     ------
     TypeError
-        ``item`` holds something else.
+        ``item`` contains something else.
 
     Examples
     --------

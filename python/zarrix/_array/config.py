@@ -13,16 +13,16 @@ __all__ = ["ArrayConfig"]
 
 @dataclass(frozen=True)
 class ArrayConfig:
-    """What an array object does, as opposed to how the array is stored.
+    """Settings of an array object, which are not stored.
 
     Attributes
     ----------
     order : {"C", "F"}
-        Accepted for zarr-python; results of reads are in C order, and ``out=`` takes any.
+        Accepted for zarr-python; results of reads are in C order, and ``out=`` may have any order.
     write_empty_chunks : bool
         Whether chunks that hold only the fill value are stored.
     read_missing_chunks : bool
-        Whether chunks that are not stored read as the fill value; else reading one is an error.
+        Whether missing chunks read as the fill value; otherwise reading one is an error.
     """
 
     order: str = "C"
@@ -31,12 +31,12 @@ class ArrayConfig:
 
     @classmethod
     def of(cls, value: Any, base: ArrayConfig) -> ArrayConfig:
-        """``base`` with the settings that ``config=`` names: a mapping, or another's config."""
+        """``base`` with the settings of ``config=``: a mapping, or the config of another array."""
         return replace(base, **cls.given(value))
 
     @classmethod
     def given(cls, value: Any) -> dict[str, Any]:
-        """The settings that ``config=`` names: a mapping, or another's config."""
+        """The settings of ``config=``: a mapping, or the config of another array."""
         if value is None:
             return {}
         names = [one.name for one in fields(cls)]
@@ -48,7 +48,7 @@ class ArrayConfig:
 
     @classmethod
     def words(cls, value: Any, write_empty_chunks: bool | None = None) -> dict[str, Any]:
-        """What ``config=`` says to `Array`; a ``write_empty_chunks`` of its own goes before it."""
+        """The arguments of `Array` from ``config=`` and an explicit ``write_empty_chunks``."""
         given = {**cls.given(value)}
         given.pop("order", None)
         if write_empty_chunks is not None:
@@ -56,7 +56,7 @@ class ArrayConfig:
         return given
 
 
-# Of zarr-python, about things that do not exist here.
+# Settings of zarr-python that have no effect here.
 _IGNORED = (
     "sharding_coalesce_max_gap_bytes",
     "sharding_coalesce_max_bytes",

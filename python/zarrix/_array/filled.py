@@ -24,7 +24,7 @@ __all__ = [
 
 @takes(CreateKeywords, like=create)
 def empty(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
-    """Create an array whose fill value is undefined: what was never written reads as any value.
+    """Create an array without a fill value: elements that were never written may have any value.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def empty(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path`` and ``overwrite`` is false.
+        A node exists at ``path``, and ``overwrite`` is false.
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
 
@@ -55,7 +55,7 @@ def empty(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
 
 @takes(CreateKeywords, like=create)
 def zeros(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
-    """Create an array that reads as zero where it was never written.
+    """Create an array with the fill value zero.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def zeros(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path`` and ``overwrite`` is false.
+        A node exists at ``path``, and ``overwrite`` is false.
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
 
@@ -87,7 +87,7 @@ def zeros(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
 
 @takes(CreateKeywords, like=create)
 def ones(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
-    """Create an array that reads as one where it was never written.
+    """Create an array with the fill value one.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def ones(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path`` and ``overwrite`` is false.
+        A node exists at ``path``, and ``overwrite`` is false.
     MetadataError, ValueError, TypeError
         The arguments do not describe an array.
 
@@ -117,7 +117,7 @@ def ones(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
 
 @takes(CreateKeywords, like=create)
 def full(shape: Any, fill_value: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
-    """Create an array that reads as ``fill_value`` where it was never written.
+    """Create an array with the fill value ``fill_value``.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def full(shape: Any, fill_value: Any, **kwargs: Unpack[CreateKeywords]) -> Array
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path`` and ``overwrite`` is false.
+        A node exists at ``path``, and ``overwrite`` is false.
     MetadataError
         ``fill_value`` cannot be cast to the dtype (also a ``ValueError``).
 
@@ -155,9 +155,9 @@ def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     Parameters
     ----------
     a : Array or ndarray
-        Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+        Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs and order.
     **kwargs
-        As for `create`; they come before what ``a`` says.
+        As for `create`; they take precedence over those of ``a``.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path`` and ``overwrite`` is false.
+        A node exists at ``path``, and ``overwrite`` is false.
 
     Examples
     --------
@@ -181,14 +181,14 @@ def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
 
 @takes(LikeKeywords, like=create)
 def zeros_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
-    """Create an array like ``a``, that reads as zero where it was never written.
+    """Create an array like ``a``, with the fill value zero.
 
     Parameters
     ----------
     a : Array or ndarray
-        Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+        Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs and order.
     **kwargs
-        As for `create`; they come before what ``a`` says.
+        As for `create`; they take precedence over those of ``a``.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def zeros_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path`` and ``overwrite`` is false.
+        A node exists at ``path``, and ``overwrite`` is false.
 
     Examples
     --------
@@ -212,14 +212,14 @@ def zeros_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
 
 @takes(LikeKeywords, like=create)
 def ones_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
-    """Create an array like ``a``, that reads as one where it was never written.
+    """Create an array like ``a``, with the fill value one.
 
     Parameters
     ----------
     a : Array or ndarray
-        Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs and order.
+        Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs and order.
     **kwargs
-        As for `create`; they come before what ``a`` says.
+        As for `create`; they take precedence over those of ``a``.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def ones_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path`` and ``overwrite`` is false.
+        A node exists at ``path``, and ``overwrite`` is false.
 
     Examples
     --------
@@ -242,15 +242,15 @@ def ones_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
 
 @takes(ArrayKeywords, like=create)
 def full_like(a: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
-    """Create an array like ``a``, that reads as the fill value where it was never written.
+    """Create an array like ``a``, with the fill value ``fill_value``.
 
     Parameters
     ----------
     a : Array or ndarray
-        Anything with a shape and a dtype. Gives shape, chunks, dtype, codecs, order and, where it
+        Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs, order and, if it
         is an `Array`, the fill value.
     **kwargs
-        As for `create`; they come before what ``a`` says.
+        As for `create`; they take precedence over those of ``a``.
 
     Returns
     -------
@@ -259,9 +259,9 @@ def full_like(a: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        Something is stored at ``path`` and ``overwrite`` is false.
+        A node exists at ``path``, and ``overwrite`` is false.
     TypeError
-        ``a`` has no fill value, and ``fill_value`` is not given.
+        ``a`` has no fill value, and ``fill_value`` is not passed.
 
     Examples
     --------

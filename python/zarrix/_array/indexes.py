@@ -20,7 +20,7 @@ __all__ = ["BlockIndex", "OIndex", "VIndex"]
 
 
 class _Index(ABC):
-    """What ``z.oindex``, ``z.vindex`` and ``z.blocks`` are: an array with another rule of keys."""
+    """Base of ``z.oindex``, ``z.vindex`` and ``z.blocks``: an array with another rule for keys."""
 
     __slots__ = ("array",)
 
@@ -29,7 +29,7 @@ class _Index(ABC):
 
     @abstractmethod
     def _rule(self, key: Any, shape: tuple[int, ...]) -> Indexer:
-        """What ``key`` selects by this rule."""
+        """Resolve ``key`` by this rule."""
 
     def __getitem__(self, selection: Any) -> Any:
         return self.array._read(selection, None, None, self._rule)
@@ -38,12 +38,12 @@ class _Index(ABC):
         self.array._write_selection(selection, value, None, self._rule)
 
     def plan(self, selection: Any) -> ReadPlan:
-        """What reading the selection would touch and fetch, as from `Array.plan`.
+        """The chunks that reading the selection would touch and fetch, as from `Array.plan`.
 
         Parameters
         ----------
         selection : as for ``z.oindex[selection]``, or that of the index that this is
-            Nothing is read but the lengths of chunks and the indices of shards.
+            Reads only the lengths of chunks and the shard indexes.
 
         Returns
         -------
@@ -52,7 +52,7 @@ class _Index(ABC):
         Raises
         ------
         BoundsCheckError
-            An index lies outside its axis (also an ``IndexError``).
+            An index is out of range for its axis (also an ``IndexError``).
 
         Examples
         --------
@@ -68,7 +68,7 @@ class _Index(ABC):
 
 
 class OIndex(_Index):
-    """Orthogonal selections, as ``z.oindex[key]``: each axis is taken on its own.
+    """Orthogonal selections, as ``z.oindex[key]``: each axis is selected independently.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class OIndex(_Index):
     Raises
     ------
     BoundsCheckError
-        On use, if an index lies outside its axis (also an ``IndexError``).
+        On use, if an index is out of range for its axis (also an ``IndexError``).
 
     Examples
     --------
@@ -108,7 +108,7 @@ class VIndex(_Index):
     Raises
     ------
     BoundsCheckError
-        On use, if an index lies outside its axis (also an ``IndexError``).
+        On use, if an index is out of range for its axis (also an ``IndexError``).
     VindexInvalidSelectionError
         On use, if the key has no index arrays or no mask (also an ``IndexError``).
 
@@ -131,7 +131,7 @@ class VIndex(_Index):
 
 
 class BlockIndex(_Index):
-    """Selections of whole chunks, as ``z.blocks[key]``; of sharded arrays, of whole shards.
+    """Selections of complete chunks (or shards), as ``z.blocks[key]``.
 
     Parameters
     ----------

@@ -62,21 +62,22 @@ def open_array(
         A new one in memory when omitted.
     mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
         ``'r'`` reads, ``'r+'`` reads and writes, and the array must exist; ``'a'`` creates it if it
-        does not; ``'w'`` replaces what is there; ``'w-'`` and ``'x'`` fail if something is.
+        does not; ``'w'`` replaces an existing node; ``'w-'`` and ``'x'`` raise an error if a node
+        exists.
     shape, chunks, dtype, compressor, fill_value, order : optional
-        As for `create`; used only where an array is created.
+        As for `create`; used only if the array is created.
     synchronizer : mapping of key to lock, optional
         Held during writes in addition to the engine's own locks.
     filters : list of codecs, optional
-        Used only where an array is created.
+        Used only if the array is created.
     cache_metadata, cache_attrs : bool
         False reads metadata (attributes) again before every use.
     path : str, optional
-        Where in the store.
+        Path in the store.
     object_codec : codec, optional
-        Used only where an array is created.
+        Used only if the array is created.
     chunk_store : Store, mapping, str or Path, optional
-        Holds the chunks, if not ``store``.
+        The store of the chunks, if it is not ``store``.
     storage_options : dict, optional
         For stores named by a URL.
     partial_decompress : bool, optional
@@ -84,21 +85,21 @@ def open_array(
     write_empty_chunks : bool, optional
         As for `create`.
     zarr_version, zarr_format : {2, 3}, optional
-        The format to look for, and to create.
+        The format to open, and to create.
     dimension_separator : {'.', '/'}, optional
-        Used only where an array is created.
+        Used only if the array is created.
     meta_array : ndarray, optional
         Accepted for zarr 2.18; results are NumPy arrays.
     allow_pickle : bool
-        True loads pickled objects, which may run anything: only for stores that you trust.
+        True loads pickled objects, which can execute any code: only for stores that you trust.
     durability : {'process', 'fsync'}, optional
-        What a finished write survives: the end of this process, or also the loss of power. As
-        ``zarrix.config.durability`` says when omitted.
+        What a finished write survives: the end of this process, or also a loss of power. When
+        omitted, ``zarrix.config.durability`` applies.
     checksum : bool
-        As for `create`. An array that exists keeps its codecs; only what is written to zstd
-        frames of v2 gets a checksum then.
+        As for `create`. An existing array keeps its codecs; then only new zstd frames of v2 get a
+        checksum.
     **kwargs
-        More keywords of `create`; used only where an array is created.
+        More keywords of `create`; used only if the array is created.
 
     Returns
     -------
@@ -107,9 +108,9 @@ def open_array(
     Raises
     ------
     ArrayNotFoundError
-        ``'r'`` or ``'r+'`` and no array is there (also a ``FileNotFoundError``).
+        ``'r'`` or ``'r+'`` and the array does not exist (also a ``FileNotFoundError``).
     ContainsGroupError
-        A group is there.
+        The node is a group.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def open_array(
     array([7, 7, 7], dtype=int16)
     """
     check_mode(mode)
-    # Also where they have no meaning: an array that exists keeps its own.
+    # Checked even for an existing array, which ignores them.
     normalize_order(order)
     normalize_dimension_separator(dimension_separator)
     location = Location.of(
@@ -175,16 +176,16 @@ def open_array(
 
 @takes(OpenArrayKeywords, like=open_array)
 def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
-    """Open or create an array at ``path``, made like ``a`` where it is created.
+    """Open or create an array at ``path``; a new array is like ``a``.
 
     Parameters
     ----------
     a : Array or ndarray
         Anything with a shape and a dtype.
     path : Store, mapping, str or Path
-        The store; ``path=`` among the keywords of `open_array` is not taken.
+        The store; ``path=`` among the keywords of `open_array` is not accepted.
     **kwargs
-        As for `open_array`; they come before what ``a`` says.
+        As for `open_array`; they take precedence over those of ``a``.
 
     Returns
     -------
@@ -193,9 +194,9 @@ def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
     Raises
     ------
     ContainsGroupError
-        A group is there.
+        The node is a group.
     ArrayNotFoundError
-        ``mode`` is ``'r'`` or ``'r+'``, and no array is there.
+        ``mode`` is ``'r'`` or ``'r+'``, and the array does not exist.
 
     Examples
     --------

@@ -26,8 +26,7 @@ def fill_from(array: Any, data: Any) -> None:
 
 
 def sparse_regions(source: Any, array: Any) -> Iterator[tuple[slice, ...]] | None:
-    """The chunks of a new array that are stored in it or overlap stored chunks of its source; None
-    if the source is not sparse.
+    """The chunks of a new array to visit; None if its source is not sparse.
 
     Both arrays must have the same fill value, for the elements that neither stores. Existing chunks
     at the new array's path are those of a lost array.

@@ -1,8 +1,8 @@
-"""Reads and writes of a selection, with all that the short path of ``z[key]`` leaves out.
+"""Reads and writes of a selection, with the features that the fast path of ``z[key]`` leaves out.
 
 The key is resolved to an `Indexer`, and the engine is called once. Fields of structured dtypes are
-taken from and put into whole elements, since those are what is stored. A value that is not in
-memory is written in parts, whatever the kind of selection.
+extracted from and inserted into complete elements, because complete elements are stored. A value
+that is not in memory is written in parts, for every kind of selection.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Transfer(ArrayState):
             out[...] = elements
 
     def _shaped(self, out: Any, new_axes: tuple[int, ...], selection: Any) -> Any:
-        """The result as NumPy shapes it: axes of length one put in, scalars taken out."""
+        """The result in NumPy's shape: new axes inserted, zero-dimensional results as scalars."""
         if new_axes:
             return np.expand_dims(out, new_axes)
         if out.shape:
@@ -90,9 +90,10 @@ class Transfer(ArrayState):
         fields: Fields = None,
         io: _engine.ArrayIO | None = None,
     ) -> None:
-        """Write ``value``; one that is not in memory moves in parts, not all through memory.
+        """Write ``value``; a value that is not in memory is written in parts.
 
-        The caller holds `_writing`. ``io`` is another engine array than that of `_metadata`.
+        The caller is inside `_writing`. ``io`` is passed if it is not the engine array of
+        `_metadata`.
         """
         io = self._io if io is None else io
         metadata = self._metadata
@@ -103,7 +104,7 @@ class Transfer(ArrayState):
             self._assign_part(io, indexer, value, fields)
             return
         if self._is_stored_here(value):
-            # What is written first would change what is read next.
+            # Writing the first part would change what is read next.
             self._assign_part(io, indexer, np.asarray(value), fields)
             return
         # Imported when called, for import time: most values are in memory.
@@ -115,7 +116,7 @@ class Transfer(ArrayState):
     def _assign_part(
         self, io: _engine.ArrayIO, indexer: Indexer, value: Any, fields: Fields
     ) -> None:
-        """Write ``value`` or, of elements that are read first, some of their fields."""
+        """Write ``value``; with fields, read the elements first and write these fields."""
         dtype = self._metadata.dtype
         shape, new_axes = indexer.shape, indexer.new_axes
         if not fields:
@@ -129,7 +130,7 @@ class Transfer(ArrayState):
         _write(io, indexer, elements, self._fsync)
 
     def _is_stored_here(self, value: Any) -> bool:
-        """Whether ``value`` is this array, opened again perhaps, or a view of it."""
+        """Whether ``value`` is this array, possibly through another handle, or a view of it."""
         source = getattr(value, "_array", value)
         return (
             isinstance(source, ArrayState)
@@ -138,7 +139,7 @@ class Transfer(ArrayState):
         )
 
     def _fields_and_key(self, fields: Fields, selection: Any) -> tuple[Fields, Any]:
-        """``fields``, or those that the key names; and what remains of the key."""
+        """``fields``, or those in the key; and the rest of the key."""
         names = self._metadata.dtype.names or ()
         if fields is None and names:
             fields, selection = split_fields(selection)
@@ -179,7 +180,7 @@ def _points_first(indexer: Indexer, buffer: Any) -> Any:
 
 
 def _fields_of(elements: npt.NDArray[Any], fields: str | list[str]) -> Any:
-    """One field as an array of its own dtype; several as a packed structure of these."""
+    """One field as an array of its dtype; several fields as a packed structure."""
     if isinstance(fields, str):
         return elements[fields]
     dtype = elements.dtype

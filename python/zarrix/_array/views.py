@@ -66,7 +66,7 @@ def _v3(
 
 
 def _fill_for(metadata: ArrayMetadata, dtype: np.dtype[Any]) -> Any:
-    """The fill value as a view of another dtype has it; None where it cannot be cast."""
+    """The fill value of a view with another dtype; None if it cannot be cast."""
     try:
         return normalize_fill_value(metadata.fill_value, dtype)
     except MetadataError:

@@ -49,8 +49,7 @@ def takes(accepts: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
 def encodable(
     name: str, configuration: Config, taken: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any] | None:
-    """Replace every invalid encoder option in ``configuration``. A number becomes the nearest valid
-    one, anything else the codec's default.
+    """Replace invalid encoder options by the nearest valid number or the codec's default.
 
     Parameters
     ----------
@@ -95,8 +94,7 @@ def _nearest(row: CodecRow, key: str, value: Any) -> int | None:
 
 
 class DecodeOnly:
-    """A lossy codec with options that no encoder accepts: it decodes, and raises an error on
-    encoding.
+    """A lossy codec with invalid options: it decodes, and raises an error on encoding.
 
     Parameters
     ----------

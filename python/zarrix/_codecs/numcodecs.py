@@ -137,8 +137,9 @@ def _is_native(codec_id: str) -> bool:
 
 
 class NativeCodec:
-    """A native codec that the installed numcodecs does not have, such as ``pcodec``. The object has
-    only the configuration; `zarrix.Array.compressor` shows it, and new arrays accept it.
+    """A native codec that the installed numcodecs does not have, such as ``pcodec``.
+
+    It has only the configuration; `zarrix.Array.compressor` shows it, and new arrays accept it.
     """
 
     def __init__(self, config: Config) -> None:
@@ -164,8 +165,7 @@ NativeCodec.__module__ = "zarrix.codecs"
 
 
 def shown_codec(config: Config, where: str) -> Any:
-    """The codec of a stored array as an object; invalid encoder options become the nearest valid
-    ones.
+    """The codec of a stored array as an object, with valid encoder options.
 
     Raises
     ------

@@ -14,9 +14,7 @@ Config = Mapping[str, Any]
 
 
 def shard_of(codecs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Configuration of the shards, if the chunks are shards whose inner chunks can be read
-    alone.
-    """
+    """Configuration of the shards, if their inner chunks can be read alone."""
     for codec in codecs:
         if codec["name"] == "sharding_indexed":
             configuration: Mapping[str, Any] = codec.get("configuration", {})
@@ -58,8 +56,9 @@ def transpositions_first(codecs: list[Config]) -> list[Config]:
 
 
 def into_shards(codecs: list[Config]) -> list[Config]:
-    """The same chain, with elementwise codecs moved into the shard that follows them. Then inner
-    chunks can be read and written alone; the stored bytes are the same.
+    """The same chain, with elementwise codecs moved into the shard that follows them.
+
+    Then inner chunks can be read and written alone; the stored bytes are the same.
     """
     names = [one["name"] for one in codecs]
     if "sharding_indexed" not in names:

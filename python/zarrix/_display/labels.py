@@ -21,9 +21,7 @@ def type_name(obj: Any) -> str:
 
 
 def label_of(node: Any) -> str:
-    """Label of a node in a tree; with shape and dtype for an array, with the reason for a
-    broken node.
-    """
+    """Label of a node in a tree, with shape and dtype, or the reason why it is broken."""
     if isinstance(node, BrokenMember):
         return node.label
     name = node.name.split("/")[-1] if node.name else ""

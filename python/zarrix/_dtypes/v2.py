@@ -472,8 +472,7 @@ def decode_object_fill(document: Any, config: Mapping[str, Any] | None) -> Any:
 
 
 def fill_value_bytes(value: Any, dtype: np.dtype[Any]) -> bytes | None:
-    """One element in the array's own byte order; None if every byte is zero, or there is no fill
-    value.
+    """One element in the array's own byte order; None if it is zero or undefined.
 
     Text and bytes elements that are longer than a page come without their trailing zeros.
     """

@@ -545,7 +545,7 @@ def parse_dtype(dtype_spec: Any, *, zarr_format: Literal[2, 3] = 3) -> ZDType:
     Raises
     ------
     MetadataError, TypeError
-        It is none of these.
+        It is not a codec.
     ValueError
         ``zarr_format`` is something else.
 

@@ -172,9 +172,7 @@ class _Job:
         check_choice("if_exists", self.if_exists, ("raise", "replace", "skip", "skip_initialized"))
 
     def copy(self, source: Any, dest: Any, name: str | None, *, is_root: bool) -> Counts:
-        """Copy ``source`` to ``name`` in ``dest``, which is None below a group that does not
-        exist yet.
-        """
+        """Copy ``source`` to ``name`` in ``dest``, which is None if it does not exist yet."""
         if is_h5py(dest) and self.if_exists == "skip_initialized":
             raise ValueError("if_exists='skip_initialized' cannot be used when copying to h5py")
         name = name or (source.name or "").split("/")[-1]

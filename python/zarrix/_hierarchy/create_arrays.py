@@ -104,7 +104,7 @@ class ArrayCreation(GroupState):
         if data is not None:
             return self._make(_create.array, name, data, shape=shape, **options)
         if shape is None:
-            raise TypeError("create_dataset(): give shape=, or data= to take it from")
+            raise TypeError("create_dataset(): pass shape=, or data= with a shape")
         return self._make(_create.create, name, shape=shape, **options)
 
     @takes(RequireKeywords, like=_create.create, refused=GIVEN)

@@ -79,7 +79,7 @@ GROUP_ADVICE = {
     "filename": "use store.path",
     "mode": "use read_only",
     "driver": "use store",
-    "swmr_mode": "arrays can always be read while they are written",
+    "swmr_mode": "leave it out: arrays can always be read while they are written",
     "libver": "use zarr_format",
     "userblock_size": "a user block is not supported",
 }

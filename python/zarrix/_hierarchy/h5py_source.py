@@ -56,9 +56,7 @@ def stored_as(dataset: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def fill_value_of(dataset: Any) -> Any:
-    """The fill value of a copy; zero, or the empty element, if Zarr cannot represent that of
-    HDF5.
-    """
+    """The fill value of a copy; zero if Zarr cannot represent that of HDF5."""
     return 0 if dataset.shape is None or dataset.dtype.kind == "O" else dataset.fillvalue
 
 

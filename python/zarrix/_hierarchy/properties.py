@@ -59,7 +59,7 @@ class GroupProperties(GroupState):
     _async_group = async_group
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
-        """Set several attributes in one step; the others stay.
+        """Set several attributes in one step, and keep the others.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ _AXIS_LIMIT = 2**63 - 1
 
 
 def normalize_shape(shape: int | Iterable[int] | None) -> tuple[int, ...]:
-    """Return ``shape`` as a tuple of ints; a single int means one axis.
+    """Return Return ``shape`` as a tuple of ints; a single int means one axis.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, 
     Raises
     ------
     ValueError
-        There are more or fewer lengths than axes, or one is negative.
+        The number of lengths differs from that of axes, or one is negative.
     TypeError
         A length is not a whole number.
 
@@ -232,4 +232,4 @@ def _whole(value: Any, name: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} holds {value!r}, which is not a whole number") from None
+        raise TypeError(f"{name} contains {value!r}, which is not a whole number") from None

@@ -23,9 +23,7 @@ _SHAPES = "chunk_grid.configuration.chunk_shapes"
 
 
 def parse_grid(grid: Any, shape: Shape, where: str) -> tuple[Shape, tuple[AxisGrid, ...] | None]:
-    """The chunk shape, and the axes of a rectilinear grid, whose chunk shape has the longest
-    lengths.
-    """
+    """The chunk shape (the longest lengths), and the axes if the grid is rectilinear."""
     name, configuration = extension(grid, "chunk_grid", where)
     if name == "regular":
         return _chunk_shape(configuration.get("chunk_shape"), shape, where), None
@@ -74,9 +72,7 @@ def _chunk_shape(given: Any, shape: Shape, where: str) -> Shape:
 
 
 def grid_document(axes: Iterable[AxisGrid], stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The document of a rectilinear grid, in the spelling of ``stored`` if that is the same
-    grid.
-    """
+    """The document of a rectilinear grid; ``stored`` if that is the same grid."""
     configuration = stored["configuration"]
     shapes = [
         spec if axis_of(spec) == axis else axis.document()

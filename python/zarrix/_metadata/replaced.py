@@ -23,8 +23,7 @@ __all__ = ["judge_of"]
 
 
 def judge_of(opened: bytes, where: str, separator: str | None) -> Callable[[bytes], None]:
-    """A function that raises `ArrayReplacedError` for metadata with other chunks than in
-    ``opened``.
+    """A function that raises `ArrayReplacedError` if chunks differ from those of ``opened``.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def new_node(
     metadata : ArrayMetadata or GroupMetadata
         Valid already, and of the format that the location is to have.
     overwrite : bool
-        Replace what is there.
+        Replace an existing node.
     attributes : mapping, optional
         In v3 they are also part of ``metadata``.
     allow_pickle : bool

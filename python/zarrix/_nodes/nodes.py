@@ -443,8 +443,7 @@ def _keep_or(document: bytes) -> Callable[[bytes | None], bytes]:
 
 
 def clear(store: Store, path: str) -> bool:
-    """Delete everything below ``path`` if all of it is part of the Zarr format; return whether
-    there was anything.
+    """Delete everything below ``path`` if all of it is Zarr's; return whether there was any.
 
     Raises
     ------

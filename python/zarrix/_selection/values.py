@@ -160,9 +160,7 @@ class ReadLater:
 
 
 def is_lazy(value: Any) -> bool:
-    """Whether ``value`` is an array whose elements are not in memory: stored, or not yet
-    computed.
-    """
+    """Whether ``value`` is an array whose elements are not in memory."""
     if isinstance(value, np.ndarray | np.generic):
         return False
     if isinstance(value, ReadLater):
@@ -179,9 +177,7 @@ IN_MEMORY = frozenset({np.ndarray, bool, int, float, complex, str, list, tuple, 
 
 
 def moves_in_parts(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether to write ``value`` in parts: it is lazy, or a memory-mapped file that a cast
-    would copy.
-    """
+    """Whether to write ``value`` in parts: it is lazy, or a mapped file that a cast would copy."""
     if isinstance(value, np.memmap):
         return value.dtype != dtype and value.dtype.kind in "biufc" and dtype.kind in "biufc"
     return is_lazy(value)

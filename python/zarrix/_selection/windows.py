@@ -62,9 +62,7 @@ def check(
 def leaving(
     starts: npt.NDArray[np.int64], size: tuple[int, ...], lengths: tuple[int, ...], outside: str
 ) -> npt.NDArray[np.bool_] | None:
-    """The windows that extend beyond the array, None if all are inside; an error, depending on
-    ``outside``.
-    """
+    """The windows that extend beyond the array; None, or an error, as ``outside`` says."""
     if outside not in ("error", "pad"):
         raise ValueError(f"outside={outside!r}; allowed are 'error' and 'pad'")
     # Not start + size, which overflows for a start that is far outside.

@@ -11,7 +11,7 @@ __all__ = ["asynchronous", "synchronous"]
 
 
 def __getattr__(name: str) -> Any:
-    # Only who awaits pays for importing asyncio.
+    # Imported on use, because only asynchronous code needs asyncio.
     if name == "asynchronous":
         return importlib.import_module("zarrix.api.asynchronous")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -43,8 +43,7 @@ def shows(text: str) -> bool:
 
 @contextlib.contextmanager
 def lenient() -> Iterator[None]:
-    """During the context, characters that the output cannot show are escaped as in a Python
-    literal.
+    """Escape characters that the output cannot show, during the context.
 
     Warnings are one line each, without the line of Python that warned.
     """

@@ -1,7 +1,7 @@
 """`ZarrStore`: a store of ours as one of zarr-python 3. Importing this imports zarr-python.
 
-Its coroutines are calls of the engine in threads, so that the loop of whoever awaits goes on; the
-methods that zarr-python calls without a loop are the same calls.
+Its coroutines call the engine in threads, so that the caller's event loop is not blocked. The
+methods that zarr-python calls without a loop make the same calls.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _pool: ThreadPoolExecutor | None = None
 
 
 def _threads() -> ThreadPoolExecutor:
-    """Threads that wait for the engine: as many as it may have requests on their way."""
+    """Threads that wait for the engine: as many as the maximum number of requests in flight."""
     global _pool
     if _pool is None:
         _pool = ThreadPoolExecutor(config.concurrent_requests, "zarrix-store")
@@ -67,18 +67,18 @@ os.register_at_fork(after_in_child=_forget)
 class ZarrStore(Base):
     """A store of zarr-python 3 over any store of zarrix: ``zarr.open(ZarrStore(...))``.
 
-    What the store inside promises of single values holds here: they appear whole or not at all, and
-    `set_if_not_exists` has nobody in between. zarr-python itself locks nothing: two of its writers
-    of parts of one chunk lose updates through this store, too.
+    The guarantees of the wrapped store for single values hold: they are replaced atomically, and
+    `set_if_not_exists` is atomic. zarr-python itself takes no locks: two of its writers of parts of
+    one chunk lose updates through this store, too.
 
     Parameters
     ----------
     store : Store, mapping, str or Path
-        Whatever zarrix takes as a store.
+        Anything that zarrix accepts as a store.
     read_only : bool
-        Refuse changes; a store that refuses them itself is read-only in any case.
+        Make the store read-only; a wrapped store that is read-only is so in any case.
     storage_options : mapping, optional
-        With a URL, by the names that fsspec gives them.
+        Only with a URL; fsspec's names of the options.
 
     Raises
     ------
@@ -163,7 +163,7 @@ class ZarrStore(Base):
             return engine.get_slice(path, byte_range.offset)
         if hasattr(byte_range, "end"):
             return engine.get_slice(path, byte_range.start, byte_range.end)
-        raise TypeError(f"Unexpected byte_range, got {byte_range!r}, which is no ByteRequest")
+        raise TypeError(f"Unexpected byte_range, got {byte_range!r}, which is not a ByteRequest")
 
     def set_sync(self, key: str, value: Any) -> None:
         """`set`, waiting for it."""
@@ -198,11 +198,11 @@ class ZarrStore(Base):
         return await self._call(self.store._engine.size, path) is not None
 
     async def set(self, key: str, value: Any) -> None:
-        """Replace the value of ``key`` as a whole."""
+        """Replace the value of ``key`` atomically."""
         await self._call(self.set_sync, key, value)
 
     async def set_if_not_exists(self, key: str, value: Any) -> None:
-        """Store a value where none is, with nobody in between."""
+        """Store a value if the key does not exist, atomically."""
         self._check_writable()
         await self._call(self._add, key, value)
 
