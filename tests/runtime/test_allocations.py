@@ -41,7 +41,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "engine/read/strategy.rs": {"let mut coords = vec![0; plan.axes().len()]": AXES},
     "engine/selection/picks.rs": {"strides.resize(chunk.shape.len(), 0)": AXES},
     "engine/selection/plan.rs": {"let mut axes = PerAxis::with_capacity": AXES},
-    "py/mapping.rs": {"let mut asked = Vec::with_capacity(requests.len())": BATCH},
+    "py/python_store.rs": {"let mut asked = Vec::with_capacity(requests.len())": BATCH},
     "py/objects.rs": {
         "let mut strides = vec![0; slots.shape.len()]": AXES,
         "Ok(Source { codec: self, elements, shape: slots.shape.to_vec()": AXES,

@@ -362,6 +362,22 @@ def test_what_is_not_closed_is_written_when_it_is_collected_or_at_exit(tmp_path)
         assert zarr.open(str(path), mode="r")[:].tolist() == [5] * 9
 
 
+@pytest.mark.parametrize("packs", [False, True])
+def test_a_file_that_is_also_named_as_an_unfinished_archive_keeps_its_bytes(tmp_path, packs):
+    path, other = tmp_path / "a.zip", tmp_path / "thesis.txt"
+    other.write_bytes(b"years of work")
+    with ZipStore(path, mode="w") as store:
+        store["a"] = b"0"
+    os.link(other, tmp_path / "a.zip.partial")
+    with ZipStore(path, mode="a" if packs else "w") as store:
+        store["a"] = b"1"
+        if packs:
+            store.pack()
+    assert other.read_bytes() == b"years of work"
+    assert peer_members(path) == {"a": b"1"}
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.zip", "thesis.txt"]
+
+
 def test_pickles_flush_and_open_again(tmp_path):
     store = ZipStore(tmp_path / "a.zip", mode="w")
     store["a"] = b"1"

@@ -177,6 +177,36 @@ fn hold(path: &Path, flags: i32, archive: &Path) -> Result<Option<Held>> {
     Err(busy(archive))
 }
 
+/// Makes the file `partial` and takes its writer's byte, to write to `archive`.
+///
+/// A file that has the name already is removed and never written to: it is what a killed writer left,
+/// or has other names too. A writer that is alive holds it.
+fn make(partial: &Path, archive: &Path) -> Result<Held> {
+    let failed = |source| io_error("create", partial, source);
+    let name = c_path(partial).map_err(failed)?;
+    for _ in 0..ATTEMPTS {
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+        match Held::open(|| sys::open(&name, flags)) {
+            Ok(mut file) => {
+                if !take(&mut file).map_err(failed)? {
+                    return Err(busy(archive));
+                }
+                if file.file().and_then(|file| is_still(&name, file)).map_err(failed)? {
+                    return Ok(file);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // Held until the name is gone, so that no writer takes it meanwhile.
+                if let Some(_left) = hold(partial, libc::O_NOFOLLOW, archive)? {
+                    unless_absent(sys::unlink(&name)).map_err(failed)?;
+                }
+            }
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Err(busy(archive))
+}
+
 impl Session {
     /// Begins to write; with the members as they are in the file, now that nobody changes them.
     pub fn begin(path: &Path, start: Start) -> Result<(Arc<Self>, Directory)> {
@@ -234,11 +264,8 @@ impl Session {
         let failed = |source| io_error("create", &partial, source);
         let name = c_path(&partial).map_err(failed)?;
         paths::make_parents(&name, crate::store::Durability::Process).map_err(failed)?;
-        let held = hold(&partial, libc::O_CREAT | libc::O_NOFOLLOW, path)?;
-        let (Some(file), Some(source)) = (held, FileSource::open(&partial)?) else {
-            return Err(busy(path));
-        };
-        file.file().and_then(|file| file.set_len(0)).map_err(failed)?;
+        let file = make(&partial, path)?;
+        let Some(source) = FileSource::open(&partial)? else { return Err(busy(path)) };
         let space = Space {
             next: 0,
             limit: u64::MAX,
