@@ -17,7 +17,7 @@ from zarrix._stores.base import Store
 if TYPE_CHECKING:
     from zarrix._hierarchy.group import Group
 
-__all__ = ["ARRAY_ADVICE", "COMMON_ADVICE", "DatasetTerms", "flush", "open_group"]
+__all__ = ["ARRAY_ADVICE", "COMMON_ADVICE", "DatasetTerms", "flush", "group_at"]
 
 
 class DatasetTerms(ArrayState):
@@ -28,12 +28,12 @@ class DatasetTerms(ArrayState):
     @property
     def parent(self) -> Group | None:
         """The group that the array is in; None for an array at the root of its store."""
-        return open_group(self, self._path.rpartition("/")[0]) if self._path else None
+        return group_at(self, self._path.rpartition("/")[0]) if self._path else None
 
     @property
     def file(self) -> Group:
         """The group at the root of the store."""
-        return open_group(self, "")
+        return group_at(self, "")
 
     @property
     def maxshape(self) -> tuple[None, ...]:
@@ -125,7 +125,7 @@ def _pieces(axis: Any, begin: int, end: int) -> list[slice]:
     return pieces
 
 
-def open_group(node: Any, path: str) -> Group:
+def group_at(node: Any, path: str) -> Group:
     """The group at ``path`` in the store of ``node``, opened in the same way."""
     group: Group = on_demand("Group")(
         node._store,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from zarrix._array.h5py_names import COMMON_ADVICE, flush, open_group
+from zarrix._array.h5py_names import COMMON_ADVICE, flush, group_at
 
 if TYPE_CHECKING:
     from zarrix._hierarchy.group import Group
@@ -18,7 +18,7 @@ __all__ = ["GROUP_ADVICE", "h5py_attribute"]
 
 
 def _parent(group: Any) -> Group:
-    return open_group(group, group.path.rpartition("/")[0])
+    return group_at(group, group.path.rpartition("/")[0])
 
 
 def _copier(group: Any) -> Callable[..., None]:
@@ -56,7 +56,7 @@ def _copier(group: Any) -> Callable[..., None]:
 # Each takes the group and gives the value of the attribute.
 _ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
     "parent": _parent,
-    "file": lambda group: open_group(group, ""),
+    "file": lambda group: group_at(group, ""),
     "close": lambda group: group.store.close,
     "flush": lambda group: lambda: flush(group._stores()),
     "copy": _copier,
