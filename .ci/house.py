@@ -44,7 +44,9 @@ def rust_rooms(crate: Path) -> list[str]:
     folders = {one.name for one in (crate / "src").iterdir() if one.is_dir()}
     if not table.is_file():
         return sorted(folders)
-    named = re.findall(r'^\s*\(?"(\w+)"', table.read_text(), re.MULTILINE)
+    text = table.read_text()
+    rows = re.search(r"const LAYERS.*? = \[\n(.*?)^\];", text, re.DOTALL | re.MULTILINE)
+    named = re.findall(r'"(\w+)"', rows[1]) if rows else []
     return [room for room in dict.fromkeys(named) if room in folders]
 
 
@@ -70,14 +72,16 @@ def files(folder: Path, suffix: str, own: str) -> str:
 
 
 def room(name: str, text: str, names: str) -> Iterator[str]:
-    yield f"    {name:<13} {text}"
-    yield from textwrap.wrap(names, WIDTH, initial_indent=" " * 18, subsequent_indent=" " * 18)
+    first, below = f"    {name:<13} ", " " * 18
+    for part in filter(None, (text, names)):
+        yield from textwrap.wrap(part, WIDTH, initial_indent=first, subsequent_indent=below)
+        first = below
 
 
 def house() -> Iterator[str]:
     """The section: each room with its sentence and its files."""
     package = ROOT / "python" / "zarrix"
-    yield "python/zarrix, from the top; a room imports only from rows below its own:"
+    yield "python/zarrix, from the top down. A room imports only from rows below its own."
     yield ""
     for row in python_layers():
         private = [one for one in row if one.startswith("_")]
@@ -103,9 +107,7 @@ def house() -> Iterator[str]:
             folder = source / name
             yield from room(name, sentence(folder / "mod.rs"), files(folder, ".rs", "mod.rs"))
         if alone:
-            yield from room(
-                "files", alone if len(alone) < 90 else "", "" if len(alone) < 90 else alone
-            )
+            yield from room("alone", "", alone)
 
 
 def section() -> str:

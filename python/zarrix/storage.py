@@ -118,6 +118,7 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_ON_DEMAND[name]), name)
     # A numcodecs object: importing this module must not import numcodecs.
     if name == "default_compressor":
+        # Import time: numcodecs.
         from zarrix._codecs.numcodecs import DEFAULT_COMPRESSOR, codec_object
 
         return codec_object(DEFAULT_COMPRESSOR)
