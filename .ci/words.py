@@ -54,7 +54,7 @@ HABITS = (
     ),
     Habit(
         "free relative",
-        r"\b(?:[Ww]ho(?:m|so)?ever|[Nn]obody|[Ss]omebody)\b(?! else)",
+        r"\b(?:[Ww]ho(?:m|so)?ever|[Nn]obody|[Ss]omebody)\b(?! else|/)",
         'the noun: "a process that ...", "the caller", "another writer", "no thread"',
         ("whoever is killed leaves no node", "Nobody closes it", "for somebody who waits"),
         ("a process that is killed leaves no node", "no thread closes it"),

@@ -1,4 +1,4 @@
-"""Who is measured: one row of a table each, opened once and read through one function.
+"""The contenders: each is one row of a table, opened once and read through one function.
 
 A contender is what its users would write with every setting at its default: no cache, no tuned
 thread count. `Opened.read` is the bound method itself wherever the library has one, so that the

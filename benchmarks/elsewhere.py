@@ -114,7 +114,7 @@ def _serve() -> None:
             return
         try:
             answer = ("answer", served.answer(*request))
-        except Exception as error:  # told to who asked, whatever it is
+        except Exception as error:  # every error is returned to the caller
             answer = ("error", f"{type(error).__name__}: {error}")
         pickle.dump(answer, sink, protocol=5)
         sink.flush()

@@ -1,4 +1,4 @@
-"""A server on this machine, seen from far away: `python benchmarks/latency.py PORT MILLISECONDS`.
+"""A local server with added latency: `python benchmarks/latency.py PORT MILLISECONDS`.
 
 Prints its own address and hands connections on; what is sent to the server comes late. A process of
 its own, so that it takes no turns from those who are measured, and one thread that waits for all
@@ -56,7 +56,7 @@ class Proxy:
         far = socket.create_connection(("127.0.0.1", self.port))
         for one in (near, far):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            # Whoever reads slowly shall not make the others wait.
+            # A slow reader must not delay the others.
             one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16 * PIECE)
             self.polled.register(one, select.EPOLLIN)
         self.from_source[near.fileno()] = Way(near, far, self.delay_s)
@@ -84,7 +84,7 @@ class Proxy:
             else:
                 way.target.shutdown(socket.SHUT_WR)
         except OSError:
-            # Whoever was to have it went away.
+            # The receiver has closed the connection.
             pass
         if not piece:
             self._end(way)

@@ -1,8 +1,8 @@
 """The rounds: every contender once, in turn, again and again.
 
 A timing repeats its call until it lasts some milliseconds, with garbage collection off. The order
-turns by one in each round, so that nobody always follows the same neighbour. A row ends after its
-rounds or its share of the clock, but never before three rounds.
+rotates by one in each round, so that no contender always follows the same neighbour. A row ends
+after its rounds or its share of the clock, but never before three rounds.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Pace:
 class Ratio:
     """How many times as fast: over all rounds the median, the smallest and the largest.
 
-    ``fastest`` compares the fastest timings of both. It is no result, for it flatters whoever is
-    lucky once; but where a busy machine scatters the rounds it shows what the work itself costs.
+    ``fastest`` compares the fastest timings of both. It is not a result, because one lucky round is
+    enough; but if a busy machine scatters the rounds, it shows the cost of the work itself.
     """
 
     median: float

@@ -17,7 +17,7 @@ from benchmarks.workloads import Place, Read, Workload
 
 
 def peak_bytes(workload: Workload, contender: Contender, place: Place) -> int | None:
-    """Bytes at the peak of one run of a read; None for rows that are no reads."""
+    """Bytes at the peak of one run of a read; None for rows that are not reads."""
     if not isinstance(workload, Read):
         return None
     request = {

@@ -292,7 +292,7 @@ def _bare_request_s(server: Running, endpoint: str, bucket: str) -> float:
     path = signed.removeprefix(server.endpoint)
     there = http.client.HTTPConnection(urllib.parse.urlsplit(endpoint).netloc)
     times = []
-    # The server is known by the name that was signed, whoever hands the request on.
+    # The server keeps the name that was signed, also behind a proxy.
     headers = {"Host": urllib.parse.urlsplit(server.endpoint).netloc}
     for _ in range(10):
         began = time.perf_counter()

@@ -88,7 +88,7 @@ def _agreeing(workload: Workload, place: Place, row: report.Row) -> list[Contend
     for contender in workload.contenders():
         try:
             result = workload.result_of(contender, place)
-        except Exception as error:  # whatever a peer raises keeps it out of this row alone
+        except Exception as error:  # any error of a peer leaves it out of this row only
             row.faults[contender.name] = f"{type(error).__name__}: {error}"
             continue
         if expected is None:

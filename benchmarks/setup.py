@@ -1,8 +1,8 @@
 """The environment of the comparison: one Python with zarrix, built from this tree, and all peers.
 
 The newest zarr-python needs Python 3.12 or newer, zarrix 3.11; its wheel is for the stable ABI, so
-one environment holds both. Versions are pinned: a peer that gets faster shall be noticed when
-somebody raises its pin and not when somebody makes an environment.
+one environment holds both. Versions are pinned: a faster peer should show when its pin is raised,
+and not when an environment is created.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What zarr 2.18 writes as ``.zarray``, but for what TensorStore would not read of it."""
+"""The ``.zarray`` of zarr 2.18, without the members that TensorStore does not read."""
 
 import base64
 import json

@@ -58,7 +58,7 @@ def shared(make: Callable[[], Any], handle: Any) -> Callable[[Path], tuple[Any, 
 
 
 def itself(make: Callable[[Path], Any]) -> Callable[[Path], tuple[Any, Any]]:
-    """One handle, where there can be no other."""
+    """One handle, if there cannot be a second one."""
 
     def pair(folder: Path) -> tuple[Any, Any]:
         store = make(folder)

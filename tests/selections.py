@@ -166,7 +166,7 @@ def out_like(want: Values, dtype: np.dtype[Any], kind: str) -> Values:
 def assert_same(got: Any, want: Any, dtype: np.dtype[Any] | None = None) -> None:
     """Shape, dtype and every bit."""
     want = np.asarray(want)
-    # A scalar of NumPy is native, whatever the array it was taken from.
+    # A NumPy scalar has native byte order, even if its array has not.
     got = np.asarray(got) if want.shape else np.asarray(got, want.dtype)
     assert got.shape == want.shape
     assert got.dtype == (want.dtype if dtype is None else dtype)

@@ -52,7 +52,7 @@ SPECIAL: dict[str, Callable[[Any], Any]] = {
     "save": lambda store: zarr.save(store, SIX, path="new"),
     "save_group": lambda store: zarr.save_group(store, SIX, path="new"),
 }
-# Of groups and arrays of any library.
+# For groups and arrays of any library.
 OTHERS = {"copy", "copy_all", "tree"}
 
 

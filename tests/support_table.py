@@ -63,7 +63,7 @@ def _named(name: str, where: str = "compressors", **configuration: Any) -> Colum
 
 
 def _columns_3() -> tuple[Column, ...]:
-    """The codecs of the specification, and those of the registry but for numcodecs'."""
+    """The codecs of the specification, and those of the registry except numcodecs."""
     n5 = [_object("transpose", order=[1, 0]), _object("bytes", endian="big"), _object("gzip")]
     return (
         Column("none"),
@@ -168,7 +168,7 @@ def forbidden(zarr_format: int, row: str, column: str) -> str | None:
         "e": (("packbits",), lambda row: row == "bool"),
         "f": (("categorize",), lambda row: row in _TEXT[zarr_format]),
         "m": (("zfpy",), lambda row: row in _OF_ZFP),
-        # Behind elements without a size, v2 gives it their bytes, which are numbers.
+        # After variable-length elements, v2 passes their bytes, which are numbers.
         "o": (("pcodec",), lambda row: _is_real(row) or (zarr_format == 2 and row in UNSIZED)),
     }
     if column == "astype" and (row in ML_TYPES or row.startswith("structured")):

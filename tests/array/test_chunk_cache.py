@@ -49,7 +49,7 @@ def store(request, tmp_path):
 
 @pytest.fixture(params=KINDS)
 def array(request, store):
-    """An array that nobody changes any more."""
+    """An array that is no longer changed."""
     options = {"chunks": (200, 400), **KINDS[request.param]}
     make = zarr.create_array if "shards" in options else zarr.create
     options.pop("zarr_format", None)

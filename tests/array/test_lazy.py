@@ -78,7 +78,7 @@ def test_views_composed_at_random_read_as_numpy_views_do(
         assert view.size == model.size
         assert view.nbytes == model.nbytes
         if any(item is None for item in what):
-            break  # A new axis keeps its one element, whatever is drawn for it.
+            break  # A new axis keeps its one element, regardless of the drawn item.
     assert_same(view[...], model)
     assert_same(np.asarray(view), model)
     out = out_like(model, model.dtype, strides)

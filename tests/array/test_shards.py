@@ -179,7 +179,7 @@ def test_shards_in_shards_are_written_and_read_by_their_inner_chunks() -> None:
 
 
 class Replaced(dict[str, bytes]):
-    """A mapping in which somebody replaces the shard between any two looks at it."""
+    """A mapping in which the shard is replaced between any two reads of it."""
 
     def __init__(self, *versions: dict[str, bytes]) -> None:
         super().__init__(versions[0])

@@ -1,4 +1,4 @@
-"""What is stored, counted and hashed: by the engine, whatever the store and however many chunks."""
+"""The engine counts and hashes stored chunks, in any store and in any number."""
 
 import hashlib
 import itertools

@@ -80,7 +80,7 @@ def test_frames_are_stored_while_the_caller_goes_on_and_memory_may_be_used_again
 
 
 class Slow(dict[str, bytes]):
-    """A mapping whose chunks wait until somebody lets them go."""
+    """A mapping whose chunks wait until they are released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -496,8 +496,8 @@ def test_memory_is_four_blocks_however_long_the_stream(tmp_path: Path) -> None:
     for frames in ("60", "400"):
         done = run(MEMORY, frames)
         assert done.returncode == 0, done.stderr
-        # Four blocks of 8 MiB; two of them are stored at a time, by two threads each, which have a
-        # chunk of 2 MiB: encoded, on its way to the store, and as the bytes that the mapping gets.
+        # Four blocks of 8 MiB; two of them are stored at a time, by two threads each, each with a
+        # chunk of 2 MiB: encoded, in flight, and as the bytes for the mapping.
         assert int(done.stdout) < (4 * 8 + 2 * 2 * 3 * 2 + 4) * 2**20
 
 
@@ -534,7 +534,7 @@ def test_a_killed_writer_leaves_a_prefix_of_whole_frames(tmp_path: Path) -> None
         assert child.stdout is not None
         with child.stdout:
             assert child.stdout.readline() == "ready\n"
-            # One is killed when it is known to have stored something, the others at any moment.
+            # One is killed after it has stored something, the others at any moment.
             if kill == 0:
                 until(lambda path=path: zarr.open_array(path, mode="r").shape[0] > 0)
             time.sleep(chance.random() * 0.06)

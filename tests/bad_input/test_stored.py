@@ -168,7 +168,7 @@ DOCUMENTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "an order that is none": (document(order="K"), ("order", "K")),
     "a fill value of another kind": (document(fill_value="many"), ("fill_value", "many")),
     "a compressor without id": (document(compressor={"level": 1}), ("compressor", "id")),
-    "filters that are no list": (document(filters={"id": "delta"}), ("filters",)),
+    "filters that are not a list": (document(filters={"id": "delta"}), ("filters",)),
     "a separator that is none": (document(dimension_separator="_"), ("dimension_separator", "_")),
 }
 

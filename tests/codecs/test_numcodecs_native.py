@@ -28,7 +28,7 @@ COMPRESSORS = ("bz2", "lzma")
 
 
 def edges(dtype: np.dtype[Any], count: int = 24) -> np.ndarray[Any, Any]:
-    """Both ends of the type, what is no number, halves between two values, and ordinary ones."""
+    """Both ends of the type, NaN, halves between two values, and ordinary values."""
     if dtype.kind == "b":
         return np.arange(count) % 3 == 0
     if dtype.kind == "f":
@@ -65,7 +65,7 @@ def exchange(codec: Any, values: np.ndarray[Any, Any], order: str = "C") -> None
     if values.size == 0:
         assert key not in store
         return
-    # Of an array without axes numcodecs makes a scalar, which has no byte order.
+    # numcodecs converts an array without axes to a scalar, which has no byte order.
     array = np.asarray(values, order=order) if values.shape else values.reshape(1)  # type: ignore[call-overload]
     encoded = codec.encode(array)
     expected = encoded if isinstance(encoded, bytes) else np.asarray(encoded).tobytes("A")

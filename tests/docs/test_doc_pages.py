@@ -16,7 +16,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")
 
 
 def rows(page: str, width: int) -> list[list[str]]:
-    """The cells of each row of ``page``'s tables of so many columns, but for their heads."""
+    """The cells of each row of ``page``'s tables with this number of columns, without the heads."""
     text = (DOCS / page).read_text(encoding="utf-8")
     tables = re.findall(r"^\|[^\n]*\n\|[-| ]*\n((?:\|[^\n]*\n)+)", text, re.MULTILINE)
     cells = [

@@ -27,7 +27,7 @@ ROWS = [(zarr_format, row) for zarr_format in TABLE.COLUMNS for row in TABLE.ROW
 
 
 def plain(values: Any) -> Any:
-    """Values that compare with ``==``, bit by bit where elements have a size."""
+    """Values that compare with ``==``, bit by bit for fixed-size elements."""
     values = np.asarray(values)
     if values.dtype.kind not in "OT":
         return values.dtype.newbyteorder("<").str, values.shape, values.tobytes()

@@ -1,4 +1,4 @@
-"""Whatever is damaged, in whichever store: the error names the array, the store and the key."""
+"""For any damage in any store, the error names the array, the store and the key."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_a_codec_that_fails_is_named_and_nothing_is_said_to_be_corrupt(
 
 
 class Failing:
-    """Of the registry of numcodecs: it decodes, and fails to encode."""
+    """A codec in the registry of numcodecs that decodes, and fails to encode."""
 
     codec_id = "zarrix-test-failing"
 
@@ -202,7 +202,7 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_name_shows_a_password() -> None:
-    """Of an address with credentials, that is shown which may be."""
+    """Only the public part of a URL with credentials is shown."""
     from zarrix._nodes import nodes
     from zarrix._stores.open import as_store
 

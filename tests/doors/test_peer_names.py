@@ -75,7 +75,9 @@ def test_a_name_that_is_not_here_has_a_reason_and_no_other_has(version: str) -> 
 
 @pytest.mark.parametrize("version", PEERS)
 def test_functions_and_methods_take_the_parameters_of_the_peers(version: str) -> None:
-    """Of the package itself, of what users hold, and of stores; other modules have the names."""
+    """Names of the package itself, of the classes of users' objects, and of stores; other
+    modules have the same names.
+    """
     lacking = {}
     for name, wanted in PEERS[version].items():
         parts = name.split(".")

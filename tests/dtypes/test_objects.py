@@ -1,4 +1,4 @@
-"""Elements without a size, in both formats, against NumPy and against the files of zarr-python.
+"""Variable-length elements, in both formats, against NumPy and against the files of zarr-python.
 
 `golden/objects` holds what zarr-python 2.18 and 3.4 wrote, and the script that made them write it.
 """

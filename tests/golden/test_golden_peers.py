@@ -1,7 +1,7 @@
 """Arrays that TensorStore, zarrs, zarrista and zarrita wrote are read equal, and they read ours.
 
-`golden/peers/make_arrays.py` made the packs and the record of who read what; the cases and their
-values are those of tests/interop. No peer is needed here.
+`golden/peers/make_arrays.py` made the packs and the record of which library read what; the cases
+and their values are those of tests/interop. No peer is needed here.
 """
 
 import importlib.util
@@ -50,7 +50,7 @@ def groups(names: Any) -> dict[str, list[str]]:
 
 
 def assert_equal(got: Any, want: np.ndarray[Any, Any], name: str) -> None:
-    """The same elements; where they have a size, the same bits."""
+    """The same elements; for fixed-size elements, the same bits."""
     got = np.asarray(got)
     if got.dtype.kind in "OT":
         assert got.tolist() == want.tolist(), name

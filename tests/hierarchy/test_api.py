@@ -141,7 +141,7 @@ def test_a_misspelt_keyword_of_a_group_suggests_the_right_one(path: str) -> None
     ):
         with pytest.raises(TypeError, match="did you mean 'synchronizer'"):
             call()
-    with pytest.raises(TypeError, match="takes no chunks=; pass shape="):
+    with pytest.raises(TypeError, match="does not accept chunks=; pass shape="):
         zarr.open(path, "w", chunks=3)
     assert not os.path.exists(path)
 
@@ -164,7 +164,8 @@ def foreign(path: str) -> list[Callable[[], Any]]:
         "run/1/log.txt",
         "0.0.tif",
         ".git/config",
-        # Of other programs; only `KEY.partial` and `NAME.PROCESS-NUMBER.partial` are ours.
+        # They belong to other programs; only `KEY.partial` and `NAME.PROCESS-NUMBER.partial` are
+        # ours.
         "backup.partial/thesis.txt",
         "movie.mp4.partial",
         "1/movie.mp4.a1b2c3d4.partial",

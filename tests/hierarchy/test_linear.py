@@ -190,7 +190,7 @@ WHOLE: dict[str, Callable[[Any], Any]] = {
     "nchunks_initialized": lambda root: [array.nchunks_initialized for array in _arrays(root)],
     "resize": lambda root: [array.resize(*[0] * array.ndim) for array in _arrays(root)],
 }
-# Of one node, or of as many as the call names.
+# For one node, or for as many as the call names.
 OF_ONE = {
     *(
         "array",

@@ -90,7 +90,7 @@ def _random(dtype: np.dtype[Any], random: np.random.RandomState) -> np.ndarray[A
         letters = random.randint(1, 256, (count, dtype.itemsize)).astype("u1")
         return np.frombuffer(letters.tobytes(), dtype).reshape(SHAPE).copy()
     if dtype.isbuiltin == 2:
-        # Bits above those of a narrow element are no part of its value.
+        # Bits above those of a narrow element are not part of its value.
         return (
             random.randint(-1, 2, SHAPE).astype("f4").astype(dtype)
             if _narrow(dtype)
@@ -121,7 +121,7 @@ def _word(code: str) -> str:
 
 
 def _chains_2(dtype: np.dtype[Any] | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Chains for a data type; None is for elements without a size."""
+    """Chains for a data type; None is for variable-length elements."""
     blosc = numcodecs.Blosc
     compressors: dict[str, Any] = {
         "none": None,

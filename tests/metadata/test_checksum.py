@@ -63,7 +63,7 @@ def test_format_2_notices_damage_whatever_the_codec(
     )
     assert found == wanted_compressor
     assert "frame_checksum" not in json.dumps(document)
-    # TensorStore refuses the member, whatever it says.
+    # TensorStore rejects the member with any value.
     assert "checksum" not in (document["compressor"] or {})
     assert np.array_equal(zarr.open(tmp_path, mode="r")[:], VALUES)
     assert unnoticed(z, tmp_path, "0") == 0

@@ -1,4 +1,4 @@
-"""Chunk key encodings: how users name them, what is stored where, and who looks for it there."""
+"""Chunk key encodings: their names for users, the stored keys, and the readers of these keys."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,6 @@
 """An array whose chunks this user may write, and whose metadata belongs to another user.
 
-Users are told apart by children of root that become nobody; without root there are no others.
+Children of root that switch to another user act as other users; without root there are none.
 """
 
 import os

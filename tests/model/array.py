@@ -41,7 +41,7 @@ class StoredArray:
     def run(self, seeds: Sequence[int]) -> None:
         """Make an array of the first number, and do one thing for each of the others.
 
-        A number of 0 is no step: what Hypothesis makes of those that a failure does not need.
+        A number of 0 is not a step: Hypothesis shrinks unneeded steps to it.
         """
         try:
             self.start_again(Random(seeds[0]))
@@ -158,7 +158,7 @@ class StoredArray:
         count(step="read into")
         out = out_of_any_strides(random, found.numbers.shape, self.dtype)
         assert self.do(random.choice(found.into), out) is out
-        # As a part of an array, since an element is no array.
+        # As a part of an array, because an element is not an array.
         self.same(out[None], self.selected(found.numbers)[None])
 
     def read_fields(self, random: Random, found: Selection, names: tuple[str, ...]) -> None:

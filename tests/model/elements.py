@@ -27,10 +27,10 @@ class Elements:
     keywords : dict
         Passed beside it.
     pool : callable, optional
-        Makes one element; only of elements without a size of their own.
+        Makes one element; only for variable-length elements.
     fills : tuple
-        Fill values beside None and 0, which elements without a size leave out: there a 0 is an
-        element that their codec need not take.
+        Fill values in addition to None and 0. Variable-length elements leave out 0, which their
+        codec need not accept.
     bits : int
         Of each byte, those that values use.
     """
@@ -44,7 +44,7 @@ class Elements:
 
     @property
     def kind(self) -> str:
-        """NumPy's letter; "O" of all elements without a size, "ML" of those of ml_dtypes."""
+        """NumPy's letter; "O" for all variable-length elements, "ML" for types of ml_dtypes."""
         if self.pool:
             return "O"
         return "ML" if isinstance(self.given, str) else np.dtype(self.given).kind

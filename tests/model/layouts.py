@@ -84,7 +84,7 @@ STORES = ("directory", "nested", "in a group", "memory", "dict", "zip")
 
 def elements_for(codec: str) -> list[str]:
     """The elements that a codec is defined on, and keeps the bits of."""
-    # Shuffle takes whole elements, which blobs of elements without a size need not be.
+    # Shuffle needs complete elements, which variable-length chunks need not have.
     kinds = {"delta": "iu", "packbits": "b", "shuffle": "biufcmMSUVML"}.get(codec.split()[0])
     return [name for name, one in ELEMENTS.items() if kinds is None or one.kind in kinds]
 
@@ -220,7 +220,7 @@ def _draw_grid(random: Random, zarr_format: int, elements: Elements, axes: int) 
     if zarr_format == 2:
         return "regular"
     grids = list(GRIDS)
-    # Structures are not swapped by one codec, and elements without a size have no byte order.
+    # Structures are not swapped by one codec, and variable-length elements have no byte order.
     if elements.kind not in "?biufcmM":
         grids.remove("big-endian")
     if not axes:

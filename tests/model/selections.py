@@ -301,7 +301,7 @@ def _view(random: Random, z: Any, shape: tuple[int, ...]) -> Selection:
             numbers = take_orthogonal(numbers, what)
         steps.append((form, what))
     if random.random() < 0.2:
-        # A new axis has one element and keeps it, whatever else would be drawn for it.
+        # A new axis has one element and keeps it, regardless of the drawn item.
         place = random.randint(0, numbers.ndim)
         steps.append(("key", (*(slice(None),) * place, None)))
         numbers = np.expand_dims(numbers, place)

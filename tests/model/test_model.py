@@ -1,4 +1,4 @@
-"""A stored array behaves as the NumPy array beside it, whatever is done to both.
+"""A stored array behaves like a NumPy array under any sequence of operations.
 
 Arrays are drawn (format, elements, shape, chunk grid, shards, order, codec, fill value, separator,
 store), then read, written, grown, cut and reopened next to a NumPy model, and every result is

@@ -24,7 +24,7 @@ class TwoHandles(StoredArray):
         self.handles: list[Any] = []
 
     def use(self, array: Any) -> None:
-        # As it stands in the store, whatever the other handle has done to the shape.
+        # The stored state, after any change of the shape by the other handle.
         keywords = {"cache_metadata": False, "write_empty_chunks": array.write_empty_chunks}
         self.handles = [self.open("r+", **keywords) for _ in self.threads]
 

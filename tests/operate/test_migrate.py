@@ -1,4 +1,4 @@
-"""Migration changes the documents and nothing else, as a whole or not at all."""
+"""Migration changes only the documents, and is atomic."""
 
 import json
 import subprocess
@@ -168,7 +168,7 @@ OBSTACLES: dict[str, tuple[int, Callable[[Any], Any], str]] = {
         "no data type for objects of the codec 'json2'",
     ),
     "ragged": (3, lambda root: root.create("x", shape=4, dtype="array:f4"), "'vlen-array'"),
-    "a fill value that is no text": (
+    "a fill value that is not text": (
         3,
         lambda root: root.create("x", shape=4, dtype=str, fill_value=7),
         "cannot represent its fill value, 7",

@@ -86,7 +86,7 @@ ATTRIBUTES: dict[str, str] = {
     "zarr.config.pprint": "print(zarr.config)",
     "zarr.config.defaults": "zarr.config.reset() puts them back",
 }
-"""Of objects, which the records of names do not have."""
+"""Attributes of objects, which the records of names do not have."""
 
 
 def lines() -> list[str]:

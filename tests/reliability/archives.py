@@ -1,8 +1,8 @@
 """Zip archives: damaged anywhere, read by forked children, killed while something is added.
 
 A member's bytes and header are checked, so that damage there is noticed. The directory at the end
-has no checksum: a name in it may become another name, and a chunk that nobody can find any more is
-one that was not written; `zarrix.digests` tells.
+has no checksum: a name in it may become another name, and a chunk that cannot be found reads as one
+that was not written; `zarrix.digests` detects it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The document declares a chunk of 1 KiB; the chunk decodes to 1 GiB, says so in its header, or is a
 file of that length. Measured is what the read takes beyond what the process has, and how long it
-works; seconds are the processor's, so that a busy machine is no failure.
+works; seconds are processor time, so that a busy machine does not cause a failure.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _bombs() -> Iterator[tuple[str, dict[str, Any] | None, Callable[[int], bytes
         )
     zstd = {"id": "zstd", "level": 1}
     yield "zstd", zstd, _zstd
-    yield "zstd without a size", zstd, lambda size: _zstd_repeated(size, 0)
+    yield "zstd without the content size", zstd, lambda size: _zstd_repeated(size, 0)
     yield "zstd that says 2**60", zstd, lambda size: _zstd_repeated(size, 1 << 60)
     yield "lz4", {"id": "lz4", "acceleration": 1}, lambda size: _lz4(size, size)
     yield "lz4 that says 1 KiB", {"id": "lz4", "acceleration": 1}, lambda n: _lz4(n, _DECLARED)
@@ -62,7 +62,7 @@ def _bombs() -> Iterator[tuple[str, dict[str, Any] | None, Callable[[int], bytes
     yield "bz2", {"id": "bz2", "level": 1}, lambda size: _streamed(bz2.BZ2Compressor(9), size)
     xz = {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None}
     yield "lzma", xz, lambda size: _streamed(lzma.LZMACompressor(preset=0), size)
-    # Not compressed at all: files of holes, which cost nobody anything.
+    # Not compressed at all: files of holes, which take no disk space.
     yield "none, a long file", None, lambda size: size
     yield "zstd, a long file", zstd, lambda size: size
     yield "packbits", None, lambda size: size
@@ -78,7 +78,7 @@ def _read(folder: Path, compressor: Any, stored: bytes | int) -> tuple[int, floa
     array = zarr.open_array(
         folder, mode="w", shape=_DECLARED, chunks=_DECLARED, compressor=compressor, **keywords
     )
-    # What is loaded with the first read is no cost of the bomb.
+    # Modules loaded with the first read are not a cost of the bomb.
     array[:] = np.zeros(_DECLARED, keywords["dtype"])
     array[:10]
     with (folder / "0").open("wb") as file:

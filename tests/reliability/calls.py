@@ -1,4 +1,4 @@
-"""Every call to the store goes wrong in turn: refused, answered by nobody, late, cut, out of order.
+"""Every call to the store fails in turn: an error, a lost answer, late, truncated, out of order.
 
 After each the hierarchy holds for every document and chunk what was there or what was to be, the
 error says what happened and where, and the next who does the same finds nothing in the way.

@@ -148,7 +148,7 @@ def _permission_denied(folder: Path) -> list[str]:
 
     array = _array(folder)
     array.attrs["a"] = 1
-    # What is imported when it is first used may lie where nobody may read.
+    # Modules imported on first use may be in a folder that other users cannot read.
     array.append(np.zeros(1, "<i4"))
     array.resize(array.shape[0] - 1)
     zarr.open(folder / "x", mode="r")
@@ -161,7 +161,7 @@ def _permission_denied(folder: Path) -> list[str]:
         _refused(lambda: array.__setitem__(slice(None), 2), codes),
         _refused(lambda: array.attrs.update(a=2), codes),
         _refused(lambda: array.append(np.ones(5, "<i4")), codes),
-        # A chunk that may not be read is no chunk that is absent.
+        # A chunk that may not be read is not a missing chunk.
         _refused(lambda: array[-1], codes),
         _check(bool((array[: _LENGTH // 4] == 1).all()), "other values"),
         _check(zarr.open(folder / "x", mode="r").attrs["a"] == 1, "attributes"),

@@ -1,7 +1,7 @@
 """Documents, indexes and chunks that lie: sizes, types, depths, names that make no sense.
 
 Each case is a document made from a good one, and stored bytes; it is opened and read in a child.
-What may come of it is a clean error, or values where a part of the document is nobody's business;
+What may come of it is a clean error, or values if the changed part of the document does not matter;
 never a crash, a hang, an exception that is not ours, or more memory than twice the document (64 MiB
 of it at most) and the declared chunk.
 """
@@ -34,7 +34,7 @@ class _Case:
     text: str | bytes
     chunk: bytes = bytes(4 * _LENGTH)
     length: int = 0
-    """Of the document's file, with holes behind the text; 0 where there are none."""
+    """Length of the document's file, with holes after the text; 0 if there are none."""
 
 
 def run(library: Library, folder: Path, scale: float) -> list[Figure]:
@@ -141,7 +141,7 @@ def _lies_v3() -> Iterator[_Case]:
     huge = 1 << 62
     for name, shape, chunk in (
         ("a negative length", [-1], [4]),
-        ("a length that is no integer", [2.5], [4]),
+        ("a length that is not an integer", [2.5], [4]),
         ("a length beyond 64 bits", [1 << 70], [4]),
         ("a chunk of 0", [_LENGTH], [0]),
         ("a negative chunk", [_LENGTH], [-4]),
@@ -152,7 +152,7 @@ def _lies_v3() -> Iterator[_Case]:
         ("65 axes", [1] * 65, [1] * 65),
         ("a product that wraps", [1 << 32] * 3, [1 << 32] * 3),
         ("a chunk of 64 GiB", [1 << 34], [1 << 34]),
-        ("a shape that is no list", 64, [64]),
+        ("a shape that is not a list", 64, [64]),
         ("a shape of text", ["64"], [64]),
     ):
         yield case(name, shape=shape, chunk_grid=_grid(*chunk))
@@ -182,7 +182,7 @@ def _lies_v3() -> Iterator[_Case]:
         "a fill value of 5000 digits": {"fill_value": int("9" * 4000)},
         "a fill value that is text": {"fill_value": "NaN"},
         "no codec at all": {"codecs": []},
-        "codecs that are no list": {"codecs": _BYTES},
+        "codecs that are not a list": {"codecs": _BYTES},
         "two codecs to bytes": {"codecs": [_BYTES, _BYTES]},
         "a codec that is not known": {"codecs": [_BYTES, {"name": "quantum"}]},
         "a codec that is a number": {"codecs": [_BYTES, 9]},
@@ -298,12 +298,12 @@ def _lies_v2() -> Iterator[_Case]:
         "a type of 3 bytes": {"dtype": "<i3"},
         "text of 2 GiB": {"dtype": "|S2147483648", "fill_value": None},
         "a type inside itself 200 times": {"dtype": nested, "fill_value": None},
-        "a type that is no list of fields": {"dtype": [["a"]], "fill_value": None},
+        "a type that is not a list of fields": {"dtype": [["a"]], "fill_value": None},
         "fields of one name": {"dtype": [["a", "<i4"], ["a", "<i4"]], "fill_value": None},
-        "a fill value that is no base64": {"dtype": "|S4", "fill_value": "%%%"},
+        "a fill value that is not base64": {"dtype": "|S4", "fill_value": "%%%"},
         "a fill value of another type": {"fill_value": [1, 2]},
         "a fill value out of range": {"fill_value": 1 << 60},
-        "filters that are no list": {"filters": {"id": "delta", "dtype": "<i4"}},
+        "filters that are not a list": {"filters": {"id": "delta", "dtype": "<i4"}},
         "1000 filters": {"filters": [{"id": "crc32"}] * 1000},
         "a delta of no type": {"filters": [{"id": "delta", "dtype": "nonsense"}]},
         "a compressor that is text": {"compressor": "zlib"},

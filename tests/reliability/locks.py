@@ -1,4 +1,4 @@
-"""What the lock of a chunk costs a writer that nobody is in the way of.
+"""The lock overhead of an uncontended writer of a chunk.
 
 The same array twice: beside its document, which every write locks a byte of, and with its chunks in
 a folder without one, where there is nothing to lock and processes are not kept apart. The writes

@@ -85,7 +85,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 CASES = [(codec, "reading an element") for codec in CODECS if codec != "no codec"]
 CASES += [("gzip", work) for work in WORK if work != "reading an element"]
-# Of a chunk without a codec only the bytes of an element are read.
+# Only the bytes of one element are read of a chunk without a codec.
 CASES += [("no codec", "writing an element")]
 
 

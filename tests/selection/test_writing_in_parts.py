@@ -105,7 +105,7 @@ def test_masks(data: st.DataObject, pair: tuple[Any, Values], most: int) -> None
 
 
 def test_points_behind_a_range_keep_their_order() -> None:
-    """Of two values for one element the last stays, also where they come in different parts."""
+    """If an element has two values, the last is stored, even if they are in different parts."""
     z = zarr.zeros((3, 4, 5), chunks=(2, 2, 2), dtype="i4")
     rows, columns = np.array([[0, 1, 0], [1, 0, 0]]), np.array([[4, 0, 4], [0, 4, 4]])
     numbers = positions(z[...])

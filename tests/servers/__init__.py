@@ -71,7 +71,7 @@ class Server:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on; below those that systems hand out to clients."""
+    """Unused ports, below those that systems assign to clients."""
     ports: list[int] = []
     candidate = 20_000 + os.getpid() % 2_000 * 5
     while len(ports) < count:
@@ -329,7 +329,7 @@ def _fake_gcs(binary: str, folder: Path, ports: list[int]) -> list[str]:
 
 
 def _gcs_options(found: Running) -> None:
-    # A token, so that nobody asks the machine for one.
+    # A token, so that the machine's metadata server is not asked.
     found.options.update(token="any-token", endpoint_url=found.endpoint)
 
 

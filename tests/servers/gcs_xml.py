@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
-# Of one connection only, or made anew by whoever hands an answer on.
+# Headers of one connection, which a proxy must not forward.
 OWN = {"connection", "content-length", "date", "host", "transfer-encoding", "server"}
 META = "x-goog-meta-"
 MATCH = "x-goog-if-generation-match"
@@ -38,7 +38,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         super().finish()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nobody reads it."""
+        """The body is not read."""
 
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

@@ -1,4 +1,4 @@
-"""Arrays that are deleted or moved while others write: nothing is stored that nobody finds."""
+"""Arrays that are deleted or moved while others write: no chunk is stored without an array."""
 
 import os
 import subprocess

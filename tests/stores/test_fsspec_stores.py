@@ -171,7 +171,7 @@ def test_threads_with_handles_of_their_own_lose_no_update(handles: str) -> None:
         def cat_file(self, path: str, *arguments: Any, **options: Any) -> Any:
             value = super().cat_file(path, *arguments, **options)
             if path.endswith("/0"):
-                # Where locks keep the other one out, nobody comes.
+                # If a lock excludes the other writer, it does not arrive.
                 with contextlib.suppress(threading.BrokenBarrierError):
                     both_have_read.wait(0.3)
             return value

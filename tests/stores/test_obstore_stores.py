@@ -71,7 +71,7 @@ def test_a_directory_is_served_by_the_engine(tmp_path: Path) -> None:
     assert repr(store) == f"<zarrix.storage.ObjectStore {str(tmp_path)!r}>"
 
 
-SECRET = "a2V5a2V5a2V5a2V5"  # of nobody
+SECRET = "a2V5a2V5a2V5a2V5"  # a made-up key
 
 NATIVE = {
     "s3://bucket/p/q": lambda: obstore.S3Store(

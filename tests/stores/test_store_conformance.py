@@ -114,7 +114,7 @@ def test_two_handles_that_do_not_share_locks_are_found(tmp_path: Path) -> None:
 
 
 class Proxy(dict[str, bytes]):
-    """Another object on the same values, of which nobody can know that it is."""
+    """Another object on the same values, which cannot be recognised as such."""
 
     def __init__(self, values: dict[str, bytes]) -> None:
         self.values_ = values

@@ -58,7 +58,7 @@ def filled(kind: str, folder: Path) -> Any:
 
 
 def outcome(name: str, kind: str, folder: Path) -> tuple[str, dict[str, bytes]]:
-    """Of what class the result is, and what is stored afterwards."""
+    """The class of the result, and the stored keys afterwards."""
     place = filled(kind, folder)
     if name in SPECIAL:
         given = SPECIAL[name](place)

@@ -69,7 +69,9 @@ def test_shards_are_read_by_ranges(tmp_path):
 
 
 def test_parts_of_members_that_are_not_compressed_are_read_in_place(tmp_path):
-    """A flipped byte is noticed by whoever reads it: nothing else is read of a large chunk."""
+    """A flipped byte is detected by a read of it: only the selected part of a large chunk is
+    read.
+    """
     data = np.random.default_rng(3).integers(0, 256, (1 << 10, 1 << 10), "u1")
     array = zarr.array(data, chunks=data.shape, compressor=None)
     path = archive(tmp_path / "a.zip", members_of(array))

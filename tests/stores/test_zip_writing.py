@@ -164,7 +164,7 @@ def test_zipfile_adds_to_what_we_wrote(tmp_path):
 
 def test_the_same_values_in_the_same_order_make_the_same_archive(tmp_path):
     for name in ("a", "b"):
-        # Of several threads, now this and now that one is the first.
+        # With several threads, any of them may be the first.
         with zarr.config(threads=1):
             zarr.save(str(tmp_path / f"{name}.zip"), VALUES)
         time.sleep(0.01)
@@ -302,7 +302,7 @@ store.close()
 
 
 def test_readers_of_other_processes_keep_what_they_opened(tmp_path):
-    """Nothing that was once readable is overwritten, whatever is added or replaced."""
+    """Nothing that was readable is ever overwritten when entries are added or replaced."""
     path = tmp_path / "a.zip"
     zarr.save(str(path), VALUES)
     script = f"""

@@ -1,4 +1,4 @@
-"""Writes the arrays of this folder: elements without a size, as two releases of zarr-python do.
+"""Writes the arrays of this folder: variable-length elements, by two releases of zarr-python.
 
     python make_objects.py        with zarr-python 2.18, and again with 3.4
 

@@ -451,7 +451,7 @@ def record(peers: list[str]) -> None:
                         print(f"{name}: {reader}: {verdict}")
     unread = [name for name, row in rows.items() if not row["read_equal_by"]]
     if wrong or unread:
-        raise SystemExit(f"read differently: {wrong}; read by nobody: {unread}")
+        raise SystemExit(f"read differently: {wrong}; read by no library: {unread}")
     lines = [f" {json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items()]
     (HERE / "ours.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

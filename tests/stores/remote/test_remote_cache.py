@@ -200,7 +200,7 @@ def test_what_is_in_the_place_of_an_entry_is_neither_waited_for_nor_followed(fau
     assert not entry.is_symlink()
     entry.unlink()
     os.mkfifo(entry)
-    # Of this process a thread would wait for ever, and the process with it.
+    # In this process, a thread would wait forever, and the process with it.
     program = """
 import sys, zarrix as zarr
 from zarrix._stores.open import as_store

@@ -1,4 +1,4 @@
-"""Writers of one chunk, one document, one array on a server: nobody's change is lost."""
+"""Writers of one chunk, one document or one array on a server lose no update."""
 
 import json
 import multiprocessing

@@ -16,7 +16,7 @@ KINDS = {
 
 @pytest.fixture(params=KINDS)
 def array(request, faulty):
-    """An array whose chunks and indexes nobody has read yet."""
+    """An array whose chunks and indexes have not been read yet."""
     options = {"shape": DATA.shape, "dtype": "i4", "storage_options": faulty.options}
     zarr.create_array(f"{faulty.url}/x", **options, **KINDS[request.param])[:] = DATA
     return zarr.open(f"{faulty.url}/x", mode="r", storage_options=faulty.options)
