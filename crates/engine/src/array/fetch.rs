@@ -63,9 +63,9 @@ impl ArrayIO {
             }
         } else {
             let max = self.layout.max_encoded_bytes.max(1);
-            let together = (8 * PIECE_BYTES / max).clamp(1, 256);
+            let batch = (8 * PIECE_BYTES / max).clamp(1, 256);
             let max = max_stored_bytes(max) as u64;
-            for some in chunks.chunks(together) {
+            for some in chunks.chunks(batch) {
                 let keys: Vec<String> = some.iter().map(|(key, _)| key.clone()).collect();
                 for value in fetch_all(self.store.as_ref(), &keys, max)?.into_iter().flatten() {
                     piece.append_slice(&value)?;

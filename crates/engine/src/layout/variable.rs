@@ -60,15 +60,15 @@ impl VariableChunk {
 
     pub fn encode(
         &self,
-        mut blob: Vec<u8>,
+        mut decoded: Vec<u8>,
         out: &mut Vec<u8>,
         chain: &mut ChainScratch,
     ) -> CodecResult<()> {
         for codec in &self.codecs {
-            codec.encode(&blob, out, &mut chain.codec)?;
-            std::mem::swap(&mut blob, out);
+            codec.encode(&decoded, out, &mut chain.codec)?;
+            std::mem::swap(&mut decoded, out);
         }
-        std::mem::swap(&mut blob, out);
+        std::mem::swap(&mut decoded, out);
         Ok(())
     }
 }

@@ -171,7 +171,7 @@ impl ArrayIO {
             })
             .collect();
         let is_small = round.chunks.iter().all(|chunk| chunk.bytes <= ALONE_BYTES);
-        let together = if is_small { 1 } else { pool::threads() };
+        let at_once = if is_small { 1 } else { pool::threads() };
         let next = Mutex::new(Vec::new());
         let (mut ready, mut failed, mut answered) = (Vec::new(), None, 0);
         self.store.fetch(&requests, &mut |position, answer| {
@@ -191,7 +191,7 @@ impl ArrayIO {
                 Ok(fetched) if failed.is_none() => ready.push((position, fetched)),
                 _ => {}
             }
-            if self.store.is_remote() && failed.is_none() && ready.len() >= together {
+            if self.store.is_remote() && failed.is_none() && ready.len() >= at_once {
                 let answers = std::mem::take(&mut ready);
                 failed = self.decode_answers(round, &answers, &next, interrupt).err();
             }
