@@ -49,8 +49,8 @@ def test_a_plan_reads_as_a_sentence() -> None:
     z = zarr.zeros((100, 100), chunks=(10, 100), dtype="f4", compressor=None)
     z[:30] = 1
     assert str(z.plan((slice(0, 40), 0))) == (
-        "Touches 4 chunks, 1 of them not stored; fetches 11.7 KiB in 4 requests and uses "
-        "160 bytes of 15.6 KiB of chunks (amplification 100)."
+        "Touches 4 chunks, 1 of them not stored; fetches 11.7 KiB in 4 requests (whole chunks) "
+        "and uses 160 bytes of 15.6 KiB of chunks (amplification 100)."
     )
     assert str(z.plan(slice(0, 0))) == (
         "Touches 0 chunks; fetches 0 bytes in 0 requests and uses 0 bytes of 0 bytes of chunks "
@@ -119,3 +119,42 @@ def test_elements_without_a_size_are_planned_by_their_number() -> None:
     plan = z.plan(slice(0, 3))
     assert (plan.elements_used, plan.elements_touched, plan.bytes_used) == (3, 4, None)
     assert str(plan).endswith("uses 3 elements of 4 elements of chunks (amplification 1.33).")
+
+
+SHAPE, LARGE, SMALL = (4096, 4096), (2048, 2048), (512, 512)
+SHARDS: dict[str, Any] = {"shards": SMALL, "chunks": (64, 64), "compressors": None}
+RAW: dict[str, Any] = {"compressors": None}
+STRATEGIES: dict[str, tuple[dict[str, Any], Any]] = {
+    "nothing": ({"chunks": SMALL}, np.s_[5:5, :]),
+    "whole chunks": ({"chunks": SMALL}, np.s_[:5, :]),
+    "byte ranges": ({"chunks": SMALL, **RAW}, np.s_[:100, :100]),
+    "interleaved": ({"chunks": LARGE, **RAW}, np.s_[:1024, :1024]),
+    "shard ranges": (SHARDS, np.s_[10:30, 10:30]),
+    "parallel shards": (SHARDS, np.s_[:1024, :1024]),
+    "cached chunks": ({"chunks": SMALL}, np.s_[:5, :]),
+    "batched": ({"chunks": SMALL}, np.s_[:5, :]),
+}
+
+
+@pytest.mark.parametrize("word", STRATEGIES)
+def test_a_plan_says_in_a_word_how_the_read_is_done(word: str) -> None:
+    options, key = STRATEGIES[word]
+    store: Any = {} if word == "batched" else zarr.MemoryStore()
+    z = zarr.create_array(store, shape=SHAPE, dtype="f4", **options)
+    with zarr.config(threads=4, chunk_cache_bytes=2**20 if word == "cached chunks" else 0):
+        plan = z.plan(key)
+    assert plan.strategy == word
+    assert f"strategy={word!r}" in repr(plan)
+    assert (f"({word}) and uses" in str(plan)) == (word != "nothing")
+
+
+def test_selections_of_every_kind_have_a_strategy() -> None:
+    z = zarr.create_array(zarr.MemoryStore(), shape=SHAPE, chunks=LARGE, dtype="f4", **RAW)
+    plans = (
+        z.plan([1, 5, 7]),
+        z.oindex.plan(([1, 5], [2, 3])),
+        z.vindex.plan(([1, 5], [2, 3])),
+        z.vindex.plan(([1, 5], slice(3))),
+        z.blocks.plan((0, 0)),
+    )
+    assert {plan.strategy for plan in plans} <= set(STRATEGIES)

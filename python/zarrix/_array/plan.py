@@ -42,6 +42,12 @@ class ReadPlan:
         Elements of the result.
     itemsize : int or None
         Item size in bytes; None for variable-length elements.
+    strategy : str
+        How the read is done. The engine reads ``"interleaved"`` (neighbouring chunks block by
+        block), in ``"parallel shards"`` (their inner chunks are divided among the threads) or
+        ``"batched"`` (each request is for many values). Otherwise it reads chunk by chunk:
+        ``"whole chunks"``, ``"byte ranges"`` of them, ``"shard ranges"`` (the index, then inner
+        chunks) or ``"cached chunks"``. An empty selection reads ``"nothing"``.
     """
 
     chunks: int
@@ -52,6 +58,7 @@ class ReadPlan:
     elements_touched: int
     elements_used: int
     itemsize: int | None
+    strategy: str
 
     @property
     def bytes_touched(self) -> int | None:
@@ -77,11 +84,12 @@ class ReadPlan:
         if self.shards is not None:
             chunks += f" in {counted(self.shards, 'shard')}"
         missing = f", {self.missing} of them not stored" if self.missing else ""
+        how = f" ({self.strategy})" if self.requests else ""
         return (
             f"Touches {chunks}{missing}; fetches {_bytes(self.bytes_fetched)} in "
-            f"{counted(self.requests, 'request')} and uses {self._amount(self.elements_used)} of "
-            f"{self._amount(self.elements_touched)} of chunks (amplification "
-            f"{self.amplification:.3g})."
+            f"{counted(self.requests, 'request')}{how} and uses "
+            f"{self._amount(self.elements_used)} of {self._amount(self.elements_touched)} of "
+            f"chunks (amplification {self.amplification:.3g})."
         )
 
     def _amount(self, elements: int) -> str:
@@ -110,6 +118,7 @@ def plan(array: SelectedArray, indexer: Indexer) -> ReadPlan:
         elements_touched=elements,
         elements_used=math.prod(indexer.shape),
         itemsize=metadata.dtype.itemsize if sized else None,
+        strategy=array._io.strategy(axes, coords),
     )
 
 
