@@ -1,8 +1,8 @@
 //! What the targets share: how an input is cut, what a decoder promises, arrays of one chunk.
 //!
 //! A target is one parser of foreign bytes. It does not only wait for a crash: it asserts what the
-//! parser promises (nothing outside of the destination, the same answer whatever lay there before,
-//! the same elements whichever way they are read).
+//! parser promises (nothing outside of the destination, the same answer regardless of its previous
+//! content, the same elements whichever way they are read).
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub const COMPRESSORS: [(&str, &str); 9] = [
     ("pcodec", r#"{"dtype": "<u2"}"#),
 ];
 
-/// Where each promise is looked at: bytes behind a destination that nobody may write.
+/// Where each promise is looked at: bytes after a destination that must not be written.
 const GUARD: [u8; 32] = [0xC3; 32];
 
 /// A codec by its name and the JSON of its configuration.

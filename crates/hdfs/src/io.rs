@@ -1,11 +1,12 @@
 //! The threads and sockets of HDFS, and what becomes of both when the process forks.
 //!
 //! `hdfs-native` keeps idle connections to datanodes in a table of the whole process, for a few
-//! seconds. A forked child inherits the table: it would send its questions over the parent's sockets,
-//! and the parent would take the answers, with valid checksums, for its own. So nobody is inside the
-//! crate while a process forks, neither the thread that drives its sockets, which is [`Pause`]d, nor a
-//! caller ([`Gated`]); and before a child first uses the crate, each of those sockets becomes a dead
-//! one under the same number: what is found in the table fails at once and is replaced.
+//! seconds. A forked child inherits the table: it would send its questions over the parent's
+//! sockets, and the parent would take the answers, with valid checksums, for its own. Therefore no
+//! thread is inside the crate while a process forks, neither the thread that drives its sockets,
+//! which is [`Pause`]d, nor a caller ([`Gated`]); and before a child first uses the crate, each of
+//! those sockets becomes a dead one under the same number: what is found in the table fails at once
+//! and is replaced.
 
 use std::future::Future;
 use std::io;
@@ -135,8 +136,8 @@ fn descriptor_path(descriptor: RawFd) -> PathBuf {
 /// Puts a dead socket in the place of each that waits where the socket `marker` does.
 ///
 /// # Errors
-/// Nothing waits there any more, or the system does not tell: then nobody knows what the numbers of
-/// those sockets mean by now, and they must not be used.
+/// Nothing waits there any more, or the system does not tell: then the meaning of the numbers of
+/// those sockets is unknown, and they must not be used.
 fn bury(marker: RawFd, inode: u64) -> io::Result<()> {
     let (dead, _) = UnixStream::pair()?;
     let mut is_found = false;

@@ -2,7 +2,7 @@
 //!
 //! A crate of its own, because it brings 32 others; what is built without it has no native HDFS and
 //! nothing else less. Nothing below knows it: [`HDFS`] is a [`Protocol`] of the store crate, which
-//! whoever opens an `hdfs://` address passes to it.
+//! the opener of an `hdfs://` URL passes to it.
 
 mod failure;
 mod io;

@@ -11,7 +11,7 @@ const FAILOVERS: u32 = 3;
 /// What opens a file system, and how it is written to.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// Of the namenode or the name service; without a host, the one that Hadoop's files name.
+    /// The namenode or the name service; without a host, the one in Hadoop's configuration files.
     pub url: String,
     pub user: Option<String>,
     /// Copies of each block; what the file system does where it is not said.

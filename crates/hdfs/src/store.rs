@@ -64,7 +64,7 @@ struct Aside {
 }
 
 impl Drop for Aside {
-    /// Who wrote it was interrupted, or failed: the namenode is told without waiting for it.
+    /// The writer was interrupted, or failed: the namenode is told without waiting for its answer.
     fn drop(&mut self) {
         if !self.is_kept {
             let (client, path) = (self.client.clone(), std::mem::take(&mut self.path));
@@ -153,7 +153,7 @@ impl Hdfs {
         Ok(retry::within(self.settings.limits, 0, request).await??)
     }
 
-    /// What is known of the file at `path`; a directory is no value.
+    /// What is known of the file at `path`; a directory is not a value.
     async fn status(&self, client: &Client, path: &str) -> Outcome<FileStatus> {
         match self.answer(client.get_file_info(path)).await? {
             status if status.isdir => Err(HdfsError::FileNotFound(path.to_owned()).into()),

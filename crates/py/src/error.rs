@@ -74,8 +74,8 @@ pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
         StoreError::Corrupt { .. } => named(py, "CorruptChunkError", &error.to_string()),
         StoreError::TooLong { .. } => {
             let message = format!(
-                "{error}, which is config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); raise it \
-                 if this is no mistake"
+                "{error}, which is config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); \
+                 raise the limit if this is intended"
             );
             named(py, "MetadataError", &message)
         }

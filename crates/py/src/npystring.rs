@@ -110,7 +110,8 @@ impl StringDType {
         Ok(Self { api: Api::get(dtype.py())?, dtype: dtype.unbind() })
     }
 
-    /// Waits for the strings; attached or not. Whoever holds them must not wait to be attached.
+    /// Waits for the strings; attached or not. A thread that holds them must not wait to be
+    /// attached.
     pub fn lock(&self) -> Strings<'_> {
         // SAFETY: the constructor's contract; the dtype lives as long as `self`. NumPy's own loops
         // take this lock detached.

@@ -3,7 +3,7 @@
 //! Strings and bytes, which are most of them, are packed and unpacked here. Everything else (JSON,
 //! ragged arrays, categories, ...) goes through a codec in Python, chunk by chunk, attached. What a
 //! write stores is taken out of the caller's array before the engine begins: a value that cannot be
-//! stored is refused while nothing is written, and nobody can change it while it is.
+//! stored is an error before anything is written, and no thread can change it during the write.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -29,7 +29,7 @@ const NAME: &str = "vlen";
 enum Element {
     Text,
     Bytes,
-    /// Whatever the codec in Python makes of them.
+    /// The output of the codec in Python.
     Python,
 }
 
@@ -232,7 +232,7 @@ fn parse<'a>(element: Element, blob: &'a [u8], count: usize) -> Result<Items<'a>
     Ok(items)
 }
 
-/// A blob's items, for a caller who reads all of them and finds out what is no UTF-8.
+/// A blob's items, for a caller that reads all of them and checks for UTF-8.
 fn parse_unread(blob: &[u8], count: usize) -> Result<Items<'_>> {
     let items = vlen::parse(blob)?;
     if items.len() != count {

@@ -4,7 +4,7 @@
 //! again, both under a lock of the interpreter that a thread takes without the GIL; Python 3.11
 //! waits for that lock in a forked child before it renews it, so that a fork at the wrong moment
 //! left a child that hung before its first line. So each worker gets one state for good, and a fork
-//! waits until nobody is being given one.
+//! waits until no worker is being given one.
 //!
 //! The handlers are Python's and not the system's: since 3.13 Python itself holds that lock when the
 //! system's run, and waiting there for a thread that waits for it would never end.
@@ -40,6 +40,6 @@ fn handler<'py>(py: Python<'py>, work: fn(Python<'_>)) -> PyResult<Bound<'py, Py
 fn adopt() {
     let interpreter = INTERPRETER.load(Ordering::Acquire);
     // SAFETY: the main interpreter, which outlives every worker; this thread has no state yet, and
-    // the one it gets is found by whoever attaches it.
+    // attaching it finds the one that it gets.
     GATE.pass(|| unsafe { ffi::PyThreadState_New(interpreter) });
 }

@@ -5,7 +5,7 @@ use zarrix_codec::memory::Refused;
 /// The result of a store call.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
-/// Why somebody far away did not do as asked, by what the caller does next.
+/// Why a remote server failed, by what the caller does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The credentials do not allow it, or there are none.

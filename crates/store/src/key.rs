@@ -1,8 +1,8 @@
 //! The grammar of keys, checked before any store sees one.
 //!
-//! A key is names joined by `/`. It is relative, it cannot climb (`.` and `..` are no names), and it
-//! means the same on every store: a backslash, which some systems read as a separator, and NUL, at
-//! which the C library stops reading, are in no name. Names that end in `.partial` are ours: a
+//! A key is names joined by `/`. It is relative, it cannot climb (`.` and `..` are not names), and
+//! it means the same on every store: a backslash, which some systems read as a separator, and NUL,
+//! at which the C library stops reading, are in no name. Names that end in `.partial` are ours: a
 //! value is written under one before it is renamed, and listings hide them.
 //!
 //! One pass over the bytes without allocation, because every read makes it. Resolving the path and

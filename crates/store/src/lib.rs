@@ -4,9 +4,9 @@
 //! crate's bounded decoders, and its checked growth of memory.
 //!
 //! A key is a relative path of names joined by `/`, checked by one grammar ([`check_key`]) before
-//! any store sees it. A value is replaced as a whole or not at all: a reader sees one complete
-//! version, whoever is killed when. Absence is a value (`None`), failure is an error, and the two
-//! are never mixed up.
+//! any store sees it. Values are replaced atomically: a reader sees one complete version, even if a
+//! writer is killed at any point. Absence is a value (`None`), failure is an error, and the two are
+//! never mixed up.
 
 mod error;
 mod files;

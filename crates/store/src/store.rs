@@ -145,7 +145,7 @@ pub struct Update<'a> {
     pub anchor: &'a str,
     /// The key.
     pub key: &'a str,
-    /// Of a value longer than this, `most + 1` bytes are enough to be refused.
+    /// For a value longer than this, `most + 1` bytes are enough to raise the error.
     pub most: u64,
     /// What the change survives.
     pub durability: Durability,
@@ -205,7 +205,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// [`get_into`](Store::get_into) for a value that makes no sense if it is longer than `most`
     /// bytes: of one that is, the first `most + 1` are enough, or [`StoreError::TooLong`].
     ///
-    /// Whoever made the store may have put anything there; the metadata says what a chunk can have.
+    /// The store is untrusted and may have anything there; the metadata says what a chunk can have.
     fn get_at_most_into(
         &self,
         key: &str,
@@ -302,10 +302,10 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         })
     }
 
-    /// Whether values are far away, so that parts of one are asked for rather than all of it.
+    /// Whether the store is remote, so that parts of a value are requested rather than all of it.
     ///
-    /// `fetch` then calls its sink on a thread that holds nothing, while other answers are on their
-    /// way; the sink may take its time.
+    /// `fetch` then calls its sink on a thread that holds nothing, while other requests are in
+    /// flight; the sink may take its time.
     fn is_remote(&self) -> bool {
         false
     }
@@ -345,8 +345,8 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         update_locked(self, update, old, new, change)
     }
 
-    /// Whether a value that an [`update`](Store::update) removes is removed with nobody in between,
-    /// too. Where not, a value that says the same as none is better kept.
+    /// Whether a value that an [`update`](Store::update) removes is also removed atomically. If
+    /// not, a value that says the same as none is better kept.
     fn updates_by_deleting(&self) -> bool {
         true
     }
@@ -361,7 +361,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64>;
 
     /// Removes the node at `prefix` with all below it; `documents` are the names of what makes it
-    /// one. Whoever is killed in between leaves no node that lacks some of its chunks.
+    /// one. If the process is killed in between, the node is either complete or gone.
     fn delete_node(&self, prefix: &str, documents: &[&str], durability: Durability) -> Result<u64> {
         for name in documents {
             self.delete(&below(prefix, name), durability)?;
@@ -393,7 +393,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// The names directly below `prefix`.
     fn list_dir(&self, prefix: &str) -> Result<Listing>;
 
-    /// [`list_dir`](Store::list_dir) of each of `prefixes`; stores that are far away list them at once.
+    /// [`list_dir`](Store::list_dir) of each of `prefixes`; remote stores list them concurrently.
     fn list_dirs(&self, prefixes: &[String]) -> Result<Vec<Listing>> {
         prefixes.iter().map(|prefix| self.list_dir(prefix)).collect()
     }

@@ -301,7 +301,7 @@ fn what_is_deleted_is_there_as_a_whole_or_not_at_all() {
             assert_eq!(store.delete_prefix("a", Durability::Process).unwrap(), 200);
             looker.join().unwrap()
         });
-        // A directory that is open while it is renamed is seen on its way out.
+        // A directory that is open while it is renamed is seen during the rename.
         let partly = counts.iter().filter(|count| !matches!(count, 0 | 200)).count();
         assert!(partly <= 1, "{counts:?}");
         assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 0);

@@ -249,7 +249,7 @@ fn a_killed_holder_s_lock_is_free_at_once_although_its_forked_child_lives() {
     holder.kill();
     assert_eq!(holder.wait(), -libc::SIGKILL);
     all_succeed(vec![Child::fork(|| increment(&store, "a/.zarray", "a/0"))]);
-    assert!(Child::is_alive(grandchild), "the lock may have been free because nobody had it");
+    assert!(Child::is_alive(grandchild), "the lock may have been free because no process had it");
     // SAFETY: it was alive just now, and ends by itself only after minutes.
     unsafe { libc::kill(grandchild, libc::SIGKILL) };
 }

@@ -1,4 +1,4 @@
-//! Archives that declare values which nobody stored: found by fuzzing, by a lack of memory.
+//! Archives that declare values that were never stored: found by fuzzing, as a lack of memory.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 

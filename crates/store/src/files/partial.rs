@@ -20,7 +20,7 @@ pub(crate) const DOCUMENTS: [&[u8]; 5] =
 /// What a name that ends in `.partial` is, by its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leftover {
-    /// Of a value that is, or was, being written.
+    /// The partial file of a value that is, or was, being written.
     File,
     /// That, or a directory that is being deleted.
     FileOrDirectory,

@@ -1,10 +1,10 @@
 //! Deleting a directory of a store: all of it or nothing, and nothing else.
 //!
-//! The directory is renamed first, to a name that listings hide: readers see it as a
-//! whole or not at all, even if the process is killed while it deletes the files.
-//! Before that every directory below is looked at: where one may not be changed, nothing happens.
-//! What fails all the same (a file system that breaks down) ends with the directory under its own
-//! name again. Documents go before chunks, so that what is left is not an array that lacks chunks.
+//! The directory is renamed first, to a name that listings hide: for readers the deletion is
+//! atomic, even if the process is killed while it deletes the files. Before that every directory
+//! below is looked at: where one may not be changed, nothing happens. What fails all the same (a
+//! file system that breaks down) ends with the directory under its own name again. Documents go
+//! before chunks, so that what is left is not an array that lacks chunks.
 //!
 //! Everything is reached through descriptors ([`Directory`]), so that a directory that becomes a
 //! link meanwhile is not followed. Links are removed and not entered. Files that no key can name, and

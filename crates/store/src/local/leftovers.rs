@@ -39,7 +39,7 @@ fn foreign_in(directory: &Directory) -> io::Result<Option<PathBuf>> {
         if entry.is_foreign() || (is_no_value && !is_ours) {
             return Ok(Some(entry.name().into()));
         }
-        // A directory that is set aside was the whole of a node, whatever that held.
+        // A directory that is set aside was a complete node, with everything in it.
         if !is_ours
             && entry.kind == Kind::Directory
             && let Some(inside) = directory.inside(&entry.name, false)?

@@ -23,7 +23,7 @@ const ATTEMPTS: usize = 16;
 /// Makes `value` the content of `path`.
 ///
 /// `held` is the lock under which this happens, if any. Where it is that of an anchor, it goes on
-/// through the new file: whoever opens it finds it locked until the lock is released.
+/// through the new file: the next opener finds it locked until the lock is released.
 pub(crate) fn replace(
     path: &CStr,
     value: &[u8],
@@ -77,8 +77,8 @@ fn partial_name(path: &CStr, alone: bool) -> io::Result<CString> {
     CString::new(name).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-/// Whether a file can only be an anchor. Another that is locked as one, a chunk that is written by its
-/// key, is not kept from who writes it under the lock of its array.
+/// Whether a file can only be an anchor. A file that is locked as an anchor, but is a chunk written
+/// by its key, is not protected from a writer under the lock of its array.
 fn is_document(path: &CStr) -> bool {
     let name = path.to_bytes().rsplit(|&byte| byte == b'/').next();
     name.is_some_and(|name| partial::DOCUMENTS.contains(&name))

@@ -4,8 +4,8 @@
 //! Paths are whole: a descriptor of the root to start from saves little (the kernel walks cached
 //! names) and would follow a directory that was moved away instead of finding the one that took its
 //! place. A value is written beside its place and renamed into it, under a name that the holder of
-//! the key's lock has to itself; whoever writes without a lock (or where the file system refuses
-//! locks) takes a name of its own.
+//! the key's lock has to itself; a writer without a lock (or on a file system without locks) uses a
+//! unique name.
 //!
 //! Links: reads and listings follow them, a write replaces them, deletion removes the link.
 
@@ -170,7 +170,7 @@ fn reserve(dst: &mut Vec<u8>, more: u64) -> io::Result<usize> {
     Ok(more)
 }
 
-/// Somebody who does not replace files as a whole has shortened this one meanwhile.
+/// A program that does not replace files atomically has shortened this one meanwhile.
 fn cut_short(at: u64, size: u64) -> io::Error {
     let problem = format!("the file ended at byte {at} of {size} while it was read");
     io::Error::new(io::ErrorKind::UnexpectedEof, problem)
@@ -271,7 +271,7 @@ impl Store for LocalStore {
     fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
         check_key(key)?;
         let gone = self.at(key, |path| match sys::unlink(path) {
-            // A directory is no value; Linux says EISDIR, POSIX EPERM.
+            // A directory is not a value; Linux says EISDIR, POSIX EPERM.
             Err(error) if matches!(error.raw_os_error(), Some(libc::EISDIR | libc::EPERM)) => {
                 let is_dir = sys::status_at(path).is_ok_and(|status| status.is_dir());
                 if is_dir { Ok(None) } else { Err(error) }

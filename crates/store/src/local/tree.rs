@@ -33,7 +33,8 @@ enum Kind {
     Directory,
 }
 
-/// What an entry stands for in a store, links followed; `None` for what is no part of one.
+/// What an entry stands for in a store, links followed; `None` for an entry that is not part of
+/// one.
 fn kind_of(entry: &DirEntry, kind: FileType) -> io::Result<Option<Kind>> {
     let kind = if kind.is_symlink() {
         match fs::metadata(entry.path()) {

@@ -1,15 +1,14 @@
 //! Locks between processes: bytes of an anchor file, far past its end.
 //!
 //! A chunk's lock is one byte of its array's metadata file, at an offset made from the chunk's key;
-//! whoever locks the anchor takes all of them. The kernel drops what a killed process held, and no
-//! file is left that other readers would list. The locks belong to the open file description, not
-//! to the process: those would be dropped by any close of the file, by whoever in this process
-//! reads it.
+//! locking the anchor locks all of them. The kernel drops what a killed process held, and no file
+//! is left that other readers would list. The locks belong to the open file description, not to the
+//! process: process locks would be dropped by any close of the file in this process.
 //!
-//! The offsets are a protocol between all versions of this software that share a file:
-//! byte `FIRST` is a gate, and the chunk whose key (relative to the anchor's directory) hashes to h
-//! has byte `FIRST + 1 + h mod 2^61`. Whoever wants everything takes the gate first; whoever wants
-//! one byte passes the gate first and does not keep it.
+//! The offsets are a protocol between all versions of this software that share a file: byte `FIRST`
+//! is a gate, and the chunk whose key (relative to the anchor's directory) hashes to h has byte
+//! `FIRST + 1 + h mod 2^61`. A lock of everything takes the gate first; a lock of one byte passes
+//! the gate first and releases it.
 //!
 //! The file may be replaced while one waits, so afterwards one looks whether it still has the name.
 //! Each lock opens the file anew: about 7 us in all (`--example costs`), beside 50 to 170 of a write.

@@ -1,9 +1,9 @@
-//! Locks between processes for stores whose values are no files: databases on this machine.
+//! Locks between processes for stores whose values are not files: databases on this machine.
 //!
 //! A directory beside the database has one empty file for each array and group that was written,
 //! named by a hash of its metadata key; chunks are bytes of that file, as they are of a metadata
-//! file on disk ([`anchor`]). A key that belongs to nothing is a byte of one common file. Nothing is
-//! ever removed: a lock file that somebody waits for must stay the one that has the name.
+//! file on disk ([`anchor`]). A key that belongs to nothing is a byte of one common file. Nothing
+//! is ever removed: a lock file that a process waits for must keep its name.
 
 use std::ffi::CString;
 use std::fs::OpenOptions;

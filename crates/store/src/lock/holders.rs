@@ -1,7 +1,8 @@
 //! Which process holds a lock, as far as this one may know.
 //!
-//! The kernel does not say it to who waits: a lock of an open file description belongs to no process.
-//! What a descriptor has locked is told below `/proc/PID/fdinfo`, of processes of the same user.
+//! The kernel does not tell a waiting process the holder: a lock of an open file description
+//! belongs to no process. What a descriptor has locked is told below `/proc/PID/fdinfo`, of
+//! processes of the same user.
 
 use std::fs;
 use std::fs::File;
@@ -12,7 +13,7 @@ use crate::process::sys;
 /// A machine has many descriptors, and only a warning is made of the answer.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Who has locked a file or directory, as words of a sentence.
+/// The holder of the lock of a file or directory, as words of a sentence.
 pub(crate) fn holder_of(file: &File) -> String {
     let unknown = || "another process".to_owned();
     let Ok(status) = sys::status_of(file) else { return unknown() };

@@ -1,9 +1,9 @@
 //! Locks of keys: who may change what, among the threads of this process and beyond.
 //!
-//! Every key has a lock, and every key belongs to an anchor, its array's metadata key. Whoever
-//! locks a chunk shares the anchor with the other chunks' holders; whoever locks the anchor itself
-//! has it alone, and so locks out all of its chunks. Waiting for the anchor holds newcomers back,
-//! or an array that many write would never be resized.
+//! Every key has a lock, and every key belongs to an anchor, its array's metadata key. The lock of
+//! a chunk shares the anchor with the locks of other chunks; the lock of the anchor itself is
+//! exclusive, and so excludes all of its chunks. Waiting for the anchor holds newcomers back, or an
+//! array that many write would never be resized.
 //!
 //! The table belongs to the process and knows keys by place (store and key), so that two handles on
 //! one place meet in it. It is asked first, and a store that can exclude other processes as well
@@ -260,7 +260,7 @@ impl Place {
     }
 }
 
-/// Who holds a place, and how many wait to have it alone.
+/// The holders of a place, and the number of waiters for an exclusive lock.
 #[derive(Debug, Default)]
 struct Holders {
     shared: u32,

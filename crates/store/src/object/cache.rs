@@ -1,12 +1,12 @@
 //! Answers of servers, kept on local disk, and asked about again before each use.
 //!
-//! A request whose answer is here is made with the kept answer's tag as its condition, and the server
-//! either says that nothing has changed or sends what is there now: nothing old is ever read, and the
-//! round trip stays. An entry is one file, written aside and renamed: processes share a folder without
-//! knowing of each other, and who is killed leaves a whole entry or none (`cache_folder.rs`). It begins
-//! with what it is the answer to and a checksum, so that a damaged one is noticed, dropped and fetched
-//! again. An age
-//! up to which nobody asks was the alternative; it saves the round trip and reads old chunks.
+//! A request whose answer is here is made with the kept answer's tag as its condition, and the
+//! server either says that nothing has changed or sends what is there now: nothing old is ever
+//! read, and the round trip stays. An entry is one file, written aside and renamed: processes share
+//! a folder without knowing of each other, and a killed process leaves a complete entry or none
+//! (`cache_folder.rs`). It begins with what it is the answer to and a checksum, so that a damaged
+//! one is noticed, dropped and fetched again. We rejected a maximum age without validation: it
+//! saves the round trip and reads stale chunks.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;

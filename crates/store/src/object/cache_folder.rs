@@ -15,11 +15,11 @@ use super::names::unique_name;
 use crate::files::directory::{Directory, Kind, c_name};
 use crate::process::sys;
 
-/// Says that a folder is a cache of ours, to us and to who finds it.
+/// Shows, to us and to people, that a folder is our cache.
 const MARK: &std::ffi::CStr = c"zarrix-cache.txt";
 const MARK_TEXT: &[u8] =
     b"This folder is a cache of zarrix. It can be deleted as a whole at any time.\n";
-/// Of an entry that is being written.
+/// The name of an entry that is being written.
 const UNFINISHED: &str = ".unfinished";
 /// What others than its owner must not be allowed in the folder.
 const WRITABLE: libc::mode_t = 0o022;

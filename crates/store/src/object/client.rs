@@ -165,7 +165,7 @@ impl Client {
             Edge::Last(bytes) => GetRange::Suffix(bytes),
         };
         match self.ask(&self.path(name)?, ranged(range)).await {
-            // Of an empty value there is no range at all.
+            // An empty value has no valid range.
             Err(error) if status_of(&error) == Some(416) => self.get(name, 0).await,
             found => self.unless_absent("read", name, found),
         }
@@ -261,7 +261,7 @@ impl Client {
         self.pace.gap()
     }
 
-    /// How many answers of one call are on their way or in memory.
+    /// How many answers of one call are in flight or in memory.
     pub(super) fn width(&self) -> usize {
         self.pace.width()
     }

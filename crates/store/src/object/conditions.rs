@@ -1,4 +1,4 @@
-//! Changing a value with nobody in between: put it only if it is still the version that was read.
+//! Changing a value atomically: put it only if it is still the version that was read.
 //!
 //! Servers compare tags (`If-Match`, `If-None-Match: *`), and of two writers that read one version
 //! the second is told to read again. An answer can get lost, though, and the request may then be
@@ -6,8 +6,9 @@
 //! value was changed under stay with it. A writer that finds its own name knows that it is done;
 //! without, it would make its change twice, and an append would leave a hole.
 //!
-//! Some servers ignore conditions and accept every put. That is found out once, with a value that
-//! is nobody's, before the first change relies on it. The services themselves keep them.
+//! Some servers ignore conditions and accept every put. This is detected once, with a probe key
+//! that no program uses, before the first change relies on conditions. The services themselves
+//! honour them.
 
 use std::sync::atomic::Ordering;
 
@@ -53,9 +54,9 @@ impl Version {
 /// What became of a conditional put.
 pub(super) enum Outcome {
     Done,
-    /// Somebody was faster.
+    /// Another writer was faster.
     Beaten,
-    /// Nobody knows; the error is what will be told if this is the last attempt.
+    /// The result is unknown; the error is reported if this is the last attempt.
     Unclear(crate::error::StoreError),
 }
 
@@ -195,7 +196,7 @@ impl Client {
             }
         }
         match self.store.delete(&path).await {
-            // Who may write and not delete leaves a few bytes that no listing shows.
+            // A user who may write but not delete leaves a few bytes that no listing shows.
             Ok(()) | Err(Error::NotFound { .. } | Error::PermissionDenied { .. }) => Ok(kept),
             Err(error) => Err(self.failed("delete", probe, &error)),
         }

@@ -180,7 +180,7 @@ pub(super) fn interrupted(problem: String) -> HttpError {
     HttpError::new(HttpErrorKind::Interrupted, error)
 }
 
-/// What is no answer at all is no more final than none: the client would not ask again.
+/// An invalid answer is not final, but the client would not ask again.
 pub(super) fn perhaps_passing(error: HttpError) -> HttpError {
     match error.kind() {
         HttpErrorKind::Unknown | HttpErrorKind::Decode => {

@@ -1,9 +1,9 @@
 //! How fast a server answers, as its last answers show.
 //!
-//! Requests near each other are made as one where reading over the gap takes no longer than
-//! another round trip, and the further a server is, the more requests of one call are on their way:
-//! a near one is only crowded by them. Both figures are kept per connection, because that is what
-//! one request has.
+//! Requests near each other are made as one where reading over the gap takes no longer than another
+//! round trip, and the higher the latency, the more requests of one call are in flight: a server
+//! with low latency is only overloaded by them. Both figures are kept per connection, because that
+//! is what one request has.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -16,13 +16,12 @@ const MOST_GAP: u64 = 2 << 20;
 const LEAST_GAP: u64 = 4 << 10;
 /// Bodies up to this long mostly arrive with their header, and say nothing of the line.
 const TELLING_BYTES: u64 = 256 << 10;
-/// With more requests on their way than this, an answer waits for others of our own.
+/// With more requests in flight than this, an answer waits for others of our own.
 const CROWD: usize = 4;
-/// Requests of one call that are on their way to a server next door, and for each millisecond that
-/// one is farther away.
+/// Requests of one call in flight to a server without latency, and for each millisecond of latency.
 const LEAST_WIDTH: u64 = 48;
 const WIDTH_PER_MS: u64 = 8;
-/// Bytes of answers of one call that are on their way or in memory, unless so few are more.
+/// Bytes of answers of one call that are in flight or in memory, unless a few requests have more.
 const ANSWER_BYTES: u64 = 256 << 20;
 const LEAST_ANSWERS: u64 = 16;
 
@@ -36,7 +35,7 @@ pub struct Pace {
     body_bytes: AtomicU64,
 }
 
-/// A request that is on its way.
+/// A request in flight.
 pub struct UnderWay<'a> {
     pace: &'a Pace,
     in_a_crowd: bool,
@@ -60,7 +59,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// A request sets out, and is on its way until what is returned is dropped.
+    /// A request starts, and is in flight until the returned value is dropped.
     pub fn begin(&self) -> UnderWay<'_> {
         let before = self.under_way.fetch_add(1, Ordering::Relaxed);
         UnderWay { pace: self, in_a_crowd: before >= CROWD }
@@ -80,7 +79,7 @@ impl Pace {
         self.latency_us.store(next, Ordering::Relaxed);
     }
 
-    /// Requests of one call that are worth having on their way at one time.
+    /// The useful number of requests of one call in flight.
     pub(super) fn width(&self) -> usize {
         let latency_us = self.latency_us.load(Ordering::Relaxed);
         let worth = LEAST_WIDTH + latency_us.saturating_mul(WIDTH_PER_MS) / 1000;

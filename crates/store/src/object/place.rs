@@ -82,7 +82,7 @@ impl Place {
             && !ENDPOINT_OPTIONS.iter().any(|name| self.options.contains_key(*name))
     }
 
-    /// Equal for two places that hold the same values, whoever opens them.
+    /// Equal for two places with the same values.
     pub(super) fn id(&self, name: &str) -> String {
         let names = ENDPOINT_OPTIONS.iter().chain(&["account_name"]);
         let server: Vec<&str> =

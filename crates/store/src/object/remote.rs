@@ -42,7 +42,7 @@ struct Clients {
 }
 
 impl Clients {
-    /// Takes out the clients that have had no store for longest, but for a few.
+    /// Takes out the clients that have had no store for the longest time, except for a few.
     fn take_idle(&mut self) -> Vec<Arc<Client>> {
         let idle = self.all.iter().filter(|(place, _)| Arc::strong_count(place) == 1);
         let mut idle: Vec<_> = idle.map(|(place, (_, made))| (*made, Arc::clone(place))).collect();
@@ -159,7 +159,7 @@ impl Drop for Tasks {
 /// Sends what `request` gives; `None` if it panics, for which its caller would wait for ever.
 async fn answering<T>(request: impl Future<Output = T>, send: SyncSender<Option<T>>) {
     let answer = AssertUnwindSafe(request).catch_unwind().await.ok();
-    // Nobody listens any more if the caller was interrupted.
+    // There is no receiver any more if the caller was interrupted.
     let _ = send.send(answer);
 }
 

@@ -3,8 +3,9 @@
 //! The client above signs, retries and names errors; it cannot see that a body is shorter than its
 //! header says, that a server never goes on, or that a range was asked for and the whole was sent.
 //! So an exchange is made here from its first byte to its last: what the client is handed is a
-//! complete answer in memory, and everything else is an error that it may repeat. A body as a
-//! stream was the alternative; values are decoded whole, so nobody would begin before its end.
+//! complete answer in memory, and everything else is an error that it may repeat. We rejected
+//! streaming bodies: values are decoded as a whole, so that decoding would not begin before the
+//! end.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use super::redirect::{Terms, WithHeaders};
 pub const LEAST_BYTES_PER_S: u64 = 64 << 10;
 /// What is read of an answer that says that something went wrong.
 const ERROR_BYTES: u64 = 1 << 20;
-/// Longest page of a listing, and whatever else is not a value; S3 sends about 1 MiB.
+/// Longest page of a listing, and longest answer that is not a value; S3 sends about 1 MiB.
 const LISTING_BYTES: u64 = 256 << 20;
 /// Longest that a server may ask us to stay away.
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
@@ -116,7 +117,7 @@ impl Transport {
         if is_get && let Some(range) = range {
             match parts.status {
                 StatusCode::OK => cut(&range, &mut parts, &mut bytes),
-                // Of an empty value, some servers say, they send a part.
+                // Some servers answer with a partial response for an empty value.
                 StatusCode::PARTIAL_CONTENT if bytes.is_empty() => {
                     parts.status = StatusCode::RANGE_NOT_SATISFIABLE;
                 }
@@ -180,7 +181,7 @@ impl Transport {
         }
     }
 
-    /// Asked where nobody has given credentials, and given up at once where nobody answers.
+    /// Asked if there are no credentials, and given up at once if there is no answer.
     async fn ask_metadata_service(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let answer = timeout(METADATA_TIME, self.inner.execute(request)).await;
         match answer {

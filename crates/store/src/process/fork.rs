@@ -6,7 +6,7 @@
 //! - [`PerProcess`]: state that the child cannot use (lock tables with waiters, thread pools) is
 //!   built anew by the child, and the inherited one is leaked. Nothing of it is ever touched.
 //! - [`unforked`]: state that the child must keep (values in memory, descriptors that it has to
-//!   close) is only changed inside short sections, and a fork waits until nobody is in one.
+//!   close) is only changed inside short sections, and a fork waits until no thread is in one.
 //!
 //! What another module does around a fork, it registers ([`on_fork`]), so that this one knows of none.
 //! All of it hangs on one `pthread_atfork`. Comparing `getpid` instead would cost a system call on every

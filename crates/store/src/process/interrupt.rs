@@ -1,9 +1,9 @@
-//! Whether a thread that waits for somebody far away is to go on waiting.
+//! Whether a thread that waits for a remote server should go on waiting.
 //!
-//! A local store answers at once; a remote one may take as long as its time limit. So whoever waits
-//! asks now and then. A thread that works for another one (a worker of a pool) goes on until its
-//! flag is raised; any other thread asks the program, through a hook that its outermost layer
-//! installs (Python's signal handlers, for instance).
+//! A local store answers at once; a remote one may take as long as its time limit. Therefore a
+//! waiting thread asks from time to time. A thread that works for another one (a worker of a pool)
+//! goes on until its flag is raised; any other thread asks the program, through a hook that its
+//! outermost layer installs (Python's signal handlers, for instance).
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};

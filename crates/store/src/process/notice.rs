@@ -14,7 +14,7 @@ static ANY: AtomicBool = AtomicBool::new(false);
 /// What a notice is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Of two changes made at one time, one can be lost here.
+    /// One of two concurrent changes can be lost here.
     LostUpdate,
     /// A lock has been waited for a long time.
     Wait,

@@ -30,7 +30,7 @@ pub(crate) fn leaked<T>(pointer: *mut T) -> Option<&'static T> {
 
 /// Frees a box that was never published.
 pub(crate) fn drop_leaked<T>(pointer: *mut T) {
-    // SAFETY: `PerProcess` passes the pointer it got from `Box::into_raw` and has shown to nobody.
+    // SAFETY: `PerProcess` passes the pointer it got from `Box::into_raw` and has not shared.
     drop(unsafe { Box::from_raw(pointer) });
 }
 
@@ -113,7 +113,8 @@ impl Status {
 
     /// Tells this version of a file, looked at after `now`, from all others, once it is old enough.
     ///
-    /// The time of the last change counts, too: unlike that of the last modification, nobody sets it.
+    /// The time of the last change counts, too: unlike that of the last modification, programs
+    /// cannot set it.
     pub(crate) fn version(&self, now: SystemTime) -> Option<Generation> {
         let changed = Duration::new(
             u64::try_from(self.raw.st_ctime).ok()?,

@@ -1,8 +1,8 @@
 //! What every store does, as code: each store's tests run it, those of other crates' stores too.
 //!
 //! A check answers with an error instead of panicking, so that any test harness can run the suite.
-//! `twin` is another handle on the same place (or the same handle where there can be no other): what
-//! two handles must agree on, locks above all, is checked across both.
+//! `twin` is another handle on the same place (or the same handle if there cannot be a second one):
+//! what two handles must agree on, locks above all, is checked across both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Names are what a failure is reported under.
 const CHECKS: [(&str, Check); 14] = [
     ("handles on one place have one id", ids),
-    ("what is absent is no error", absence),
+    ("what is absent is not an error", absence),
     ("what is put is got, whole and by ranges", values),
     ("what is read after an edge tells its version", versions),
     ("fetch answers every request once", fetching),
@@ -68,7 +68,7 @@ pub fn reading_conformance(
 ) -> Outcome {
     let checks: [(&str, &dyn Fn() -> Outcome); 5] = [
         ("handles on one place have one id", &|| ids(store, twin)),
-        ("what is absent is no error", &|| missing(store, "no/such")),
+        ("what is absent is not an error", &|| missing(store, "no/such")),
         ("what is held is got, whole and in parts", &|| held_values(store, twin, held)),
         ("listings are sorted, complete and by name", &|| match lists {
             true => held_listings(store, held),
@@ -288,7 +288,7 @@ fn fetching(store: &dyn Store, _: &dyn Store) -> Outcome {
     equal("cleared", &delete_prefix(store, "fetch")?, &2)
 }
 
-/// A change that adds one, and is called again where somebody was faster.
+/// A change that adds one, and is called again if another writer was faster.
 fn updating(store: &dyn Store, twin: &dyn Store) -> Outcome {
     put(store, "up/.zarray", b"{}")?;
     let update = Update {

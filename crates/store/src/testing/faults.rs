@@ -27,7 +27,7 @@ pub enum Fault {
     Cut,
 }
 
-/// Another store, which does as it is told but for one call.
+/// A wrapper of another store in which one call fails.
 #[derive(Debug)]
 pub struct FaultyStore {
     inner: Arc<dyn Store>,

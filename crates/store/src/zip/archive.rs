@@ -1,8 +1,8 @@
 //! One archive as a process knows it: where its bytes are, and its members by key.
 //!
 //! All handles on one file share one, so that what one writes the others read at once. It looks at
-//! the file again whenever a handle is opened; between those, readers see the members of one moment,
-//! whoever replaces or extends the file: what has once been a member's bytes is never overwritten.
+//! the file again whenever a handle is opened; between those, readers see the members of one
+//! moment, even if the file is replaced or extended: bytes of a member are never overwritten.
 //!
 //! Its state is only held for a look-up, in sections that a fork waits for, never while bytes are
 //! read: a forked child goes on reading from the description it inherited, at offsets of its own.
@@ -38,7 +38,7 @@ pub(super) struct State {
     /// The file as it was when the members were read.
     version: Option<Version>,
     pub notes: Notes,
-    /// Of this process, or inherited from one that forked.
+    /// Created by this process, or inherited in a fork.
     pub session: Option<Arc<Session>>,
 }
 
@@ -50,7 +50,7 @@ type Version = ((u64, u64), u64, crate::generation::Generation);
 pub struct Notes {
     /// Whether it ends in something unfinished, behind the directory that is used.
     pub recovered: bool,
-    /// How many names are no keys, and the first of them.
+    /// How many names are not valid keys, and the first of them.
     pub refused: (u64, Vec<String>),
 }
 

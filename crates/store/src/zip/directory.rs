@@ -1,10 +1,10 @@
 //! An archive's directory: found from the end of the file, checked, and read.
 //!
 //! Nothing in it is trusted: it is read in steps and given up at the first record that is none, so
-//! that what it claims to have allocates nothing. What was appended and not finished is passed over:
-//! where no directory ends the file, the last one before is looked for, as long as the file begins
-//! as an archive does. Of members with one name the last one is meant; a name that is no key can
-//! be asked for by nobody.
+//! that what it claims to have allocates nothing. What was appended and not finished is passed
+//! over: where no directory ends the file, the last one before is looked for, as long as the file
+//! begins as an archive does. If members have the same name, the last one counts; a name that is
+//! not a valid key cannot be requested.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,14 +21,14 @@ pub(super) const TAIL_BYTES: u64 = (format::END_BYTES + format::END64_BYTES + 0x
 const STEP_BYTES: u64 = 1 << 20;
 /// Longest directory that is read, of some ten million members; a server can claim any length.
 const MOST_DIRECTORY_BYTES: u64 = 1 << 30;
-/// How many of the names that are no keys are kept, to be told.
+/// How many of the names that are not valid keys are kept for the message.
 const REFUSED_NAMES: usize = 8;
 
 /// A member as the store knows it.
 #[derive(Debug)]
 pub(super) struct Member {
     pub entry: Entry,
-    /// Where its bytes begin, once somebody has looked: 0 until then.
+    /// Where its bytes begin, after the first read of its header: 0 until then.
     data: AtomicU64,
 }
 
@@ -55,7 +55,7 @@ pub(super) type Members = BTreeMap<String, Member>;
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     pub members: Members,
-    /// The first names that are no keys, and how many there are.
+    /// The first names that are not valid keys, and how many there are.
     pub refused: Vec<String>,
     pub refused_count: u64,
     /// Whether something unfinished follows it in the file.
@@ -120,7 +120,7 @@ fn find(source: &dyn Source, directory: &mut Directory) -> Result<End> {
         (stop, step) = (begin, STEP_BYTES);
     }
     Err(first_fault.unwrap_or_else(|| {
-        damaged(source, format!("it is no zip archive: {size} bytes without a directory"))
+        damaged(source, format!("it is not a zip archive: {size} bytes without a directory"))
     }))
 }
 
@@ -132,8 +132,8 @@ fn begins_as_archive(source: &dyn Source, size: u64) -> Result<bool> {
 
 /// Reads the directory that `end` speaks of; an error leaves `directory` without members.
 fn fill(source: &dyn Source, end: &End, directory: &mut Directory) -> Result<()> {
-    // Right before the end record, whatever precedes the archive in the file; or where it is said
-    // to be, whatever comes between.
+    // Directly before the end record, if data precedes the archive in the file; or at the stated
+    // offset, if data is in between.
     let adjacent = end.at.checked_sub(end.directory_bytes);
     let mut fault = None;
     let places = [adjacent, Some(end.directory_at)];

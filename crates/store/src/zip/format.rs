@@ -130,7 +130,7 @@ fn extra64(mut extra: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Of a local header: the lengths of its name and of its extra fields.
+/// The lengths of the name and of the extra fields in a local header.
 pub(super) fn local_lengths(header: &[u8]) -> Result<(usize, usize), Fault> {
     if u32_at(header, 0) != Some(LOCAL) {
         return Err("there is no member where the directory says");
@@ -164,7 +164,7 @@ pub(super) fn end(tail: &[u8], tail_at: u64, at: usize) -> Option<End> {
         let whole = parts[0] == parts[1] && u64::from(parts[2]) == end.entries;
         return whole.then_some(end);
     };
-    // It lies right before its locator, but for extensions, and then where the locator says.
+    // It is directly before its locator, or with extensions at the offset in the locator.
     let declared = u64_at(tail, locator + 8)?.checked_sub(tail_at);
     let declared = declared.and_then(|at| usize::try_from(at).ok());
     let places = [locator.checked_sub(56), declared];

@@ -1,8 +1,8 @@
 //! Values as members of a zip archive, in a local file or in a value of another store.
 //!
 //! The archive's directory is read once, by a reader of our own; a value is then one read at its
-//! offset, by any thread, and in any forked child, at once with all others. Of members that are not
-//! compressed parts are read in place. Compressed ones are decoded whole, to the length that the
+//! offset, by any thread, and in any forked child, at once with all others. Parts of members that
+//! are not compressed are read in place. Compressed ones are decoded whole, to the length that the
 //! directory declares, and every value that is read whole is checked against its CRC-32.
 //!
 //! A local file is written to, by one process at a time. A value that is put again is a new member,

@@ -49,7 +49,7 @@ pub enum Start {
     Create,
 }
 
-/// Shows somebody the members as they are at that moment.
+/// Shows a reader the members as they are at that moment.
 pub(super) type Visit<'a> = &'a dyn Fn(&mut dyn FnMut(&Members));
 
 /// How a directory is written.
@@ -154,7 +154,7 @@ fn busy(path: &Path) -> StoreError {
     StoreError::Busy { path: path.display().to_string() }
 }
 
-/// Takes the writer's byte; false if somebody else has it. Where there are no locks, nobody has.
+/// Takes the writer's byte; false if another process has it. Without locks it is always free.
 fn take(file: &mut Held) -> io::Result<bool> {
     Ok(unless_refused(file.try_lock_bytes(WRITER, Hold::Exclusive))?.unwrap_or(true))
 }
@@ -208,7 +208,8 @@ fn make(partial: &Path, archive: &Path) -> Result<Held> {
 }
 
 impl Session {
-    /// Begins to write; with the members as they are in the file, now that nobody changes them.
+    /// Begins to write; with the members as they are in the file, which no other process changes
+    /// now.
     pub fn begin(path: &Path, start: Start) -> Result<(Arc<Self>, Directory)> {
         let failed = |source| io_error("create", path, source);
         let name = c_path(path).map_err(failed)?;
@@ -389,7 +390,7 @@ impl Session {
             Place::Beside { partial, over, .. } => c_path(partial).and_then(|from| {
                 let to = c_path(&self.path)?;
                 match over {
-                    // Whoever put something there meanwhile did so without asking for the lock.
+                    // Another program has put something there without taking the lock.
                     Over::Nothing => sys::rename_new(&from, &to),
                     Over::Theirs { .. } | Over::Ours => sys::rename(&from, &to),
                 }

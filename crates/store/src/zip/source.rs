@@ -77,7 +77,7 @@ impl FileSource {
         };
         let status = sys::status_of(&file).map_err(failed)?;
         if !status.is_file() {
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")));
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")));
         }
         Ok(Some(Self { path: path.to_owned(), file, status }))
     }

@@ -58,7 +58,7 @@ impl ZipStore {
         allows64: bool,
     ) -> Result<Self> {
         let archive = match start {
-            // Whatever is there needs not even be an archive.
+            // An existing file need not even be an archive.
             ZipStart::Replace => Archive::unread(path),
             _ => Archive::in_file(path)?,
         };

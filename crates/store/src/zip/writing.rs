@@ -73,7 +73,7 @@ impl Archive {
         drop((old, slot));
     }
 
-    /// Room in whatever session is under way; nothing is committed while it is held.
+    /// Room in the current session; nothing is committed while it is held.
     fn slot(&self, bytes: u64) -> Result<Option<Slot>> {
         self.session()?.allocate(bytes)
     }
@@ -298,7 +298,7 @@ impl Drop for Archive {
     fn drop(&mut self) {
         let how = Commit { end: true, ..Commit::default() };
         if let Err(error) = self.commit(&how) {
-            // There is nobody left to tell.
+            // There is no caller left to tell.
             eprintln!("zarrix: {}: what was written last is lost: {error}", self.id);
         }
     }
