@@ -290,8 +290,8 @@ class Layout:
     foreign : sequence of objects
         The Python codecs that codecs named ``zarrix.foreign`` refer to by ``configuration.slot``.
         Each has ``name``, ``encode(bytes)``, ``decode(bytes)`` (both return a bytes-like) and
-        ``encoded_bytes(decoded_bytes)``: the length of every encoded form, None where it varies.
-        What knows elements has ``name``; ``kind``, which is ``"utf8"`` and ``"bytes"`` for what is
+        ``encoded_bytes(decoded_bytes)``: the length of every encoded form, None where it varies. An
+        element codec has ``name``; ``kind``, which is ``"utf8"`` and ``"bytes"`` for what is
         native; ``fill_value``, for elements of chunks that are not stored; ``fill_item``, its bytes
         in a native chunk, or None; ``leaves_out``: whether chunks of nothing but fill need not be
         stored. For the kind ``"python"`` also ``decode(bytes, count)``, which gives an array of
@@ -407,7 +407,7 @@ class ArrayIO:
     def strategy(
         self, selection: tuple[_AxisSelection | None, ...], coords: Sequence[Buffer] = ...
     ) -> str:
-        """How a read to a new array is done, without reading anything.
+        """The way in which a read into a new array would be done.
 
         ``interleaved`` (neighbouring chunks by blocks), ``parallel shards`` (inner chunks of a few
         shards, divided among the threads), ``batched`` (many values per request of the store),

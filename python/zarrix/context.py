@@ -6,6 +6,6 @@ __all__ = ["Context"]
 
 
 class Context(TypedDict, total=False):
-    """What 2.18 hands to stores along with keys; ours are not asked with one."""
+    """2.18 passes it to stores with keys; zarrix does not."""
 
     meta_array: Any

@@ -107,7 +107,7 @@ _ON_DEMAND = {
     "ReferenceStore": "zarrix._stores.reference.store",
     "SQLiteStore": "zarrix._stores.database.sqlite",
     "WrapperStore": "zarrix._stores.wrapper",
-    # What pickles of stores name.
+    # Names in pickles of stores.
     "_FileSystemPickle": "zarrix._stores.fsspec_pickle",
     "_unpickled_secrets": "zarrix._stores.secrets",
 }

@@ -1,4 +1,4 @@
-"""What an array object does, as opposed to how the array is stored: ``config=``."""
+"""Settings of an array object, which are not stored: ``config=``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What files of this room need of an array: they name it in annotations without importing it."""
+"""The interface of arrays that files of this room use in annotations, without importing `Array`."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class BloscCname(Enum):
 
 
 class BloscShuffle(Enum):
-    """What Blosc does with elements before it compresses."""
+    """The shuffles that Blosc applies before compression."""
 
     noshuffle = "noshuffle"
     shuffle = "shuffle"

@@ -44,7 +44,7 @@ class Endian(Enum):
 
 
 class ShardingCodecIndexLocation(Enum):
-    """Where in a shard its index is."""
+    """The position of the index in a shard."""
 
     start = "start"
     end = "end"

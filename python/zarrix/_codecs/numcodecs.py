@@ -38,7 +38,7 @@ DEFAULT_COMPRESSOR: dict[str, Any] = {
     "shuffle": 1,
     "blocksize": 0,
 }
-"""What ``compressor="default"`` means: Blosc with lz4 at level 5 and byte shuffle."""
+"""The meaning of ``compressor="default"``: Blosc with lz4 at level 5 and byte shuffle."""
 
 _PACKAGES = {
     **{row.codec_id: row.package for row in CODECS if row.package},

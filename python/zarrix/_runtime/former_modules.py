@@ -40,7 +40,9 @@ _HOMES = {
 
 
 def former_name(module: str, name: str) -> Any:
-    """What ``name`` of the former ``module`` is now; ``AttributeError`` if it was never pickled."""
+    """The object with this ``name`` in the former ``module``; ``AttributeError`` if there is
+    none.
+    """
     home = _HOMES[module].get(name)
     if home is None:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")

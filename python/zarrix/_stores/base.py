@@ -26,7 +26,9 @@ __all__ = ["Store", "most_bytes"]
 
 
 def most_bytes(key: str) -> int:
-    """The maximum length that is read; a longer document is an error, and costs no memory."""
+    """The maximum length that is read of a value; a longer document is an error before it takes
+    memory.
+    """
     return config.max_document_bytes if is_document(key) else 2**64 - 1
 
 

@@ -2,7 +2,8 @@
 
 Options that are secret stay in this process (`Secrets`), and in children that are forked from it.
 In another process they have to be where fsspec or the service looks for them: in the environment,
-or in a file of fsspec's configuration. Where they are not, opening is refused, not tried without.
+or in a file of fsspec's configuration. If they are not, opening is an error, and is not tried
+without them.
 """
 
 from __future__ import annotations

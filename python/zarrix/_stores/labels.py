@@ -1,4 +1,4 @@
-"""Where a value or a node of a store is, as messages say it."""
+"""Labels of values and nodes of a store, for messages."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["describe", "place"]
 
 
 def place(store: Any, key: str) -> str:
-    """Where the value of ``key`` is: its file, or its key."""
+    """The label of the value of ``key``: its file, or its key."""
     root = getattr(store, "path", None)
     return f"{public_url(root.rstrip('/'))}/{key}" if isinstance(root, str) else key
 
 
 def describe(store: Any, path: str) -> str:
-    """Where a node is: its path on disk, or its name and kind of store."""
+    """The label of a node: its path on disk, or its name and kind of store."""
     if isinstance(getattr(store, "path", None), str):
         return repr(place(store, path).rstrip("/"))
     return f"{'/' + path!r} of the {type(store).__name__}"

@@ -21,7 +21,7 @@ from zarrix._stores.registry import opener
 __all__ = ["StoreLike", "as_store"]
 
 StoreLike = Store | StorePath | MutableMapping[str, Any] | str | os.PathLike[str]
-"""What an argument named ``store`` takes."""
+"""The type of arguments named ``store``."""
 
 
 def as_store(

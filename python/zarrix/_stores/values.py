@@ -1,4 +1,4 @@
-"""What the engine calls for values that Python has: the contract, and what can be derived.
+"""The calls of the engine to stores in Python: the contract, and defaults that derive from it.
 
 Keys have been checked before anything is called. A store that can answer for parts of values has a
 method `_fetch_parts`, too (`zarrix._stores.awaited`), and one that remembers values `_forget`.

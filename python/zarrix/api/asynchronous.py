@@ -1,6 +1,6 @@
 """The functions of zarr-python 3 that are awaited: those of `zarrix.api.synchronous`, in threads.
 
-Where those give arrays and groups, these give `AsyncArray` and `AsyncGroup`.
+They return `AsyncArray` and `AsyncGroup` instead of arrays and groups.
 """
 
 from __future__ import annotations

@@ -90,7 +90,9 @@ class _Balloon:
     colours: tuple[Hue, Hue]
 
     def centre(self, t: float, width: int) -> tuple[float, float]:
-        """Where it is in frame t; what leaves on one side comes back, unseen, on the other."""
+        """Its position in frame t; it leaves on one side and comes back, outside the picture,
+        on the other.
+        """
         span = width + 4 * self.radius
         x = (self.start[0] + self.velocity * t + 2 * self.radius) % span - 2 * self.radius
         return x, self.start[1] + self.bob[0] * float(np.sin(0.21 * t + self.bob[1]))
@@ -212,7 +214,7 @@ class Scene:
         self._add_grain(frame.rgb, t)
         return frame
 
-    # What stands still in the world moves across the picture by its distance alone.
+    # Objects at rest move across the picture depending only on their distance.
 
     def _row_at(self, depth: float) -> int:
         """The row of the picture in which the ground is ``depth`` metres away."""
@@ -226,7 +228,7 @@ class Scene:
         """Pixels that something at rest, ``depth`` metres away, has moved left by frame ``t``."""
         return round(self._speed(depth) * t)
 
-    # What is painted once.
+    # Painted once.
 
     def _sky(self, rng: np.random.Generator) -> _Panel:
         rows = self._valley
@@ -350,7 +352,7 @@ class Scene:
             )
         return balloons
 
-    # What is drawn in each frame.
+    # Drawn in each frame.
 
     def _pieces(self, shift: int) -> Iterator[tuple[slice, slice]]:
         """The parts of the picture and of a panel that fall on each other after ``shift``."""

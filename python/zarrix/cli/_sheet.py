@@ -193,7 +193,7 @@ def draw(
 
 @dataclass(frozen=True)
 class _Palette:
-    """How all flow and depth of a sheet are drawn.
+    """The scales of all flow and depth of a sheet.
 
     fastest : float
         Pixels of ``gt`` at half its size.

@@ -1,4 +1,4 @@
-"""What other packages take from zarrix: a store of zarr-python 3 over any store of ours.
+"""For other packages: a store of zarr-python 3 over any store of ours.
 
 ``zarr.open(ZarrStore("s3://bucket/x.zarr"))``, and with it xarray and dask, read and write through
 the engine: its locks and conditional puts, its requests and its caches.

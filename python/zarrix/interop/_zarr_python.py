@@ -28,7 +28,7 @@ T = TypeVar("T")
 if TYPE_CHECKING:
 
     class Base:
-        """What is used of ``zarr.abc.store.Store``, which is not there for the type checker."""
+        """The used part of ``zarr.abc.store.Store``, which the type checker does not see."""
 
         _is_open: bool
 
