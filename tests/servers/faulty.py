@@ -228,7 +228,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         common = "".join(
             f"<CommonPrefixes><Prefix>{one}</Prefix></CommonPrefixes>" for one in sorted(prefixes)
         )
-        self._send(200, f"<ListBucketResult>{contents}{common}</ListBucketResult>".encode())
+        more = ""
+        if self._fault in ("one token for ever", "new tokens for ever"):
+            token = "again" if "one" in self._fault else len(self.faulty.requests)
+            more = (
+                "<IsTruncated>true</IsTruncated>"
+                f"<NextContinuationToken>{token}</NextContinuationToken>"
+            )
+        self._send(200, f"<ListBucketResult>{contents}{common}{more}</ListBucketResult>".encode())
 
     def _delete_many(self, body: bytes) -> None:
         keys = [part.split("</Key>")[0] for part in body.decode().split("<Key>")[1:]]

@@ -262,3 +262,20 @@ def test_requests_of_a_read_are_those_of_the_plan(faulty, array):
     store = as_store(f"{faulty.url}/x.zarr", faulty.options)
     assert sum(method == "GET" for method, _ in faulty.requests) == len(faulty.requests)
     assert store.getsize() > 0
+
+
+@pytest.mark.parametrize(
+    ("mode", "sent"),
+    [
+        ("one token for ever", "one continuation token twice"),
+        ("new tokens for ever", "1001 empty pages in a row"),
+    ],
+)
+def test_a_listing_without_end_is_an_error(faulty, mode, sent):
+    store = as_store(f"{faulty.url}/d", faulty.options)
+    faulty.mode = mode
+    with pytest.raises(OSError, match=f"the listing would never end: the server sent {sent}"):
+        list(store)
+    assert len(faulty.requests) <= 1001
+    with pytest.raises(OSError, match="would never end"):
+        store.listdir("")

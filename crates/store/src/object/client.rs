@@ -4,17 +4,20 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
 
+use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
+use object_store::list::PaginatedListStore;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
 use zarrix_codec::memory::with_room;
 
 use super::answer::{Got, generation};
 use super::cache::{Cache, Question};
-use super::connect;
+use super::connect::{self, Connected};
 use super::failure::{self, is_absent, status_of};
 use super::names::is_value;
 use super::pace::Pace;
+use super::pages;
 use super::place::{Place, Service};
 use super::protocol::FileSystem;
 use super::transport::Most;
@@ -29,6 +32,7 @@ pub(super) struct Client {
     pub store: Arc<dyn ObjectStore>,
     /// The same, where it has directories that are moved and removed as a whole.
     pub tree: Option<Arc<dyn FileSystem>>,
+    pages: Option<Arc<dyn PaginatedListStore>>,
     /// What is known of the server's conditional writes (`conditions.rs`).
     pub conditions: AtomicU8,
     secrets: Vec<String>,
@@ -62,10 +66,10 @@ impl std::fmt::Debug for Client {
 impl Client {
     pub(super) fn new(place: &Place) -> Result<Self> {
         let pace = Arc::new(Pace::default());
-        let (store, tree) = connect::connect(place, &pace)?;
+        let Connected { store, tree, pages } = connect::connect(place, &pace)?;
         let (conditions, secrets) = (AtomicU8::default(), place.secrets());
         let cache = connect::cache(place)?.map(Arc::new);
-        Ok(Self { place: place.clone(), store, tree, conditions, secrets, cache, pace })
+        Ok(Self { place: place.clone(), store, tree, pages, conditions, secrets, cache, pace })
     }
 
     pub(super) fn path(&self, name: &str) -> Result<Path> {
@@ -217,10 +221,27 @@ impl Client {
         })
     }
 
+    /// Every value below `name`, with its length.
+    pub(super) async fn list(&self, name: &str) -> Result<Vec<(Path, u64)>> {
+        let path = self.path(name)?;
+        let path = (!name.is_empty()).then_some(&path);
+        let all: object_store::Result<Vec<ObjectMeta>> = match &self.pages {
+            Some(pages) => pages::list(pages.as_ref(), path, false).await.map(|all| all.objects),
+            None => self.store.list(path).try_collect().await,
+        };
+        let all = all.map_err(|error| self.failed("list", name, &error))?;
+        let values = all.into_iter().filter(|meta| is_value(&meta.location));
+        Ok(values.map(|meta| (meta.location, meta.size)).collect())
+    }
+
     /// The names directly below `name`.
     pub(super) async fn list_names(&self, name: &str) -> Result<Listing> {
         let path = self.path(name)?;
-        let found = self.store.list_with_delimiter((!name.is_empty()).then_some(&path)).await;
+        let path = (!name.is_empty()).then_some(&path);
+        let found = match &self.pages {
+            Some(pages) => pages::list(pages.as_ref(), path, true).await,
+            None => self.store.list_with_delimiter(path).await,
+        };
         let found = found.map_err(|error| self.failed("list", name, &error))?;
         let last = |path: &Path| path.filename().map(ToOwned::to_owned);
         let keys = found.objects.iter().map(|meta| &meta.location).filter(|path| is_value(path));

@@ -8,6 +8,7 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
+use object_store::list::PaginatedListStore;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 
 use super::cache::Cache;
@@ -22,8 +23,20 @@ const ALLOW_HTTP_OPTION: &str = "allow_http";
 /// What a cache may take of the disk, where the options do not say.
 const CACHE_BYTES: u64 = 10 << 30;
 
-/// A client, and the same as a file system where it is one.
-type Connected = (Arc<dyn ObjectStore>, Option<Arc<dyn FileSystem>>);
+/// A client, and what it can do besides.
+pub(super) struct Connected {
+    pub store: Arc<dyn ObjectStore>,
+    /// The same, where it has directories that are moved and removed as a whole.
+    pub tree: Option<Arc<dyn FileSystem>>,
+    /// The same, where listings come in pages.
+    pub pages: Option<Arc<dyn PaginatedListStore>>,
+}
+
+impl Connected {
+    fn paged(store: Arc<impl ObjectStore + PaginatedListStore>) -> Self {
+        Self { store: Arc::clone(&store) as _, tree: None, pages: Some(store) }
+    }
+}
 
 /// A client for the bucket; no connection is made yet.
 pub(super) fn connect(place: &Place, pace: &Arc<Pace>) -> Result<Connected> {
@@ -51,25 +64,29 @@ pub(super) fn connect(place: &Place, pace: &Arc<Pace>) -> Result<Connected> {
             Arc::new(builder.build().map_err(failed)?)
         }};
     }
-    let store: Arc<dyn ObjectStore> = match place.service {
-        Service::S3 => {
-            build!(AmazonS3Builder::new().with_bucket_name(&place.bucket), AmazonS3ConfigKey)
-        }
-        Service::Gcs => build!(
+    Ok(match place.service {
+        Service::S3 => Connected::paged(build!(
+            AmazonS3Builder::new().with_bucket_name(&place.bucket),
+            AmazonS3ConfigKey
+        )),
+        Service::Gcs => Connected::paged(build!(
             GoogleCloudStorageBuilder::new().with_bucket_name(&place.bucket),
             GoogleConfigKey
-        ),
-        Service::Azure => {
-            build!(MicrosoftAzureBuilder::new().with_container_name(&place.bucket), AzureConfigKey)
+        )),
+        Service::Azure => Connected::paged(build!(
+            MicrosoftAzureBuilder::new().with_container_name(&place.bucket),
+            AzureConfigKey
+        )),
+        Service::Http => {
+            let store = build!(HttpBuilder::new().with_url(&place.bucket), ClientConfigKey);
+            Connected { store, tree: None, pages: None }
         }
         Service::Other(protocol) => {
-            let tree =
-                (protocol.connect)(further(place, pace)?).map_err(|why| place.invalid(&why))?;
-            return Ok((Arc::clone(&tree) as Arc<dyn ObjectStore>, Some(tree)));
+            let tree = (protocol.connect)(further(place, pace)?);
+            let tree = tree.map_err(|reason| place.invalid(&reason))?;
+            Connected { store: Arc::clone(&tree) as _, tree: Some(tree), pages: None }
         }
-        Service::Http => build!(HttpBuilder::new().with_url(&place.bucket), ClientConfigKey),
-    };
-    Ok((store, None))
+    })
 }
 
 /// The folder of answers that is to be used, if one is.

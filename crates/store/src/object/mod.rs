@@ -17,6 +17,7 @@ pub(crate) mod connect;
 pub(crate) mod failure;
 pub(crate) mod names;
 pub(crate) mod pace;
+pub(crate) mod pages;
 pub(crate) mod place;
 pub(crate) mod protocol;
 pub(crate) mod redirect;

@@ -13,7 +13,7 @@ use super::backoff::pause;
 use super::cache::CacheCounts;
 use super::client::{Client, Wanted};
 use super::conditions::Outcome;
-use super::names::{is_value, unique_name};
+use super::names::unique_name;
 use super::place::{Place, Service};
 use super::remote;
 use zarrix_codec::memory::copied;
@@ -109,16 +109,7 @@ impl ObjectStore {
     fn list(&self, prefix: &str) -> Result<Vec<(Path, u64)>> {
         check_prefix(prefix)?;
         let (client, name) = (self.client()?, self.name(prefix));
-        remote::wait(async move {
-            let path = client.path(&name)?;
-            let all = client.store.list((!name.is_empty()).then_some(&path));
-            let all: Vec<_> = all
-                .map_ok(|meta| (meta.location, meta.size))
-                .try_collect()
-                .await
-                .map_err(|error| client.failed("list", &name, &error))?;
-            Ok(all.into_iter().filter(|(path, _)| is_value(path)).collect())
-        })?
+        remote::wait(async move { client.list(&name).await })?
     }
 
     /// The key of a name in the bucket.
