@@ -147,7 +147,8 @@ def _open_group(
     for name in kwargs:
         if name in OPEN_KEYWORDS and name not in _GROUP_KEYWORDS:
             raise TypeError(
-                f"open() opens a group here, which takes no {name}=; pass shape= for an array"
+                f"open() opens a group here, which does not accept {name}=; pass shape= for an "
+                "array"
             )
     return open_group(location, mode, **kwargs, _node=node)
 
