@@ -101,7 +101,7 @@ pub enum StoreError {
         /// What is wrong.
         reason: String,
     },
-    /// Somebody else writes to what only one can write to.
+    /// Another writer holds what only one can write to.
     #[error(
         "{path:?} is being written by another process, and only one can write to it at a time; \
          read it, or try again when that one has closed it"

@@ -62,7 +62,7 @@ pub(crate) fn make_parents(path: &CStr, durability: Durability) -> io::Result<()
     make_directory(directory_of(path), durability)
 }
 
-/// Makes `directory` and what it lies in; made by somebody else meanwhile is as good.
+/// Makes `directory` and its parents; directories that exist by then are accepted.
 fn make_directory(directory: &Path, durability: Durability) -> io::Result<()> {
     let made = match std::fs::create_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -163,7 +163,7 @@ fn hash(chunk: &str) -> u64 {
 
 enum Creation {
     Locked(Held),
-    /// Somebody else has created it: it can be locked itself.
+    /// Another process has created it: the file itself can be locked.
     Done,
     Impossible,
 }

@@ -15,6 +15,11 @@ use crate::error::{Refusal, StoreError};
 /// Longest piece of a server's words that is repeated.
 const LONGEST: usize = 300;
 
+/// Begins the message about an answer that is too long.
+const TOO_LONG: &str = "the answer has more than";
+pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
+                              any; pass them in storage_options or the environment, or anon=True for public data";
+
 /// The error of an operation on the value `name` of `place`; its reason has none of `secrets`.
 pub(super) fn failed(
     place: &Place,
@@ -156,11 +161,6 @@ pub(super) fn too_long(most: u64) -> HttpError {
     let problem = format!("{TOO_LONG} {most} bytes");
     HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(problem))
 }
-
-const TOO_LONG: &str = "the answer has more than";
-
-pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
-                              any; pass them in storage_options or the environment, or anon=True for public data";
 
 pub fn late(what: &str, waited: Duration) -> HttpError {
     let problem = format!("{what} for {:.1} s", waited.as_secs_f64());

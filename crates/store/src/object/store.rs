@@ -8,6 +8,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
+use zarrix_codec::memory::copied;
 
 use super::backoff::pause;
 use super::cache::CacheCounts;
@@ -16,7 +17,6 @@ use super::conditions::Outcome;
 use super::names::unique_name;
 use super::place::{Place, Service};
 use super::remote;
-use zarrix_codec::memory::copied;
 
 use crate::error::{Refusal, Result, StoreError};
 use crate::generation::Generation;
@@ -266,7 +266,7 @@ impl Store for ObjectStore {
                     key,
                     move |client, name| async move { client.get_version(&name, most).await },
                 )?;
-            // Where versions carry no names, the value tells: nobody else made all of it.
+            // If versions carry no names, an equal value shows that the change was made.
             let is_made = is_unclear && value.as_deref() == Some(new.as_slice());
             if is_made || version.has_any(&tried) {
                 return Ok(());

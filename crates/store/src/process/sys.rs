@@ -34,7 +34,7 @@ pub(crate) fn drop_leaked<T>(pointer: *mut T) {
     drop(unsafe { Box::from_raw(pointer) });
 }
 
-/// Fills `bytes` with numbers that nobody else gets, from the system.
+/// Fills `bytes` with random numbers from the system.
 pub(crate) fn random(bytes: &mut [u8]) {
     let mut filled = 0;
     while filled < bytes.len() {
@@ -286,7 +286,7 @@ pub(crate) fn rename_new(from: &CStr, to: &CStr) -> io::Result<()> {
     rename_new_in_two_steps(from, to)
 }
 
-/// For file systems without the flag; somebody else may come between the steps.
+/// For file systems without the flag; another process may act between the steps.
 fn rename_new_in_two_steps(from: &CStr, to: &CStr) -> io::Result<()> {
     match status_at(to) {
         Ok(_) => Err(io::Error::from_raw_os_error(libc::EEXIST)),
@@ -479,7 +479,7 @@ pub(crate) fn lock_whole(descriptor: RawFd) -> io::Result<bool> {
     }
 }
 
-/// Undoes [`lock_whole`], whoever else has the description open.
+/// Undoes [`lock_whole`], even if other processes have the description open.
 pub(crate) fn unlock_whole(descriptor: RawFd) {
     // SAFETY: plain numbers. It fails only for a descriptor that is not open.
     let _ = unsafe { libc::flock(descriptor, libc::LOCK_UN) };

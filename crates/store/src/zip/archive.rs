@@ -100,7 +100,7 @@ impl Archive {
     /// Reads the directory again if the file is no longer what it was.
     pub fn refresh(&self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        // Nobody else writes then, and what is in memory is ahead of the file.
+        // No other process writes then, and the members in memory are newer than the file.
         if self.is_being_written() {
             return Ok(());
         }

@@ -467,7 +467,7 @@ impl Committed {
             let is_meant = |name: &Cow<'_, str>| {
                 members.get(name.as_ref()).is_some_and(|member| member.entry.header == header)
             };
-            // What no key can name is somebody else's, and stays.
+            // A member whose name is not a key belongs to another program, and stays.
             if name.ends_with('/') || check_key(&name).is_err() || is_meant(&name) {
                 self.records.extend_from_slice(&rest[..record.length]);
                 self.count += 1;
