@@ -221,7 +221,7 @@ def test_nobody_else_changes_the_length_while_a_writer_is_open(store: Any) -> No
             lambda: setattr(other, "shape", (9, 3, 5)),
             lambda: z.append(np.ones((2, 3, 5))),
         ):
-            with pytest.raises(WriterError, match="a writer of the array is open; nobody else"):
+            with pytest.raises(WriterError, match="a writer of the array is open; close it"):
                 change()
         with pytest.raises(WriterError, match=r"the length .* a writer needs it exclusively"):
             other.writer()

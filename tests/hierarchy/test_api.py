@@ -141,7 +141,7 @@ def test_a_misspelt_keyword_of_a_group_suggests_the_right_one(path: str) -> None
     ):
         with pytest.raises(TypeError, match="did you mean 'synchronizer'"):
             call()
-    with pytest.raises(TypeError, match="takes no chunks=; pass shape="):
+    with pytest.raises(TypeError, match="does not accept chunks=; pass shape="):
         zarr.open(path, "w", chunks=3)
     assert not os.path.exists(path)
 
