@@ -63,6 +63,7 @@ def test_it_loads(name: str, folder: Path) -> None:
     if kind in NEEDS:
         pytest.importorskip(NEEDS[kind])
     thing = loaded(name, folder)
+    assert str(thing)
     if name.startswith("store "):
         if kind == "path":
             assert isinstance(thing, storage.StorePath)

@@ -58,7 +58,8 @@ class ReadPlan:
     elements_touched: int
     elements_used: int
     itemsize: int | None
-    strategy: str
+    # Empty in plans that were pickled before they had it.
+    strategy: str = ""
 
     @property
     def bytes_touched(self) -> int | None:
@@ -84,7 +85,7 @@ class ReadPlan:
         if self.shards is not None:
             chunks += f" in {counted(self.shards, 'shard')}"
         missing = f", {self.missing} of them not stored" if self.missing else ""
-        how = f" ({self.strategy})" if self.requests else ""
+        how = f" ({self.strategy})" if self.requests and self.strategy else ""
         return (
             f"Touches {chunks}{missing}; fetches {_bytes(self.bytes_fetched)} in "
             f"{counted(self.requests, 'request')}{how} and uses "
