@@ -7,6 +7,7 @@ their bytes, or for the shard index if only a part of a shard is selected.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +59,12 @@ class ReadPlan:
     elements_touched: int
     elements_used: int
     itemsize: int | None
-    # Empty in plans that were pickled before they had it.
-    strategy: str = ""
+    strategy: str
+
+    def __setstate__(self, state: Sequence[Any]) -> None:
+        # Plans that were pickled before they had a strategy have one value less.
+        for name, value in zip(self.__slots__, [*state, ""], strict=False):
+            object.__setattr__(self, name, value)
 
     @property
     def bytes_touched(self) -> int | None:
