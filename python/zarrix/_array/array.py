@@ -16,7 +16,7 @@ import numpy as np
 from zarrix._array import resize as _resize
 from zarrix._array.h5py_names import ARRAY_ADVICE, DatasetTerms
 from zarrix._array.indexing import Selecting
-from zarrix._array.v3_properties import ArrayProperties
+from zarrix._array.properties import ArrayProperties
 from zarrix._display.labels import type_name
 from zarrix._errors import Suggesting
 from zarrix._runtime.config import config

@@ -1,7 +1,7 @@
-"""Properties of zarr-python 3: shards, serializer, compressors, metadata.
+"""Views of the metadata of an array: shards, serializer, codecs, data type, store path.
 
-They are views of `ArrayMetadata`, for arrays of either format. v2 codecs are numcodecs objects, and
-v3 codecs are objects of `zarrix.codecs`.
+The names are zarr-python 3's, for arrays of either format. Codecs of a v2 array are numcodecs
+objects, and codecs of a v3 array are objects of `zarrix.codecs`.
 """
 
 from __future__ import annotations
