@@ -1,4 +1,4 @@
-//! What a server answered: bytes of one version of a value.
+//! A server's response: bytes of one version of a value.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -16,14 +16,15 @@ pub(super) struct Got {
     pub total: u64,
 }
 
-/// What tells versions apart: the server's tag, or else time and length.
+/// The generation of a version: a hash of the server's tag, or else of time and length.
 pub(super) fn generation(meta: &ObjectMeta) -> Generation {
     let half = |seed: u8| {
         let mut hasher = DefaultHasher::new();
         seed.hash(&mut hasher);
         match (&meta.e_tag, &meta.version) {
             (None, None) => (meta.last_modified, meta.size).hash(&mut hasher),
-            // Two versions of one tag have the same bytes, and the cache tells them by nothing else.
+            // Two versions with the same tag have the same bytes; the cache tells them apart only
+            // by the tag.
             (Some(tag), _) => tag.hash(&mut hasher),
             (None, version) => version.hash(&mut hasher),
         }

@@ -1,4 +1,4 @@
-//! How long to wait before a request is repeated.
+//! The pause before a request is retried.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the remote stores of a process share: requests in flight, and bytes of an answer.
+//! Limits that all remote stores of a process share: requests in flight, and bytes of a response.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::process::fork::PerProcess;
 
-/// Requests of this process that are in flight at one time, unless the program says otherwise.
+/// Requests of this process in flight at one time, unless the program sets another number.
 const REQUESTS: usize = 256;
 
 static WANTED: AtomicUsize = AtomicUsize::new(REQUESTS);
@@ -26,18 +26,19 @@ impl Permits {
     }
 }
 
-/// Changes how many requests of this process are in flight at one time, from the next one on.
+/// Changes how many requests of this process may be in flight at one time, from the next request
+/// on.
 pub fn set_concurrent_requests(count: usize) {
     WANTED.store(count.max(1), Ordering::Relaxed);
 }
 
-/// How many requests of this process are in flight at one time.
+/// How many requests of this process may be in flight at one time.
 pub fn concurrent_requests() -> usize {
     WANTED.load(Ordering::Relaxed)
 }
 
-/// Waits until one more request of this process may be in flight; it may be until the permit is
-/// dropped.
+/// Waits until one more request of this process may be in flight. The request counts until the
+/// permit is dropped.
 pub async fn permit() -> Option<OwnedSemaphorePermit> {
     let free = {
         let mut permits = PERMITS.get().lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,16 +48,16 @@ pub async fn permit() -> Option<OwnedSemaphorePermit> {
         }
         Arc::clone(&permits.free)
     };
-    // The semaphore is never closed. If it were, the request would be made without a permit.
+    // The semaphore is never closed. If it were, the request would be sent without a permit.
     free.acquire_owned().await.ok()
 }
 
-/// Sets how many bytes of a value are read where its reader does not say, from the next request on.
+/// Sets how many bytes of a value are read if the reader does not say, from the next request on.
 pub fn set_most_answer_bytes(bytes: u64) {
     MOST_ANSWER_BYTES.store(bytes, Ordering::Relaxed);
 }
 
-/// How many bytes of a value are read where its reader does not say.
+/// How many bytes of a value are read if the reader does not say.
 pub(super) fn most_answer_bytes() -> u64 {
     MOST_ANSWER_BYTES.load(Ordering::Relaxed)
 }

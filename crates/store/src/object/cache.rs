@@ -1,12 +1,12 @@
-//! Answers of servers, kept on local disk, and asked about again before each use.
+//! A cache of servers' responses on local disk; each entry is validated before each use.
 //!
-//! A request whose answer is here is made with the kept answer's tag as its condition, and the
-//! server either says that nothing has changed or sends what is there now: nothing old is ever
-//! read, and the round trip stays. An entry is one file, written aside and renamed: processes share
-//! a folder without knowing of each other, and a killed process leaves a complete entry or none
-//! (`cache_folder.rs`). It begins with what it is the answer to and a checksum, so that a damaged
-//! one is noticed, dropped and fetched again. We rejected a maximum age without validation: it
-//! saves the round trip and reads stale chunks.
+//! If a request has a cached response, it is sent with that response's tag as its condition. The
+//! server either confirms that the value is unchanged or sends the current one. So a read is never
+//! stale, and the round trip stays. An entry is one file, written under a temporary name and
+//! renamed: processes share a folder without coordination, and a killed process leaves a complete
+//! entry or none (`cache_folder.rs`). It begins with the request that it belongs to and a checksum,
+//! so that a damaged entry is detected, dropped and fetched again. We rejected a maximum age
+//! without validation: it saves the round trip, but reads stale chunks.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -24,17 +24,17 @@ use super::cache_folder::Folder;
 use crate::generation::Generation;
 
 const MAGIC: &[u8; 8] = b"zarrixc2";
-/// An unfinished entry that is so old belongs to a process that was killed.
+/// An unfinished entry of this age was left by a process that was killed.
 const LONGEST_WRITE: Duration = Duration::from_secs(3600);
 
-/// What a cache has done for this process.
+/// Counts of this process for one cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounts {
-    /// Answers that were here, and that the server says are still so.
+    /// Responses that were cached, and that the server confirmed.
     pub hits: u64,
-    /// Answers that were not here.
+    /// Responses that were not cached.
     pub misses: u64,
-    /// Answers that were here and are no longer what is stored.
+    /// Responses that were cached, but whose value has changed since.
     pub changed: u64,
     /// Entries that were damaged.
     pub damaged: u64,
@@ -54,22 +54,22 @@ struct Counters {
     saved_bytes: AtomicU64,
 }
 
-/// A folder of answers.
+/// A folder of cached responses.
 #[derive(Debug)]
 pub(super) struct Cache {
     folder: Folder,
     most_bytes: u64,
-    /// Bytes that may be written before the folder is looked at again.
+    /// Bytes that may be written before the size of the folder is checked again.
     room: Mutex<u64>,
     counters: Counters,
 }
 
-/// What an answer is the answer to.
+/// The request that a response belongs to.
 #[derive(Clone, Debug)]
 pub(super) struct Question(String);
 
 impl Question {
-    /// For this range of the value that everybody calls `id`; without one, for all of it.
+    /// For this range of the value with the identifier `id`; without a range, for the whole value.
     pub(super) fn new(id: &str, range: Option<&object_store::GetRange>) -> Self {
         Self(range.map_or_else(|| id.to_owned(), |range| format!("{id}\n{range}")))
     }
@@ -84,7 +84,7 @@ impl Question {
     }
 }
 
-/// An answer, and the server's tag of the version that it is of.
+/// A cached response, and the server's tag of its version.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub tag: String,
@@ -92,7 +92,7 @@ pub(super) struct Kept {
 }
 
 impl Cache {
-    /// The cache in `folder`, or the reason why that must not be one.
+    /// The cache in `folder`, or the reason why this folder cannot be a cache.
     pub(super) fn new(folder: &str, most_bytes: u64) -> std::result::Result<Self, String> {
         let folder = Folder::new(folder);
         match folder.fault() {
@@ -103,7 +103,7 @@ impl Cache {
         }
     }
 
-    /// Longer entries are not worth the room of others.
+    /// Longer entries would displace too many others.
     fn longest(&self) -> u64 {
         self.most_bytes / 4
     }
@@ -121,33 +121,33 @@ impl Cache {
         }
     }
 
-    /// The server says that `kept` is what it has.
+    /// The server confirmed that `kept` is current.
     pub(super) fn confirmed(&self, kept: &Kept) {
         self.counters.hits.fetch_add(1, Ordering::Relaxed);
         self.counters.saved_bytes.fetch_add(kept.got.bytes.len() as u64, Ordering::Relaxed);
     }
 
-    /// The server sent an answer, where one was kept or none.
+    /// The server sent a response; `was_kept` says whether one was cached.
     pub(super) fn answered(&self, was_kept: bool) {
         let counter = if was_kept { &self.counters.changed } else { &self.counters.misses };
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The kept answer, if there is one and it is whole.
+    /// The cached response, if there is one and it is complete.
     pub(super) async fn get(self: &Arc<Self>, question: &Question) -> Option<Kept> {
         let (cache, question) = (Arc::clone(self), question.clone());
         tokio::task::spawn_blocking(move || cache.read(&question)).await.ok().flatten()
     }
 
-    /// Keeps an answer, unless it is too long to be worth the room of others.
+    /// Caches a response, unless it is so long that it would displace too many others.
     pub(super) async fn put(self: &Arc<Self>, question: Question, tag: String, got: &Got) {
-        // Where there is no memory for the entry, the answer is not cached.
+        // If there is no memory for the entry, the response is not cached.
         let Ok(entry) = encode(&question, &tag, got) else { return };
         if entry.len() as u64 > self.longest() {
             return;
         }
         let cache = Arc::clone(self);
-        // A disk that is full or read-only makes reads no worse than they are without a cache.
+        // With a full or read-only disk, reads are as they are without a cache.
         let _ = tokio::task::spawn_blocking(move || cache.write(&question, &entry)).await;
     }
 
@@ -159,7 +159,7 @@ impl Cache {
             self.counters.damaged.fetch_add(1, Ordering::Relaxed);
             let _ = self.folder.remove(&name);
         } else {
-            // Used now: others go first when room is needed.
+            // Mark the entry as used: others are evicted first.
             let _ = file.set_modified(SystemTime::now());
         }
         kept
@@ -170,7 +170,8 @@ impl Cache {
         self.folder.write(&question.name(), entry)
     }
 
-    /// Removes what was not used for longest, when this process has written its share of the room.
+    /// Evicts the least recently used entries, once this process has written its share of the
+    /// limit.
     fn make_room(&self, bytes: u64) {
         let mut room = self.room.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(left) = room.checked_sub(bytes) {
@@ -190,7 +191,7 @@ impl Cache {
                 self.counters.evicted.fetch_add(1, Ordering::Relaxed);
             }
         }
-        // Others write here, too: none of them takes more than a sixteenth before it looks again.
+        // Other processes write here, too: each writes at most a sixteenth before it checks again.
         *room = (self.most_bytes / 16).saturating_sub(bytes);
     }
 }
@@ -211,7 +212,7 @@ fn encode(question: &Question, tag: &str, got: &Got) -> Result<Vec<u8>, Refused>
     Ok(entry)
 }
 
-/// The answer of an entry that is whole and answers this question.
+/// The response of an entry, if it is complete and belongs to this request.
 fn decode(question: &Question, entry: Vec<u8>) -> Option<Kept> {
     let rest = entry.strip_prefix(MAGIC)?;
     let (checksum, body) = rest.split_first_chunk::<4>()?;
@@ -309,7 +310,7 @@ mod tests {
             put(&cache, number, &[1; 2000]);
             let total: u64 = cache.folder.entries().iter().map(|entry| entry.length).sum();
             assert!(total <= 64 << 10, "{total}");
-            // Clocks of file systems are coarse: what comes later is to be seen as later.
+            // File-system clocks are coarse: later entries must have later times.
             let age = SystemTime::now() - Duration::from_secs(1000 - number as u64);
             fs::File::open(file_of(&folder, number)).unwrap().set_modified(age).unwrap();
             assert!(number < 1 || cache.read(&question(0)).is_some());
@@ -325,7 +326,7 @@ mod tests {
         let (folder, outside) = (place.path("c"), place.path("outside"));
         let cache = Cache::new(&folder, 8 << 10).unwrap();
         put(&cache, 0, &[1; 1000]);
-        // A folder of our form that is a link, and names that are not ours in one that is.
+        // A folder with a name of our form that is a link, and a real one with other names in it.
         fs::create_dir(&outside).unwrap();
         let inside = file_of(&folder, 0).parent().unwrap().to_owned();
         let used: Vec<String> = (0..50).map(|number| question(number).name()).collect();
@@ -393,7 +394,7 @@ mod tests {
         }
         let reason = Cache::new(&full, 64 << 10).unwrap_err();
         assert!(reason.contains("is not empty and is not a cache of zarrix"), "{reason}");
-        // One that others can write to again, and one that gets full only after it was opened.
+        // A folder that becomes writable for others, and one that is filled after it was opened.
         fs::set_permissions(&empty, fs::Permissions::from_mode(0o770)).unwrap();
         let reason = Cache::new(&empty, 64 << 10).unwrap_err();
         assert!(reason.contains("other users may write"), "{reason}");

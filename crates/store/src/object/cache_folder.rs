@@ -1,8 +1,9 @@
-//! The folder of a cache of answers: marked as ours, for this user alone.
+//! The folder of a response cache: marked as ours, for this user only.
 //!
-//! What lies there is used as if the server had sent it, and is deleted to make room. So a folder is
-//! taken that is new, or empty, or has our mark; it belongs to this user, and no other may write to it.
-//! In it only names of our own form are looked at, below descriptors, and links are not followed.
+//! Its content is trusted as if the server had sent it, and is deleted to free space. So a folder
+//! is accepted only if it is new, empty or has our mark, if it belongs to this user, and if no
+//! other user may write to it. In it we open only names of our own form, relative to descriptors,
+//! and do not follow links.
 
 use std::ffi::{CString, OsStr};
 use std::fs::{DirBuilder, File};
@@ -15,20 +16,20 @@ use super::names::unique_name;
 use crate::files::directory::{Directory, Kind, c_name};
 use crate::process::sys;
 
-/// Shows, to us and to people, that a folder is our cache.
+/// The mark file, which tells us and people that a folder is our cache.
 const MARK: &std::ffi::CStr = c"zarrix-cache.txt";
 const MARK_TEXT: &[u8] =
     b"This folder is a cache of zarrix. It can be deleted as a whole at any time.\n";
 /// The name of an entry that is being written.
 const UNFINISHED: &str = ".unfinished";
-/// What others than its owner must not be allowed in the folder.
+/// Permissions that no other user may have on the folder.
 const WRITABLE: libc::mode_t = 0o022;
 
-/// The place of a cache; it need not exist.
+/// The folder of a cache; it need not exist.
 #[derive(Debug)]
 pub(super) struct Folder(PathBuf);
 
-/// An entry as a listing finds it.
+/// An entry as listed.
 #[derive(Debug)]
 pub(super) struct Listed {
     pub modified: SystemTime,
@@ -41,9 +42,9 @@ pub(super) struct Listed {
 /// Why a folder is not used.
 #[derive(Debug)]
 enum Refused {
-    /// It is not there, or cannot be read: a reason to do without.
+    /// It does not exist or cannot be read: reads go on without a cache.
     Unreachable(io::Error),
-    /// It belongs to others: a reason to tell the user.
+    /// It belongs to others: the user is told.
     Foreign(String),
 }
 
@@ -58,7 +59,7 @@ impl Folder {
         Self(path.into())
     }
 
-    /// The reason why the folder, as it is now, must not be used as a cache.
+    /// The reason why the folder, in its present state, must not be used as a cache.
     pub(super) fn fault(&self) -> Option<String> {
         match self.open() {
             Err(Refused::Foreign(reason)) => Some(reason),
@@ -66,7 +67,7 @@ impl Folder {
         }
     }
 
-    /// The folder and whether it has our mark; `None` where it is not there.
+    /// The folder, and whether it has our mark; `None` if it does not exist.
     fn open(&self) -> Result<Option<(Directory, bool)>, Refused> {
         let Some(folder) = Directory::open(&self.0)? else { return Ok(None) };
         let (owner, others_may) = folder.own_status()?.owner();
@@ -94,12 +95,12 @@ impl Folder {
         Ok(Some((folder, is_marked)))
     }
 
-    /// The folder, if it is a cache already.
+    /// The folder, if it is already a cache.
     fn marked(&self) -> Option<Directory> {
         self.open().ok().flatten().and_then(|(folder, is_marked)| is_marked.then_some(folder))
     }
 
-    /// The folder, made or marked if need be.
+    /// The folder, created or marked if necessary.
     fn taken(&self) -> io::Result<Directory> {
         let refused = |refused| match refused {
             Refused::Unreachable(error) => error,
@@ -108,7 +109,7 @@ impl Folder {
         for _ in 0..2 {
             match self.open().map_err(refused)? {
                 Some((folder, true)) => return Ok(folder),
-                // The mark first: what others find in a folder without one is not ours.
+                // The mark comes first: files in a folder without a mark are not ours.
                 Some((folder, false)) => {
                     folder.make_private()?;
                     match folder.new_private_file(MARK) {
@@ -138,7 +139,7 @@ impl Folder {
         Some((content, file))
     }
 
-    /// Makes `content` that of an entry: written aside, then renamed.
+    /// Replaces an entry by `content`: written under a temporary name, then renamed.
     pub(super) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let (inside, name) = names(name)?;
         let within = self.taken()?.make_inside(&inside)?;
@@ -159,7 +160,7 @@ impl Folder {
         self.remove_in(&inside, &name)
     }
 
-    /// Removes an entry that was listed; whether it was there.
+    /// Removes an entry that was listed; returns whether it was there.
     pub(super) fn remove_listed(&self, listed: &Listed) -> io::Result<bool> {
         self.remove_in(&listed.inside, &listed.name)
     }
@@ -169,7 +170,7 @@ impl Folder {
         folder.inside(inside, false)?.map_or(Ok(false), |within| within.remove_file(name))
     }
 
-    /// All entries, whole or unfinished.
+    /// All entries, complete or unfinished.
     pub(super) fn entries(&self) -> Vec<Listed> {
         let mut found = Vec::new();
         let Some(folder) = self.marked() else { return found };
@@ -196,13 +197,13 @@ impl Folder {
     }
 }
 
-/// The directory and the file of an entry: two hexadecimal digits, and thirty.
+/// The directory and the file name of an entry: two hexadecimal digits, and thirty.
 fn names(name: &str) -> io::Result<(CString, CString)> {
     let (inside, name) = name.split_at_checked(2).ok_or(io::ErrorKind::InvalidInput)?;
     Ok((c_name(inside.as_ref())?, c_name(name.as_ref())?))
 }
 
-/// Whether a name of our form is that of an unfinished entry; `None` for a name of another form.
+/// For a name of our form, whether it is that of an unfinished entry; `None` for any other name.
 fn form_of(name: &OsStr) -> Option<bool> {
     if is_hex(name, 30) {
         return Some(false);

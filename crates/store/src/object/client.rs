@@ -1,4 +1,4 @@
-//! A process's client for one place, and the requests that are made with it.
+//! A process's client for one place, and its requests.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use crate::generation::Generation;
 use crate::ranges::{READ_ATTEMPTS, coalesce_ranges};
 use crate::store::{Edge, Fetched, Listing, Part};
 
-/// Connections and what is known of the server.
+/// The connections to a server, and the facts known about it.
 pub(super) struct Client {
     pub place: Place,
     pub store: Arc<dyn ObjectStore>,
-    /// The same, where it has directories that are moved and removed as a whole.
+    /// The same client, if the server moves and removes directories as a whole.
     pub tree: Option<Arc<dyn FileSystem>>,
     pages: Option<Arc<dyn PaginatedListStore>>,
-    /// What is known of the server's conditional writes (`conditions.rs`).
+    /// What is known about the server's conditional writes (`conditions.rs`).
     pub conditions: AtomicU8,
     secrets: Vec<String>,
     pub cache: Option<Arc<Cache>>,
@@ -105,7 +105,7 @@ impl Client {
                 found?
             }
         };
-        // A weak tag does not stand for the same bytes, and a cut value not for all of them.
+        // A weak tag does not guarantee the same bytes, and a truncated value is not complete.
         if let Some(tag) = tag.filter(|tag| !tag.starts_with("W/"))
             && (is_range || got.bytes.len() as u64 == got.total)
         {
@@ -114,7 +114,7 @@ impl Client {
         Ok(got)
     }
 
-    /// Asks the server; the tag of the version, and what came of it.
+    /// Sends a request; returns the tag of the version, and the result.
     async fn get_got(
         &self,
         path: &Path,
@@ -139,7 +139,7 @@ impl Client {
         }
     }
 
-    /// The value of `name`; of one longer than `most`, one byte more than that.
+    /// The value of `name`; of a value longer than `most`, the first `most + 1` bytes.
     pub(super) async fn get(&self, name: &str, most: u64) -> Result<Option<Got>> {
         let mut options = GetOptions::default();
         options.extensions.insert(Most(most));
@@ -147,18 +147,19 @@ impl Client {
         self.unless_absent("read", name, found)
     }
 
-    /// What is known of a value without its bytes.
+    /// Generation and length of a value, without its bytes.
     pub(super) async fn head(&self, name: &str) -> Result<Option<(Generation, u64)>> {
         let path = self.path(name)?;
         let found = self.store.head(&path).await.map(|meta| (generation(&meta), meta.size));
         self.unless_absent("look at", name, found)
     }
 
-    /// One end of the value of `name`, or all of a shorter one.
+    /// One end of the value of `name`, or all of a shorter value.
     pub(super) async fn get_edge(&self, name: &str, edge: Edge) -> Result<Option<Got>> {
         let range = match edge {
             Edge::Last(_) if self.place.service == Service::Azure => {
-                // It serves no suffixes; a value that grows in between is asked for again.
+                // The server ignores suffix ranges; if the value grows meanwhile, the request is
+                // repeated.
                 let Some((_, total)) = self.head(name).await? else { return Ok(None) };
                 if total == 0 {
                     return self.get(name, 0).await;
@@ -175,7 +176,7 @@ impl Client {
         }
     }
 
-    /// The wanted ranges of one version of `name`, one after the other; near ones in one request.
+    /// The wanted ranges of one version of `name`, concatenated; close ranges are coalesced.
     pub(super) async fn get_ranges(
         &self,
         name: &str,
@@ -203,7 +204,7 @@ impl Client {
         Err(StoreError::replaced(self.place.url(name)))
     }
 
-    /// What is wanted of the value of `name`.
+    /// The wanted part of the value of `name`.
     pub(super) async fn fetch(&self, name: &str, wanted: Wanted) -> Result<Fetched> {
         let found = match wanted {
             Wanted::AtMost(most) => self.get(name, most).await?,
@@ -254,7 +255,7 @@ impl Client {
         Ok(listing)
     }
 
-    /// Removes what lies below `name`, and the directories above that it leaves empty, up to `top`.
+    /// Removes everything below `name`, and then empty parent directories, up to `top`.
     pub(super) async fn delete_tree(&self, name: &str, top: &str) -> Result<()> {
         let Some(tree) = &self.tree else { return Ok(()) };
         let deleted = tree.delete_below(&self.path(name)?).await;
@@ -262,7 +263,7 @@ impl Client {
         self.prune(name, top).await
     }
 
-    /// Moves the value or directory `from` to `to`, where nothing is, at once.
+    /// Moves the value or directory `from` to the free name `to` atomically.
     pub(super) async fn move_tree(&self, from: &str, to: &str, top: &str) -> Result<()> {
         let Some(tree) = &self.tree else { return Ok(()) };
         let moved = tree.move_tree(&self.path(from)?, &self.path(to)?).await;
@@ -270,19 +271,19 @@ impl Client {
         self.prune(from, top).await
     }
 
-    /// Removes directories above `name` that are empty, up to `top`; buckets have none.
+    /// Removes empty directories above `name`, up to `top`; buckets have no directories.
     pub(super) async fn prune(&self, name: &str, top: &str) -> Result<()> {
         let Some(tree) = &self.tree else { return Ok(()) };
         let pruned = tree.prune(&self.path(name)?, top).await;
         pruned.map_err(|error| self.failed("delete", name, &error))
     }
 
-    /// Bytes between two wanted ranges that are cheaper read over than asked for apart.
+    /// Ranges with at most this gap in bytes between them are coalesced.
     pub(super) fn gap(&self) -> u64 {
         self.pace.gap()
     }
 
-    /// How many answers of one call are in flight or in memory.
+    /// How many responses of one call may be in flight or in memory.
     pub(super) fn width(&self) -> usize {
         self.pace.width()
     }
@@ -321,7 +322,7 @@ impl Client {
     }
 }
 
-/// A request for a part of a value; servers that ignore ranges send all of it.
+/// A request for a part of a value; servers that ignore ranges send the whole value.
 fn ranged(range: GetRange) -> GetOptions {
     let mut options = GetOptions { range: Some(range), ..GetOptions::default() };
     options.extensions.insert(Most(u64::MAX));

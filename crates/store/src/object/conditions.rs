@@ -1,14 +1,14 @@
-//! Changing a value atomically: put it only if it is still the version that was read.
+//! Atomic changes of a value: a put succeeds only if the value is still the version that was read.
 //!
-//! Servers compare tags (`If-Match`, `If-None-Match: *`), and of two writers that read one version
-//! the second is told to read again. An answer can get lost, though, and the request may then be
-//! found to contradict itself: so every such put carries a name of its own, and the last names a
-//! value was changed under stay with it. A writer that finds its own name knows that it is done;
-//! without, it would make its change twice, and an append would leave a hole.
+//! Servers compare tags (`If-Match`, `If-None-Match: *`). If two writers read one version, the
+//! second is told to read again. A response can get lost, though, and a retry then conflicts with
+//! its own first attempt. So every such put carries a unique name, and the names of the last
+//! changes are stored with the value. A writer that finds its own name knows that its change was
+//! made. Without names it would make its change twice, and an append would leave a hole.
 //!
 //! Some servers ignore conditions and accept every put. This is detected once, with a probe key
-//! that no program uses, before the first change relies on conditions. The services themselves
-//! honour them.
+//! that no program uses, before the first change relies on conditions. The cloud services
+//! themselves honour conditions.
 
 use std::sync::atomic::Ordering;
 
@@ -27,9 +27,9 @@ use crate::error::Result;
 use crate::key::PARTIAL;
 use crate::process::notice;
 
-/// Where the names of a value's last changes are kept; a name that every service allows.
+/// The metadata field with the names of a value's last changes; every service allows this name.
 const CHANGES: &str = "zarrixchanges";
-/// How many writers may come between a change and the question whether it was made.
+/// How many other changes may follow a change before its writer checks whether it was made.
 const KEPT_CHANGES: usize = 16;
 
 /// States of [`Client::conditions`].
@@ -37,7 +37,7 @@ const UNKNOWN: u8 = 0;
 const KEPT: u8 = 1;
 const IGNORED: u8 = 2;
 
-/// A version of a value, or that there is none.
+/// A version of a value, or the absence of one.
 #[derive(Debug, Default)]
 pub(super) struct Version {
     tag: Option<UpdateVersion>,
@@ -45,13 +45,13 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// Whether a change called one of `names` is part of this version.
+    /// Whether this version includes a change with one of `names`.
     pub(super) fn has_any(&self, names: &[String]) -> bool {
         names.iter().any(|name| self.changes.contains(name))
     }
 }
 
-/// What became of a conditional put.
+/// The result of a conditional put.
 pub(super) enum Outcome {
     Done,
     /// Another writer was faster.
@@ -61,7 +61,8 @@ pub(super) enum Outcome {
 }
 
 impl Client {
-    /// The value of `name` with its version; of one longer than `most`, one byte more than that.
+    /// The value of `name` with its version; of a value longer than `most`, the first `most + 1`
+    /// bytes.
     pub(super) async fn get_version(
         &self,
         name: &str,
@@ -89,7 +90,7 @@ impl Client {
         }
     }
 
-    /// Puts the value of `name` if it is still `version`, as the change called `change`.
+    /// Puts the value of `name` if it is still `version`; the change is named `change`.
     pub(super) async fn put_if(
         &self,
         name: &str,
@@ -112,7 +113,8 @@ impl Client {
         match self.store.put_opts(&path, PutPayload::from_bytes(value), options).await {
             Ok(_) => Ok(Outcome::Done),
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(Outcome::Beaten),
-            // What was read is no longer there; if it is the bucket, the next read says so.
+            // The version that was read is gone; if the bucket is missing, the next read reports
+            // that.
             Err(Error::NotFound { .. }) if version.tag.is_some() => Ok(Outcome::Beaten),
             Err(error) if is_passing(&error) => {
                 Ok(Outcome::Unclear(self.failed("write", name, &error)))
@@ -121,7 +123,7 @@ impl Client {
         }
     }
 
-    /// Whether this server keeps conditions; found out beside `name` when first asked.
+    /// Whether this server honours conditions; detected beside `name` on the first call.
     async fn keeps_conditions(&self, name: &str) -> Result<bool> {
         match self.conditions.load(Ordering::Relaxed) {
             UNKNOWN if self.place.is_the_services_own() => return Ok(true),
@@ -171,7 +173,7 @@ impl Client {
         let refused = |put: &object_store::Result<_>| match put {
             Ok(_) => Some(false),
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Some(true),
-            // A server that has never heard of conditions, and says so.
+            // A server that reports that it does not support conditions.
             Err(error) if matches!(status_of(error), Some(400 | 501)) => Some(false),
             Err(_) => None,
         };

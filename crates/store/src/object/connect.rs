@@ -1,4 +1,4 @@
-//! Clients for a place, each with our transport below it.
+//! Clients for a place, each on top of our transport.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,15 +20,15 @@ use super::transport::Connector;
 use crate::error::Result;
 
 const ALLOW_HTTP_OPTION: &str = "allow_http";
-/// What a cache may take of the disk, where the options do not say.
+/// Disk space of a cache in bytes, if the options do not say.
 const CACHE_BYTES: u64 = 10 << 30;
 
-/// A client, and what it can do besides.
+/// A client, and its optional abilities.
 pub(super) struct Connected {
     pub store: Arc<dyn ObjectStore>,
-    /// The same, where it has directories that are moved and removed as a whole.
+    /// The same client, if the server moves and removes directories as a whole.
     pub tree: Option<Arc<dyn FileSystem>>,
-    /// The same, where listings come in pages.
+    /// The same client, if listings come in pages.
     pub pages: Option<Arc<dyn PaginatedListStore>>,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn connect(place: &Place, pace: &Arc<Pace>) -> Result<Connected> {
     })
 }
 
-/// The folder of answers that is to be used, if one is.
+/// The folder of cached responses, if the options name one.
 pub(super) fn cache(place: &Place) -> Result<Option<Cache>> {
     let Some(folder) = place.options.get(CACHE_OPTION) else { return Ok(None) };
     let bytes = place.options.get(CACHE_BYTES_OPTION).map(|text| text.parse());
@@ -98,7 +98,7 @@ pub(super) fn cache(place: &Place) -> Result<Option<Cache>> {
     Cache::new(folder, bytes).map(Some).map_err(|reason| place.invalid(&reason))
 }
 
-/// What opens a server whose protocol another crate speaks.
+/// The terms on which to open a server whose protocol another crate speaks.
 fn further(place: &Place, pace: &Arc<Pace>) -> Result<Terms> {
     let limits = Limits {
         total: place.timeout()?,
@@ -117,7 +117,7 @@ fn retry(place: &Place) -> Result<RetryConfig> {
     Ok(RetryConfig { backoff, max_retries, retry_timeout: place.timeout()? })
 }
 
-/// What opens connections for requests with the caller's headers.
+/// The terms on which to open connections for requests with the caller's headers.
 fn terms(place: &Place) -> Result<redirect::Terms> {
     let mut headers = HeaderMap::new();
     for (name, value) in &place.options {

@@ -1,7 +1,7 @@
-//! What a server or the way to it did wrong, in one line and without anybody's credentials.
+//! Failures of a server or the network, in one line and without credentials.
 //!
-//! Answers of S3 quote what was signed, clients quote the address; what a person needs of either is
-//! the status, the server's own word for it, and the name of the value.
+//! Error responses of S3 quote what was signed, and clients quote the address. A user needs only
+//! the status, the server's own error code and the name of the value.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use zarrix_codec::memory::Refused;
 use super::place::Place;
 use crate::error::{Refusal, StoreError};
 
-/// Longest piece of a server's words that is repeated.
+/// Longest part of a server's message that is quoted.
 const LONGEST: usize = 300;
 
-/// Begins the message about an answer that is too long.
+/// First words of the message about a response that is too long.
 const TOO_LONG: &str = "the answer has more than";
 pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
                               any; pass them in storage_options or the environment, or anon=True for public data";
 
-/// The error of an operation on the value `name` of `place`; its reason has none of `secrets`.
+/// The error of an operation on the value `name` of `place`; its reason contains none of `secrets`.
 pub(super) fn failed(
     place: &Place,
     secrets: &[String],
@@ -59,7 +59,7 @@ fn without_secrets(text: &str, secrets: &[String]) -> String {
     secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
 }
 
-/// The scheme, host and port that were asked, which may not be those that were meant.
+/// The scheme, host and port of the request, which may not be the intended ones.
 fn host(text: &str) -> String {
     let asked = text.split_whitespace().find_map(|word| word.split_once("://"));
     let Some((scheme, rest)) = asked else { return "the server".to_owned() };
@@ -68,7 +68,7 @@ fn host(text: &str) -> String {
     format!("{scheme}://{host}")
 }
 
-/// What the system said.
+/// The message of the operating system.
 fn innermost(error: &Error) -> String {
     let mut last: &dyn std::error::Error = error;
     while let Some(source) = last.source() {
@@ -77,7 +77,8 @@ fn innermost(error: &Error) -> String {
     in_short(&last.to_string())
 }
 
-/// Whether the bucket, and not only a value in it, is missing: nothing in it reads as absent then.
+/// Whether the bucket itself is missing, and not only a value; its values then do not read as
+/// absent.
 fn is_missing_bucket(error: &Error) -> bool {
     let text = error.to_string();
     ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"]
@@ -85,11 +86,11 @@ fn is_missing_bucket(error: &Error) -> bool {
         .any(|words| text.contains(words))
 }
 
-/// Whether an error says that nothing is stored, which is an answer.
+/// Whether an error says that nothing is stored, which is a valid result.
 pub(super) fn is_absent(error: &Error) -> bool {
     match error {
         Error::NotFound { .. } => !is_missing_bucket(error),
-        // Gone for good, says a web server.
+        // Status 410: a web server says that the value is permanently gone.
         error => status_of(error) == Some(410),
     }
 }
@@ -99,7 +100,7 @@ pub(super) fn status_of(error: &Error) -> Option<u16> {
     error.to_string().split_once("status code: ")?.1.get(..3)?.parse().ok()
 }
 
-/// Whether an operation failed for reasons that have nothing to do with it, and may work later.
+/// Whether an operation failed for reasons unrelated to it, and may succeed later.
 pub(super) fn is_passing(error: &Error) -> bool {
     match status_of(error) {
         Some(status) => status >= 500 || matches!(status, 408 | 409 | 429),
@@ -123,7 +124,8 @@ fn transport_kind(error: &Error) -> Option<HttpErrorKind> {
     None
 }
 
-/// The essence of what the client says: its last words, or status, code and message of the server.
+/// The essential part of a client's message: its last words, or status, code and message of the
+/// server.
 fn in_short(text: &str) -> String {
     let tag = |name: &str| {
         let begin = text.split_once(&format!("<{name}>"))?.1;
@@ -146,7 +148,7 @@ fn in_short(text: &str) -> String {
     words.chars().take(LONGEST).collect()
 }
 
-/// A signature may be in the query of an address, a password before its host.
+/// Without the query of an address, which may hold a signature, and the password before its host.
 fn without_query(word: &str) -> &str {
     let address = word.find("://").is_some();
     let end = if address { word.find('?').unwrap_or(word.len()) } else { word.len() };
@@ -170,7 +172,7 @@ pub fn late(what: &str, waited: Duration) -> HttpError {
     )
 }
 
-/// Memory that was refused; [`failed`] finds it in its sources.
+/// The error of refused memory; [`failed`] finds it among its sources.
 pub(super) fn no_memory(refused: Refused) -> HttpError {
     HttpError::new(HttpErrorKind::Decode, refused)
 }
@@ -180,7 +182,7 @@ pub(super) fn interrupted(problem: String) -> HttpError {
     HttpError::new(HttpErrorKind::Interrupted, error)
 }
 
-/// An invalid answer is not final, but the client would not ask again.
+/// An invalid response is not final, but the client would not retry it.
 pub(super) fn perhaps_passing(error: HttpError) -> HttpError {
     match error.kind() {
         HttpErrorKind::Unknown | HttpErrorKind::Decode => {

@@ -1,7 +1,7 @@
 //! Stores behind HTTP: S3, Google Cloud Storage, Azure, and any web server.
 //!
-//! The `object_store` crate speaks the services' protocols. Around it stand one exchange made whole
-//! ([`transport`]), one runtime for the process ([`remote`]) and one budget ([`budget`]), atomic
+//! The `object_store` crate speaks the services' protocols. This module adds complete exchanges
+//! ([`transport`]), one runtime for the process ([`remote`]), one budget ([`budget`]), atomic
 //! changes ([`conditions`]), and errors without credentials ([`failure`]). The store itself holds
 //! no connection: it names a [`Place`], and every process that uses it, a forked child too, has its
 //! own client for that place.

@@ -10,7 +10,7 @@ pub fn unique_name() -> String {
     format!("{:016x}", random())
 }
 
-/// A random number from the system: a generator's state would be shared by forked children.
+/// A random number from the system: forked children would share the state of a generator.
 pub(super) fn random() -> u64 {
     let mut bytes = [0; 8];
     sys::random(&mut bytes);

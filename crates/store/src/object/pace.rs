@@ -1,27 +1,27 @@
-//! How fast a server answers, as its last answers show.
+//! Latency and speed of a server, measured from its last responses.
 //!
-//! Requests near each other are made as one where reading over the gap takes no longer than another
-//! round trip, and the higher the latency, the more requests of one call are in flight: a server
-//! with low latency is only overloaded by them. Both figures are kept per connection, because that
-//! is what one request has.
+//! Two ranges are coalesced if reading over the gap takes no longer than another round trip. The
+//! higher the latency, the more requests of one call are in flight: a server with low latency would
+//! only be overloaded by many. Both figures are per connection, because a request uses one
+//! connection.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Before the first answer: a region's own object store as seen from a machine inside it.
+/// Before the first response: the latency of a region's own object store from a machine inside it.
 const LATENCY_US: u64 = 30_000;
 const BYTES_PER_MS: u64 = 50_000;
-/// A gap is never worth more than this, however far the server is: memory is finite.
+/// No gap is worth more than this, regardless of the latency: memory is finite.
 const MOST_GAP: u64 = 2 << 20;
 const LEAST_GAP: u64 = 4 << 10;
-/// Bodies up to this long mostly arrive with their header, and say nothing of the line.
+/// Bodies up to this length mostly arrive with their header, and say nothing about the bandwidth.
 const TELLING_BYTES: u64 = 256 << 10;
-/// With more requests in flight than this, an answer waits for others of our own.
+/// With more requests in flight than this, a response waits for others of this process.
 const CROWD: usize = 4;
-/// Requests of one call in flight to a server without latency, and for each millisecond of latency.
+/// Requests of one call in flight to a server with zero latency, and per millisecond of latency.
 const LEAST_WIDTH: u64 = 48;
 const WIDTH_PER_MS: u64 = 8;
-/// Bytes of answers of one call that are in flight or in memory, unless a few requests have more.
+/// Bytes of responses of one call in flight or in memory; a few large responses may exceed it.
 const ANSWER_BYTES: u64 = 256 << 20;
 const LEAST_ANSWERS: u64 = 16;
 
@@ -31,7 +31,7 @@ pub struct Pace {
     latency_us: AtomicU64,
     bytes_per_ms: AtomicU64,
     under_way: AtomicUsize,
-    /// Mean of the last answers' lengths.
+    /// Mean length of the last responses.
     body_bytes: AtomicU64,
 }
 
@@ -59,15 +59,15 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// A request starts, and is in flight until the returned value is dropped.
+    /// Marks a request as in flight until the returned value is dropped.
     pub fn begin(&self) -> UnderWay<'_> {
         let before = self.under_way.fetch_add(1, Ordering::Relaxed);
         UnderWay { pace: self, in_a_crowd: before >= CROWD }
     }
 
-    /// The header of an answer came after `waited`.
+    /// The header of a response came after `waited`.
     ///
-    /// In a crowd an answer only tells how fast the server is at least.
+    /// With many requests in flight, a response gives only an upper bound of the latency.
     pub fn answered(&self, request: &UnderWay<'_>, waited: Duration) {
         let sample = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX).max(1);
         let known = self.latency_us.load(Ordering::Relaxed);
@@ -100,7 +100,7 @@ impl Pace {
         self.bytes_per_ms.store((known * 7 + sample) / 8, Ordering::Relaxed);
     }
 
-    /// Bytes between two wanted ranges that are cheaper read over than asked for apart.
+    /// Ranges with at most this gap in bytes between them are coalesced.
     pub(super) fn gap(&self) -> u64 {
         let latency_us = self.latency_us.load(Ordering::Relaxed);
         let bytes_per_ms = self.bytes_per_ms.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Listings page by page, which end even if the server never says so.
+//! Listings page by page; they end even if the server would send pages forever.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,7 +13,8 @@ const MOST_EMPTY_PAGES: u32 = 1000;
 /// The values below `prefix`; with `by_name`, only those directly below it, and the prefixes there.
 ///
 /// # Errors
-/// The server sends a continuation token twice, or too many empty pages: the listing would never end.
+/// The server sends a continuation token twice, or too many empty pages: the listing would never
+/// end.
 pub(super) async fn list(
     server: &dyn PaginatedListStore,
     prefix: Option<&Path>,

@@ -1,4 +1,5 @@
-//! Where a remote store is, and the options that open it: data, of which `connect` makes a client.
+//! The address of a remote store, and the options that open it; `connect` makes a client from
+//! these.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -8,44 +9,44 @@ use std::time::Duration;
 use super::protocol::Protocol;
 use crate::error::{Result, StoreError};
 
-/// How long a request goes on being repeated, where the options do not say.
+/// How long a request is retried, if the options do not say.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Longest that one exchange stands still before it is given up and repeated.
+/// Longest time without progress of one exchange before it is abandoned and retried.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
-/// Options with these names are ours; all others are the service's.
+/// Options with these names are ours; all others belong to the service.
 const TIMEOUT_OPTION: &str = "timeout";
 const RETRIES_OPTION: &str = "max_retries";
 pub(super) const HEADER_OPTION: &str = "header:";
 pub(super) const CACHE_OPTION: &str = "cache";
 pub(super) const CACHE_BYTES_OPTION: &str = "cache_bytes";
 const LOCKS_OPTION: &str = "locks";
-/// Options of the services that name another server than their own.
+/// Options of the services that name another server instead of the service's own.
 const ENDPOINT_OPTIONS: [&str; 3] = ["aws_endpoint", "google_base_url", "azure_endpoint"];
 
 /// The kinds of servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Service {
-    /// Amazon's S3, and what speaks its protocol.
+    /// Amazon's S3, and servers that speak its protocol.
     S3,
     /// Google Cloud Storage.
     Gcs,
     /// Azure Blob Storage.
     Azure,
-    /// Any web server; its values are only read.
+    /// Any web server; read-only.
     Http,
     /// A server whose protocol another crate speaks.
     Other(&'static Protocol),
 }
 
-/// A bucket of a service, with the options that open it, some of them secret.
+/// A bucket of a service, with the options that open it; some of them are secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Place {
     /// The kind of server.
     pub service: Service,
-    /// Bucket or container; of a web server, its scheme, host and port; of a file system, host and
-    /// port of its namenode.
+    /// The bucket or container; of a web server, its scheme, host and port; of a file system, the
+    /// host and port of its namenode.
     pub bucket: String,
-    /// By the service's own names.
+    /// The options under the service's own names.
     pub options: BTreeMap<String, String>,
 }
 
@@ -62,7 +63,7 @@ impl Hash for Place {
 }
 
 impl Place {
-    /// What a person calls the value of `name`; no option is in it.
+    /// The name of the value `name` for messages; it contains no option.
     #[must_use]
     pub fn url(&self, name: &str) -> String {
         let scheme = match self.service {
@@ -76,7 +77,7 @@ impl Place {
         format!("{scheme}{}{slash}{name}", self.bucket)
     }
 
-    /// Whether the server is the one that the service is named after, and no other of its kind.
+    /// Whether the server is the service's own, and not another one with the same protocol.
     pub(super) fn is_the_services_own(&self) -> bool {
         !matches!(self.service, Service::Http | Service::Other(_))
             && !ENDPOINT_OPTIONS.iter().any(|name| self.options.contains_key(*name))
@@ -90,7 +91,7 @@ impl Place {
         format!("{} {}", server.join(" "), self.url(name)).trim_start().to_owned()
     }
 
-    /// What must not appear in any message.
+    /// The strings that must not appear in any message.
     pub(super) fn secrets(&self) -> Vec<String> {
         let is_public = |name: &str| {
             [
@@ -114,7 +115,7 @@ impl Place {
         StoreError::Io { operation: "open", path: self.url(""), source }
     }
 
-    /// How long a request goes on being repeated.
+    /// How long a request is retried.
     pub(super) fn timeout(&self) -> Result<Duration> {
         let Some(text) = self.options.get(TIMEOUT_OPTION) else { return Ok(TIMEOUT) };
         let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0);
@@ -132,12 +133,12 @@ impl Place {
         text.parse().map_err(|_| self.invalid("max_retries is a number"))
     }
 
-    /// How long one exchange may stand still.
+    /// How long one exchange may make no progress.
     pub(super) fn patience(&self) -> Result<Duration> {
         Ok(PATIENCE.min(self.timeout()?))
     }
 
-    /// The options that are not ours but the service's.
+    /// The options that belong to the service and not to us.
     pub(super) fn service_options(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_ours = |name: &str| {
             [TIMEOUT_OPTION, RETRIES_OPTION, CACHE_OPTION, CACHE_BYTES_OPTION, LOCKS_OPTION]

@@ -1,7 +1,7 @@
 //! Further kinds of servers, whose protocols other crates speak.
 //!
 //! Such a crate has an [`ObjectStore`] of its own, and names it in a [`Protocol`]. This crate knows
-//! none of them: who opens a store passes the protocol in its `Service`.
+//! none of them: the caller that opens a store passes the protocol in its `Service`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use object_store::{ObjectStore, Result};
 
 use super::pace::Pace;
 
-/// A kind of server, told from others by its scheme.
+/// A kind of server, identified by its scheme.
 #[derive(Debug)]
 pub struct Protocol {
-    /// Begins its addresses, as `hdfs://` does.
+    /// The scheme of its addresses, as in `hdfs://`.
     pub scheme: &'static str,
-    /// What a person calls it.
+    /// Its name in messages.
     pub name: &'static str,
     /// Whether values of its options must not appear in messages.
     pub has_secret_options: bool,
-    /// Makes a client, or says why the options do not allow that. No connection is made yet.
+    /// Makes a client, or says why the options do not allow it. No connection is made yet.
     pub connect: fn(Terms) -> std::result::Result<Arc<dyn FileSystem>, String>,
 }
 
@@ -39,39 +39,39 @@ impl std::hash::Hash for Protocol {
     }
 }
 
-/// What opens a server.
+/// The terms on which a server is opened.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// Scheme, host and port.
     pub url: String,
-    /// Options by the server's own names.
+    /// Options under the server's own names.
     pub options: Vec<(String, String)>,
     /// How long its calls may take.
     pub limits: Limits,
-    /// Where latency and speed are noted.
+    /// Records latency and speed.
     pub pace: Arc<Pace>,
 }
 
-/// How long a call may take, and how often it is made.
+/// How long a call may take, and how often it may be retried.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How long a call goes on being repeated.
+    /// How long a call is retried.
     pub total: Duration,
-    /// How long one attempt may stand still.
+    /// How long one attempt may make no progress.
     pub attempt: Duration,
-    /// How often it is repeated.
+    /// The number of retries.
     pub retries: u32,
 }
 
-/// A server with directories, which are moved and removed as a whole, and without conditional writes.
+/// A server with directories that are moved and removed as a whole, but without conditional writes.
 #[async_trait]
 pub trait FileSystem: ObjectStore {
-    /// Removes everything below `name`, each directory there at once.
+    /// Removes everything below `name`; each directory there in one call.
     async fn delete_below(&self, name: &Path) -> Result<()>;
 
-    /// Removes the directories above `name` that hold nothing any more, up to `top` and not `top`.
+    /// Removes empty directories above `name`, up to `top`, which stays.
     async fn prune(&self, name: &Path, top: &str) -> Result<()>;
 
-    /// Moves the file or directory `from` to `to`, where nothing is.
+    /// Moves the file or directory `from` to the free name `to`.
     async fn move_tree(&self, from: &Path, to: &Path) -> Result<()>;
 }

@@ -1,9 +1,10 @@
-//! The headers that a caller gave, and redirects that must not carry them to another server.
+//! The caller's headers, and redirects that must not carry them to another server.
 //!
-//! The HTTP client drops `Authorization` and `Cookie` when it is redirected to another host and sends
-//! every other header along, such as an API key. So the caller's headers are not known to it: they
-//! are added here to each request, by a client that follows no redirect. One within the server is
-//! followed with them; one to another server is left to the client without them.
+//! On a redirect to another host, the HTTP client drops `Authorization` and `Cookie`, but forwards
+//! every other header, such as an API key. So the client does not get the caller's headers: this
+//! module adds them to each request, with a client that follows no redirect. A redirect within the
+//! server is followed with the headers. A redirect to another server is followed by the plain
+//! client without them.
 
 use std::time::Duration;
 
@@ -16,10 +17,10 @@ use reqwest::Url;
 
 use super::failure::perhaps_passing;
 
-/// As many as the client itself follows.
+/// The same limit as the client's own.
 const MOST_REDIRECTS: usize = 10;
 
-/// What opens connections for requests with the caller's headers.
+/// The terms on which connections for requests with the caller's headers are opened.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
     pub headers: HeaderMap,
@@ -37,7 +38,7 @@ pub(super) struct WithHeaders {
 }
 
 impl WithHeaders {
-    /// None where the caller gave no headers.
+    /// `None` if the caller gave no headers.
     pub(super) fn new(terms: &Terms) -> reqwest::Result<Option<Self>> {
         if terms.headers.is_empty() {
             return Ok(None);
@@ -52,8 +53,7 @@ impl WithHeaders {
         Ok(Some(Self { headers: terms.headers.clone(), client: HttpClient::new(client) }))
     }
 
-    /// Makes `request` with the headers; what it is redirected to on another server is requested
-    /// from `plain`.
+    /// Sends `request` with the headers; a redirect to another server is requested through `plain`.
     pub(super) async fn execute(
         &self,
         request: HttpRequest,
@@ -90,7 +90,7 @@ impl WithHeaders {
 
 const NOT_AN_ADDRESS: &str = "the redirect names no address of a web server";
 
-/// The same request once more; none where it has a body, which is not sent twice.
+/// A copy of the request; `None` if it has a body, which is not sent twice.
 fn again(request: &HttpRequest) -> Option<HttpRequest> {
     if !request.body().is_empty() {
         return None;
@@ -104,7 +104,7 @@ fn again(request: &HttpRequest) -> Option<HttpRequest> {
     Some(copy)
 }
 
-/// Where a request to `here` is redirected to; none where it is not.
+/// The target of a redirect of a request to `here`; `None` without a redirect.
 fn target(here: &str, response: &HttpResponse) -> Result<Option<Url>, HttpError> {
     let is_redirect = matches!(
         response.status(),
@@ -124,7 +124,7 @@ fn target(here: &str, response: &HttpResponse) -> Result<Option<Url>, HttpError>
     }
 }
 
-/// An error that is the same however often the request is made.
+/// A permanent error: a retry would give the same.
 fn refused(problem: String) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(problem))
 }

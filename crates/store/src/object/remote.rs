@@ -1,8 +1,8 @@
-//! What a process has one of for all its remote stores: a runtime, and a client for each place.
+//! The process-wide state of remote stores: a runtime, and a client for each place.
 //!
-//! A caller hands its request to the runtime and waits for the answer on its own thread, looking up
-//! now and then whether it is to go on. A forked child finds none of this and builds its own: the
-//! parent's threads are not there, and its connections are the parent's.
+//! A caller hands its request to the runtime and waits on its own thread for the response, checking
+//! at intervals whether it was interrupted. A forked child uses none of this state and builds its
+//! own: the parent's threads do not exist in it, and the connections belong to the parent.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -20,7 +20,7 @@ use crate::error::{Result, StoreError};
 use crate::process::fork::PerProcess;
 use crate::process::interrupt;
 
-/// How often a waiting caller looks up.
+/// How often a waiting caller checks for interruption.
 const POLL: Duration = Duration::from_millis(20);
 /// Clients without a store that stay connected, for the next store of the same place.
 const IDLE_CLIENTS: usize = 8;
@@ -32,17 +32,17 @@ struct Remote {
     clients: Mutex<Clients>,
 }
 
-/// One client for each place, and places that are shared by all stores there, so that a place which
-/// only this table holds has no store.
+/// One client for each place. All stores of a place share one `Arc`; if only this table holds it,
+/// the place has no store.
 #[derive(Default)]
 struct Clients {
     all: HashMap<Arc<Place>, (Arc<Client>, u64)>,
-    /// How many clients were made; tells which was made first.
+    /// How many clients were made; gives their order.
     count: u64,
 }
 
 impl Clients {
-    /// Takes out the clients that have had no store for the longest time, except for a few.
+    /// Takes out the clients that have been without a store for longest; the last few stay.
     fn take_idle(&mut self) -> Vec<Arc<Client>> {
         let idle = self.all.iter().filter(|(place, _)| Arc::strong_count(place) == 1);
         let mut idle: Vec<_> = idle.map(|(place, (_, made))| (*made, Arc::clone(place))).collect();
@@ -65,7 +65,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `place` as the other stores of the same place have it.
+/// The `Arc` that all stores of this place share.
 pub(super) fn shared(place: Place) -> Arc<Place> {
     let place = Arc::new(place);
     let clients = locked(&REMOTE.get().clients);
@@ -74,17 +74,17 @@ pub(super) fn shared(place: Place) -> Arc<Place> {
 
 /// This process's client for `place`; all stores of one place share its connections.
 ///
-/// A client whose stores are gone closes its connections, except for the few that were made last:
-/// a program that opens its store anew for each token would otherwise gather connections.
+/// A client without stores closes its connections, except for the few that were made last: a
+/// program that opens its store anew for each token would otherwise accumulate connections.
 pub(super) fn client(place: &Arc<Place>) -> Result<Arc<Client>> {
     let remote = REMOTE.get();
     if let Some((client, _)) = locked(&remote.clients).all.get(place) {
         return Ok(Arc::clone(client));
     }
-    // Connecting makes no connection yet, but some clients want a runtime around them.
+    // No connection is made yet, but some clients need to be made inside a runtime.
     let _inside = runtime()?.enter();
     let fresh = Arc::new(Client::new(place)?);
-    // Dropped outside of the lock, inside the runtime.
+    // Dropped after the lock is released, inside the runtime.
     let _idle;
     let mut clients = locked(&remote.clients);
     _idle = clients.take_idle();
@@ -102,7 +102,7 @@ fn runtime() -> Result<&'static Runtime> {
     })
 }
 
-/// Runs `request` and waits for what it gives.
+/// Runs `request` and waits for its result.
 pub(super) fn wait<T: Send + 'static>(
     request: impl Future<Output = T> + Send + 'static,
 ) -> Result<T> {
@@ -111,11 +111,11 @@ pub(super) fn wait<T: Send + 'static>(
     next(&answers, &mut Instant::now()).inspect_err(|_| task.abort())
 }
 
-/// Runs every request of `requests`, `width` at a time; `sink` gets each answer as it comes, and
-/// says whether that was the last that it wants.
+/// Runs every request of `requests`, `width` at a time. `sink` gets each response as it arrives,
+/// and returns whether it wants no more.
 ///
-/// A request is begun when the answer of an earlier one has been taken, so that no more than
-/// `width` answers are in memory.
+/// The next request starts when an earlier response has been taken, so that at most `width`
+/// responses are in memory.
 pub(super) fn wait_for_all<F, T: Send + 'static>(
     requests: impl Iterator<Item = F>,
     width: usize,
@@ -147,7 +147,7 @@ where
     }
 }
 
-/// Ends what is under way when its caller gives up.
+/// Aborts the tasks of a call when its caller gives up.
 struct Tasks(Vec<tokio::task::JoinHandle<()>>);
 
 impl Drop for Tasks {
@@ -156,14 +156,14 @@ impl Drop for Tasks {
     }
 }
 
-/// Sends what `request` gives; `None` if it panics, for which its caller would wait for ever.
+/// Sends the result of `request`, or `None` if it panics; without it the caller would wait forever.
 async fn answering<T>(request: impl Future<Output = T>, send: SyncSender<Option<T>>) {
     let answer = AssertUnwindSafe(request).catch_unwind().await.ok();
-    // There is no receiver any more if the caller was interrupted.
+    // The receiver is gone if the caller was interrupted.
     let _ = send.send(answer);
 }
 
-/// Waits for the next answer; an error when it is time to stop, also while answers keep coming.
+/// Waits for the next response; an error on interruption, also while responses keep arriving.
 fn next<T>(answers: &Receiver<Option<T>>, looked_up: &mut Instant) -> Result<T> {
     loop {
         if looked_up.elapsed() >= POLL {

@@ -28,7 +28,8 @@ use crate::store::{Change, Changing, Durability, Edge, Fetched, Listing, Request
 
 /// Values of one call that are copied or deleted at one time.
 const CHANGES: usize = 32;
-/// How often a change is made again for a writer that was faster, which is progress, too.
+/// How often a change is retried because another writer was faster; each time is progress of that
+/// writer.
 const TURNS: u32 = 10_000;
 
 /// A path in a bucket.
@@ -37,7 +38,7 @@ pub struct ObjectStore {
     place: Arc<Place>,
     prefix: String,
     id: String,
-    /// What keeps the processes of one machine apart where the server cannot.
+    /// Locks among the processes of one machine, for servers without conditional writes.
     locks: Option<Arc<LockFiles>>,
 }
 
@@ -51,8 +52,7 @@ impl ObjectStore {
     /// The store below `prefix`, names joined by `/`; empty for the whole bucket.
     ///
     /// # Errors
-    /// An option that the service does not have, or a value that makes no sense. Nothing is asked
-    /// of the server.
+    /// An option that the service does not have, or an invalid value. No request is sent.
     pub fn new(place: Place, prefix: &str) -> Result<Self> {
         check_prefix(prefix)?;
         let (id, place) = (place.id(prefix), remote::shared(place));
@@ -61,13 +61,13 @@ impl ObjectStore {
         Ok(Self { place, prefix: prefix.to_owned(), id, locks })
     }
 
-    /// What a person calls the place.
+    /// The address of the place, for messages.
     #[must_use]
     pub fn url(&self) -> String {
         self.place.url(&self.prefix)
     }
 
-    /// What the cache of the place has done for this process; none where there is no cache.
+    /// Counts of this process for the cache of the place; `None` without a cache.
     ///
     /// # Errors
     /// The runtime of a process that has just begun cannot be started.
@@ -246,7 +246,7 @@ impl Store for ObjectStore {
         })
     }
 
-    /// Threads of this process take turns; writers elsewhere are noticed by the version they leave.
+    /// Threads of this process take turns; the version shows writes of other processes.
     fn update(
         &self,
         update: Update<'_>,
@@ -266,7 +266,7 @@ impl Store for ObjectStore {
                     key,
                     move |client, name| async move { client.get_version(&name, most).await },
                 )?;
-            // If versions carry no names, an equal value shows that the change was made.
+            // If versions carry no change names, an equal value shows that the change was made.
             let is_made = is_unclear && value.as_deref() == Some(new.as_slice());
             if is_made || version.has_any(&tried) {
                 return Ok(());

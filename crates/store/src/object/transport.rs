@@ -1,11 +1,10 @@
-//! One HTTP exchange: within the budget, within its time, whole or an error.
+//! One HTTP exchange: within the budget and the time limit, complete or an error.
 //!
-//! The client above signs, retries and names errors; it cannot see that a body is shorter than its
-//! header says, that a server never goes on, or that a range was asked for and the whole was sent.
-//! So an exchange is made here from its first byte to its last: what the client is handed is a
-//! complete answer in memory, and everything else is an error that it may repeat. We rejected
-//! streaming bodies: values are decoded as a whole, so that decoding would not begin before the
-//! end.
+//! The client above signs, retries and names errors. It cannot detect a body that is shorter than
+//! its header says, a server that stalls, or a whole value sent instead of a range. So this module
+//! makes the exchange from its first byte to its last: the client gets a complete response in
+//! memory, and everything else is an error that it may retry. We rejected streaming bodies: values
+//! are decoded as a whole, so decoding would not begin before the end.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,33 +27,35 @@ use super::failure::{NO_CREDENTIALS, interrupted, late, no_memory, perhaps_passi
 use super::pace::Pace;
 use super::redirect::{Terms, WithHeaders};
 
-/// The slowest line that is not taken for a dead one, on top of the time an answer may take.
+/// The slowest rate that does not count as a dead connection, on top of the time limit of a
+/// response.
 pub const LEAST_BYTES_PER_S: u64 = 64 << 10;
-/// What is read of an answer that says that something went wrong.
+/// Bytes that are read of an error response.
 const ERROR_BYTES: u64 = 1 << 20;
-/// Longest page of a listing, and longest answer that is not a value; S3 sends about 1 MiB.
+/// Longest page of a listing, and longest response that is not a value; S3 sends about 1 MiB.
 const LISTING_BYTES: u64 = 256 << 20;
-/// Longest that a server may ask us to stay away.
+/// Longest pause that a server may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
-/// Longest that a machine's own metadata service may take; most machines have none.
+/// Time limit of a machine's own metadata service; most machines have none.
 const METADATA_TIME: Duration = Duration::from_secs(2);
 
-/// Carried by a request for a value, of which no more than so many bytes make sense; one more is kept.
+/// Attached to a request for a value: the most bytes to accept. One byte more is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Most(pub u64);
 
-/// Makes clients whose exchanges are made by this module.
+/// Makes clients whose exchanges go through this module.
 #[derive(Debug)]
 pub(super) struct Connector {
     pub pace: Arc<Pace>,
-    /// How long one exchange may stand still.
+    /// How long one exchange may make no progress.
     pub patience: Duration,
     pub terms: Terms,
 }
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // Chosen here because there may be no other: without, the first connection would panic.
+        // Set here, since no other provider may be set: the first connection would panic without
+        // one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let inner = ReqwestConnector::default().connect(options)?;
         let with_headers = WithHeaders::new(&self.terms).map_err(|error| {
@@ -138,7 +139,7 @@ impl Transport {
         }
     }
 
-    /// The body, if all of it comes; what becomes of one that is longer than `bound`, that says.
+    /// The body, if it is complete; `bound` says how to treat a longer one.
     async fn collect(
         &self,
         mut body: HttpResponseBody,
@@ -147,7 +148,7 @@ impl Transport {
     ) -> Result<Vec<u8>, HttpError> {
         let Bound { most, is_enough } = bound;
         let enough = most.saturating_add(1);
-        // A header is a claim: what is allocated for it ahead of the bytes is bounded.
+        // A header is only a claim: the memory that is allocated in advance is bounded.
         let expected = declared.unwrap_or(0).min(enough).min(64 << 20);
         let mut bytes = with_room(expected as usize).map_err(no_memory)?;
         let begun = Instant::now();
@@ -181,7 +182,7 @@ impl Transport {
         }
     }
 
-    /// Asked if there are no credentials, and given up at once if there is no answer.
+    /// Called if there are no credentials; gives up at once if no response comes.
     async fn ask_metadata_service(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let answer = timeout(METADATA_TIME, self.inner.execute(request)).await;
         match answer {
@@ -191,20 +192,21 @@ impl Transport {
     }
 }
 
-/// How much of an answer is read, however long the server goes on.
+/// How much of a response is read, however much the server sends.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     most: u64,
-    /// Whether the first `most + 1` bytes of a longer one are an answer; otherwise it is an error.
+    /// Whether the first `most + 1` bytes of a longer body are a valid response, rather than an
+    /// error.
     is_enough: bool,
 }
 
 impl Bound {
-    /// For an answer to a request for `range`, or for a value of which `most` bytes make sense.
+    /// The bound of a response to a request for `range`, or for a value of at most `most` bytes.
     fn of(status: StatusCode, range: Option<&HeaderValue>, most: Option<u64>) -> Self {
         let least = |most: u64| most.min(budget::most_answer_bytes());
         if !status.is_success() {
-            // Repeated in part.
+            // Error responses are quoted only in part.
             return Self { most: ERROR_BYTES, is_enough: true };
         }
         let part = range.filter(|_| status == StatusCode::PARTIAL_CONTENT);
@@ -219,7 +221,7 @@ impl Bound {
     }
 }
 
-/// Whether a request goes to the address that clouds give their machines' metadata service.
+/// Whether a request goes to the address of a cloud's metadata service for machines.
 fn is_metadata_service(request: &HttpRequest) -> bool {
     let host = request.uri().host().or_else(|| request.headers().get(HOST)?.to_str().ok());
     host.is_some_and(|host| {
@@ -234,7 +236,7 @@ fn declared(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// How long a server that is too busy asks us to stay away.
+/// The pause that an overloaded server asks for.
 fn pause(response: &HttpResponse) -> Option<Duration> {
     if !matches!(response.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS)
     {
@@ -244,7 +246,7 @@ fn pause(response: &HttpResponse) -> Option<Duration> {
     Some(Duration::from_secs(seconds).min(LONGEST_PAUSE))
 }
 
-/// Makes of the whole value, sent by a server that ignores ranges, the answer that was asked for.
+/// Extracts the requested range from a whole value, sent by a server that ignores ranges.
 fn cut(range: &HeaderValue, parts: &mut http::response::Parts, bytes: &mut Vec<u8>) {
     let total = bytes.len() as u64;
     match range.to_str().ok().and_then(|range| wanted(range, total)) {
@@ -265,7 +267,7 @@ fn cut(range: &HeaderValue, parts: &mut http::response::Parts, bytes: &mut Vec<u
     parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len() as u64));
 }
 
-/// The bytes that `bytes=a-b` or `bytes=-n` names of a value of `total`.
+/// The bytes that `bytes=a-b` or `bytes=-n` means in a value of `total` bytes.
 fn wanted(range: &str, total: u64) -> Option<Range<u64>> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     if first.is_empty() {
@@ -276,7 +278,7 @@ fn wanted(range: &str, total: u64) -> Option<Range<u64>> {
     Some(first.parse().ok()?..end.min(total))
 }
 
-/// Refuses an answer whose body is not as long as the range that it says it is.
+/// Refuses a response whose body is not as long as the range that it declares.
 fn check_range(headers: &HeaderMap, had: u64) -> Result<(), HttpError> {
     let said = headers.get(CONTENT_RANGE).and_then(|value| value.to_str().ok());
     let length = said.and_then(|said| {
