@@ -1,11 +1,11 @@
-//! One archive as a process knows it: where its bytes are, and its members by key.
+//! The state of one archive in a process: the source of its bytes, and its members by key.
 //!
-//! All handles on one file share one, so that what one writes the others read at once. It looks at
-//! the file again whenever a handle is opened; between those, readers see the members of one
+//! All handles on one file share one `Archive`, so that all of them see each write at once. It
+//! checks the file again whenever a handle is opened. In between, readers see the members of one
 //! moment, even if the file is replaced or extended: bytes of a member are never overwritten.
 //!
-//! Its state is only held for a look-up, in sections that a fork waits for, never while bytes are
-//! read: a forked child goes on reading from the description it inherited, at offsets of its own.
+//! Its lock is held only for look-ups, in sections that a fork waits for, and never while bytes are
+//! read. A forked child continues to read from the inherited description, at explicit offsets.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ static OPEN: PerProcess<Mutex<HashMap<String, Weak<Archive>>>> = PerProcess::new
 #[derive(Debug)]
 pub(super) struct Archive {
     pub id: String,
-    /// Its file, unless it is a value of another store.
+    /// The path of its file, unless it is a value of another store.
     pub path: Option<PathBuf>,
     state: RwLock<State>,
 }
@@ -33,7 +33,7 @@ pub(super) struct Archive {
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub members: Members,
-    /// `None` while there is no file.
+    /// `None` as long as the file does not exist.
     pub source: Option<Arc<dyn Source>>,
     /// The file as it was when the members were read.
     version: Option<Version>,
@@ -42,27 +42,27 @@ pub(super) struct State {
     pub session: Option<Arc<Session>>,
 }
 
-/// Device and inode, length, and what changes with every change.
+/// Device and inode; length; and a generation that differs after every change.
 type Version = ((u64, u64), u64, crate::generation::Generation);
 
-/// What a user should know of an archive that opened well.
+/// Facts that a user should know about an archive that was opened successfully.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
-    /// Whether it ends in something unfinished, behind the directory that is used.
+    /// Whether unfinished data follows the directory that is used.
     pub recovered: bool,
     /// How many names are not valid keys, and the first of them.
     pub refused: (u64, Vec<String>),
 }
 
 impl Archive {
-    /// The archive in the file `path`, as it is now; without a member where there is no file.
+    /// The archive in the file `path`, as it is now; without members if the file does not exist.
     pub fn in_file(path: &Path) -> Result<Arc<Self>> {
         let shared = Self::unread(path);
         shared.refresh()?;
         Ok(shared)
     }
 
-    /// The archive in the file `path`, as this process knows it.
+    /// The state of the archive in the file `path` in this process; nothing is read.
     pub fn unread(path: &Path) -> Arc<Self> {
         let path = crate::files::paths::resolve(path);
         let id = format!("zip:{}", crate::files::paths::id_of(&path));
@@ -77,7 +77,7 @@ impl Archive {
         })
     }
 
-    /// The archive in the value of `key`, which has to be there.
+    /// The archive in the value of `key`; `None` if there is no such value.
     pub fn in_store(store: Arc<dyn Store>, key: &str) -> Result<Option<Arc<Self>>> {
         let id = format!("zip:{}/{key}", store.id());
         let Some(source) = ValueSource::open(store, key, directory::TAIL_BYTES)? else {
@@ -97,10 +97,10 @@ impl Archive {
         fork::unforked(|| section(&mut self.state.write().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Reads the directory again if the file is no longer what it was.
+    /// Reads the directory again if the file has changed.
     pub fn refresh(&self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        // No other process writes then, and the members in memory are newer than the file.
+        // No other process writes then, and the members in memory are newer than those in the file.
         if self.is_being_written() {
             return Ok(());
         }
@@ -118,7 +118,7 @@ impl Archive {
         Ok(())
     }
 
-    /// The member of that key, and where its bytes are.
+    /// The member with this key, and the source of its bytes.
     pub fn find(&self, key: &str) -> Option<(Arc<dyn Source>, Found)> {
         self.look(|state| {
             let member = state.members.get(key)?;
@@ -126,7 +126,7 @@ impl Archive {
         })
     }
 
-    /// Remembers where the bytes of a member begin.
+    /// Caches where the bytes of a member begin.
     pub fn remember(&self, key: &str, found: &Found, data: u64) {
         if found.data.is_none() {
             self.look(|state| {
@@ -147,7 +147,7 @@ fn version(source: &FileSource) -> Version {
 }
 
 impl State {
-    /// Takes over what was read; the members that were there before are the caller's to drop.
+    /// Replaces the state by what was read; the caller drops the previous members.
     pub fn replace(
         &mut self,
         source: Arc<dyn Source>,

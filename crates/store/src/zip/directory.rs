@@ -1,10 +1,10 @@
 //! An archive's directory: found from the end of the file, checked, and read.
 //!
-//! Nothing in it is trusted: it is read in steps and given up at the first record that is none, so
-//! that what it claims to have allocates nothing. What was appended and not finished is passed
-//! over: where no directory ends the file, the last one before is looked for, as long as the file
-//! begins as an archive does. If members have the same name, the last one counts; a name that is
-//! not a valid key cannot be requested.
+//! The directory is not trusted. It is read in steps up to the first invalid record, so that its
+//! declared counts allocate nothing. Unfinished appended data is skipped: if the file does not end
+//! in a directory, the last earlier one is searched for, provided that the file begins like an
+//! archive. If members have the same name, the last one counts; a name that is not a valid key
+//! cannot be requested.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,20 +15,20 @@ use super::source::Source;
 use crate::error::{Result, StoreError};
 use crate::key::check_key;
 
-/// The end record with the longest comment, and what ZIP64 puts before it.
+/// The end record with the longest comment, and the ZIP64 records before it.
 pub(super) const TAIL_BYTES: u64 = (format::END_BYTES + format::END64_BYTES + 0xFFFF) as u64;
-/// What is read at once of a directory, or of a file that is searched for one.
+/// How much of a directory, or of a file that is searched for one, is read at once.
 const STEP_BYTES: u64 = 1 << 20;
-/// Longest directory that is read, of some ten million members; a server can claim any length.
+/// Longest directory that is read, with some ten million members; a server can claim any length.
 const MOST_DIRECTORY_BYTES: u64 = 1 << 30;
-/// How many of the names that are not valid keys are kept for the message.
+/// How many of the names that are not valid keys the message lists.
 const REFUSED_NAMES: usize = 8;
 
-/// A member as the store knows it.
+/// A member as the store sees it.
 #[derive(Debug)]
 pub(super) struct Member {
     pub entry: Entry,
-    /// Where its bytes begin, after the first read of its header: 0 until then.
+    /// Offset of its bytes; 0 until its local header was read.
     data: AtomicU64,
 }
 
@@ -37,12 +37,12 @@ impl Member {
         Self { entry, data: AtomicU64::new(0) }
     }
 
-    /// Where its bytes begin, if known.
+    /// Offset of its bytes, if known.
     pub fn data(&self) -> Option<u64> {
         Some(self.data.load(Ordering::Relaxed)).filter(|&at| at != 0)
     }
 
-    /// Remembers where its bytes begin.
+    /// Caches the offset of its bytes.
     pub fn set_data(&self, at: u64) {
         self.data.store(at, Ordering::Relaxed);
     }
@@ -51,18 +51,18 @@ impl Member {
 /// The members by key.
 pub(super) type Members = BTreeMap<String, Member>;
 
-/// What was found.
+/// A directory that was read.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     pub members: Members,
     /// The first names that are not valid keys, and how many there are.
     pub refused: Vec<String>,
     pub refused_count: u64,
-    /// Whether something unfinished follows it in the file.
+    /// Whether unfinished data follows it in the file.
     pub recovered: bool,
-    /// What the directory adds to the offsets that it declares.
+    /// Add this to the offsets that the directory declares.
     pub shift: u64,
-    /// Where its records begin, how long they are, and how many.
+    /// Offset, length and number of its records.
     pub place: (u64, u64, u64),
     pub comment: Vec<u8>,
 }
@@ -80,7 +80,7 @@ pub(super) fn read(source: &dyn Source) -> Result<Directory> {
     Ok(directory)
 }
 
-/// Whether only zeros follow, with which some tools and devices fill files up.
+/// Whether only zeros follow; some tools and devices pad files with them.
 fn is_padding(source: &dyn Source, from: u64) -> Result<bool> {
     let size = source.size()?;
     if size - from > TAIL_BYTES {
@@ -91,7 +91,7 @@ fn is_padding(source: &dyn Source, from: u64) -> Result<bool> {
     Ok(rest.iter().all(|&byte| byte == 0))
 }
 
-/// Finds the last directory that is whole, and fills `directory` from it.
+/// Finds the last complete directory, and fills `directory` from it.
 fn find(source: &dyn Source, directory: &mut Directory) -> Result<End> {
     let size = source.size()?;
     let mut window = Vec::new();
@@ -100,7 +100,7 @@ fn find(source: &dyn Source, directory: &mut Directory) -> Result<End> {
     let mut step = TAIL_BYTES;
     while stop > 0 {
         let begin = stop.saturating_sub(step);
-        // Overlapping, for records that lie across.
+        // Steps overlap, for records that cross a border.
         let until = size.min(stop + TAIL_BYTES);
         source.read(begin, until - begin, &mut window)?;
         let within = (stop - begin) as usize + format::END_BYTES;
@@ -130,10 +130,10 @@ fn begins_as_archive(source: &dyn Source, size: u64) -> Result<bool> {
     Ok(first == format::FIRST_BYTES)
 }
 
-/// Reads the directory that `end` speaks of; an error leaves `directory` without members.
+/// Reads the directory that `end` refers to; an error leaves `directory` without members.
 fn fill(source: &dyn Source, end: &End, directory: &mut Directory) -> Result<()> {
-    // Directly before the end record, if data precedes the archive in the file; or at the stated
-    // offset, if data is in between.
+    // It lies directly before the end record if data precedes the archive in the file. It lies at
+    // the declared offset if data lies in between.
     let adjacent = end.at.checked_sub(end.directory_bytes);
     let mut fault = None;
     let places = [adjacent, Some(end.directory_at)];
@@ -155,7 +155,7 @@ fn fill(source: &dyn Source, end: &End, directory: &mut Directory) -> Result<()>
             directory.add(record);
         });
         match walked {
-            // Without ZIP64 fields, more entries than can be counted are counted modulo 2^16.
+            // Without ZIP64 fields, the number of entries is declared modulo 2^16.
             Ok(()) if count == end.entries || count & 0xFFFF == end.entries => {
                 directory.place = (at, end.directory_bytes, count);
                 return Ok(());
@@ -193,7 +193,7 @@ impl Directory {
     }
 }
 
-/// Shows `visit` the records of the directory that is `bytes` long from `at` on.
+/// Calls `visit` with the records of the directory of `bytes` bytes at `at`.
 pub(super) fn walk(
     source: &dyn Source,
     at: u64,

@@ -1,12 +1,12 @@
 //! The records of a zip archive, read and written in one place (APPNOTE.TXT 4.3).
 //!
-//! An archive is members, each behind a local header; then a directory, a record for each member;
-//! then the end record, by which everything is found. What does not fit 32 (or 16) bits is all ones
-//! there and stands in a ZIP64 field instead.
+//! An archive has its members, each after a local header; then a directory with a record for each
+//! member; then the end record, from which everything else is found. A number that does not fit
+//! into 32 (or 16) bits is stored as all ones there, and its value is in a ZIP64 field.
 
 /// Length of the end record without its comment.
 pub(super) const END_BYTES: usize = 22;
-/// Length of what ZIP64 puts before it: an end record of its own, and where that is.
+/// Length of the ZIP64 records before it: a ZIP64 end record and its locator.
 pub(super) const END64_BYTES: usize = 56 + 20;
 /// Length of a local header without its name and extra fields.
 pub(super) const LOCAL_BYTES: usize = 30;
@@ -26,12 +26,12 @@ pub(super) const ENCRYPTED: u16 = 1;
 const ONES16: u16 = u16::MAX;
 const ONES32: u32 = u32::MAX;
 
-/// Where a member is and what it is.
+/// Position, size and checksum of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     /// Where its local header begins.
     pub header: u64,
-    /// Length as stored, and of the value.
+    /// Lengths of the stored bytes and of the value.
     pub stored_bytes: u64,
     pub bytes: u64,
     /// CRC-32 of the value.
@@ -44,18 +44,18 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct Record<'a> {
     pub name: &'a [u8],
-    /// As declared: counted from where the archive begins, which may lie within the file.
+    /// As declared: offsets count from the start of the archive, which may lie within the file.
     pub entry: Entry,
     /// Length of the record.
     pub length: usize,
 }
 
-/// The end record, with what ZIP64 says instead.
+/// The end record, with the ZIP64 values where it has them.
 #[derive(Debug)]
 pub(super) struct End {
     /// Where the end records begin in the file.
     pub at: u64,
-    /// Where everything ends, comment included.
+    /// End of the records, including the comment.
     pub stop: u64,
     pub entries: u64,
     pub directory_bytes: u64,
@@ -64,7 +64,7 @@ pub(super) struct End {
     pub comment: Vec<u8>,
 }
 
-/// What is wrong with a record.
+/// The fault of a record.
 pub(super) type Fault = &'static str;
 
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
@@ -83,7 +83,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     number(bytes, at).map(u64::from_le_bytes)
 }
 
-/// The record at the start of `bytes`; `None` if it goes on beyond them.
+/// The record at the start of `bytes`; `None` if it continues after them.
 pub(super) fn record(bytes: &[u8]) -> Result<Option<Record<'_>>, Fault> {
     if bytes.len() >= 4 && u32_at(bytes, 0) != Some(RECORD) {
         return Err("a directory record has no signature");
@@ -139,14 +139,14 @@ pub(super) fn local_lengths(header: &[u8]) -> Result<(usize, usize), Fault> {
     Ok((lengths.0.into(), lengths.1.into()))
 }
 
-/// Where end records may begin in `tail`, last first.
+/// The offsets in `tail` at which end records may begin, last first.
 pub(super) fn end_candidates(tail: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let signature = END.to_le_bytes();
     let last = (tail.len() + 1).saturating_sub(END_BYTES);
     (0..last).rev().filter(move |&at| tail[at..].starts_with(&signature))
 }
 
-/// The end record at `at` of `tail`, which is what the file has from `tail_at` on.
+/// The end record at `at` in `tail`, which is the part of the file from `tail_at` on.
 pub(super) fn end(tail: &[u8], tail_at: u64, at: usize) -> Option<End> {
     let found = &tail[at..];
     let comment = found.get(END_BYTES..)?.get(..usize::from(u16_at(found, 20)?))?.to_vec();
@@ -159,12 +159,12 @@ pub(super) fn end(tail: &[u8], tail_at: u64, at: usize) -> Option<End> {
         comment,
     };
     let Some(locator) = at.checked_sub(20).filter(|&at| u32_at(tail, at) == Some(LOCATOR64)) else {
-        // The number of this disk, of the directory's, and of entries here: archives in parts.
+        // Disk numbers and entries of this disk: archives that are split are not supported.
         let parts = [u16_at(found, 4)?, u16_at(found, 6)?, u16_at(found, 8)?];
         let whole = parts[0] == parts[1] && u64::from(parts[2]) == end.entries;
         return whole.then_some(end);
     };
-    // It is directly before its locator, or with extensions at the offset in the locator.
+    // It lies directly before its locator or, if it has extensions, at the offset in the locator.
     let declared = u64_at(tail, locator + 8)?.checked_sub(tail_at);
     let declared = declared.and_then(|at| usize::try_from(at).ok());
     let places = [locator.checked_sub(56), declared];
@@ -177,16 +177,16 @@ pub(super) fn end(tail: &[u8], tail_at: u64, at: usize) -> Option<End> {
     (u64_at(tail, at + 24)? == end.entries).then_some(end)
 }
 
-/// 1980-01-01, 00:00: the first moment there is, so that equal content makes equal archives.
+/// 1980-01-01, 00:00, the earliest time: equal content makes equal archives.
 const DOS_TIME_AND_DATE: [u8; 4] = [0, 0, 0x21, 0];
 const VERSION: u16 = 20;
 const VERSION64: u16 = 45;
-/// Made under Unix, which is what the mode belongs to.
+/// Made on Unix, so that the mode has a meaning.
 const MADE_BY: u16 = 3 << 8 | VERSION64;
-/// A file that its owner may write and everybody may read.
+/// A file that its owner may write and everyone may read.
 const ATTRIBUTES: u32 = 0o100_644 << 16;
 
-/// A number as its 32-bit field has it; one that does not fit is added to `wide`.
+/// A number for its 32-bit field; one that does not fit is appended to `wide`.
 fn narrow(value: u64, wide: &mut Vec<u8>) -> u32 {
     match u32::try_from(value) {
         Ok(value) if value != ONES32 => value,
@@ -197,7 +197,7 @@ fn narrow(value: u64, wide: &mut Vec<u8>) -> u32 {
     }
 }
 
-/// The fields that a local header and a record have in common, from the version needed on.
+/// The fields that a local header and a directory record share, from the version needed on.
 fn push_common(out: &mut Vec<u8>, entry: &Entry, is_wide: bool, lengths: [u32; 2]) {
     let version = if is_wide { VERSION64 } else { VERSION };
     for value in [version, entry.flags, entry.method] {
@@ -229,7 +229,7 @@ fn push_extra64(out: &mut Vec<u8>, wide: &[u8]) {
 pub(super) fn local_header(name: &str, entry: &Entry) -> Vec<u8> {
     let mut wide = Vec::new();
     let mut lengths = [entry.stored_bytes, entry.bytes];
-    // Here both stand in the ZIP64 field if one has to.
+    // Here both lengths go into the ZIP64 field if one has to.
     if lengths.iter().any(|&length| length >= ONES32.into()) {
         wide.extend(lengths.iter().rev().flat_map(|length| length.to_le_bytes()));
         lengths = [ONES32.into(); 2];
@@ -242,7 +242,7 @@ pub(super) fn local_header(name: &str, entry: &Entry) -> Vec<u8> {
     out
 }
 
-/// Appends the directory record of a member, whose offset is as it is to be declared.
+/// Appends the directory record of a member; the offset is written as it is in `entry`.
 pub(super) fn push_record(out: &mut Vec<u8>, name: &str, entry: &Entry) {
     let mut wide = Vec::new();
     let plain = narrow(entry.bytes, &mut wide);
@@ -252,7 +252,7 @@ pub(super) fn push_record(out: &mut Vec<u8>, name: &str, entry: &Entry) {
     out.extend_from_slice(&MADE_BY.to_le_bytes());
     push_common(out, entry, !wide.is_empty(), [stored, plain]);
     push_lengths(out, name, &wide);
-    // No comment, the first disk, nothing known of the content.
+    // No comment, the first disk, unknown content type.
     out.extend_from_slice(&[0; 6]);
     out.extend_from_slice(&ATTRIBUTES.to_le_bytes());
     out.extend_from_slice(&header.to_le_bytes());
@@ -260,15 +260,15 @@ pub(super) fn push_record(out: &mut Vec<u8>, name: &str, entry: &Entry) {
     push_extra64(out, &wide);
 }
 
-/// What the end record says of a directory.
+/// The variable parts of an end record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ending {
     pub comment: Vec<u8>,
-    /// Whether ZIP64's records are written where nothing needs them.
+    /// Whether ZIP64 records are written even if nothing needs them.
     pub always64: bool,
 }
 
-/// Appends the end records of a directory of `entries` records, `bytes` long, from `at` on.
+/// Appends the end records of a directory of `entries` records, with `bytes` bytes at `at`.
 pub(super) fn push_end(out: &mut Vec<u8>, (entries, bytes, at): (u64, u64, u64), ending: &Ending) {
     let is_wide = ending.always64
         || entries >= ONES16.into()
@@ -303,7 +303,7 @@ pub(super) fn push_end(out: &mut Vec<u8>, (entries, bytes, at): (u64, u64, u64),
     out.extend_from_slice(comment);
 }
 
-/// Length of what [`push_end`] appends at most.
+/// Upper bound of the length that [`push_end`] appends.
 pub(super) fn end_limit(ending: &Ending) -> u64 {
     (END_BYTES + END64_BYTES + ending.comment.len()) as u64
 }

@@ -1,16 +1,18 @@
 //! Values as members of a zip archive, in a local file or in a value of another store.
 //!
-//! The archive's directory is read once, by a reader of our own; a value is then one read at its
-//! offset, by any thread, and in any forked child, at once with all others. Parts of members that
-//! are not compressed are read in place. Compressed ones are decoded whole, to the length that the
-//! directory declares, and every value that is read whole is checked against its CRC-32.
+//! Our own reader reads the archive's directory once. After that, a value is one read at its
+//! offset, concurrently from any thread and in any forked child. Parts of uncompressed members are
+//! read in place. Compressed members are decoded as a whole, to the length that the directory
+//! declares. Every value that is read as a whole is checked against its CRC-32.
 //!
-//! A local file is written to, by one process at a time. A value that is put again is a new member,
-//! and the old one is no longer referred to; `pack` writes the archive anew without such.
+//! One process at a time can write to a local file. A value that is put again becomes a new member,
+//! and the old one is no longer referenced; `pack` rewrites the archive without unreferenced
+//! members.
 //!
 //! `format.rs` has the records, `directory.rs` finds and reads the directory, `archive.rs` is the
-//! archive as this process knows it, `value.rs` a member's value, `source.rs` where the bytes are;
-//! `session.rs` is how a file is written to, `lengthen.rs` how it is made longer, and `writing.rs` what
+//! state of an archive in this process, `value.rs` a member's value, and `source.rs` the source of
+//! the bytes. `session.rs` is the protocol of writing to a file, `lengthen.rs` lengthens it, and
+//! `writing.rs` makes the changes.
 //! is written.
 
 pub(crate) mod archive;

@@ -1,18 +1,18 @@
-//! What the bytes of a member's name say.
+//! Decoding the bytes of a member's name.
 
 use std::borrow::Cow;
 
 /// The flag of names that are UTF-8; without it they are of code page 437.
 pub(super) const UTF8: u16 = 1 << 11;
 
-/// The upper half of code page 437, in which names are that say nothing else.
+/// The upper half of code page 437, the encoding of names without the flag.
 const UPPER: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
                      └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 
-/// The name as text; bytes that are none become ones that no key has.
+/// The name as text; a name that is not valid UTF-8 becomes one that is not a key.
 pub(super) fn decode(name: &[u8], flags: u16) -> Cow<'_, str> {
     if flags & UTF8 != 0 {
-        // U+FFFD stands for what is wrong, and NUL keeps the name from being a key.
+        // U+FFFD replaces invalid bytes, and NUL keeps the name from being a key.
         return match std::str::from_utf8(name) {
             Ok(name) => Cow::Borrowed(name),
             Err(_) => Cow::Owned(format!("{}\0", String::from_utf8_lossy(name))),

@@ -1,14 +1,16 @@
-//! Writing to an archive: from the first change until its directory stands at the end of the file.
+//! Writing to an archive: from the first change until its directory is at the end of the file.
 //!
-//! What a reader may know is never overwritten, and the file always ends in a whole directory
-//! (`lengthen.rs`). An archive that exists is lengthened by a stretch of free
-//! space with a copy of its directory behind; members are written into that space, by any number of
-//! threads at once; then the new directory is written behind them, and the file cut after it: in one
-//! step, everything is there. Killed before, the archive is what it was, to every reader of zip
-//! archives. A new archive, or one that replaces another, is written under the name of a value being
-//! written and renamed.
+//! Bytes that a reader may refer to are never overwritten, and the file always ends in a complete
+//! directory (`lengthen.rs`). An existing archive is first lengthened by free space with a copy of
+//! its directory after it. Any number of threads then write members into the free space
+//! concurrently. At the end, the new directory is written after the members, and the file is
+//! truncated after it; this one step publishes all changes. If the writer is killed before that,
+//! the archive is unchanged for every reader of zip archives. A new archive, or one that replaces
+//! another, is written to a partial file and renamed.
 //!
-//! One process writes at a time: it holds a byte of the file, far past its end, and of the file that
+//! One process writes at a time: it holds a lock on a byte of the file, far past its end, and on
+//! the same byte of the file that it will replace. A forked child holds no lock of its parent's
+//! session and writes nothing to it.
 //! it is about to replace. A forked child holds nothing and writes nothing of its parent's.
 
 use std::borrow::Cow;
@@ -30,26 +32,26 @@ use crate::lock::descriptors::Held;
 use crate::process::fork;
 use crate::process::sys::{self, Hold, unless_absent};
 
-/// The byte that a writer holds; far from those of anchors, which lie in other files anyway.
+/// The byte that a writer locks; far from those of anchors, which lie in other files anyway.
 const WRITER: std::ops::Range<i64> = 1 << 62..(1 << 62) + 1;
-/// Free space made at once: at least this much, as much as was written before, and not more.
+/// Free space that is added at once: as much as was written before, within these bounds.
 const LEAST_SPACE: u64 = 4 << 20;
 const MOST_SPACE: u64 = 1 << 30;
-/// How often a file that is replaced while it is opened is opened again.
+/// How often a file is opened again because it was replaced meanwhile.
 const ATTEMPTS: usize = 100;
 
-/// What becomes of an archive that is there.
+/// What to do with an archive that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// It is added to.
+    /// New members are added to it.
     Extend,
     /// It is replaced when the new one is complete.
     Replace,
-    /// It is an error.
+    /// Its existence is an error.
     Create,
 }
 
-/// Shows a reader the members as they are at that moment.
+/// Calls a reader with the current members.
 pub(super) type Visit<'a> = &'a dyn Fn(&mut dyn FnMut(&Members));
 
 /// How a directory is written.
@@ -57,13 +59,13 @@ pub(super) type Visit<'a> = &'a dyn Fn(&mut dyn FnMut(&Members));
 pub(super) struct Commit {
     /// Whether it survives a loss of power.
     pub sync: bool,
-    /// Whether no more is to come.
+    /// Whether this is the last commit of the session.
     pub end: bool,
-    /// What the end record is to say instead of what it said.
+    /// The new values of the end record; without them, it keeps its values.
     pub ending: Option<Ending>,
 }
 
-/// Writing to one archive, by the process that began it.
+/// A session of writing to one archive, in the process that began it.
 #[derive(Debug)]
 pub(super) struct Session {
     generation: u64,
@@ -77,12 +79,12 @@ pub(super) struct Session {
 
 #[derive(Debug)]
 struct Space {
-    /// Where the next member goes, and where free space ends.
+    /// Offset of the next member, and the end of the free space.
     next: u64,
     limit: u64,
     /// Length of the file.
     length: u64,
-    /// Members being written, and whether new ones have to wait.
+    /// Number of members being written, and whether new ones have to wait.
     writing: usize,
     closing: bool,
     ended: bool,
@@ -92,24 +94,24 @@ struct Space {
     committed: Committed,
 }
 
-/// Which file is written to.
+/// The file that is written to.
 #[derive(Debug)]
 enum Place {
-    /// The archive.
+    /// The archive itself.
     Archive,
-    /// One that is to be renamed to it, even if nothing is written to it where it must be.
+    /// A partial file that will replace it; with `must_write`, even if no member was written.
     Beside { partial: PathBuf, over: Over, must_write: bool },
 }
 
-/// What a file beside the archive takes the place of.
+/// What the partial file replaces.
 #[derive(Debug)]
 enum Over {
     Nothing,
-    /// A file that is locked until then.
+    /// An existing file, which stays locked until it is replaced.
     Theirs {
         _held: Held,
     },
-    /// That of the session which writes this one, and has it locked.
+    /// The file of the session that writes this one, which has locked it.
     Ours,
 }
 
@@ -119,12 +121,12 @@ struct Committed {
     records: Vec<u8>,
     count: u64,
     ending: Ending,
-    /// Where members are that it does not know.
+    /// Members from this offset on are not in it.
     boundary: u64,
     shift: u64,
 }
 
-/// Room for a member; while it is held, no directory is written.
+/// Space for a member; while it is held, no directory is written.
 #[derive(Debug)]
 pub(super) struct Slot {
     pub at: u64,
@@ -132,7 +134,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Writes at `offset` of the room.
+    /// Writes at `offset` of the slot.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         let written =
             self.session.file.file().and_then(|f| f.write_all_at(bytes, self.at + offset));
@@ -154,13 +156,14 @@ fn busy(path: &Path) -> StoreError {
     StoreError::Busy { path: path.display().to_string() }
 }
 
-/// Takes the writer's byte; false if another process has it. Without locks it is always free.
+/// Takes the writer's byte; false if another process has it. On file systems without locks it
+/// always succeeds.
 fn take(file: &mut Held) -> io::Result<bool> {
     Ok(unless_refused(file.try_lock_bytes(WRITER, Hold::Exclusive))?.unwrap_or(true))
 }
 
-/// Opens `path` with `flags` and takes its writer's byte, to write to `archive`; `None` where there
-/// is no such file.
+/// Opens `path` with `flags` and takes its writer's byte, to write to `archive`; `None` if there is
+/// no such file.
 fn hold(path: &Path, flags: i32, archive: &Path) -> Result<Option<Held>> {
     let failed = |source| io_error("open", path, source);
     let name = c_path(path).map_err(failed)?;
@@ -177,10 +180,10 @@ fn hold(path: &Path, flags: i32, archive: &Path) -> Result<Option<Held>> {
     Err(busy(archive))
 }
 
-/// Makes the file `partial` and takes its writer's byte, to write to `archive`.
+/// Creates the file `partial` and takes its writer's byte, to write to `archive`.
 ///
-/// A file that has the name already is removed and never written to: it is what a killed writer left,
-/// or has other names too. A writer that is alive holds it.
+/// An existing file of that name is removed and never written to: a killed writer left it, or it
+/// has other links. If its writer is alive, it holds the byte, and this call fails.
 fn make(partial: &Path, archive: &Path) -> Result<Held> {
     let failed = |source| io_error("create", partial, source);
     let name = c_path(partial).map_err(failed)?;
@@ -196,7 +199,7 @@ fn make(partial: &Path, archive: &Path) -> Result<Held> {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                // Held until the name is gone, so that no writer takes it meanwhile.
+                // Held until the name is removed, so that no writer takes it meanwhile.
                 if let Some(_left) = hold(partial, libc::O_NOFOLLOW, archive)? {
                     unless_absent(sys::unlink(&name)).map_err(failed)?;
                 }
@@ -208,8 +211,8 @@ fn make(partial: &Path, archive: &Path) -> Result<Held> {
 }
 
 impl Session {
-    /// Begins to write; with the members as they are in the file, which no other process changes
-    /// now.
+    /// Begins a session; also returns the members as they are in the file. No other process changes
+    /// them now.
     pub fn begin(path: &Path, start: Start) -> Result<(Arc<Self>, Directory)> {
         let failed = |source| io_error("create", path, source);
         let name = c_path(path).map_err(failed)?;
@@ -232,7 +235,7 @@ impl Session {
         let length = source.size()?;
         let mut found = Directory::default();
         let mut committed = Committed { boundary: length, ..Committed::default() };
-        // What was never written to has no directory to keep.
+        // A file that was never written to has no directory to preserve.
         let mut limit = u64::MAX;
         if length > 0 {
             found = directory::read(&source)?;
@@ -257,7 +260,7 @@ impl Session {
         Ok((Self::new(path, source, file, space), found))
     }
 
-    /// A session that writes a file beside `path`; `over` is what is there.
+    /// A session that writes a partial file beside `path`; `over` is the file that it replaces.
     fn beside(path: &Path, over: Over, must_write: bool) -> Result<Arc<Self>> {
         let mut partial = path.as_os_str().to_owned();
         partial.push(PARTIAL);
@@ -292,7 +295,7 @@ impl Session {
         })
     }
 
-    /// Whether it is this process's own; a forked child leaves its parent's alone.
+    /// Whether this process began it; a forked child leaves its parent's session alone.
     pub fn is_own(&self) -> bool {
         self.generation == fork::generation()
     }
@@ -305,7 +308,7 @@ impl Session {
         |source| io_error("write", &self.path, source)
     }
 
-    /// Room for `bytes` bytes; `None` if the session has ended.
+    /// Space for `bytes` bytes; `None` if the session has ended.
     pub fn allocate(self: &Arc<Self>, bytes: u64) -> Result<Option<Slot>> {
         let mut space = self.space();
         while space.closing {
@@ -321,7 +324,7 @@ impl Session {
         Ok(Some(Slot { at, session: Arc::clone(self) }))
     }
 
-    /// Makes sure that `bytes` bytes are free, in front of a copy of the directory.
+    /// Makes sure that `bytes` bytes are free before the copy of the directory.
     fn make_room(&self, space: &mut Space, bytes: u64) -> Result<()> {
         if bytes <= space.limit.saturating_sub(space.next) {
             return Ok(());
@@ -342,7 +345,7 @@ impl Session {
         self.file.file().and_then(|file| file.write_all_at(bytes, at)).map_err(self.failed())
     }
 
-    /// Writes the directory of `members`, and makes it the archive's.
+    /// Writes the directory of `members`, and publishes it as the archive's.
     pub fn commit(&self, members: Visit<'_>, how: &Commit) -> Result<()> {
         let mut space = self.space();
         space.closing = true;
@@ -375,7 +378,7 @@ impl Session {
         if how.sync {
             self.file.file().and_then(std::fs::File::sync_all).map_err(self.failed())?;
         }
-        // From here on it is the archive's directory; before, the archive was what it had been.
+        // This step makes it the archive's directory; before, the archive is unchanged.
         self.put_in_place(space, length, how.sync)?;
         next.boundary = length;
         space.committed = next;
@@ -390,7 +393,7 @@ impl Session {
             Place::Beside { partial, over, .. } => c_path(partial).and_then(|from| {
                 let to = c_path(&self.path)?;
                 match over {
-                    // Another program has put something there without taking the lock.
+                    // Fails if another program has created the file without taking the lock.
                     Over::Nothing => sys::rename_new(&from, &to),
                     Over::Theirs { .. } | Over::Ours => sys::rename(&from, &to),
                 }
@@ -406,7 +409,7 @@ impl Session {
         Ok(())
     }
 
-    /// Removes the file beside the archive if nothing has been written to it after all.
+    /// Removes the partial file beside the archive if no member was written to it.
     fn forget_unwritten(&self, space: &mut Space, how: &Commit) -> Result<()> {
         match &space.place {
             Place::Beside { partial, must_write: false, .. } if how.end => c_path(partial)
@@ -417,10 +420,10 @@ impl Session {
         }
     }
 
-    /// Ends, and lets `work` write the archive anew into a session that goes on instead; how many
-    /// bytes shorter the file is.
+    /// Ends the session, and lets `work` rewrite the archive into a new session, which continues
+    /// instead. Returns by how many bytes the file became shorter.
     ///
-    /// The file of this one stays locked until the new one has taken its place.
+    /// The old file stays locked until the new one has replaced it.
     pub fn replace_with(&self, work: impl FnOnce(&Arc<Self>) -> Result<()>) -> Result<u64> {
         let mut space = self.space();
         space.closing = true;
@@ -450,7 +453,7 @@ impl Session {
 }
 
 impl Committed {
-    /// The directory as bytes, to stand at `at` of the file.
+    /// The directory as bytes, for offset `at` of the file.
     fn at(&self, at: u64) -> Vec<u8> {
         let mut bytes = self.records.clone();
         let place = (self.count, bytes.len() as u64, at.saturating_sub(self.shift));
@@ -458,7 +461,7 @@ impl Committed {
         bytes
     }
 
-    /// Takes over the records of `previous` that still count, then adds those of new members.
+    /// Copies the records of `previous` that are still valid, then adds those of new members.
     fn collect(&mut self, previous: &Self, members: &Members) {
         let mut rest = &previous.records[..];
         while let Ok(Some(record)) = format::record(rest) {

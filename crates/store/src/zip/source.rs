@@ -1,4 +1,4 @@
-//! Where an archive's bytes are: a file, or a value of another store.
+//! The source of an archive's bytes: a file, or a value of another store.
 
 use std::fs::File;
 use std::io;
@@ -15,21 +15,21 @@ use crate::generation::Generation;
 use crate::process::sys::{self, Status};
 use crate::store::{Edge, Fetched, Part, Request, Store};
 
-/// Bytes that are read by their place; all methods may be called from any thread at once.
+/// Bytes that are read by offset; all methods may be called concurrently from any thread.
 pub(super) trait Source: Send + Sync + std::fmt::Debug {
-    /// Where it is, for messages.
+    /// Its path or address, for messages.
     fn place(&self) -> String;
 
-    /// How many bytes there are.
+    /// Its length in bytes.
     fn size(&self) -> Result<u64>;
 
-    /// What tells this source from one that took its place.
+    /// Differs from that of any source that replaces this one.
     fn generation(&self) -> Generation;
 
     /// Whether a read is so cheap that a worker makes it inline.
     fn is_inline(&self) -> bool;
 
-    /// Replaces the content of `dst` by `bytes` bytes from `at` on; fewer are an error.
+    /// Replaces the content of `dst` by `bytes` bytes from `at` on; fewer bytes are an error.
     fn read(&self, at: u64, bytes: u64, dst: &mut Vec<u8>) -> Result<()>;
 
     /// Fills `dst` with the bytes from `at` on.
@@ -50,7 +50,7 @@ pub(super) trait Source: Send + Sync + std::fmt::Debug {
     }
 }
 
-/// Room for `bytes` bytes, which may be more than any memory.
+/// Reserves space for `bytes` bytes, which may exceed any memory.
 pub(super) fn room(dst: &mut Vec<u8>, bytes: u64) -> io::Result<usize> {
     dst.clear();
     let bytes = usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?;
@@ -58,7 +58,7 @@ pub(super) fn room(dst: &mut Vec<u8>, bytes: u64) -> io::Result<usize> {
     Ok(bytes)
 }
 
-/// An open file, read at offsets of its own: a forked child shares the description and no position.
+/// An open file, read at explicit offsets: a forked child shares the description, but no position.
 #[derive(Debug)]
 pub(super) struct FileSource {
     path: PathBuf,
@@ -67,7 +67,7 @@ pub(super) struct FileSource {
 }
 
 impl FileSource {
-    /// Opens the file at `path`; `None` where there is none.
+    /// Opens the file at `path`; `None` if there is none.
     pub(super) fn open(path: &Path) -> Result<Option<Self>> {
         let failed = |source| io_error("open", path, source);
         let name = c_path(path).map_err(failed)?;
@@ -82,12 +82,12 @@ impl FileSource {
         Ok(Some(Self { path: path.to_owned(), file, status }))
     }
 
-    /// The same file, as it is to be called in messages.
+    /// The same file, with another path for messages.
     pub(super) fn named(self, path: &Path) -> Self {
         Self { path: path.to_owned(), ..self }
     }
 
-    /// What it was when it was opened.
+    /// Its status when it was opened.
     pub(super) fn status(&self) -> &Status {
         &self.status
     }
@@ -102,7 +102,7 @@ pub(super) fn io_error(operation: &'static str, path: &Path, source: io::Error) 
     StoreError::Io { operation, path: path.display().to_string(), source }
 }
 
-/// The error of an archive that is not there.
+/// The error of an archive that does not exist.
 pub(super) fn absent(path: &Path) -> StoreError {
     let source = io::Error::from_raw_os_error(libc::ENOENT);
     io_error("open", path, source)
@@ -119,7 +119,7 @@ impl Source for FileSource {
     }
 
     fn generation(&self) -> Generation {
-        // The file alone: what is in it already is never overwritten while it is known.
+        // Identifies the file only: bytes that are already in it are never overwritten during use.
         let (device, inode) = self.status.identity();
         Generation(u128::from(sys::mix(device)) << 64 | u128::from(sys::mix(inode)))
     }
@@ -155,12 +155,12 @@ pub(super) struct ValueSource {
     key: String,
     size: u64,
     generation: Generation,
-    /// Its end, which the request brought along that told its size.
+    /// Its last bytes, from the request that also returned its size.
     tail: Vec<u8>,
 }
 
 impl ValueSource {
-    /// Opens the value of `key`, and keeps its last bytes; `None` where there is none.
+    /// Opens the value of `key`, and caches its last bytes; `None` if there is none.
     pub(super) fn open(store: Arc<dyn Store>, key: &str, tail_bytes: u64) -> Result<Option<Self>> {
         let mut tail = Vec::new();
         let found = store.get_edge_into(key, Edge::Last(tail_bytes), &mut tail)?;
@@ -173,7 +173,7 @@ impl ValueSource {
         }))
     }
 
-    /// The bytes, if they are among those kept.
+    /// The bytes, if they are cached.
     fn kept(&self, at: u64, bytes: u64) -> Option<&[u8]> {
         let begin = at.checked_sub(self.size - self.tail.len() as u64)?;
         let begin = usize::try_from(begin).ok()?;

@@ -28,7 +28,7 @@ use crate::store::{Durability, Edge, Fetched, Listing, Part, Reader, Request, St
 #[derive(Debug)]
 pub struct ZipStore {
     archive: Arc<Archive>,
-    /// `None` for a handle that only reads.
+    /// `None` for a read-only handle.
     writing: Option<Writing>,
     closed: AtomicBool,
 }
@@ -38,7 +38,7 @@ impl ZipStore {
         Self { archive, writing, closed: AtomicBool::new(false) }
     }
 
-    /// Opens the archive in the file `path`, which has to be there, for reading.
+    /// Opens the archive in the existing file `path` for reading.
     pub fn open(path: &Path) -> Result<Self> {
         let archive = Archive::in_file(path)?;
         match archive.look(|state| state.source.is_some()) {
@@ -49,8 +49,9 @@ impl ZipStore {
 
     /// Opens the archive in the file `path` for writing members compressed by `method`.
     ///
-    /// To extend one asks for nothing yet: whether this process may write is seen when it does. To
-    /// replace or to create one begins now. `allows64` is whether the archive may need ZIP64.
+    /// With `Extend`, nothing is locked yet: the first write shows whether this process may write.
+    /// `Replace` and `Create` begin to write now. `allows64` says whether the archive may use
+    /// ZIP64.
     pub fn open_for_writing(
         path: &Path,
         start: ZipStart,
@@ -58,7 +59,7 @@ impl ZipStore {
         allows64: bool,
     ) -> Result<Self> {
         let archive = match start {
-            // An existing file need not even be an archive.
+            // The existing file may be of any kind.
             ZipStart::Replace => Archive::unread(path),
             _ => Archive::in_file(path)?,
         };
@@ -68,17 +69,17 @@ impl ZipStore {
         Ok(Self::handle(archive, Some(Writing { method, allows64 })))
     }
 
-    /// Opens the archive in the value of `key`, for reading; `None` if nothing is stored there.
+    /// Opens the archive in the value of `key` for reading; `None` if there is no such value.
     pub fn in_store(store: Arc<dyn Store>, key: &str) -> Result<Option<Self>> {
         Ok(Archive::in_store(store, key)?.map(|archive| Self::handle(archive, None)))
     }
 
-    /// Makes what was written readable by others; this process goes on writing.
+    /// Makes the written members readable by others; this process can continue to write.
     pub fn flush(&self, durability: Durability) -> Result<()> {
         self.commit(durability, false)
     }
 
-    /// [`flush`](Self::flush), after which another process can write; this handle no longer can.
+    /// [`flush`](Self::flush); afterwards another process can write, and this handle cannot.
     pub fn close(&self, durability: Durability) -> Result<()> {
         self.commit(durability, true)?;
         self.closed.store(true, Ordering::Relaxed);
@@ -93,14 +94,14 @@ impl ZipStore {
         self.archive.commit(&Commit { sync, end, ending: None })
     }
 
-    /// Writes the archive anew without what nothing refers to, documents first; bytes saved.
+    /// Rewrites the archive without unreferenced members, documents first; returns the bytes saved.
     pub fn pack(&self, durability: Durability) -> Result<u64> {
         self.writing("")?;
         let sync = durability == Durability::Fsync;
         self.archive.pack(&Commit { sync, end: false, ending: None })
     }
 
-    /// Makes the archive one whose documents come first, with a comment and ZIP64's records.
+    /// Rewrites the archive with its documents first, with a comment and with ZIP64 records.
     ///
     /// Only if this process has written to it.
     pub fn finish(&self, comment: &[u8], durability: Durability) -> Result<()> {
@@ -116,7 +117,7 @@ impl ZipStore {
         }
     }
 
-    /// How this handle writes; an error if it does not.
+    /// The settings for writing of this handle; an error if it is read-only.
     fn writing(&self, key: &str) -> Result<Writing> {
         let writing = self.writing.ok_or_else(|| StoreError::ReadOnly { key: key.to_owned() })?;
         if self.closed.load(Ordering::Relaxed) {
@@ -125,7 +126,7 @@ impl ZipStore {
         Ok(writing)
     }
 
-    /// What was found out of the ordinary when the archive was opened.
+    /// Irregularities that were found when the archive was opened.
     #[must_use]
     pub fn notes(&self) -> ZipNotes {
         self.archive.look(|state| state.notes.clone())
@@ -136,7 +137,7 @@ impl ZipStore {
         Ok(self.archive.find(key))
     }
 
-    /// Where the value of `key` lies as it is; `None` for one that is compressed.
+    /// The offset of the value of `key`; `None` if it is compressed.
     fn plain(&self, key: &str, source: &dyn Source, found: &Found) -> Result<Option<u64>> {
         if found.method(key)? != Method::Stored {
             return Ok(None);
@@ -146,7 +147,7 @@ impl ZipStore {
         Ok(Some(data))
     }
 
-    /// Reads whole values with one request each, and without any for what is not there.
+    /// Reads whole values with one request each; missing values cost no request.
     fn fetch_whole(
         &self,
         wanted: &[(usize, &str, u64)],
@@ -188,7 +189,7 @@ impl ZipStore {
     }
 }
 
-/// Tells one version of a value from others: the archive, and the member in it.
+/// Tells one version of a value from others, by the archive and the member in it.
 fn generation(source: &dyn Source, entry: &Entry) -> Generation {
     let place = sys::mix(entry.header ^ u64::from(entry.crc).rotate_left(40));
     let member = u128::from(sys::mix(place ^ entry.bytes));
@@ -354,7 +355,7 @@ impl Store for ZipStore {
         check_key(anchor)?;
         check_key(key)?;
         self.writing(key)?;
-        // First the archive, so that what is read under the lock is what is there.
+        // First the archive: then a read under the lock sees the current members.
         self.archive.begin(ZipStart::Extend)?;
         let has_anchor = || self.archive.look(|state| state.members.contains_key(anchor));
         KeyLock::in_process_beside(&self.archive.id, anchor, key, has_anchor)

@@ -1,4 +1,4 @@
-//! A member's value: found behind its local header, decoded to its declared length, checked.
+//! A member's value: found after its local header, decoded to its declared length, checked.
 
 use std::cell::RefCell;
 use std::io::ErrorKind;
@@ -13,14 +13,14 @@ use super::names;
 use super::source::Source;
 use crate::error::{Result, StoreError};
 
-/// What is read with a local header in case it holds more than the directory lets expect.
+/// Extra bytes to read with a local header, which may be longer than the directory suggests.
 const SLACK_BYTES: u64 = 256;
-/// The most that deflate makes of one byte.
+/// The highest compression ratio of deflate.
 const DEFLATE_RATIO: u64 = 1032;
-/// zstd makes a block of at most 128 KiB of no less than four bytes.
+/// The highest ratio of zstd: a block of at most 128 KiB from at least four bytes.
 const ZSTD_RATIO: u64 = (128 << 10) / 4;
-/// How much longer than its stored form a value may be to get its memory before it is decoded: this
-/// many times, and this many bytes.
+/// Memory for a value is reserved before it is decoded if its length is at most its stored length
+/// times this ratio, plus this many bytes.
 const SURE_RATIO: usize = 64;
 const SURE_BYTES: usize = 16 << 20;
 
@@ -32,7 +32,8 @@ pub(super) fn corrupt(key: &str, reason: impl Into<String>) -> StoreError {
     StoreError::Corrupt { key: key.to_owned(), reason: reason.into() }
 }
 
-/// Replaces the content of `dst` by bytes of an archive, as the directory has them for `key`.
+/// Replaces the content of `dst` by bytes of an archive, at a range that the directory declares for
+/// `key`.
 pub(super) fn read_for(
     key: &str,
     source: &dyn Source,
@@ -48,11 +49,11 @@ pub(super) fn read_for(
     })
 }
 
-/// A member, apart from the table that it stands in.
+/// A member, copied out of the table of members.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub entry: Entry,
-    /// Where its bytes begin, if that is known.
+    /// Offset of its bytes, if known.
     pub data: Option<u64>,
 }
 
@@ -61,7 +62,7 @@ impl Found {
         Self { entry: member.entry, data: member.data() }
     }
 
-    /// How it is compressed; an error where it cannot be read.
+    /// Its compression method; an error if it is not supported.
     pub fn method(&self, key: &str) -> Result<Method> {
         let Entry { method, flags, stored_bytes, bytes, .. } = self.entry;
         if flags & format::ENCRYPTED != 0 {
@@ -86,7 +87,7 @@ impl Found {
         Err(corrupt(key, reason))
     }
 
-    /// Where its bytes begin.
+    /// Offset of its bytes.
     pub fn locate(&self, key: &str, source: &dyn Source) -> Result<u64> {
         if let Some(data) = self.data {
             return Ok(data);
@@ -97,12 +98,12 @@ impl Found {
         Ok(self.entry.header + self.header_bytes(key, &header)? as u64)
     }
 
-    /// Length of the local header at the start of `bytes`, which has to be of this member.
+    /// Length of the local header at the start of `bytes`, which has to belong to this member.
     fn header_bytes(&self, key: &str, bytes: &[u8]) -> Result<usize> {
         let wrong = |why| corrupt(key, format!("in the zip archive, {why}"));
         let (name, extra) = format::local_lengths(bytes).map_err(wrong)?;
         let stored = bytes.get(format::LOCAL_BYTES..).unwrap_or_default();
-        // A name of code page 437 is shorter than the key; one that is longer is another.
+        // A name in code page 437 is shorter than the key; a longer name belongs to another member.
         let stored = stored.get(..name).ok_or_else(|| wrong("another member is in its place"))?;
         if names::decode(stored, self.entry.flags) != key {
             return Err(wrong("another member is in its place"));
@@ -136,7 +137,7 @@ impl Found {
         Ok(data)
     }
 
-    /// The range of the source that holds the member, with a guess at its header where it must be.
+    /// The range of the source with the member; the length of its header is estimated if unknown.
     pub fn extent(&self, key: &str) -> (u64, u64) {
         match self.data {
             Some(data) => (data, self.entry.stored_bytes),
@@ -147,7 +148,7 @@ impl Found {
         }
     }
 
-    /// The value from the bytes of its [`extent`](Self::extent), and where its data begins.
+    /// The value from the bytes of its [`extent`](Self::extent), and the offset of its data.
     pub fn value_of(&self, key: &str, extent: &[u8]) -> Result<(Vec<u8>, u64)> {
         let method = self.method(key)?;
         let (skip, data) = match self.data {
@@ -194,7 +195,7 @@ impl Found {
             dst.set_length(bytes).map_err(StoreError::memory(key))?;
             method.decode_into(stored, dst, scratch)
         } else {
-            // What it declares may be a lie.
+            // The declared length may be wrong.
             let most = usize::try_from(self.entry.bytes).unwrap_or(usize::MAX);
             method.decode_bounded(stored, most, dst, scratch)
         };

@@ -1,4 +1,4 @@
-//! What changes an archive: values put, deleted, renamed; the directory written; the file packed.
+//! Changes of an archive: members put, deleted and renamed; the directory written; the file packed.
 
 use std::io;
 use std::sync::Arc;
@@ -18,26 +18,26 @@ use crate::key::PARTIAL;
 use crate::listing::sorted;
 use crate::lock::table::KeyLock;
 
-/// What is copied at once when an archive is packed.
+/// Bytes that are copied at once when an archive is packed.
 const COPY_BYTES: u64 = 4 << 20;
-/// Names of documents, which are packed before everything else.
+/// Names of metadata documents, which are packed before all other members.
 const DOCUMENTS: [&str; 5] = ["zarr.json", ".zgroup", ".zarray", ".zattrs", ".zmetadata"];
 
 /// How members are written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writing {
     pub method: Method,
-    /// Whether the archive may need more than the format's first version.
+    /// Whether the archive may use ZIP64.
     pub allows64: bool,
 }
 
 impl Archive {
-    /// The session of this process, begun if there is none.
+    /// The session of this process; begun if there is none.
     fn session(&self) -> Result<Arc<Session>> {
         self.begin(Start::Extend)
     }
 
-    /// Begins a session; one that is under way goes on, without its members if it was to replace.
+    /// Begins a session; with `Replace`, a running session continues without its members.
     pub fn begin(&self, start: Start) -> Result<Arc<Session>> {
         let path =
             self.path.as_deref().ok_or_else(|| StoreError::ReadOnly { key: String::new() })?;
@@ -73,7 +73,7 @@ impl Archive {
         drop((old, slot));
     }
 
-    /// Room in the current session; nothing is committed while it is held.
+    /// Space in the current session; no commit happens while it is held.
     fn slot(&self, bytes: u64) -> Result<Option<Slot>> {
         self.session()?.allocate(bytes)
     }
@@ -86,7 +86,7 @@ impl Archive {
         }
     }
 
-    /// Makes `value` the value of `key`.
+    /// Stores `value` under `key`.
     pub fn put(&self, key: &str, value: &[u8], how: Writing) -> Result<()> {
         if key.len() > u16::MAX.into() {
             return Err(StoreError::InvalidKey {
@@ -139,7 +139,7 @@ impl Archive {
         Err(StoreError::Io { operation: "write", path: self.id.clone(), source })
     }
 
-    /// Removes those of `keys` that are there; how many.
+    /// Removes the members of `keys` that exist; returns their number.
     pub fn remove(&self, keys: &[String]) -> Result<u64> {
         if self.look(|state| keys.iter().all(|key| !state.members.contains_key(key))) {
             return Ok(0);
@@ -151,7 +151,7 @@ impl Archive {
         Ok(gone.len() as u64)
     }
 
-    /// Removes everything; a new archive takes the place of this one when it is committed.
+    /// Removes all members; the next commit replaces the archive by a new one.
     pub fn remove_all(&self) -> Result<u64> {
         let count = self.look(|state| state.members.len() as u64);
         if count > 0 {
@@ -160,7 +160,7 @@ impl Archive {
         Ok(count)
     }
 
-    /// Gives everything at and below `source` new names: members that are copies.
+    /// Renames everything at and below `from` to `to`, by copies of the members.
     pub fn rename(&self, from: &str, to: &str) -> Result<()> {
         let moves = self.look(|state| sorted::moves(&state.members, from, to))?;
         let mut made = Vec::new();
@@ -185,7 +185,7 @@ impl Archive {
         copy_member(source, old, found, new, &slot)
     }
 
-    /// Whether this process writes to it.
+    /// Whether this process is writing to it.
     pub fn is_being_written(&self) -> bool {
         self.look(|state| state.session.as_ref().is_some_and(|session| session.is_own()))
     }
@@ -202,7 +202,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Whether documents come first, the ones of the root before those below.
+    /// Whether documents come first, those of the root before those below.
     pub fn is_packed(&self) -> bool {
         self.look(|state| {
             let mut places: Vec<_> = state
@@ -217,10 +217,11 @@ impl Archive {
         })
     }
 
-    /// Writes the archive anew without what nothing refers to, documents first; bytes saved.
+    /// Rewrites the archive without unreferenced members, documents first; returns the bytes saved.
     pub fn pack(&self, how: &Commit) -> Result<u64> {
         let session = self.session()?;
-        // What is written so far becomes the archive: its name is needed for the new one.
+        // This makes the written bytes the archive: the partial file of the new one needs the same
+        // name.
         session.commit(&|visit| self.look(|state| visit(&state.members)), &Commit::default())?;
         let _turn = KeyLock::in_process(&self.id, PARTIAL, PARTIAL)?;
         session.replace_with(|fresh| {
@@ -245,7 +246,7 @@ impl Archive {
     }
 }
 
-/// Documents first, by depth; then by name, or for other members by nothing.
+/// The order of members: documents first, by depth and then by name; all others are equal.
 fn rank(key: &str) -> (u8, usize, &str) {
     let name = key.rsplit('/').next().unwrap_or(key);
     match DOCUMENTS.contains(&name) {
@@ -260,12 +261,12 @@ fn packing_order(members: &Members) -> Vec<(String, Found)> {
     order
 }
 
-/// A member as it is written by us: lengths and checksum before its bytes, the name as text.
+/// An entry as we write it: lengths and checksum before the bytes, the name as text.
 fn renamed(entry: &Entry, name: &str) -> Entry {
     Entry { flags: names::flags_of(name), ..*entry }
 }
 
-/// Copies a member's stored bytes as they are into `slot`, under the name `new`.
+/// Copies the stored bytes of a member unchanged into `slot`, under the name `new`.
 fn copy_member(
     source: &dyn Source,
     old: &str,
@@ -294,11 +295,11 @@ fn copy_member(
 }
 
 impl Drop for Archive {
-    /// The last handle is gone: what was written becomes the archive.
+    /// The last handle is gone: the written members become the archive.
     fn drop(&mut self) {
         let how = Commit { end: true, ..Commit::default() };
         if let Err(error) = self.commit(&how) {
-            // There is no caller left to tell.
+            // No caller is left to raise an error to.
             eprintln!("zarrix: {}: what was written last is lost: {error}", self.id);
         }
     }
