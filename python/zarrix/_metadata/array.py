@@ -119,9 +119,9 @@ class ArrayMetadata:
         else:
             if where == self.where:
                 return self
-        twin = object.__new__(ArrayMetadata)
-        object.__setattr__(twin, "__dict__", {**vars(self), "where": where, "_layouts": layouts})
-        return twin
+        other = object.__new__(ArrayMetadata)
+        object.__setattr__(other, "__dict__", {**vars(self), "where": where, "_layouts": layouts})
+        return other
 
     @property
     def ndim(self) -> int:

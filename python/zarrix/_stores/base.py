@@ -181,10 +181,10 @@ class Store(MutableMapping[str, Any]):
         if durability is None:
             return self
         # The same values through the same open store; `copy` would copy those of a store in memory.
-        opened, twin = self._engine, object.__new__(type(self))
-        twin.__dict__.update(self.__dict__, _engine=opened)
-        twin._durability = check_durability(durability)
-        return twin
+        opened, other = self._engine, object.__new__(type(self))
+        other.__dict__.update(self.__dict__, _engine=opened)
+        other._durability = check_durability(durability)
+        return other
 
     @property
     def read_only(self) -> bool:

@@ -27,10 +27,10 @@ class PythonStore(Values, EngineStore):
         return _engine.PythonStore(weakref.proxy(self), self._locks(), self._identity())
 
     def with_durability(self, durability: str | None) -> Self:
-        twin = super().with_durability(durability)
-        if twin is not self:
-            twin._origin = self
-        return twin
+        other = super().with_durability(durability)
+        if other is not self:
+            other._origin = self
+        return other
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()

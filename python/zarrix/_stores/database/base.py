@@ -100,11 +100,11 @@ class DatabaseStore(PythonStore):
             self.close()
 
     def with_durability(self, durability: str | None) -> Self:
-        twin = super().with_durability(durability)
-        if twin is not self:
+        other = super().with_durability(durability)
+        if other is not self:
             # The handle stays with this store, which the copy calls.
-            twin._handle = None
-        return twin
+            other._handle = None
+        return other
 
     def __getstate__(self) -> Any:
         left_out = ("_mutex", "_handle", "_owner", "_inherited")
