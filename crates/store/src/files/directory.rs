@@ -1,8 +1,8 @@
-//! A directory that is open: what lies in it is reached through its descriptor.
+//! An open directory, whose entries are opened through its descriptor.
 //!
-//! A path is looked up anew by each call, and another process may put a link in the place of a
-//! directory between two of them: a deletion that lists by path and deletes by path goes on in what
-//! the link points to. Below a descriptor only one name is looked up, and a link is not followed.
+//! Each call resolves a path anew, and another process may replace a directory by a link between
+//! two calls. A deletion that lists by path and deletes by path would then delete the target of the
+//! link. Relative to a descriptor, only one name is resolved, and a link is not followed.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::files::partial::{self, Leftover};
 use crate::key::check_key;
 use crate::process::sys::{self, Status, unless_absent};
 
-/// What a name in a directory stands for; links are not followed.
+/// The kind of a directory entry; links are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// A name in a directory.
+/// An entry of a directory.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub name: CString,
@@ -36,8 +36,8 @@ impl Entry {
         os_str(&self.name)
     }
 
-    /// Whether this is neither the value of a key nor a leftover of ours. We never make a directory
-    /// under the name of a value that is being written.
+    /// Whether this is neither the value of a key nor a leftover of ours. We never create a
+    /// directory under the name of a partial file.
     pub(crate) fn is_foreign(&self) -> bool {
         match partial::leftover(self.name.to_bytes()) {
             Some(Leftover::File) => self.kind == Kind::Directory,
@@ -52,25 +52,25 @@ impl Entry {
 pub(crate) struct Directory(File);
 
 impl Directory {
-    /// Opens what `path` leads to, links followed; `None` where there is no directory.
+    /// Opens the directory at `path`, links followed; `None` if there is none.
     pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
         let opened = sys::open(&c_name(path.as_os_str())?, libc::O_RDONLY | libc::O_DIRECTORY);
         Ok(unless_absent(opened)?.map(Self))
     }
 
-    /// Opens the directory `name` in this one; `None` where it is not one, or is a link that is not
-    /// to be followed. Links in a path that the caller was given are followed, listed ones are not.
+    /// Opens the directory `name` in this one; `None` if it is not a directory, or is a link and
+    /// `follows` is false. Links in a path from the caller are followed, listed ones are not.
     pub(crate) fn inside(&self, name: &CStr, follows: bool) -> io::Result<Option<Self>> {
         let follow = if follows { 0 } else { libc::O_NOFOLLOW };
         let flags = libc::O_RDONLY | libc::O_DIRECTORY | follow;
         match sys::open_in(&self.0, name, flags, 0) {
-            // A link; with O_DIRECTORY most systems say ENOTDIR.
+            // A link; with O_DIRECTORY most systems return ENOTDIR.
             Err(error) if !follows && error.raw_os_error() == Some(libc::ELOOP) => Ok(None),
             opened => Ok(unless_absent(opened)?.map(Self)),
         }
     }
 
-    /// What the directory holds, in no order.
+    /// The entries of the directory, in no order.
     pub(crate) fn entries(&self) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
         for (name, told) in sys::names_in(&self.0)? {
@@ -89,39 +89,39 @@ impl Directory {
         Ok(entries)
     }
 
-    /// What `name` is, links not followed.
+    /// The status of `name`, links not followed.
     pub(crate) fn status(&self, name: &CStr) -> io::Result<Option<Status>> {
         unless_absent(sys::status_in(&self.0, name, false))
     }
 
-    /// Whether the link `name` leads to a file or a directory.
+    /// Whether the target of the link `name` exists.
     pub(crate) fn leads_anywhere(&self, name: &CStr) -> bool {
         sys::status_in(&self.0, name, true).is_ok_and(|to| to.is_file() || to.is_dir())
     }
 
-    /// Whether the link `name` leads to something that is not a directory.
+    /// Whether the target of the link `name` exists and is not a directory.
     pub(crate) fn leads_to_value(&self, name: &CStr) -> bool {
         sys::status_in(&self.0, name, true).is_ok_and(|status| !status.is_dir())
     }
 
-    /// What the directory itself is.
+    /// The status of the directory itself.
     pub(crate) fn own_status(&self) -> io::Result<Status> {
         sys::status_of(&self.0)
     }
 
-    /// Opens a file; a link in its place is an error, and a pipe is not waited for.
+    /// Opens a file. A link is an error, and opening a pipe does not block.
     pub(crate) fn file(&self, name: &CStr) -> io::Result<Option<File>> {
         let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
         unless_absent(sys::open_in(&self.0, name, flags, 0))
     }
 
-    /// Makes a file for this user alone, where nothing has the name.
+    /// Creates a file for this user only; the name must be free.
     pub(crate) fn new_private_file(&self, name: &CStr) -> io::Result<File> {
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
         sys::open_in(&self.0, name, flags, 0o600)
     }
 
-    /// Opens the directory `name`, which is made for this user alone where it is not there.
+    /// Opens the directory `name`, which is created for this user only if it does not exist.
     pub(crate) fn make_inside(&self, name: &CStr) -> io::Result<Self> {
         match sys::make_private_in(&self.0, name) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -129,23 +129,23 @@ impl Directory {
         }
     }
 
-    /// Lets this user alone read and change what is here.
+    /// Lets only this user read and change the directory.
     pub(crate) fn make_private(&self) -> io::Result<()> {
         sys::make_private(&self.0)
     }
 
-    /// Removes a file or link; whether it was there.
+    /// Removes a file or link; returns whether it was there.
     pub(crate) fn remove_file(&self, name: &CStr) -> io::Result<bool> {
         Ok(unless_absent(sys::unlink_in(&self.0, name, false))?.is_some())
     }
 
-    /// Removes a directory unless it holds something; whether it is gone.
+    /// Removes a directory unless it has entries; returns whether it is gone.
     pub(crate) fn remove_empty(&self, name: &CStr) -> io::Result<bool> {
         match sys::unlink_in(&self.0, name, true) {
             Ok(()) => Ok(true),
             Err(error) => match error.raw_os_error() {
                 Some(libc::ENOENT) => Ok(true),
-                // The last is a link, or a file, in the place of the directory.
+                // The last is the error for a link, or a file, instead of the directory.
                 Some(
                     libc::ENOTEMPTY | libc::EEXIST | libc::EBUSY | libc::EINVAL | libc::ENOTDIR,
                 ) => Ok(false),
@@ -154,12 +154,12 @@ impl Directory {
         }
     }
 
-    /// Gives what is called `from` the name `to`, and replaces a file of that name.
+    /// Renames `from` to `to`, and replaces a file of that name.
     pub(crate) fn rename(&self, from: &CStr, to: &CStr) -> io::Result<()> {
         sys::rename_in(&self.0, from, to)
     }
 
-    /// An error where this process may not change which names the directory has.
+    /// An error if this process may not add or remove entries.
     pub(crate) fn check_changeable(&self) -> io::Result<()> {
         sys::check_changeable(&self.0)
     }

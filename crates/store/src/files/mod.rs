@@ -1,4 +1,5 @@
-//! Files and directories, as local stores, archives and the cache of remote ones use them.
+//! Files and directories, as used by local stores, archives and the response cache of remote
+//! stores.
 
 pub(crate) mod directory;
 pub(crate) mod partial;

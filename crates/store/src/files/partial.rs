@@ -1,38 +1,41 @@
-//! The names of values that are being written, and of directories that are being deleted.
+//! The names of partial files, and of directories that are being deleted.
 //!
-//! All of them end in `.partial`, and so do files of other programs (downloads that are not complete,
-//! copies of rclone), which are never touched. Ours have one of two forms:
+//! All of them end in `.partial`, and so do files of other programs (incomplete downloads, copies
+//! of rclone), which are never touched. Ours have one of two forms:
 //!
-//! - `<key>.partial`, written under the key's lock. Only chunks and documents, whose names are known
-//!   by their form, are written so: that of another key could be a file of any name.
-//! - `<name>.<process>-<number>.partial`, written without a lock, and directories set aside.
-//!   The number is random: processes in two containers may have one process id and one folder.
+//! - `<key>.partial`, written under the key's lock. Only chunks and documents have such partial
+//!   files, because the form of their names is known; the name of any other key could belong to any
+//!   file.
+//! - `<name>.<process>-<number>.partial`, written without a lock, and directories that were set
+//!   aside. The number is random: processes in two containers may have one process id and one
+//!   folder.
 //!
-//! zarr-python 3 writes to `<key>.<number>.partial`: of a chunk or a document, that is a leftover, too.
+//! zarr-python 3 writes to `<key>.<number>.partial`. For a chunk or a document, that is a leftover,
+//! too.
 
 use crate::key::PARTIAL;
 use crate::process::sys;
 
-/// The names of documents.
+/// The names of metadata documents.
 pub(crate) const DOCUMENTS: [&[u8]; 5] =
     [b".zarray", b".zgroup", b".zattrs", b".zmetadata", b"zarr.json"];
 
-/// What a name that ends in `.partial` is, by its form.
+/// The meaning of a name that ends in `.partial`, by its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leftover {
     /// The partial file of a value that is, or was, being written.
     File,
-    /// That, or a directory that is being deleted.
+    /// A partial file, or a directory that is being deleted.
     FileOrDirectory,
 }
 
-/// The name that the holder of the key's lock has to itself, for keys that have one.
+/// The partial file that belongs to the holder of the key's lock, for keys that have one.
 pub(crate) fn of_key(path: &[u8]) -> Option<Vec<u8>> {
     let name = path.rsplit(|&byte| byte == b'/').next()?;
     (DOCUMENTS.contains(&name) || is_chunk(name)).then(|| [path, PARTIAL.as_bytes()].concat())
 }
 
-/// `path` with an ending that hides it, and that no other process uses.
+/// `path` with a suffix that hides it, and that no other process uses.
 pub(crate) fn unique(path: &[u8]) -> Vec<u8> {
     let mut number = [0; 8];
     sys::random(&mut number);
@@ -40,7 +43,7 @@ pub(crate) fn unique(path: &[u8]) -> Vec<u8> {
     [path, format!(".{}-{number:016x}{PARTIAL}", std::process::id()).as_bytes()].concat()
 }
 
-/// Which of our own forms `name` has; `None` for the names of others.
+/// The form of `name`, if it is one of ours; `None` for names of others.
 pub(crate) fn leftover(name: &[u8]) -> Option<Leftover> {
     let whole = name.strip_suffix(PARTIAL.as_bytes())?;
     if DOCUMENTS.contains(&whole) || is_chunk(whole) {
@@ -54,7 +57,7 @@ pub(crate) fn leftover(name: &[u8]) -> Option<Leftover> {
         Some((process, number)) => (is_number(process, u8::is_ascii_digit)
             && is_number(number, u8::is_ascii_hexdigit))
         .then_some(Leftover::FileOrDirectory),
-        // Of `zarr.json` there is no more than this in such a name.
+        // For `zarr.json`, such a name begins with `zarr` only.
         None => (ending.len() >= 8
             && is_number(ending, u8::is_ascii_hexdigit)
             && (key == b"zarr" || DOCUMENTS.contains(&key) || is_chunk(key)))

@@ -1,4 +1,4 @@
-//! Paths of files, and the directories that they lie in.
+//! Paths of files and their directories.
 
 use std::ffi::{CStr, OsStr};
 use std::fs::File;
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 
 use crate::store::Durability;
 
-/// The name of a resolved path.
+/// The store id of a resolved path.
 pub(crate) fn id_of(path: &Path) -> String {
     match path.to_str() {
         Some(text) => format!("file://{}", if text == "/" { "" } else { text }),
-        // Distinct for distinct paths, which a lossy conversion is not.
+        // A lossy conversion could give two paths the same id.
         None => format!("file-bytes:{:?}", path.as_os_str()),
     }
 }
 
-/// `path` made absolute, without links as far as it exists.
+/// `path` made absolute; links are resolved in the part that exists.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
     let absolute = if path.as_os_str().is_empty() {
         std::env::current_dir()
@@ -62,7 +62,7 @@ pub(crate) fn make_parents(path: &CStr, durability: Durability) -> io::Result<()
     make_directory(directory_of(path), durability)
 }
 
-/// Makes `directory` and its parents; directories that exist by then are accepted.
+/// Creates `directory` and its parents; directories that exist by then are accepted.
 fn make_directory(directory: &Path, durability: Durability) -> io::Result<()> {
     let made = match std::fs::create_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -81,7 +81,7 @@ fn make_directory(directory: &Path, durability: Durability) -> io::Result<()> {
     }
 }
 
-/// Makes durable which names the directory of `path` has.
+/// Syncs the directory of `path`, so that its names are durable.
 pub(crate) fn sync_directory_of(path: &CStr) -> io::Result<()> {
     File::open(directory_of(path))?.sync_all()
 }

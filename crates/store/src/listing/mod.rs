@@ -1,4 +1,4 @@
-//! Listings, and what a rename moves, for stores that have keys and no directories.
+//! Listings and renames for stores that have keys, but no directories.
 
 pub(crate) mod moved;
 pub(crate) mod sorted;

@@ -1,4 +1,4 @@
-//! What a rename moves, and what it refuses, for stores that move one value after the other.
+//! The keys that a rename moves, and its errors, for stores that move one value after the other.
 
 use crate::error::{Result, StoreError};
 use crate::key::check_key;
@@ -6,10 +6,10 @@ use crate::store::Store;
 
 /// The keys at and below `source`, whole, as they are before they are moved to `target`.
 ///
-/// `shown` is what a key is called in an error.
+/// `shown` gives the name of a key in errors.
 ///
 /// # Errors
-/// Those of a file system: nothing is at `source`, something is at `target`, `target` lies below
+/// Those of a file system: `source` does not exist, `target` exists, or `target` lies below
 /// `source` or below a value.
 pub fn moved_keys(
     store: &(impl Store + ?Sized),

@@ -1,4 +1,4 @@
-//! Listings of stores that keep all of their keys in one sorted map, where a prefix is a range.
+//! Listings of stores that hold all of their keys in one sorted map, where a prefix is a range.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -6,7 +6,7 @@ use std::ops::Bound;
 use crate::error::{Result, StoreError};
 use crate::store::Listing;
 
-/// The entries whose keys continue `prefix`, with the part that comes after it and its slash.
+/// The entries whose keys continue `prefix`, each with the rest of its key after the slash.
 pub(crate) fn below<'a, V>(
     values: &'a BTreeMap<String, V>,
     prefix: &str,
@@ -37,15 +37,15 @@ pub(crate) fn listing<V>(values: &BTreeMap<String, V>, prefix: &str) -> Listing 
             Some((name, _)) => listing.prefixes.push(name.to_owned()),
         }
     }
-    // Keys are sorted whole, in which "a-b/c" comes before "a/b".
+    // Keys are sorted as whole strings, where "a-b/c" comes before "a/b".
     listing.prefixes.sort_unstable();
     listing.prefixes.dedup();
     listing
 }
 
-/// What moving everything at and below `source` to `target` changes: old and new keys.
+/// The old and new keys of a move of everything at and below `source` to `target`.
 ///
-/// An error where nothing is at `source`, or something at `target`.
+/// An error if nothing is at `source`, or something is at `target`.
 pub(crate) fn moves<V>(
     values: &BTreeMap<String, V>,
     source: &str,

@@ -1,14 +1,15 @@
-//! Deleting a directory of a store: all of it or nothing, and nothing else.
+//! Deleting a directory of a store atomically, and without the files of others.
 //!
-//! The directory is renamed first, to a name that listings hide: for readers the deletion is
-//! atomic, even if the process is killed while it deletes the files. Before that every directory
-//! below is looked at: where one may not be changed, nothing happens. What fails all the same (a
-//! file system that breaks down) ends with the directory under its own name again. Documents go
-//! before chunks, so that what is left is not an array that lacks chunks.
+//! The directory is first renamed to a name that listings hide: for readers the deletion is atomic,
+//! even if the process is killed while it deletes the files. Before that, every directory below is
+//! checked: if one of them may not be changed, nothing is deleted. If the deletion still fails (a
+//! file system that breaks down), the directory gets its own name back. Documents are deleted
+//! before chunks, so that the rest is not an array that lacks chunks.
 //!
-//! Everything is reached through descriptors ([`Directory`]), so that a directory that becomes a
-//! link meanwhile is not followed. Links are removed and not entered. Files that no key can name, and
-//! that are not leftovers of ours, belong to others and stay, with the directories around them.
+//! Everything is opened relative to descriptors ([`Directory`]), so that a directory that is
+//! replaced by a link meanwhile is not followed. Links are removed, but not entered. Files that no
+//! key can name, and that are not leftovers of ours, belong to others and stay, with the
+//! directories around them.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -18,10 +19,10 @@ use crate::error::{Result, StoreError};
 use crate::files::directory::{Directory, Entry, Kind, c_name, os_str};
 use crate::files::partial;
 
-/// How often a directory is emptied that others still had open.
+/// How often a directory is emptied again because other writers still had it open.
 const ATTEMPTS: usize = 16;
 
-/// What could not be deleted, below the directory that the error is passed up through.
+/// A failed deletion: its path, relative to the directory that passes the error on.
 #[derive(Debug)]
 struct Stopped {
     at: PathBuf,
@@ -36,7 +37,7 @@ impl From<io::Error> for Stopped {
 
 impl Stopped {
     fn below(self, name: &CStr) -> Self {
-        // Joining nothing would add a slash.
+        // Joining an empty path would add a slash.
         let at = Path::new(os_str(name));
         let at = if self.at.as_os_str().is_empty() { at.into() } else { at.join(&self.at) };
         Self { at, ..self }
@@ -45,9 +46,11 @@ impl Stopped {
 
 type Attempt<T> = std::result::Result<T, Stopped>;
 
-/// Deletes what is below `directory`, it (unless it is `root`), and what that leaves empty above.
+/// Deletes everything below `directory`, the directory itself (unless it is `root`), and parent
+/// directories that become empty.
 ///
-/// Counts values, not leftovers. A link in the place of `directory` is the value that goes.
+/// Returns the number of values, without leftovers. If `directory` is a link, the link is the value
+/// that is deleted.
 pub(crate) fn delete(root: &Path, directory: &Path) -> Result<u64> {
     let mut count = 0;
     let deleted = match directory.strip_prefix(root) {
@@ -95,13 +98,13 @@ fn delete_below(root: &Path, below: &Path, count: &mut u64) -> Attempt<()> {
     Ok(())
 }
 
-/// Deletes what `parent` calls `name`, if that is a directory or a link to one.
+/// Deletes `name` in `parent`, if it is a directory or a link to one.
 fn delete_name(parent: &Directory, name: &CStr, count: &mut u64) -> Attempt<()> {
     let at = |stopped: Stopped| stopped.below(name);
     for _ in 0..ATTEMPTS {
         let status = parent.status(name).map_err(|error| at(error.into()))?;
         if status.is_some_and(|status| status.is_link()) {
-            // One that leads to a file is a value, and not what lies below a prefix.
+            // A link to a file is a value, and not a prefix of others.
             if !parent.leads_to_value(name)
                 && parent.remove_file(name).map_err(|error| at(error.into()))?
             {
@@ -118,14 +121,14 @@ fn delete_name(parent: &Directory, name: &CStr, count: &mut u64) -> Attempt<()> 
         };
         let moved = parent.status(&aside)?.map(|status| status.identity());
         if moved != Some(directory.own_status()?.identity()) {
-            // Another directory took the name between two calls: look again.
+            // Another directory took the name between two calls: check again.
             parent.rename(&aside, name)?;
             continue;
         }
         let emptied = empty_and_remove(parent, &aside, &directory, count);
         return emptied.map_err(|stopped| match parent.rename(&aside, name) {
             Ok(()) => stopped.below(name),
-            // Something new has the name.
+            // Another directory or file has taken the name.
             Err(_) => stopped.below(&aside),
         });
     }
@@ -138,7 +141,7 @@ fn empty_and_remove(
     directory: &Directory,
     count: &mut u64,
 ) -> Attempt<()> {
-    // A writer that had found the directory by its old name may still put a file there.
+    // A writer that opened the directory by its old name may still put a file into it.
     for _ in 0..ATTEMPTS {
         empty(directory, count)?;
         if parent.remove_empty(aside)? {
@@ -148,14 +151,14 @@ fn empty_and_remove(
     Ok(())
 }
 
-/// The directory under a name that listings hide; `None` where it has to be deleted where it is (a
-/// place where something is mounted, a name that gets too long).
+/// Renames the directory to a name that listings hide. `None` if it has to be deleted in place (a
+/// mount point, or a name that would be too long).
 fn set_aside(parent: &Directory, name: &CStr) -> Attempt<Option<CString>> {
     let aside = CString::new(partial::unique(name.to_bytes()))
         .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     match parent.rename(name, &aside) {
         Ok(()) => Ok(Some(aside)),
-        // What may not be renamed may not be removed either.
+        // A directory that may not be renamed may not be removed either.
         Err(error)
             if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM | libc::EROFS)) =>
         {
@@ -165,7 +168,7 @@ fn set_aside(parent: &Directory, name: &CStr) -> Attempt<Option<CString>> {
     }
 }
 
-/// An error where something below may not be removed; whether there is anything of others.
+/// An error if something below may not be removed; returns whether files of others are there.
 fn check(directory: &Directory) -> Attempt<bool> {
     let mut has_foreign = false;
     let mut holds_any = false;
@@ -185,12 +188,12 @@ fn check(directory: &Directory) -> Attempt<bool> {
     Ok(has_foreign)
 }
 
-/// Removes what is in a directory that was set aside; files of others stay.
+/// Removes the content of a directory that was set aside; files of others stay.
 pub(crate) fn empty_all(directory: &Directory) -> io::Result<()> {
     empty(directory, &mut 0).map_err(|stopped| stopped.source)
 }
 
-/// Removes everything in `directory` that is ours, and leaves what others put there meanwhile.
+/// Removes everything in `directory` that is ours; files that others add meanwhile stay.
 fn empty(directory: &Directory, count: &mut u64) -> Attempt<()> {
     let mut entries = directory.entries()?;
     entries.sort_by_key(|entry| !partial::DOCUMENTS.contains(&entry.name.to_bytes()));

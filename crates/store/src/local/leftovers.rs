@@ -1,6 +1,6 @@
-//! What lies in a directory of a store and is not a value: leftovers of ours, and what others put there.
+//! Files in a directory of a store that are not values: leftovers of ours, and files of others.
 //!
-//! Listings hide both. Links are not followed here: what they lead to is not deleted with the store.
+//! Listings hide both. Links are not followed here: their targets are not deleted with the store.
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -17,7 +17,7 @@ fn failed(operation: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreEr
     move |source| StoreError::Io { operation, path: path.display().to_string(), source }
 }
 
-/// Something below `directory` that is neither a value nor a leftover of ours.
+/// A file or directory below `directory` that is neither a value nor a leftover of ours.
 pub(crate) fn foreign(directory: &Path) -> Result<Option<OsString>> {
     let search = || match Directory::open(directory)? {
         Some(opened) => foreign_in(&opened),
@@ -29,7 +29,7 @@ pub(crate) fn foreign(directory: &Path) -> Result<Option<OsString>> {
 
 fn foreign_in(directory: &Directory) -> io::Result<Option<PathBuf>> {
     for entry in directory.entries()? {
-        // What only a listing of values passes over: a pipe, or a link that leads nowhere.
+        // Files that only a listing of values skips: a pipe, or a dangling link.
         let is_no_value = match entry.kind {
             Kind::Other => true,
             Kind::Link => !directory.leads_anywhere(&entry.name),
@@ -39,7 +39,7 @@ fn foreign_in(directory: &Directory) -> io::Result<Option<PathBuf>> {
         if entry.is_foreign() || (is_no_value && !is_ours) {
             return Ok(Some(entry.name().into()));
         }
-        // A directory that is set aside was a complete node, with everything in it.
+        // A directory that was set aside was a complete node, with all of its content.
         if !is_ours
             && entry.kind == Kind::Directory
             && let Some(inside) = directory.inside(&entry.name, false)?
@@ -51,7 +51,7 @@ fn foreign_in(directory: &Directory) -> io::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Leftovers below `directory`, which holds what is below `prefix`.
+/// Leftovers below `directory`, which is the directory of `prefix`.
 pub(crate) fn list(directory: &Path, prefix: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut search = || match Directory::open(directory)? {
@@ -86,7 +86,7 @@ fn is_leftover(entry: &Entry) -> bool {
     }
 }
 
-/// Removes the leftover `name` of the store in `root` that was not changed for `least_age`.
+/// Removes the leftover `name` of the store in `root` if it is unchanged for `least_age`.
 pub(crate) fn remove(root: &Path, name: &str, least_age: Duration) -> Result<bool> {
     let path = root.join(name);
     remove_in(root, name, least_age).map_err(failed("delete", &path))
@@ -112,7 +112,7 @@ fn remove_in(root: &Path, name: &str, least_age: Duration) -> io::Result<bool> {
     }
 }
 
-/// Deletes a directory that was set aside; whether it is gone.
+/// Deletes a directory that was set aside; returns whether it is gone.
 fn remove_directory(directory: &Directory, name: &CString) -> io::Result<bool> {
     let Some(inside) = directory.inside(name, false)? else { return Ok(false) };
     deletion::empty_all(&inside)?;

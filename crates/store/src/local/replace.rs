@@ -1,9 +1,9 @@
-//! Replacing a file as a whole: written beside its place, then renamed into it.
+//! Atomic replacement of a file: it is written to a partial file, which is then renamed.
 //!
-//! A writer that holds the key's lock writes to `<key>.partial`. If it is killed, it leaves that one
-//! file, which the next writer replaces; listings hide it. Without a lock the name is unique,
-//! since two writers of one file would tear it (`partial.rs`). `O_TMPFILE` leaves nothing behind, but
-//! cannot be linked over an existing name.
+//! A writer that holds the key's lock writes to `<key>.partial`. If it is killed, it leaves that
+//! one file, which the next writer replaces; listings hide it. Without a lock, the name of the
+//! partial file is unique, because two writers of one file would tear it (`partial.rs`).
+//! `O_TMPFILE` would leave nothing behind, but its file cannot be linked over an existing name.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -17,13 +17,13 @@ use crate::process::sys::{self, Hold, unless_absent};
 use crate::process::wait::Wait;
 use crate::store::Durability;
 
-/// How often a directory that vanishes while it is written to is made again.
+/// How often a directory that vanishes during a write is created again.
 const ATTEMPTS: usize = 16;
 
 /// Makes `value` the content of `path`.
 ///
-/// `held` is the lock under which this happens, if any. Where it is that of an anchor, it goes on
-/// through the new file: the next opener finds it locked until the lock is released.
+/// `held` is the lock under which this happens, if any. If it is the lock of an anchor, the new
+/// file takes it over: the next process that opens it finds it locked until the lock is released.
 pub(crate) fn replace(
     path: &CStr,
     value: &[u8],
@@ -36,7 +36,7 @@ pub(crate) fn replace(
     let hands_over = locked.filter(|held| held.is_whole());
     let mut written = write_partial(&partial, value, durability, hands_over.is_some());
     if written.as_ref().is_err_and(is_taken) {
-        // Something has the name that a file cannot replace, or takes it again and again.
+        // The name is taken by something that a file cannot replace, or is taken again and again.
         partial = partial_name(path, false)?;
         written = write_partial(&partial, value, durability, hands_over.is_some());
     }
@@ -45,7 +45,7 @@ pub(crate) fn replace(
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
             _ => break,
         }
-        // The directory is not missing yet but gone, and the array with it.
+        // The directory existed and was removed, and the array with it.
         if held.is_some_and(|held| held.has_lost_anchor().unwrap_or(false)) {
             break;
         }
@@ -77,14 +77,14 @@ fn partial_name(path: &CStr, alone: bool) -> io::Result<CString> {
     CString::new(name).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-/// Whether a file can only be an anchor. A file that is locked as an anchor, but is a chunk written
-/// by its key, is not protected from a writer under the lock of its array.
+/// Whether a file can only be an anchor. A file that is locked as an anchor, but is also a chunk
+/// written under its own key, is not protected from a writer that holds the lock of its array.
 fn is_document(path: &CStr) -> bool {
     let name = path.to_bytes().rsplit(|&byte| byte == b'/').next();
     name.is_some_and(|name| partial::DOCUMENTS.contains(&name))
 }
 
-/// Writes the file; as an anchor it is locked before anyone can know it, and stays so.
+/// Writes the file. An anchor is locked before any process can find it, and stays locked.
 fn write_partial(
     partial: &CStr,
     value: &[u8],
@@ -117,8 +117,8 @@ fn fill(mut file: &File, value: &[u8], durability: Durability) -> io::Result<()>
     }
 }
 
-/// Makes the file anew. What has the name already is removed and never written to: it may be a link,
-/// a name of another file, or a pipe.
+/// Creates the file. An existing file of that name is removed and never written to: it may be a
+/// link, another name of some file, or a pipe.
 fn open_partial(partial: &CStr) -> io::Result<File> {
     let create = || sys::open(partial, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL);
     match create() {
@@ -130,18 +130,18 @@ fn open_partial(partial: &CStr) -> io::Result<File> {
     }
 }
 
-/// Whether a file could not be made because something has its name.
+/// Whether creation failed because the name is taken.
 fn is_taken(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::AlreadyExists
 }
 
-/// Moves a file or directory to a place that must be free; an empty directory counts as free.
+/// Renames a file or directory to a free name; an empty directory counts as free.
 pub(crate) fn rename(from: &CStr, to: &CStr, durability: Durability) -> io::Result<()> {
     if let Err(error) = sys::rename_new(from, to) {
         let is_dir = |path| sys::link_status_at(path).is_ok_and(|status| status.is_dir());
         match error.raw_os_error() {
             Some(libc::EEXIST) if is_dir(from) && is_dir(to) => {
-                // Replaces an empty directory, and no other.
+                // Replaces an empty directory, but nothing else.
                 return sys::rename(from, to).map_err(|_| error);
             }
             Some(libc::ENOENT) if unless_absent(sys::status_at(from))?.is_some() => {

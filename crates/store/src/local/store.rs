@@ -1,13 +1,13 @@
-//! Values in files of a directory, one file a key.
+//! Values in files of a directory, one file per key.
 //!
-//! A read is four system calls (`open`, `fstat`, `read`, `close`) and nothing else that counts.
-//! Paths are whole: a descriptor of the root to start from saves little (the kernel walks cached
-//! names) and would follow a directory that was moved away instead of finding the one that took its
-//! place. A value is written beside its place and renamed into it, under a name that the holder of
-//! the key's lock has to itself; a writer without a lock (or on a file system without locks) uses a
-//! unique name.
+//! A read is four system calls (`open`, `fstat`, `read`, `close`); all other costs are negligible.
+//! Paths are absolute. A descriptor of the root to start from would save little (the kernel looks
+//! up cached names). It would also follow a directory that was moved away, instead of finding the
+//! one that replaced it. A value is written to a partial file, which is then renamed. The holder of
+//! the key's lock has a name for it to itself; a writer without a lock (or on a file system without
+//! locks) uses a unique name.
 //!
-//! Links: reads and listings follow them, a write replaces them, deletion removes the link.
+//! Links: reads and listings follow them, a write replaces them, and a deletion removes the link.
 
 use std::ffi::{CStr, OsString};
 use std::io;
@@ -28,19 +28,19 @@ use crate::lock::table::KeyLock;
 use crate::process::sys::{self, Status, unless_absent};
 use crate::store::{Durability, Edge, Listing, Reader, Store};
 
-/// A store in a directory, which is made by the first write.
+/// A store in a directory, which the first write creates.
 #[derive(Clone, Debug)]
 pub struct LocalStore {
-    /// Absolute, and free of links as far as it existed when the store was made.
+    /// Absolute; links are resolved in the part that existed when the store was made.
     root: PathBuf,
     id: String,
 }
 
 impl LocalStore {
-    /// The store in the directory `root`; nothing is made, opened or checked yet.
+    /// The store in the directory `root`; nothing is created, opened or checked yet.
     ///
-    /// A relative `root`, and the links in it, are resolved now: the store keeps its place when the
-    /// process changes its directory, and two stores on one place have equal ids.
+    /// A relative `root`, and the links in it, are resolved now: the store keeps its directory if
+    /// the process changes its working directory, and two stores on one directory have equal ids.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = resolve(&root.into());
@@ -48,7 +48,7 @@ impl LocalStore {
         Self { root, id }
     }
 
-    /// The directory, absolute.
+    /// The absolute path of the directory.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -58,7 +58,7 @@ impl LocalStore {
         if key.is_empty() { self.root.clone() } else { self.root.join(key) }
     }
 
-    /// Calls `then` with the path of `key`, which is put together on the stack.
+    /// Calls `then` with the path of `key`, which is built on the stack.
     fn at<R>(&self, key: &str, then: impl FnOnce(&CStr) -> io::Result<R>) -> io::Result<R> {
         let root = self.root.as_os_str().as_bytes();
         let length = root.len() + 1 + key.len();
@@ -76,14 +76,14 @@ impl LocalStore {
         then(CStr::from_bytes_with_nul(path).map_err(|_| io::ErrorKind::InvalidInput)?)
     }
 
-    /// Makes durable what is called what where `prefix` lies, or lay; within `prefix` for the root.
+    /// Syncs the directory that has, or had, the name of `prefix`; for the root, the root itself.
     fn sync_names_beside(&self, prefix: &str) -> Result<()> {
         let path = self.path(prefix);
         let above = path.ancestors().skip(usize::from(!prefix.is_empty()));
         for directory in above {
             match unless_absent(std::fs::File::open(directory).and_then(|file| file.sync_all())) {
                 Ok(Some(())) => break,
-                // Emptied, and removed with the last of what was in it.
+                // It became empty and was removed.
                 Ok(None) if directory != self.root => {}
                 Ok(None) => break,
                 Err(source) => return Err(self.failed("sync", prefix)(source)),
@@ -97,7 +97,7 @@ impl LocalStore {
         move |source| StoreError::Io { operation, path: path.display().to_string(), source }
     }
 
-    /// Opens the file of `key`; `None` where there is none.
+    /// Opens the file of `key`; `None` if there is none.
     fn open(&self, key: &str) -> io::Result<Option<(std::fs::File, Status)>> {
         // O_NONBLOCK: opening a pipe would otherwise wait for its writer.
         let file = self.at(key, |path| sys::open(path, libc::O_RDONLY | libc::O_NONBLOCK));
@@ -163,14 +163,14 @@ impl LocalStore {
     }
 }
 
-/// Room for `more` bytes; a file may claim to be longer than any memory.
+/// Reserves space for `more` bytes; a file may claim to be longer than any memory.
 fn reserve(dst: &mut Vec<u8>, more: u64) -> io::Result<usize> {
     let more = usize::try_from(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
     dst.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
     Ok(more)
 }
 
-/// A program that does not replace files atomically has shortened this one meanwhile.
+/// A program that does not replace files atomically has truncated this one during the read.
 fn cut_short(at: u64, size: u64) -> io::Error {
     let problem = format!("the file ended at byte {at} of {size} while it was read");
     io::Error::new(io::ErrorKind::UnexpectedEof, problem)
@@ -252,7 +252,7 @@ impl Store for LocalStore {
         Ok(status.filter(Status::is_file).map(|status| status.len()))
     }
 
-    /// One `stat`; a file that changed just now may change again and look the same.
+    /// One `stat`; a file that has just changed may change again and look the same.
     fn look(&self, key: &str) -> Result<Option<Option<Generation>>> {
         check_key(key)?;
         let now = SystemTime::now();
@@ -271,7 +271,7 @@ impl Store for LocalStore {
     fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
         check_key(key)?;
         let gone = self.at(key, |path| match sys::unlink(path) {
-            // A directory is not a value; Linux says EISDIR, POSIX EPERM.
+            // A directory is not a value; Linux returns EISDIR, POSIX specifies EPERM.
             Err(error) if matches!(error.raw_os_error(), Some(libc::EISDIR | libc::EPERM)) => {
                 let is_dir = sys::status_at(path).is_ok_and(|status| status.is_dir());
                 if is_dir { Ok(None) } else { Err(error) }
@@ -296,7 +296,7 @@ impl Store for LocalStore {
     }
 
     fn delete_node(&self, prefix: &str, _: &[&str], durability: Durability) -> Result<u64> {
-        // The documents go first in any case.
+        // Documents are deleted first in any case.
         self.delete_prefix(prefix, durability)
     }
 
@@ -334,7 +334,7 @@ impl Store for LocalStore {
         check_prefix(prefix)?;
         let mut total = 0_u64;
         tree::walk(&self.path(prefix), prefix, &mut |_, path| {
-            // Gone since it was listed: no error, and no bytes.
+            // Deleted since it was listed: not an error, and no bytes.
             if let Some(found) = unless_absent(std::fs::metadata(path))? {
                 total = total.saturating_add(found.len());
             }
@@ -349,7 +349,7 @@ impl Store for LocalStore {
         let rename = |from: &CStr| self.at(target, |to| replace::rename(from, to, durability));
         self.at(source, rename).map_err(|error| self.failed("rename", source)(error))?;
         if durability == Durability::Fsync {
-            // The new name first: after a loss of power between the two there are both.
+            // Sync the new name first: a loss of power in between leaves both names.
             self.sync_names_beside(target)?;
             self.sync_names_beside(source)?;
         }
@@ -365,7 +365,7 @@ impl Store for LocalStore {
     }
 }
 
-/// A file that is open: one version, since versions are other files.
+/// An open file; it is one version, since each version is another file.
 struct OpenFile<'a> {
     store: &'a LocalStore,
     key: String,
@@ -384,8 +384,8 @@ impl Reader for OpenFile<'_> {
             .map_err(|source| self.store.failed("read", &self.key)(source))
     }
 
-    /// The file is looked at once more, after the clock was: what is written into it in place from
-    /// then on shows in its times.
+    /// The clock is read first and then the status of the file: any later change in place shows in
+    /// its times.
     fn version(&self) -> Option<Generation> {
         let now = SystemTime::now();
         let status = sys::status_of(&self.file).ok()?;
@@ -393,8 +393,8 @@ impl Reader for OpenFile<'_> {
     }
 }
 
-/// `key` as its anchor's directory knows it: a store opened further down must lock the same byte.
-/// `None` for the anchor itself.
+/// `key` relative to its anchor's directory: a store that is opened further down must lock the same
+/// byte. `None` for the anchor itself.
 fn relative<'a>(anchor: &str, key: &'a str) -> Option<&'a str> {
     let directory = anchor.rfind('/').map_or(0, |slash| slash + 1);
     match anchor == key {

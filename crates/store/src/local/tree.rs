@@ -1,4 +1,4 @@
-//! Walking and listing directories by path, links followed, as reads follow them.
+//! Walking and listing directories by path; links are followed, as in reads.
 
 use std::fs::{self, DirEntry, FileType};
 use std::io;
@@ -14,7 +14,7 @@ fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError
     StoreError::Io { operation, path: path.display().to_string(), source }
 }
 
-/// What a directory holds, links not followed; nothing where there is no such directory.
+/// The entries of a directory, links not followed; empty if there is no such directory.
 fn entries(directory: &Path) -> io::Result<Vec<(DirEntry, FileType)>> {
     let Some(listed) = unless_absent(fs::read_dir(directory))? else { return Ok(Vec::new()) };
     let mut entries = Vec::new();
@@ -33,13 +33,13 @@ enum Kind {
     Directory,
 }
 
-/// What an entry stands for in a store, links followed; `None` for an entry that is not part of
-/// one.
+/// What an entry is to a store, links followed; `None` for an entry that is neither a value nor a
+/// prefix.
 fn kind_of(entry: &DirEntry, kind: FileType) -> io::Result<Option<Kind>> {
     let kind = if kind.is_symlink() {
         match fs::metadata(entry.path()) {
             Ok(target) => target.file_type(),
-            // Links that dangle or go round hold nothing.
+            // Dangling and circular links contain nothing.
             Err(error)
                 if matches!(
                     error.raw_os_error(),
@@ -60,7 +60,7 @@ fn kind_of(entry: &DirEntry, kind: FileType) -> io::Result<Option<Kind>> {
     })
 }
 
-/// The entry's name where it can be part of a key: the rest, leftovers among it, is hidden.
+/// The entry's name if it can be part of a key; all other names, such as leftovers, are hidden.
 fn name_of(entry: &DirEntry) -> Option<String> {
     entry.file_name().into_string().ok().filter(|name| check_key(name).is_ok())
 }
@@ -84,9 +84,9 @@ pub(crate) fn list_dir(directory: &Path) -> Result<Listing> {
     Ok(listing)
 }
 
-/// Shows `visit` the key and path of every value below `directory`, in no order.
+/// Calls `visit` with the key and path of every value below `directory`, in no order.
 ///
-/// Linked directories are entered, except where one lies inside itself.
+/// Linked directories are entered, unless a directory is inside itself.
 pub(crate) fn walk(
     directory: &Path,
     prefix: &str,
