@@ -1,24 +1,26 @@
 //! Locks between processes: bytes of an anchor file, far past its end.
 //!
 //! A chunk's lock is one byte of its array's metadata file, at an offset made from the chunk's key;
-//! locking the anchor locks all of them. The kernel drops what a killed process held, and no file
-//! is left that other readers would list. The locks belong to the open file description, not to the
-//! process: process locks would be dropped by any close of the file in this process.
+//! a lock of the anchor covers all of them. The kernel releases the locks of a killed process, and
+//! no lock file is left that other readers would list. The locks belong to the open file
+//! description, not to the process: any close of the file in this process would release process
+//! locks.
 //!
-//! The offsets are a protocol between all versions of this software that share a file: byte `FIRST`
-//! is a gate, and the chunk whose key (relative to the anchor's directory) hashes to h has byte
-//! `FIRST + 1 + h mod 2^61`. A lock of everything takes the gate first; a lock of one byte passes
-//! the gate first and releases it.
+//! The offsets are a protocol between all versions of this software that share a file. Byte `FIRST`
+//! is a gate. A chunk whose key (relative to the anchor's directory) hashes to h has byte `FIRST +
+//! 1 + h mod 2^61`. A lock of everything takes the gate first; a lock of one byte only waits until
+//! the gate is free.
 //!
-//! The file may be replaced while one waits, so afterwards one looks whether it still has the name.
-//! Each lock opens the file anew: about 7 us in all (`--example costs`), beside 50 to 170 of a write.
-//! A descriptor kept for the next lock would save the opening, but its locks would not exclude this
-//! process's other threads, and it would have to be found stale after every replacement.
+//! The file may be replaced during the wait, so its name is checked again afterwards. Each lock
+//! opens the file anew: about 7 us in total (`--example costs`), compared with 50 to 170 us of a
+//! write. A cached descriptor would save the open. But its locks would not exclude other threads of
+//! this process, and it would be stale after every replacement.
 //!
-//! A file that does not exist yet has no bytes: its creators take turns by `flock` of its directory.
+//! A file that does not exist yet has no bytes: processes that create it exclude each other by
+//! `flock` of its directory.
 //!
-//! A file that this user may read and not write can be locked for sharing only, which keeps out those
-//! who lock it alone. Among those who may not write it, one at a time goes on, by `flock` of the file.
+//! A user who may read the file but not write it can only take shared locks on it, which exclude
+//! exclusive ones. Such users exclude each other by `flock` of the file.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -36,18 +38,19 @@ use crate::process::notice;
 use crate::process::sys::{self, Hold, Status, unless_absent};
 use crate::process::wait::Wait;
 
-/// Offset of the gate: past the end of any metadata document.
+/// Offset of the gate: after the end of any metadata document.
 const FIRST: i64 = 1 << 40;
 const GATE: Range<i64> = FIRST..FIRST + 1;
-/// The gate and every chunk's byte: an empty range reaches to the end of all offsets.
+/// The gate and every chunk's byte: an empty range reaches to the highest offset.
 const ALL: Range<i64> = FIRST..FIRST;
 
 /// Whether the user was warned that locks are not available.
 static TOLD: PerProcess<AtomicBool> = PerProcess::new(AtomicBool::default);
 
-/// Locks the byte of `chunk` in the anchor at `path`, or everything where there is no chunk.
+/// Locks the byte of `chunk` in the anchor at `path`, or everything if there is no chunk.
 ///
-/// Nothing where this file system, or this file, has no locks for us: the caller then has what the
+/// Nothing if this file system or this file has no locks for this user: the caller then excludes
+/// only other threads of this process.
 /// threads of this process agreed on, and no more.
 pub(crate) fn lock(path: &CStr, chunk: Option<&str>, others: Others) -> io::Result<Beyond> {
     let what = || path.to_string_lossy().into_owned();
@@ -59,7 +62,7 @@ pub(crate) fn lock(path: &CStr, chunk: Option<&str>, others: Others) -> io::Resu
             Ok(opened) => opened,
         };
         let Some(mut anchor) = opened else {
-            // Chunks of a directory, locked by it, would wait for each other.
+            // If chunks were locked by their directory, they would wait for each other.
             if chunk.is_some() {
                 return Ok(Beyond::NoAnchor);
             }
@@ -81,7 +84,7 @@ pub(crate) fn lock(path: &CStr, chunk: Option<&str>, others: Others) -> io::Resu
     }
 }
 
-/// The anchor, and how it can be locked.
+/// The anchor, and the kind of lock that is possible on it.
 fn open(path: &CStr) -> (io::Result<Held>, Hold) {
     let with = |flags| Held::open(|| sys::open(path, flags | libc::O_NONBLOCK));
     match with(libc::O_RDWR) {
@@ -99,7 +102,7 @@ fn lock_in(
     others: Others,
     wait: &mut Wait<'_>,
 ) -> io::Result<()> {
-    // A thread with another chunk of this anchor has locked the file already.
+    // A thread that holds another chunk of this anchor has already locked the file.
     if hold == Hold::Shared && others != Others::OfThisAnchor {
         anchor.lock_whole(wait)?;
     }
@@ -109,11 +112,11 @@ fn lock_in(
     }
 }
 
-/// Goes on without a lock where locks are refused; or an error for what went wrong.
+/// Continues without a lock if locks are not supported; any other error is returned.
 fn refused(path: &CStr, error: io::Error) -> io::Result<Beyond> {
     let code = error.raw_os_error();
     unless_refused::<()>(Err(error))?;
-    // What cannot be written either has nothing to lose.
+    // If the file cannot be written either, no change can be lost.
     let is_read_only = matches!(code, Some(libc::EROFS | libc::EISDIR | libc::ETXTBSY));
     if !is_read_only && !TOLD.get().swap(true, Ordering::Relaxed) {
         let reason = io::Error::from_raw_os_error(code.unwrap_or(0)).to_string();
@@ -145,7 +148,7 @@ fn lock_chunk(
     wait: &mut Wait<'_>,
 ) -> io::Result<()> {
     let byte = FIRST + 1 + (hash(chunk) >> 3) as i64;
-    // A thread with another chunk of this anchor would wait at the gate for one who waits for it.
+    // Otherwise a thread that holds another chunk would deadlock with a thread that holds the gate.
     if others != Others::OfThisAnchor {
         let file = anchor.file()?;
         while !sys::is_free(file.as_raw_fd(), &GATE)? {
@@ -155,7 +158,7 @@ fn lock_chunk(
     anchor.lock_bytes(byte..byte + 1, hold, wait)
 }
 
-/// FNV-1a, mixed: part of the protocol, so written down here and not the standard library's.
+/// FNV-1a, mixed. It is part of the protocol, so it cannot be the standard library's hash.
 fn hash(chunk: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     sys::mix(chunk.bytes().fold(0xcbf2_9ce4_8422_2325, step))
@@ -163,14 +166,15 @@ fn hash(chunk: &str) -> u64 {
 
 enum Creation {
     Locked(Held),
-    /// Another process has created it: the file itself can be locked.
+    /// Another process has created the anchor: the file itself can be locked.
     Done,
     Impossible,
 }
 
-/// Takes the turn to create the anchor at `path`, whose directory has to exist.
+/// Locks the creation of the anchor at `path`, whose directory has to exist.
 ///
-/// A turn is coarser than the keys it stands for, so a thread that holds a lock never waits for it.
+/// This lock is coarser than the keys it stands for, so a thread that holds another lock never
+/// waits for it.
 fn lock_creation(path: &CStr, others: Others, wait: &mut Wait<'_>) -> io::Result<Creation> {
     let directory = parent(path)?;
     let opened = Held::open(|| sys::open(&directory, libc::O_RDONLY | libc::O_DIRECTORY));
@@ -200,14 +204,14 @@ pub(crate) fn is_still(path: &CStr, file: &File) -> io::Result<bool> {
     Ok(still(path, file)?.is_some())
 }
 
-/// The status of `file`, if that is what `path` names.
+/// The status of `file`, if `path` still names it.
 fn still(path: &CStr, file: &File) -> io::Result<Option<Status>> {
     let named = unless_absent(sys::status_at(path))?;
     let opened = sys::status_of(file)?;
     Ok(named.is_some_and(|named| named.identity() == opened.identity()).then_some(opened))
 }
 
-/// `None` for what says that there are no locks to have here, and an error for what went wrong.
+/// `None` if the error says that locks are not supported here; any other error is returned.
 pub(crate) fn unless_refused<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     const REFUSALS: [i32; 10] = [
         libc::ENOLCK,

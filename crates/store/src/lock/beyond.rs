@@ -1,21 +1,21 @@
-//! What a store locks outside of this process, and how it may wait for that.
+//! The locks that a store takes outside of this process, and how it may wait for them.
 
 use std::ffi::CString;
 
 use crate::generation::Generation;
 use crate::lock::descriptors;
 
-/// What a store has locked outside of this process.
+/// A lock that a store has taken outside of this process.
 pub(crate) enum Beyond {
-    /// Nothing: it cannot, or not here.
+    /// None: the store has no such locks, or not here.
     Nothing,
-    /// Nothing: there is no anchor that a chunk could be locked in.
+    /// None: the anchor in which a chunk would be locked does not exist.
     NoAnchor,
-    /// Bytes of the anchor at this path, and its version, unless that is too young to be told.
+    /// Bytes of the anchor at this path, and its version, unless it is too recent to be certain.
     Locked(descriptors::Held, CString, Option<Generation>),
 }
 
-/// What other locks the thread holds that is about to wait.
+/// Which other locks the waiting thread holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Others {
     None,

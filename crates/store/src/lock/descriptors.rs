@@ -1,8 +1,9 @@
 //! Descriptors through which locks are held, so that a forked child can close them.
 //!
-//! A child inherits its parent's open file descriptions, and a lock lives as long as anyone has the
-//! description open: had the child not closed it, a killed parent's locks would stay. The table is
-//! fixed and of atomics, because the child walks it where it may not lock or allocate.
+//! A child inherits its parent's open file descriptions, and a lock lives as long as any process
+//! has the description open: if the child did not close it, the locks of a killed parent would
+//! stay. The table has a fixed size and consists of atomics, because the child must not lock or
+//! allocate when it walks the table.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +16,7 @@ use crate::process::fork::{self, ForkHooks};
 use crate::process::sys::{self, Hold};
 use crate::process::wait::Wait;
 
-/// Many more than there are threads that could each hold a lock.
+/// Many more than the threads that could each hold a lock.
 const SLOTS: usize = 4096;
 const FREE: i32 = -1;
 
@@ -24,20 +25,21 @@ static HOOKS: ForkHooks = ForkHooks { before: || (), parent: || (), child: close
 
 static TABLE: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
 
-/// An open file with a lock: unlocked and closed on drop, and in every forked child at once.
+/// An open file with a lock; unlocked and closed on drop, and closed in every forked child.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// `None` only while it is dropped.
+    /// `None` only during drop.
     file: Option<File>,
     slot: usize,
     generation: u64,
-    /// What of the file is locked, and whether all of it by `flock`, which is another kind of lock.
+    /// The range that is locked, and whether the file is locked by `flock`, a separate kind of
+    /// lock.
     bytes: Option<Range<i64>>,
     whole: bool,
 }
 
 impl Held {
-    /// Opens and registers in one step that no fork can split.
+    /// Opens a file and registers it; no fork happens in between.
     pub(crate) fn open(open: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
         fork::on_fork(&HOOKS)?;
         fork::unforked(|| {
@@ -59,7 +61,7 @@ impl Held {
         self.file.as_ref().ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
     }
 
-    /// Locks `bytes`, waiting for others.
+    /// Locks `bytes`, and waits for other holders.
     pub(crate) fn lock_bytes(
         &mut self,
         bytes: Range<i64>,
@@ -73,7 +75,7 @@ impl Held {
         Ok(())
     }
 
-    /// Locks `bytes`; false where others hold them.
+    /// Locks `bytes`; false if others hold them.
     pub(crate) fn try_lock_bytes(&mut self, bytes: Range<i64>, hold: Hold) -> io::Result<bool> {
         let done = sys::lock_bytes(self.file()?.as_raw_fd(), &bytes, hold)?;
         if done {
@@ -82,7 +84,7 @@ impl Held {
         Ok(done)
     }
 
-    /// Locks the whole file or directory by `flock`, waiting for others.
+    /// Locks the whole file or directory by `flock`, and waits for other holders.
     pub(crate) fn lock_whole(&mut self, wait: &mut Wait<'_>) -> io::Result<()> {
         while !self.try_lock_whole()? {
             let file = self.file()?;
@@ -91,7 +93,7 @@ impl Held {
         Ok(())
     }
 
-    /// Locks the whole file or directory by `flock`; false where others hold it.
+    /// Locks the whole file or directory by `flock`; false if others hold it.
     pub(crate) fn try_lock_whole(&mut self) -> io::Result<bool> {
         self.whole = sys::lock_whole(self.file()?.as_raw_fd())?;
         Ok(self.whole)
@@ -102,13 +104,13 @@ impl Drop for Held {
     fn drop(&mut self) {
         let Some(file) = self.file.take() else { return };
         if self.generation != fork::generation() {
-            // A forked child, whose fork handler has closed this descriptor; the number may be
-            // somebody else's by now.
+            // In a forked child, the fork handler has closed this descriptor; another file may have
+            // its number now.
             let _ = file.into_raw_fd();
             return;
         }
         fork::unforked(|| {
-            // Unlocked before it is closed: a child that has not run yet has it open, too.
+            // Unlocked before it is closed: a forked child that has not run yet has it open, too.
             if let Some(bytes) = &self.bytes {
                 let _ = sys::lock_bytes(file.as_raw_fd(), bytes, Hold::Free);
             }
@@ -121,7 +123,7 @@ impl Drop for Held {
     }
 }
 
-/// Closes everything in the table: the child's half of [`Held`].
+/// Closes everything in the table; runs in the child.
 fn close_inherited() {
     for slot in &TABLE {
         let descriptor = slot.swap(FREE, Ordering::SeqCst);

@@ -1,9 +1,9 @@
 //! Locks between processes for stores whose values are not files: databases on this machine.
 //!
 //! A directory beside the database has one empty file for each array and group that was written,
-//! named by a hash of its metadata key; chunks are bytes of that file, as they are of a metadata
-//! file on disk ([`anchor`]). A key that belongs to nothing is a byte of one common file. Nothing
-//! is ever removed: a lock file that a process waits for must keep its name.
+//! named by a hash of its metadata key. Chunks are bytes of that file, like those of a metadata
+//! file on disk ([`anchor`]). A key outside of any node is a byte of one common file. No file is
+//! ever removed: a lock file that a process waits for must keep its name.
 
 use std::ffi::CString;
 use std::fs::OpenOptions;
@@ -27,7 +27,7 @@ pub struct LockFiles {
 }
 
 impl LockFiles {
-    /// The locks in `directory`, which is made when something is first locked.
+    /// The locks in `directory`, which the first lock creates.
     #[must_use]
     pub fn new(directory: &Path) -> Self {
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());
@@ -35,13 +35,13 @@ impl LockFiles {
         Self { directory, id }
     }
 
-    /// The name under which the locks of this process know the store.
+    /// The id of the store in the lock table of this process.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// `Store::lock` by these files.
+    /// `Store::lock` by means of these files.
     pub fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
         check_key(anchor)?;
         check_key(key)?;
@@ -53,7 +53,7 @@ impl LockFiles {
         })
     }
 
-    /// The path of a lock file, which is there afterwards.
+    /// The path of a lock file, which is created if necessary.
     fn file(&self, name: &str) -> io::Result<CString> {
         let path = self.directory.join(name);
         let create = || OpenOptions::new().write(true).create_new(true).open(&path);
@@ -72,13 +72,13 @@ impl LockFiles {
     }
 }
 
-/// Whether `key` is a document of a node, and so may be the anchor of other keys.
+/// Whether `key` is a metadata document of a node, and so may be the anchor of other keys.
 fn names_document(key: &str) -> bool {
     let name = key.rsplit('/').next().unwrap_or(key);
     name.starts_with(".z") || name == "zarr.json"
 }
 
-/// FNV-1a of 128 bits: names that all versions of this software agree on.
+/// FNV-1a of 128 bits: all versions of this software use the same names.
 fn hash(key: &str) -> u128 {
     key.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, byte| {
         (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b)

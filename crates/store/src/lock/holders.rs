@@ -1,8 +1,8 @@
-//! Which process holds a lock, as far as this one may know.
+//! Which process holds a lock, as far as this process may know.
 //!
 //! The kernel does not tell a waiting process the holder: a lock of an open file description
-//! belongs to no process. What a descriptor has locked is told below `/proc/PID/fdinfo`, of
-//! processes of the same user.
+//! belongs to no process. But `/proc/PID/fdinfo` lists the locks of each descriptor, for processes
+//! of the same user.
 
 use std::fs;
 use std::fs::File;
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 
 use crate::process::sys;
 
-/// A machine has many descriptors, and only a warning is made of the answer.
+/// A machine has many descriptors, and the result is used only in a warning.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// The holder of the lock of a file or directory, as words of a sentence.
+/// The holder of the lock of a file or directory, for use in a sentence.
 pub(crate) fn holder_of(file: &File) -> String {
     let unknown = || "another process".to_owned();
     let Ok(status) = sys::status_of(file) else { return unknown() };
     find(&status.name_in_proc()).unwrap_or_else(unknown)
 }
 
-/// The first other process that has a lock on the file called `name` among locks.
+/// The first other process with a lock on the file that lock lists identify by `name`.
 fn find(name: &str) -> Option<String> {
     let begun = Instant::now();
     let own = std::process::id().to_string();

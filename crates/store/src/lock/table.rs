@@ -1,17 +1,17 @@
-//! Locks of keys: who may change what, among the threads of this process and beyond.
+//! Locks of keys, among the threads of this process and beyond.
 //!
-//! Every key has a lock, and every key belongs to an anchor, its array's metadata key. The lock of
-//! a chunk shares the anchor with the locks of other chunks; the lock of the anchor itself is
-//! exclusive, and so excludes all of its chunks. Waiting for the anchor holds newcomers back, or an
-//! array that many write would never be resized.
+//! Every key has a lock, and every key belongs to an anchor, its array's metadata key. Locks of
+//! chunks share the anchor with each other. The lock of the anchor itself is exclusive, and so
+//! excludes all of its chunks. While a thread waits for the anchor, new locks of its chunks wait,
+//! too; otherwise an array with many writers would never be resized.
 //!
-//! The table belongs to the process and knows keys by place (store and key), so that two handles on
-//! one place meet in it. It is asked first, and a store that can exclude other processes as well
-//! then adds what it holds there. A forked child starts with an empty table.
+//! The table belongs to the process and identifies keys by store and key, so that two handles on
+//! one store share the locks. It is locked first; a store that can also exclude other processes
+//! then takes its own locks. A forked child starts with an empty table.
 //!
-//! A thread that holds a lock may take the same one again, or, holding an anchor, those of its
-//! chunks; [`KeyLock`] stays on its thread for that. What can only wait for itself (a chunk's
-//! holder that asks for the anchor) is refused with `EDEADLK`.
+//! A thread that holds a lock may take the same one again, or, if it holds an anchor, the locks of
+//! its chunks; therefore [`KeyLock`] stays on its thread. A request that could only wait for its
+//! own thread (a chunk's holder that requests the anchor) is refused with `EDEADLK`.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -64,27 +64,27 @@ impl KeyLock {
         })
     }
 
-    /// Whether other processes are locked out, too.
+    /// Whether other processes are excluded, too.
     #[must_use]
     pub fn is_process_wide(&self) -> bool {
         self.held.is_process_wide()
     }
 
-    /// Whether it is a chunk's, and the store, which could lock it, has no such anchor: the array
-    /// was deleted or moved since it was opened.
+    /// Whether this is the lock of a chunk, in a store that could lock it, but has no such anchor:
+    /// the array was deleted or moved since it was opened.
     #[must_use]
     pub fn lacks_anchor(&self) -> bool {
         self.held.lacks_anchor
     }
 
-    /// The version of the anchor that is locked, where the lock tells.
+    /// The version of the locked anchor, if the lock knows it.
     #[must_use]
     pub fn anchor_version(&self) -> Option<Generation> {
         self.held.version
     }
 
-    /// Locks in this process, then what `beyond` locks outside of it, where it must not wait out of
-    /// turn for a thread that holds another lock.
+    /// Locks in this process, then by `beyond` outside of it. `beyond` is told which other locks
+    /// the thread holds, because waiting could then be a deadlock.
     pub(crate) fn with(
         store: &str,
         anchor: &str,
@@ -136,7 +136,7 @@ impl KeyLock {
             (false, false) => Others::Elsewhere,
             (false, true) => Others::None,
         };
-        // Dropping `held` on failure releases what the table gave.
+        // If this fails, dropping `held` releases the locks of the table.
         match beyond(others).map_err(failed)? {
             Beyond::Nothing => {}
             Beyond::NoAnchor => held.lacks_anchor = true,
@@ -163,7 +163,7 @@ pub(crate) struct Held {
     anchor: Place,
     key: Place,
     whole: bool,
-    /// The lock of the whole anchor under which this one is a matter of form.
+    /// The lock of the whole anchor, if the thread holds it and this lock adds nothing to it.
     within: Option<Rc<Held>>,
     in_process: bool,
     lacks_anchor: bool,
@@ -180,8 +180,8 @@ impl Held {
         }
     }
 
-    /// Whether the anchor in which a chunk is locked has been deleted, moved or replaced by one
-    /// who did not wait for this lock: by deleting what the array lies in.
+    /// Whether the anchor in which a chunk is locked has been deleted, moved or replaced without
+    /// this lock, for example because a parent directory was deleted.
     pub(crate) fn has_lost_anchor(&self) -> io::Result<bool> {
         match (&self.anchor_path, &*self.beyond.borrow()) {
             (Some(path), Some(locked)) if !self.whole => Ok(!is_still(path, locked.file()?)?),
@@ -194,7 +194,7 @@ impl Held {
         self.whole
     }
 
-    /// Goes on holding the lock through `next`, and lets go of what it was held through.
+    /// Holds the lock through `next` from now on, and releases the previous descriptor.
     pub(crate) fn hand_over(&self, next: descriptors::Held) {
         let previous = self.beyond.replace(Some(next));
         drop(previous);
@@ -203,7 +203,8 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // First beyond, then here: a thread of this process that waits must find both free.
+        // First outside, then in this process: a waiting thread of this process must find both
+        // free.
         drop(self.beyond.take());
         let _ = HELD.try_with(|all| all.borrow_mut().retain(|held| held.strong_count() > 0));
         if self.in_process && self.generation == fork::generation() {
@@ -224,14 +225,15 @@ pub(crate) fn held(store: &str, key: &str) -> Option<Rc<Held>> {
     mine.into_iter().find(|held| held.key == place)
 }
 
-/// Locks that a forked child's thread remembers from its parent do not count.
+/// Locks that a forked child inherits in its thread's list do not count.
 fn held_by_this_thread() -> Vec<Rc<Held>> {
     let generation = fork::generation();
     let alive = |held: &Weak<Held>| held.upgrade().filter(|held| held.generation == generation);
     HELD.try_with(|all| all.borrow().iter().filter_map(alive).collect()).unwrap_or_default()
 }
 
-/// A key of a store, as 128 bits: two places that met by chance would wait for each other.
+/// A key of a store as a hash of 128 bits; a collision would only make two keys wait for each
+/// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place(u128);
 
@@ -242,7 +244,7 @@ enum Role {
 }
 
 impl Place {
-    /// Hashes the joined text: a group opened as a store of its own has the same places.
+    /// Hashes the joined text: a group that is opened as a store of its own gets the same places.
     fn new(store: &str, key: &str) -> Self {
         let half = |seed: u8| {
             let mut hasher = DefaultHasher::new();
@@ -296,7 +298,7 @@ impl Table {
         &self.shards[(place >> 64) as usize % self.shards.len()]
     }
 
-    /// `barging` ignores those who wait: for a thread that they wait for.
+    /// `barging` ignores the waiting threads, for a thread that they wait for.
     fn acquire(
         &self,
         place: u128,
@@ -326,7 +328,7 @@ impl Table {
             (places, timeout) =
                 shard.released.wait_timeout(places, POLL).unwrap_or_else(PoisonError::into_inner);
             if timeout.timed_out() {
-                // A signal's handler may lock what it likes.
+                // The handler of a signal may take any lock.
                 drop(places);
                 let looked = wait.look(|| "another thread of this process".to_owned());
                 places = locked(&shard.places);
@@ -341,7 +343,7 @@ impl Table {
         }
     }
 
-    /// Waits no longer; those who waited behind this one may go on.
+    /// Ends the wait; threads that waited behind this one may continue.
     fn give_up(&self, place: u128, alone: bool, mut places: MutexGuard<'_, Places>) {
         if let Some(holders) = places.get_mut(&place) {
             holders.waiting -= u32::from(alone);
@@ -371,7 +373,7 @@ impl Table {
     }
 }
 
-/// Nothing panics while it has the table, so poison would say nothing about its state.
+/// No code panics while it holds the table, so a poisoned lock is still valid.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

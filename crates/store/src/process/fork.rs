@@ -1,16 +1,17 @@
-//! State of a process, and what becomes of it when the process forks.
+//! State of a process, and how it survives a fork.
 //!
-//! A forked child has one thread and a copy of all memory: locks that other threads held stay held
-//! for ever, threads that others waited for are gone. Two answers, each for its kind of state:
+//! A forked child has one thread and a copy of all memory: locks that other threads held stay
+//! locked forever, and threads that others waited for do not exist. There are two solutions, one
+//! for each kind of state:
 //!
 //! - [`PerProcess`]: state that the child cannot use (lock tables with waiters, thread pools) is
-//!   built anew by the child, and the inherited one is leaked. Nothing of it is ever touched.
+//!   built anew by the child. The inherited state is leaked and never accessed.
 //! - [`unforked`]: state that the child must keep (values in memory, descriptors that it has to
 //!   close) is only changed inside short sections, and a fork waits until no thread is in one.
 //!
-//! What another module does around a fork, it registers ([`on_fork`]), so that this one knows of none.
-//! All of it hangs on one `pthread_atfork`. Comparing `getpid` instead would cost a system call on every
-//! entry and could not hold a fork back.
+//! Other modules register their work around a fork ([`on_fork`]), so that this module depends on
+//! none of them. All of it uses one `pthread_atfork`. Comparing `getpid` instead would cost a
+//! system call on every entry, and could not delay a fork.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -20,13 +21,14 @@ use crate::process::sys;
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 static GATE: Gate = Gate::new();
 static WATCHING: AtomicBool = AtomicBool::new(false);
-/// Atomics, because a forked child reads them where it may not lock; filled from the front, once.
+/// Atomics, because a forked child must not lock when it reads them; filled from the front, never
+/// removed.
 static HOOKS: [AtomicPtr<ForkHooks>; MOST_HOOKS] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST_HOOKS];
-/// More than there are modules that have hooks.
+/// More than the number of modules with hooks.
 const MOST_HOOKS: usize = 8;
 
-/// Changes in a forked child, and at no other time; state that remembers it knows its process.
+/// Changes in a forked child, and at no other time; state that stores it can tell its own process.
 #[must_use]
 pub fn generation() -> u64 {
     watch();
@@ -35,16 +37,16 @@ pub fn generation() -> u64 {
 
 /// Runs `section`, during which this process does not fork.
 ///
-/// It must be short, must not wait for anything but other sections, and must not enter a second
-/// one: a fork that waits for the first would be waited for by the second.
+/// It must be short, must wait for nothing but other sections, and must not enter a nested section:
+/// a fork that waits for the outer one would block the inner one, a deadlock.
 pub fn unforked<R>(section: impl FnOnce() -> R) -> R {
     watch();
     GATE.pass(section)
 }
 
-/// Sections that a fork waits for, and that wait while there is one.
+/// Sections that a fork waits for, and that wait while a fork is under way.
 ///
-/// Atomics alone: it is held and released by fork handlers, of the system or of an interpreter.
+/// Only atomics: fork handlers, of the system or of an interpreter, hold and release it.
 #[derive(Debug)]
 pub struct Gate {
     /// Forks under way in this process.
@@ -59,13 +61,13 @@ impl Gate {
         Self { forking: AtomicU32::new(0), inside: AtomicU32::new(0) }
     }
 
-    /// Runs `section` while the gate is not held; what [`unforked`] asks of it goes here, too.
+    /// Runs `section` while the gate is not held, under the conditions of [`unforked`].
     pub fn pass<R>(&self, section: impl FnOnce() -> R) -> R {
         let _inside = Inside::enter(self);
         section()
     }
 
-    /// Before a fork: keeps everyone out, and waits for those who are in.
+    /// Before a fork: lets no thread enter, and waits for the threads inside.
     pub fn hold(&self) {
         self.forking.fetch_add(1, Ordering::SeqCst);
         while self.inside.load(Ordering::SeqCst) != 0 {
@@ -73,15 +75,15 @@ impl Gate {
         }
     }
 
-    /// After it, in the parent.
+    /// After a fork, in the parent.
     pub fn release(&self) {
-        // Saturating: a handler registered while another thread was forking runs without its first
-        // half.
+        // Saturating: a handler that was registered while another thread was forking runs here
+        // without its first half.
         let fewer = |forks: u32| Some(forks.saturating_sub(1));
         let _ = self.forking.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer);
     }
 
-    /// After it, in the child, which has one thread.
+    /// After a fork, in the child, which has one thread.
     pub fn reset(&self) {
         self.inside.store(0, Ordering::SeqCst);
         self.forking.store(0, Ordering::SeqCst);
@@ -115,8 +117,8 @@ impl Drop for Inside<'_> {
     }
 }
 
-/// Registers the fork handlers. Threads that race here each register them, and the handlers bear
-/// that; waiting for the first would be a wait that a fork could make endless.
+/// Registers the fork handlers. Threads that race here each register them, which the handlers
+/// tolerate. If one waited for another, a fork could make the wait endless.
 fn watch() {
     if !WATCHING.load(Ordering::Acquire) {
         sys::at_fork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -124,10 +126,10 @@ fn watch() {
     }
 }
 
-/// What a module does around every fork of its process.
+/// The work of a module around every fork of its process.
 ///
-/// A module that registers while another thread forks is called after that fork without having been
-/// called before it, and its hooks must bear that.
+/// If a module registers while another thread forks, its hooks are called after that fork, but not
+/// before it. They must tolerate that.
 #[derive(Debug)]
 pub struct ForkHooks {
     /// Runs in the parent before the fork, when no thread is in an [`unforked`] section.
@@ -139,13 +141,13 @@ pub struct ForkHooks {
     pub child: fn(),
 }
 
-/// Lets `hooks` run around every later fork; hooks that are registered already stay so, once.
+/// Runs `hooks` around every later fork; hooks that are already registered are not added again.
 ///
-/// Those that were registered last run first before a fork, and last after it, as with
+/// The hooks that were registered last run first before a fork, and last after it, as with
 /// `pthread_atfork`. They stay registered in forked children.
 ///
 /// # Errors
-/// There are more modules than places for them.
+/// There are too many modules with hooks.
 pub fn on_fork(hooks: &'static ForkHooks) -> std::io::Result<()> {
     watch();
     let new = std::ptr::from_ref(hooks).cast_mut();
@@ -196,15 +198,16 @@ struct Built<T> {
 }
 
 impl<T: Send + Sync + 'static> PerProcess<T> {
-    /// A value that `build` makes when a process first asks for it.
+    /// A value that `build` makes on the first use in a process.
     ///
-    /// Threads that ask at the same time may each call it; one result is kept, the others dropped.
+    /// Threads that race for the first use may each call it; one result is used, the others are
+    /// dropped.
     #[must_use]
     pub const fn new(build: fn() -> T) -> Self {
         Self { current: AtomicPtr::new(std::ptr::null_mut()), build }
     }
 
-    /// This process's value. No lock, and no wait for another thread that builds it.
+    /// This process's value. It takes no lock, and waits for no other thread that builds the value.
     pub fn get(&'static self) -> &'static T {
         let current = self.current.load(Ordering::Acquire);
         match sys::leaked(current) {
@@ -213,7 +216,7 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
         }
     }
 
-    /// This process's value if it was built; nothing is built for the question.
+    /// This process's value if it was built; this call does not build it.
     pub fn peek(&'static self) -> Option<&'static T> {
         let built = sys::leaked(self.current.load(Ordering::Acquire))?;
         let is_ours = built.generation == GENERATION.load(Ordering::Acquire);

@@ -1,4 +1,4 @@
-//! The process: calls of the system, what a fork does to state, interruptions, and notices to a user.
+//! The process: system calls, state across forks, interruptions, and notices to the user.
 
 pub(crate) mod fork;
 pub mod interrupt;

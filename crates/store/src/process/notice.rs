@@ -1,7 +1,7 @@
-//! What a person should be told though nothing has failed.
+//! Facts that the user should know although nothing has failed.
 //!
-//! A store finds out in the middle of a call, far below what can print; so it is kept here until the
-//! outermost layer asks: when the call ends, and while one waits.
+//! A store detects them in the middle of a call, far below the layer that can print. So they are
+//! queued here until the outermost layer takes them: at the end of a call, and during a wait.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,22 +11,22 @@ use crate::process::fork::PerProcess;
 static KEPT: PerProcess<Mutex<Vec<(Kind, String)>>> = PerProcess::new(Mutex::default);
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// What a notice is about.
+/// The subject of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One of two concurrent changes can be lost here.
     LostUpdate,
-    /// A lock has been waited for a long time.
+    /// A wait for a lock has taken a long time.
     Wait,
 }
 
-/// Keeps a sentence for the next one who asks.
+/// Queues a sentence for the next call of [`take`].
 pub fn keep(kind: Kind, sentence: String) {
     KEPT.get().lock().unwrap_or_else(PoisonError::into_inner).push((kind, sentence));
     ANY.store(true, Ordering::Release);
 }
 
-/// What was kept since the last time; almost always nothing, and then at no cost.
+/// The queued sentences; almost always there are none, and then it costs nothing.
 #[must_use]
 pub fn take() -> Vec<(Kind, String)> {
     if !ANY.swap(false, Ordering::Acquire) {

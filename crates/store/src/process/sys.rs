@@ -1,4 +1,4 @@
-//! Every call into the C library, each behind a safe function.
+//! Every call into the C library, each wrapped in a safe function.
 
 use std::ffi::{CStr, CString, c_int};
 use std::fs::File;
@@ -9,19 +9,19 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::generation::Generation;
 
-/// File systems take the time of a change from a clock that ticks every 4 to 10 ms: what is changed
-/// twice within a tick looks the same before and after.
+/// File systems take the time of a change from a clock that ticks every 4 to 10 ms: two changes
+/// within a tick have the same time.
 const SETTLED: Duration = Duration::from_millis(20);
 
-/// Registers what runs around every later fork of this process.
+/// Registers functions that run around every later fork of this process.
 pub(crate) fn at_fork(before: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) {
     // SAFETY: the three are `extern "C"` functions without arguments that live as long as the code.
     // Failure (out of memory) cannot be repaired; forks then behave as in any other library.
     let _ = unsafe { libc::pthread_atfork(Some(before), Some(parent), Some(child)) };
 }
 
-/// The value behind a pointer that is null, or to what lives as long as the process once it is
-/// shared: a `'static` reference, or a box from `Box::into_raw`.
+/// The value behind a pointer that is either null or valid for the rest of the process: a `'static`
+/// reference, or a box from `Box::into_raw`.
 pub(crate) fn leaked<T>(pointer: *mut T) -> Option<&'static T> {
     // SAFETY: private to the fork handling, which publishes pointers with release order, reads them
     // with acquire order and never frees what it has published.
@@ -41,12 +41,12 @@ pub(crate) fn random(bytes: &mut [u8]) {
         let rest = &mut bytes[filled..];
         // SAFETY: the pointer and length are those of one live slice.
         let got = unsafe { libc::getrandom(rest.as_mut_ptr().cast(), rest.len(), 0) };
-        // Interrupted before there was anything; nothing else can fail here.
+        // Interrupted before any bytes were produced; no other failure is possible here.
         filled += usize::try_from(got).unwrap_or(0);
     }
 }
 
-/// `None` for a name that is not there, or whose directory is a file.
+/// `None` if the name does not exist, or if its directory is a file.
 pub(crate) fn unless_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -57,7 +57,7 @@ pub(crate) fn unless_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Lets the number `descriptor` mean what `other` does; what it meant before is closed.
+/// Makes the number `descriptor` refer to the same file as `other`; its previous file is closed.
 pub fn replace(other: RawFd, descriptor: RawFd) -> io::Result<()> {
     // SAFETY: no memory is involved; whose descriptor it was, the caller knows.
     match unsafe { libc::dup2(other, descriptor) } {
@@ -66,7 +66,7 @@ pub fn replace(other: RawFd, descriptor: RawFd) -> io::Result<()> {
     }
 }
 
-/// What `fstat` and `stat` say.
+/// The result of `fstat` and `stat`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
     raw: libc::stat,
@@ -89,7 +89,7 @@ impl Status {
         self.raw.st_mode & libc::S_IFMT == libc::S_IFLNK
     }
 
-    /// The user who owns it, and what others than that one may do with it.
+    /// The owner, and the permissions of all other users.
     pub(crate) fn owner(&self) -> (libc::uid_t, libc::mode_t) {
         (self.raw.st_uid, self.raw.st_mode & 0o077)
     }
@@ -100,27 +100,28 @@ impl Status {
         UNIX_EPOCH + seconds + part
     }
 
-    /// Device and inode: what one file is known by.
+    /// Device and inode, which identify a file.
     pub(crate) fn identity(&self) -> (u64, u64) {
         (self.raw.st_dev, self.raw.st_ino)
     }
 
-    /// What `/proc` calls the file where it lists locks.
+    /// The identifier of the file in the lock lists of `/proc`.
     pub(crate) fn name_in_proc(&self) -> String {
         let device = self.raw.st_dev;
         format!("{:02x}:{:02x}:{}", libc::major(device), libc::minor(device), self.raw.st_ino)
     }
 
-    /// Tells this version of a file, looked at after `now`, from all others, once it is old enough.
+    /// Tells this version of a file, whose status was read after `now`, from all others, once it is
+    /// old enough.
     ///
-    /// The time of the last change counts, too: unlike that of the last modification, programs
-    /// cannot set it.
+    /// The time of the last change (ctime) counts, too: unlike that of the last modification,
+    /// programs cannot set it.
     pub(crate) fn version(&self, now: SystemTime) -> Option<Generation> {
         let changed = Duration::new(
             u64::try_from(self.raw.st_ctime).ok()?,
             u32::try_from(self.raw.st_ctime_nsec).ok()?,
         );
-        // One that seems to come from the future tells that clocks differ, and nothing else.
+        // A time in the future only shows that clocks differ.
         let age = now.duration_since(UNIX_EPOCH + changed).ok()?;
         let changed = changed.as_nanos();
         (age >= SETTLED).then(|| {
@@ -149,7 +150,7 @@ fn check(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Repeats `call` while a signal interrupts it.
+/// Repeats `call` if a signal interrupts it.
 fn uninterrupted(mut call: impl FnMut() -> c_int) -> io::Result<c_int> {
     loop {
         match check(call()) {
@@ -159,7 +160,7 @@ fn uninterrupted(mut call: impl FnMut() -> c_int) -> io::Result<c_int> {
     }
 }
 
-/// Opens with `O_CLOEXEC`; new files get the permissions that the umask leaves of 0o666.
+/// Opens with `O_CLOEXEC`; new files get mode 0o666, reduced by the umask.
 pub(crate) fn open(path: &CStr, flags: c_int) -> io::Result<File> {
     let mode: libc::c_uint = 0o666;
     // SAFETY: `path` ends in NUL, and the mode is passed as the unsigned int that `open` expects.
@@ -187,7 +188,7 @@ pub(crate) fn status_of(file: &File) -> io::Result<Status> {
     })
 }
 
-/// The status of what `path` names, following links.
+/// The status of the file at `path`, following links.
 pub(crate) fn status_at(path: &CStr) -> io::Result<Status> {
     status_with(|raw| {
         // SAFETY: `path` ends in NUL, and `raw` points to room for one `stat`.
@@ -195,7 +196,7 @@ pub(crate) fn status_at(path: &CStr) -> io::Result<Status> {
     })
 }
 
-/// The status of what `path` names: of a link, its own.
+/// The status of the file at `path`; of a link, its own.
 pub(crate) fn link_status_at(path: &CStr) -> io::Result<Status> {
     status_with(|raw| {
         // SAFETY: `path` ends in NUL, and `raw` points to room for one `stat`.
@@ -210,10 +211,10 @@ fn status_with(call: impl Fn(*mut libc::stat) -> c_int) -> io::Result<Status> {
     Ok(Status { raw: unsafe { raw.assume_init() } })
 }
 
-/// Appends at most `wanted` bytes of `file` to `dst`, fewer where the file ends; how many.
+/// Appends at most `wanted` bytes of `file` to `dst`, fewer if the file ends; returns their number.
 ///
-/// Reads into the spare capacity, which is never cleared first: for a 16 KiB chunk that would cost
-/// about as much as the copy out of the page cache. `at` is the offset of the first byte.
+/// Reads into the spare capacity, which is not cleared first: for a 16 KiB chunk, clearing would
+/// cost about as much as the copy out of the page cache. `at` is the offset of the first byte.
 pub(crate) fn append(file: &File, at: u64, wanted: usize, dst: &mut Vec<u8>) -> io::Result<usize> {
     let mut done = 0;
     while done < wanted {
@@ -242,12 +243,12 @@ pub(crate) fn append(file: &File, at: u64, wanted: usize, dst: &mut Vec<u8>) -> 
     Ok(done)
 }
 
-/// Closes a file that was written to; some file systems report a failed write only here.
+/// Closes a file after writing; some file systems report a failed write only here.
 pub(crate) fn close(file: File) -> io::Result<()> {
     use std::os::fd::IntoRawFd;
     // SAFETY: the descriptor was owned by `file`, which has just given it up.
     match check(unsafe { libc::close(file.into_raw_fd()) }) {
-        // Linux has closed the descriptor even when a signal interrupted the call.
+        // Linux has closed the descriptor even if a signal interrupted the call.
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
         result => result.map(drop),
     }
@@ -265,7 +266,7 @@ pub(crate) fn rename(from: &CStr, to: &CStr) -> io::Result<()> {
     check(unsafe { libc::rename(from.as_ptr(), to.as_ptr()) }).map(drop)
 }
 
-/// Renames unless something is at `to` already (`EEXIST`).
+/// Renames unless `to` already exists (`EEXIST`).
 #[cfg(target_os = "linux")]
 pub(crate) fn rename_new(from: &CStr, to: &CStr) -> io::Result<()> {
     let here = libc::AT_FDCWD;
@@ -300,7 +301,7 @@ pub(crate) fn unlink(path: &CStr) -> io::Result<()> {
     check(unsafe { libc::unlink(path.as_ptr()) }).map(drop)
 }
 
-/// [`open`] of what an open directory has under `name`; `mode` is that of a new file.
+/// [`open`] for `name` in an open directory; `mode` is that of a new file.
 pub(crate) fn open_in(
     directory: &File,
     name: &CStr,
@@ -316,7 +317,7 @@ pub(crate) fn open_in(
     Ok(unsafe { File::from_raw_fd(descriptor) })
 }
 
-/// The status of what an open directory has under `name`: of a link, its own, unless it is followed.
+/// The status of `name` in an open directory; of a link, its own, unless `follows` is set.
 pub(crate) fn status_in(directory: &File, name: &CStr, follows: bool) -> io::Result<Status> {
     status_with(|raw| {
         let flags = if follows { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
@@ -333,32 +334,32 @@ pub(crate) fn unlink_in(directory: &File, name: &CStr, is_directory: bool) -> io
     check(unsafe { libc::unlinkat(directory.as_raw_fd(), name.as_ptr(), flags) }).map(drop)
 }
 
-/// Renames within an open directory; what is at `to` already is replaced.
+/// Renames within an open directory; an existing `to` is replaced.
 pub(crate) fn rename_in(directory: &File, from: &CStr, to: &CStr) -> io::Result<()> {
     let directory = directory.as_raw_fd();
     // SAFETY: both names end in NUL.
     check(unsafe { libc::renameat(directory, from.as_ptr(), directory, to.as_ptr()) }).map(drop)
 }
 
-/// Makes a directory in an open one, for this user alone.
+/// Creates a directory in an open one, for this user only.
 pub(crate) fn make_private_in(directory: &File, name: &CStr) -> io::Result<()> {
     // SAFETY: the name ends in NUL.
     check(unsafe { libc::mkdirat(directory.as_raw_fd(), name.as_ptr(), 0o700) }).map(drop)
 }
 
-/// Takes from all other users what they may do with a directory.
+/// Removes the permissions of all other users from a directory.
 pub(crate) fn make_private(directory: &File) -> io::Result<()> {
     // SAFETY: plain numbers.
     check(unsafe { libc::fchmod(directory.as_raw_fd(), 0o700) }).map(drop)
 }
 
-/// The user in whose name this process works with files.
+/// The effective user of this process for file access.
 pub(crate) fn user() -> libc::uid_t {
     // SAFETY: it takes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }
 
-/// An error where this process may not change which names an open directory has.
+/// An error if this process may not add or remove names in an open directory.
 pub(crate) fn check_changeable(directory: &File) -> io::Result<()> {
     let wanted = libc::W_OK | libc::X_OK;
     // SAFETY: the name ends in NUL.
@@ -368,10 +369,10 @@ pub(crate) fn check_changeable(directory: &File) -> io::Result<()> {
     .map(drop)
 }
 
-/// The names that an open directory has, with the kind of each where the file system tells.
+/// The names in an open directory, with the kind of each if the file system reports it.
 pub(crate) fn names_in(directory: &File) -> io::Result<Vec<(CString, u8)>> {
     use std::os::fd::IntoRawFd;
-    // A description of its own: the place in the list belongs to it.
+    // A description of its own, because the read position belongs to it.
     let listed = open_in(directory, c".", libc::O_RDONLY | libc::O_DIRECTORY, 0)?.into_raw_fd();
     // SAFETY: the descriptor is open, and belongs to the stream from here on if there is one.
     let stream = unsafe { libc::fdopendir(listed) };
@@ -414,7 +415,7 @@ fn set_errno(value: c_int) {
     }
 }
 
-/// How a byte range is locked.
+/// The kind of a byte-range lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {
     Shared,
@@ -424,7 +425,7 @@ pub(crate) enum Hold {
 
 /// Locks or frees bytes of an open file description; false if another one has locked any of them.
 ///
-/// An empty range starts a lock that reaches to the end of all offsets.
+/// An empty range locks everything from its start to the highest offset.
 #[cfg(target_os = "linux")]
 pub(crate) fn lock_bytes(descriptor: RawFd, bytes: &Range<i64>, hold: Hold) -> io::Result<bool> {
     // SAFETY: `flock` is plain numbers, for which zero is a value.
@@ -445,7 +446,7 @@ pub(crate) fn lock_bytes(descriptor: RawFd, bytes: &Range<i64>, hold: Hold) -> i
     }
 }
 
-/// Whether others have locked none of the bytes, as things stand.
+/// Whether no other description has locked any of the bytes at this moment.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_free(descriptor: RawFd, bytes: &Range<i64>) -> io::Result<bool> {
     // SAFETY: `flock` is plain numbers, for which zero is a value.
@@ -470,7 +471,7 @@ pub(crate) fn lock_bytes(_: RawFd, _: &Range<i64>, _: Hold) -> io::Result<bool> 
     Err(io::Error::from_raw_os_error(libc::ENOSYS))
 }
 
-/// Locks a whole file or directory for this description alone; false if another one has locked it.
+/// Locks a whole file or directory for this description only; false if another one has locked it.
 pub(crate) fn lock_whole(descriptor: RawFd) -> io::Result<bool> {
     // SAFETY: plain numbers.
     match uninterrupted(|| unsafe { libc::flock(descriptor, libc::LOCK_EX | libc::LOCK_NB) }) {

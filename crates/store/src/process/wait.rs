@@ -1,11 +1,11 @@
 //! Waiting for a lock that another thread or process holds.
 //!
-//! A wait inside the kernel (`F_OFD_SETLKW`, a blocking `flock`) ends with its holder and with nothing
-//! else: a holder that was stopped, or that waits for a server, would take Ctrl-C away from everyone
-//! behind it. So a lock is tried, and tried again after a pause. Pauses grow with the time waited: a
-//! lock held for as long as a write takes is found free soon, and a long wait costs next to nothing.
-//! Letting a signal interrupt the kernel's wait was the option that lost: the signal may arrive just
-//! before the wait begins, and on another thread than the one that waits.
+//! A wait inside the kernel (`F_OFD_SETLKW`, a blocking `flock`) ends only when the holder releases
+//! the lock. If the holder was stopped, or waits for a server, Ctrl-C would not work in any process
+//! that waits for it. So a lock is polled, with pauses that grow with the time waited: a lock held
+//! for the duration of a write is soon found free, and a long wait costs almost nothing. We
+//! rejected interrupting the kernel's wait by a signal: the signal may arrive just before the wait
+//! begins, or on another thread than the waiting one.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 use crate::process::{interrupt, notice};
 
-/// How often it is asked whether to go on waiting.
+/// How often a wait checks whether to continue.
 pub(crate) const POLL: Duration = Duration::from_millis(20);
-/// Pauses between two tries, each up to a time waited. About equal for all whose holder is writing a
-/// chunk: where those who came last pause shortest, they pass the others again and again.
+/// Pauses between two tries, each up to a time waited. They are about equal for all waits that are
+/// as long as the write of a chunk: if the newest waiters paused shortest, they would overtake the
+/// others again and again.
 const PAUSES: [(Duration, Duration); 3] = [
     (Duration::from_millis(20), Duration::from_micros(250)),
     (Duration::from_secs(1), Duration::from_micros(500)),
@@ -25,14 +26,14 @@ const PAUSES: [(Duration, Duration); 3] = [
 
 static WARN_AFTER_MS: AtomicU64 = AtomicU64::new(10_000);
 
-/// Changes after how long a wait for a lock is told of; 10 seconds unless changed.
+/// Sets after how long a wait for a lock gives a warning; the default is 10 seconds.
 pub fn warn_after(waited: Duration) {
     WARN_AFTER_MS.store(waited.as_millis() as u64, Ordering::Relaxed);
 }
 
-/// One wait, which may be for one lock after the other.
+/// One wait, which may cover several locks in turn.
 pub(crate) struct Wait<'a> {
-    /// What the lock is of, for the warning.
+    /// The name of the locked key, for the warning.
     what: &'a dyn Fn() -> String,
     begun: Option<Instant>,
     asked: Option<Instant>,
@@ -44,7 +45,8 @@ impl<'a> Wait<'a> {
         Self { what, begun: None, asked: None, has_warned: false }
     }
 
-    /// Pauses before the next try, unless the wait is over; `holder` finds out who is waited for.
+    /// Pauses before the next try, unless the wait should end; `holder` finds the holder of the
+    /// lock.
     pub fn pause(&mut self, holder: impl FnOnce() -> String) -> io::Result<()> {
         let waited = self.look(holder)?;
         let pause = PAUSES.iter().find(|(until, _)| waited < *until);
@@ -52,7 +54,7 @@ impl<'a> Wait<'a> {
         Ok(())
     }
 
-    /// How long it has been; an error of kind `Interrupted` where it is to end.
+    /// The time waited so far; an error of kind `Interrupted` if the wait should end.
     pub fn look(&mut self, holder: impl FnOnce() -> String) -> io::Result<Duration> {
         let now = Instant::now();
         let waited = now - *self.begun.get_or_insert(now);
