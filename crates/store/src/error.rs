@@ -1,4 +1,4 @@
-//! What a store can answer instead of bytes, by what the caller does next.
+//! The errors of stores, by what the caller does next.
 
 use zarrix_codec::memory::Refused;
 
@@ -8,25 +8,25 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 /// Why a remote server failed, by what the caller does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The credentials do not allow it, or there are none.
+    /// The credentials do not allow the operation, or there are none.
     Denied,
     /// The bucket does not exist.
     Missing,
-    /// There was no whole answer in time.
+    /// No complete response arrived in time.
     TimedOut,
-    /// There is no connection, or none that lasts.
+    /// No connection could be made, or every connection broke.
     Unreachable,
-    /// The answer is longer than is read of a server.
+    /// The response is longer than the limit for a server.
     TooLong,
-    /// The server says that it failed.
+    /// The server reported a failure.
     Failed,
 }
 
-/// Why a store could not do what it was asked.
+/// Why a store operation failed.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The key breaks the grammar; nothing was touched.
+    /// The key breaks the grammar; nothing was changed.
     #[error("key {key:?} is not allowed: {reason}")]
     InvalidKey {
         /// The key as given.
@@ -34,7 +34,7 @@ pub enum StoreError {
         /// The rule it breaks.
         reason: &'static str,
     },
-    /// The operating system refused.
+    /// The operating system returned an error.
     #[error("{operation} {path:?}: {source}")]
     Io {
         /// The operation: "read", "write", "list", ...
@@ -45,16 +45,16 @@ pub enum StoreError {
         #[source]
         source: std::io::Error,
     },
-    /// A server, or the way to it, failed for good; the reason holds no credentials.
+    /// A server or the network failed for good; the reason contains no credentials.
     #[error("{operation} {path}: {reason}")]
     Remote {
         /// The operation: "read", "write", "list", ...
         operation: &'static str,
         /// The address of the value.
         path: String,
-        /// What kind of failure it is.
+        /// The kind of failure.
         refusal: Refusal,
-        /// What the server or the system said.
+        /// The message of the server or the system.
         reason: String,
     },
     /// The system refused memory for a value.
@@ -62,20 +62,20 @@ pub enum StoreError {
     Memory {
         /// The key.
         key: String,
-        /// How much was asked for.
+        /// How much memory was requested.
         #[source]
         source: Refused,
     },
-    /// The caller was asked to stop while it waited for an answer.
+    /// The caller was interrupted while it waited for a response.
     #[error("interrupted while waiting for a store")]
     Interrupted,
-    /// The store can only be read.
+    /// The store is read-only.
     #[error("the store is read-only: cannot write {key:?}")]
     ReadOnly {
         /// The key.
         key: String,
     },
-    /// A value that the store keeps in a container (a zip archive) is not what it should be.
+    /// A value that the store keeps in a container (a zip archive) is damaged.
     #[error("key {key:?}: {reason}")]
     Corrupt {
         /// The key.
@@ -83,40 +83,40 @@ pub enum StoreError {
         /// What is wrong, with the figures.
         reason: String,
     },
-    /// A value is longer than it makes sense, and is not decoded to find out how it goes on.
+    /// A value is longer than its limit, and is not decoded.
     #[error("key {key:?}: {bytes} bytes are declared, at most {most} can be")]
     TooLong {
         /// The key.
         key: String,
-        /// How long it says that it is.
+        /// The declared length.
         bytes: u64,
-        /// The most that was asked for.
+        /// The limit.
         most: u64,
     },
-    /// The container of all values is damaged, or none.
+    /// The container of all values is damaged, or is not a container.
     #[error("{path:?}: {reason}")]
     Damaged {
-        /// Where it is.
+        /// Its path or address.
         path: String,
         /// What is wrong.
         reason: String,
     },
-    /// Another writer holds what only one can write to.
+    /// Another writer holds a container that allows only one.
     #[error(
         "{path:?} is being written by another process, and only one can write to it at a time; \
          read it, or try again when that one has closed it"
     )]
     Busy {
-        /// Where it is.
+        /// Its path.
         path: String,
     },
     /// The handle was closed.
     #[error("the store {path:?} is closed: open it again to write to it")]
     Closed {
-        /// Where it is.
+        /// Its path.
         path: String,
     },
-    /// A store that lives outside this crate failed; the source is its own error.
+    /// A store outside of this crate failed; the source is its own error.
     #[error("store failed at {key:?}: {source}")]
     Foreign {
         /// The key.
@@ -137,7 +137,7 @@ impl StoreError {
         }
     }
 
-    /// What makes an error of refused memory for the value of `key`.
+    /// Makes the error of refused memory for the value of `key`.
     pub(crate) fn memory(key: &str) -> impl Fn(Refused) -> Self {
         move |source| Self::Memory { key: key.to_owned(), source }
     }

@@ -1,19 +1,21 @@
-//! The grammar of keys, checked before any store sees one.
+//! The grammar of keys, checked before any store gets one.
 //!
-//! A key is names joined by `/`. It is relative, it cannot climb (`.` and `..` are not names), and
-//! it means the same on every store: a backslash, which some systems read as a separator, and NUL,
-//! at which the C library stops reading, are in no name. Names that end in `.partial` are ours: a
-//! value is written under one before it is renamed, and listings hide them.
+//! A key is a list of names joined by `/`. It is relative, it cannot leave the store (`.` and `..`
+//! are not names), and it means the same on every store: no name contains a backslash, which some
+//! systems read as a separator, or NUL, at which the C library stops reading. Names that end in
+//! `.partial` are reserved: a value is written under one before it is renamed, and listings hide
+//! them.
 //!
-//! One pass over the bytes without allocation, because every read makes it. Resolving the path and
-//! comparing it with the root was the alternative: dearer, and only for stores that are files.
+//! The check is one pass over the bytes without allocation, because every read makes it. We
+//! rejected resolving the path and comparing it with the root: that costs more, and works only for
+//! stores of files.
 
 use crate::error::{Result, StoreError};
 
-/// What the name of a value that is being written ends in.
+/// The suffix of partial files.
 pub const PARTIAL: &str = ".partial";
 
-/// Whether `key` may name a value.
+/// Checks that `key` may name a value.
 pub fn check_key(key: &str) -> Result<()> {
     match fault(key.as_bytes()) {
         None => Ok(()),
@@ -21,7 +23,7 @@ pub fn check_key(key: &str) -> Result<()> {
     }
 }
 
-/// Whether `prefix` may name the part of a store below it; the empty prefix names all of it.
+/// Checks that `prefix` may name a part of a store; the empty prefix names all of it.
 pub fn check_prefix(prefix: &str) -> Result<()> {
     if prefix.is_empty() { Ok(()) } else { check_key(prefix) }
 }

@@ -1,12 +1,12 @@
 //! Stores: keys to bytes. No arrays, no Python.
 //!
-//! The only codecs are those of members of zip archives, and they are those of chunks: the codec
-//! crate's bounded decoders, and its checked growth of memory.
+//! The only codecs are those of members of zip archives: the bounded decoders of the codec crate,
+//! which also has the checked growth of memory.
 //!
 //! A key is a relative path of names joined by `/`, checked by one grammar ([`check_key`]) before
-//! any store sees it. Values are replaced atomically: a reader sees one complete version, even if a
-//! writer is killed at any point. Absence is a value (`None`), failure is an error, and the two are
-//! never mixed up.
+//! any store gets it. Values are replaced atomically: a reader sees one complete version, even if a
+//! writer is killed at any point. A missing value is `None`, a failure is an error, and the two are
+//! never confused.
 
 mod error;
 mod files;
@@ -48,7 +48,7 @@ pub use zip::archive::Notes as ZipNotes;
 pub use zip::session::Start as ZipStart;
 pub use zip::store::ZipStore;
 
-/// What a crate is built on that speaks the protocol of a further kind of server.
+/// Items for crates that speak the protocol of a further kind of server.
 pub mod protocol {
     pub use crate::key::PARTIAL;
     pub use crate::object::backoff::pause;

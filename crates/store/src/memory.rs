@@ -1,10 +1,10 @@
 //! Values in this process's memory.
 //!
-//! One sorted map, so that a prefix is a range, behind one lock that is held for a lookup or an
-//! exchange of a pointer and never while bytes are copied. A forked child keeps the values: every
-//! such step is a section that a fork waits for (`fork::unforked`), so the child finds the map
-//! whole and its lock free. A lock taken by the fork handlers themselves was the alternative; it
-//! would need a registry of all stores.
+//! One sorted map, so that a prefix is a range, behind one lock. The lock is held for a lookup or
+//! an exchange of a pointer, and never while bytes are copied. A forked child keeps the values:
+//! every such step is a section that a fork waits for (`fork::unforked`), so the child finds a
+//! consistent map and a free lock. We rejected taking the lock in the fork handlers: that would
+//! need a registry of all stores.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::store::{Durability, Edge, Listing, Reader, Store, cut_ranges, read_sl
 
 static STORES: AtomicU64 = AtomicU64::new(0);
 
-/// A store whose values live as long as it does.
+/// A store whose values live as long as the store.
 #[derive(Debug)]
 pub struct MemoryStore {
     id: String,
@@ -46,7 +46,7 @@ impl Value {
 }
 
 impl MemoryStore {
-    /// An empty store, unequal to every other.
+    /// An empty store with an id of its own.
     #[must_use]
     pub fn new() -> Self {
         let number = STORES.fetch_add(1, Ordering::Relaxed);
@@ -71,7 +71,7 @@ impl MemoryStore {
     }
 }
 
-/// One version of a value, which lives on when it is replaced.
+/// One version of a value; a reader keeps it alive after it is replaced.
 struct Held {
     key: String,
     bytes: Arc<Vec<u8>>,
@@ -136,7 +136,7 @@ impl Store for MemoryStore {
         let Some(value) = self.value(key)? else { return Ok(None) };
         let total = value.bytes.len() as u64;
         let Range { start, end } = edge.range(total);
-        // Both lie within the value's length, which is a usize.
+        // Both offsets lie within the value's length, which is a usize.
         let part = &value.bytes[start as usize..end as usize];
         dst.append_slice(part).map_err(StoreError::memory(key))?;
         Ok(Some((value.generation(), total)))

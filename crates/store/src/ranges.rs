@@ -1,15 +1,15 @@
-//! Ranges of one version of a value: which are read in one request, and how often a read begins again
+//! Ranges of one version of a value: how they are coalesced, and how often a read is repeated
 //! because the value was replaced.
 
 use std::ops::{Range, Sub};
 
 use crate::error::StoreError;
 
-/// How often a read begins again because the value was replaced while it was read.
+/// How often a read is repeated because the value was replaced meanwhile.
 pub const READ_ATTEMPTS: usize = 100;
 
 impl StoreError {
-    /// The value at `path` was replaced in every one of [`READ_ATTEMPTS`].
+    /// The error of a value at `path` that was replaced in every one of [`READ_ATTEMPTS`].
     #[must_use]
     pub fn replaced(path: String) -> Self {
         let problem = format!("it was replaced {READ_ATTEMPTS} times while it was read");
@@ -17,7 +17,7 @@ impl StoreError {
     }
 }
 
-/// Groups items whose ranges are at most `gap` apart, each group with the range of all of it.
+/// Groups items whose ranges are at most `gap` apart; each group has the range that covers it.
 ///
 /// The items are sorted by the start of their ranges.
 pub fn coalesce<T, N: Copy + Ord + Sub<Output = N>>(
@@ -45,7 +45,7 @@ pub fn coalesce<T, N: Copy + Ord + Sub<Output = N>>(
     groups
 }
 
-/// Ranges in ascending order, those that are at most `gap` apart as one.
+/// Ranges in ascending order; those that are at most `gap` apart are coalesced.
 #[must_use]
 pub fn coalesce_ranges<N: Copy + Ord + Sub<Output = N>>(
     mut ranges: Vec<Range<N>>,
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(coalesce_ranges(ranges.clone(), 2), [0..10, 20..33]);
         assert_eq!(coalesce_ranges(ranges, u64::MAX).first(), Some(&(0..33)));
         assert!(coalesce_ranges(Vec::<Range<u64>>::new(), 5).is_empty());
-        // A range inside of another ends no group early.
+        // A range inside another does not end a group early.
         let inside = vec![0..100_usize, 5..6, 90..120, 130..131];
         assert_eq!(coalesce_ranges(inside, 0), [0..120, 130..131]);
     }

@@ -1,4 +1,4 @@
-//! What every store is.
+//! The trait of all stores, and its types.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -11,38 +11,38 @@ use crate::error::{Result, StoreError};
 use crate::generation::Generation;
 use crate::lock::table::KeyLock;
 
-/// What must have happened when a write returns.
+/// What a write has to survive once it has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Durability {
     /// The write survives the death of any process.
     #[default]
     Process,
-    /// The write survives power loss: file and directory are synced.
+    /// The write survives a loss of power: file and directory are synced.
     Fsync,
 }
 
-/// One value wanted from a store.
+/// A request for a value of a store.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// The key.
     pub key: &'a str,
-    /// What of its value.
+    /// The requested part of its value.
     pub part: Part<'a>,
 }
 
-/// What is wanted of a value.
+/// The requested part of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
-    /// All of it; of one that is longer than this, one byte more is enough.
+    /// All of it; if it is longer than this, one byte more than this is enough.
     AtMost(u64),
     /// Byte ranges in ascending order.
     Ranges(&'a [Range<u64>]),
-    /// One end, or all of a shorter one.
+    /// One end, or all of a shorter value.
     Edge(Edge),
 }
 
 impl Part<'_> {
-    /// All of a value, however long.
+    /// All of a value, regardless of its length.
     pub const WHOLE: Self = Self::AtMost(u64::MAX);
 }
 
@@ -56,7 +56,7 @@ pub enum Edge {
 }
 
 impl Edge {
-    /// The bytes of a value of `total` that this is; all of a shorter one.
+    /// The range of this edge in a value of `total` bytes; all of a shorter value.
     #[must_use]
     pub fn range(self, total: u64) -> Range<u64> {
         match self {
@@ -66,7 +66,7 @@ impl Edge {
     }
 }
 
-/// One version of a value, of which parts are read: a later version does not change it.
+/// One open version of a value: reads are not affected by later versions.
 pub trait Reader: Send + Sync {
     /// Length of the value in bytes.
     fn size(&self) -> u64;
@@ -74,27 +74,27 @@ pub trait Reader: Send + Sync {
     /// Fills `dst` with the bytes from `offset` on; a range beyond the end is an error.
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()>;
 
-    /// What tells this version from every other that the key had or will have; `None` where nothing
-    /// does, or not yet.
+    /// A generation that differs from those of all other versions, past and future, of the key;
+    /// `None` if there is none, or not yet.
     fn version(&self) -> Option<Generation> {
         None
     }
 }
 
-/// As long as no value is.
+/// Larger than the length of any value.
 pub const UNKNOWN_LENGTH: u64 = 1 << 63;
 
-/// What a store found.
+/// The result of a request.
 #[derive(Debug)]
 pub enum Fetched {
     /// Nothing is stored under this key.
     Absent,
-    /// What was wanted, ranges one after the other; and the length of the whole value, of an edge
-    /// [`UNKNOWN_LENGTH`] where the store does not say.
+    /// The requested bytes, with ranges concatenated, and the length of the whole value. For an
+    /// edge, the length is [`UNKNOWN_LENGTH`] if the store does not return it.
     Bytes(Vec<u8>, Generation, u64),
 }
 
-/// Replaces the content of `dst` by the wanted ranges of a value, one after the other.
+/// Replaces the content of `dst` by the requested ranges of a value, concatenated.
 pub fn cut_ranges(key: &str, value: &[u8], ranges: &[Range<u64>], dst: &mut Vec<u8>) -> Result<()> {
     dst.clear();
     for range in ranges {
@@ -108,8 +108,8 @@ pub fn cut_ranges(key: &str, value: &[u8], ranges: &[Range<u64>], dst: &mut Vec<
     Ok(())
 }
 
-/// The bytes of a value from `start` up to `end` or its end, whichever comes first; none of them
-/// where it is shorter than that.
+/// The bytes of a value from `start` up to `end` or its end, whichever comes first; empty if the
+/// value ends before `start`.
 pub fn get_slice_into(
     store: &(impl Store + ?Sized),
     key: &str,
@@ -147,14 +147,14 @@ pub struct Update<'a> {
     pub key: &'a str,
     /// For a value longer than this, `most + 1` bytes are enough to raise the error.
     pub most: u64,
-    /// What the change survives.
+    /// What the change has to survive.
     pub durability: Durability,
 }
 
-/// Makes of a value, or of none, the new one.
+/// Computes the new value from the old one, or from `None`.
 pub type Changing<'a> = dyn FnMut(Option<&[u8]>, &mut Vec<u8>) -> Change + 'a;
 
-/// [`Store::update`] of a store whose locks keep everybody else out.
+/// [`Store::update`] for a store whose locks exclude all other writers.
 pub fn update_locked(
     store: &(impl Store + ?Sized),
     update: Update<'_>,
@@ -171,7 +171,7 @@ pub fn update_locked(
     }
 }
 
-/// What becomes of a value that is changed.
+/// What to do with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It stays as it is.
@@ -187,25 +187,26 @@ pub enum Change {
 pub struct Listing {
     /// Names that hold a value.
     pub keys: Vec<String>,
-    /// Names that other keys continue.
+    /// Names that are prefixes of other keys.
     pub prefixes: Vec<String>,
 }
 
-/// Keys to bytes. All methods may be called from any thread at once.
+/// A map of keys to bytes. All methods may be called concurrently from any thread.
 pub trait Store: Send + Sync + std::fmt::Debug {
-    /// Equal for two handles on the same place; the name under which locks and caches know it.
+    /// Equal for two handles on the same store; locks and caches identify the store by it.
     fn id(&self) -> &str;
 
     /// Whether a call is so cheap that a worker makes it inline (local files, memory).
     fn is_inline(&self) -> bool;
 
-    /// Replaces the content of `dst` by the value of `key`; `None` and an empty `dst` if absent.
+    /// Replaces the content of `dst` by the value of `key`; `None` and an empty `dst` if it is
+    /// missing.
     fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>>;
 
-    /// [`get_into`](Store::get_into) for a value that makes no sense if it is longer than `most`
-    /// bytes: of one that is, the first `most + 1` are enough, or [`StoreError::TooLong`].
+    /// [`get_into`](Store::get_into) for a value that must not be longer than `most` bytes: if it
+    /// is, the first `most + 1` bytes are enough, or [`StoreError::TooLong`].
     ///
-    /// The store is untrusted and may have anything there; the metadata says what a chunk can have.
+    /// The store is not trusted and may return any value; the metadata gives the limit of a chunk.
     fn get_at_most_into(
         &self,
         key: &str,
@@ -215,8 +216,8 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         self.get_into(key, dst)
     }
 
-    /// Replaces the content of `dst` by the wanted ranges of one version of `key`, one after the
-    /// other. A range beyond the end of the value is an error.
+    /// Replaces the content of `dst` by the requested ranges of one version of `key`, concatenated.
+    /// A range that exceeds the value is an error.
     fn get_ranges_into(
         &self,
         key: &str,
@@ -224,13 +225,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         dst: &mut Vec<u8>,
     ) -> Result<Option<Generation>>;
 
-    /// Replaces the content of `dst` by one end of the value of `key`, or by all of a shorter one;
-    /// with it, how long the whole value is, or [`UNKNOWN_LENGTH`].
+    /// Replaces the content of `dst` by one end of the value of `key`, or by all of a shorter
+    /// value. Also returns the length of the whole value, or [`UNKNOWN_LENGTH`].
     ///
-    /// Ranges that are read next are of the version that this tells, or tell another.
+    /// A later read of ranges returns the same generation, unless the value has changed.
     ///
-    /// For an index whose place is known and whose value's length is not. The provided method
-    /// fetches the whole value.
+    /// For an index at a known end of a value whose length is unknown. The provided method fetches
+    /// the whole value.
     fn get_edge_into(
         &self,
         key: &str,
@@ -240,27 +241,28 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         let Some(generation) = self.get_into(key, dst)? else { return Ok(None) };
         let total = dst.len() as u64;
         let Range { start, end } = edge.range(total);
-        // Both lie within the value's length, which is a usize.
+        // Both offsets lie within the value's length, which is a usize.
         dst.truncate(end as usize);
         dst.drain(..start as usize);
         Ok(Some((generation, total)))
     }
 
-    /// Whether parts of an open value cost about what their bytes do (local files).
+    /// Whether reading a part of an open value costs about as much as its bytes alone (local
+    /// files).
     fn reads_parts(&self) -> bool {
         false
     }
 
-    /// Whether a value that is read whole is checked, and one that is read in parts is not.
+    /// Whether the store verifies a value that is read as a whole, but not parts of it.
     fn checks_whole_values(&self) -> bool {
         false
     }
 
     /// Whether [`put`](Store::put) reads each byte of its value at most once.
     ///
-    /// Others may change the caller's array while it is stored as it is. A store that reads once
-    /// stores a mixture of old and new elements; one that adds a checksum would store a value that
-    /// cannot be read, and is given a copy.
+    /// Other threads may change the caller's array during the write. A store that reads it once
+    /// stores a mixture of old and new elements. A store that adds a checksum could store a value
+    /// that cannot be read, so it is given a copy.
     fn reads_value_once(&self) -> bool {
         false
     }
@@ -272,17 +274,17 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         Ok(found.map(|_| Box::new(Whole::new(key, value)) as Box<dyn Reader>))
     }
 
-    /// Delivers every request's answer to `sink` with the request's position, in any order.
+    /// Passes the result of every request to `sink` with the position of the request, in any order.
     ///
-    /// Inline stores need not override it; others fetch concurrently, or in one call. After an error
-    /// that others would have, too, the rest may be left out.
+    /// Inline stores need not override it; others fetch concurrently, or in one call. After an
+    /// error that would recur for all requests, the rest may be omitted.
     fn fetch(&self, requests: &[Request<'_>], sink: &mut dyn FnMut(usize, Result<Fetched>)) {
         for (position, request) in requests.iter().enumerate() {
             sink(position, self.fetch_one(request));
         }
     }
 
-    /// The answer to one request.
+    /// The result of one request.
     fn fetch_one(&self, request: &Request<'_>) -> Result<Fetched> {
         let mut value = Vec::new();
         let found = match request.part {
@@ -304,21 +306,22 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Whether the store is remote, so that parts of a value are requested rather than all of it.
     ///
-    /// `fetch` then calls its sink on a thread that holds nothing, while other requests are in
-    /// flight; the sink may take its time.
+    /// `fetch` then calls its sink on a thread that holds no lock, while other requests are in
+    /// flight; the sink may block.
     fn is_remote(&self) -> bool {
         false
     }
 
-    /// Bytes between two ranges that are cheaper read over than asked for apart, where the store
-    /// knows better than its caller.
+    /// Ranges with at most this gap in bytes between them are coalesced; `None` if the caller
+    /// decides.
     fn gap(&self) -> Option<u64> {
         None
     }
 
-    /// Whether `key` has a value, and what tells this version from all others where the store knows.
+    /// Whether `key` has a value, and a generation that identifies its version, if the store has
+    /// one.
     ///
-    /// For small values that are looked at often. The provided method fetches the value.
+    /// For small values that are checked often. The provided method fetches the value.
     fn look(&self, key: &str) -> Result<Option<Option<Generation>>> {
         let found = self.get_at_most_into(key, 1 << 26, &mut Vec::new())?;
         Ok(found.map(|generation| generation.is_exact().then_some(generation)))
@@ -327,13 +330,14 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Length of the value of `key` in bytes.
     fn size(&self, key: &str) -> Result<Option<u64>>;
 
-    /// Replaces the value of `key` as a whole.
+    /// Replaces the value of `key` atomically.
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()>;
 
-    /// Replaces the value of a key by what `change` makes of it, with no other writer in between.
+    /// Replaces the value of a key by the result of `change`, atomically with respect to all
+    /// writers.
     ///
-    /// `change` gets the value in `old`, or `None`, and puts the new one into `new`. It may be called
-    /// again with a newer value; what it said last is what is done. The provided method holds the
+    /// `change` gets the value in `old`, or `None`, and puts the new one into `new`. It may be
+    /// called again with a newer value; only its last result counts. The provided method holds the
     /// key's lock from before the value is read until it is replaced.
     fn update(
         &self,
@@ -345,23 +349,23 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         update_locked(self, update, old, new, change)
     }
 
-    /// Whether a value that an [`update`](Store::update) removes is also removed atomically. If
-    /// not, a value that says the same as none is better kept.
+    /// Whether an [`update`](Store::update) can remove a value atomically. If not, it is better to
+    /// store a value that is equivalent to a missing one.
     fn updates_by_deleting(&self) -> bool {
         true
     }
 
     /// Removes `key`, and returns whether it was there.
     ///
-    /// With [`Durability::Fsync`] the removal survives a power loss: a value that comes back is as
-    /// wrong as one that is lost.
+    /// With [`Durability::Fsync`] the removal survives a loss of power: a value that reappears is
+    /// as wrong as one that is lost.
     fn delete(&self, key: &str, durability: Durability) -> Result<bool>;
 
     /// Removes every key below `prefix` (all keys when it is empty), and returns their number.
     fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64>;
 
-    /// Removes the node at `prefix` with all below it; `documents` are the names of what makes it
-    /// one. If the process is killed in between, the node is either complete or gone.
+    /// Removes the node at `prefix` and everything below it; `documents` are the names of its
+    /// metadata documents. If the process is killed meanwhile, the node is either complete or gone.
     fn delete_node(&self, prefix: &str, documents: &[&str], durability: Durability) -> Result<u64> {
         for name in documents {
             self.delete(&below(prefix, name), durability)?;
@@ -369,25 +373,25 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         self.delete_prefix(prefix, durability)
     }
 
-    /// The name, below `prefix`, of something there that is neither a value nor a leftover of ours,
-    /// which a deletion of everything there would take from others. Only directories have such names.
+    /// The name, below `prefix`, of a file there that is neither a value nor a leftover of ours, so
+    /// that deleting everything would delete a file of others. Only directories have such names.
     fn foreign(&self, _prefix: &str) -> Result<Option<OsString>> {
         Ok(None)
     }
 
-    /// The names below `prefix`, sorted and whole, of what is being written or deleted, or was when
-    /// its process ended. Only directories have them.
+    /// The names below `prefix`, sorted and in full, of partial files and directories that are
+    /// being deleted, or were when their process ended. Only directories have them.
     fn leftovers(&self, _prefix: &str) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 
-    /// Removes one of the [`leftovers`](Store::leftovers), if it is not younger than `least_age`;
-    /// whether it did.
+    /// Removes one of the [`leftovers`](Store::leftovers) if it is at least `least_age` old;
+    /// returns whether it did.
     fn remove_leftover(&self, _name: &str, _least_age: Duration) -> Result<bool> {
         Ok(false)
     }
 
-    /// Every key below `prefix`, sorted; whole keys.
+    /// Every key below `prefix`, sorted and in full.
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>>;
 
     /// The names directly below `prefix`.
@@ -410,14 +414,14 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Moves everything at and below `source` to `target`, which must not exist.
     fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()>;
 
-    /// Waits for the lock of `key`, among threads and, where the store can, among processes.
+    /// Waits for the lock of `key`, among threads and, if the store supports it, among processes.
     ///
-    /// `anchor` is the metadata key of the array that `key` belongs to: the file whose byte ranges
-    /// stand for its chunks. When `key` is the anchor itself, all of its chunks are locked out.
+    /// `anchor` is the metadata key of the array that `key` belongs to: byte ranges of its file are
+    /// the locks of the chunks. If `key` is the anchor itself, all of its chunks are locked, too.
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock>;
 }
 
-/// The key of what is called `name` at `prefix`.
+/// The key of `name` at `prefix`.
 #[must_use]
 pub fn below(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
@@ -445,7 +449,7 @@ impl Reader for Whole {
     }
 }
 
-/// [`Reader::read_at`] of a value that lies in memory.
+/// [`Reader::read_at`] for a value in memory.
 pub(crate) fn read_slice(key: &str, value: &[u8], offset: u64, dst: &mut [u8]) -> Result<()> {
     let end = offset.saturating_add(dst.len() as u64);
     let part = usize::try_from(offset).ok().and_then(|offset| value.get(offset..));

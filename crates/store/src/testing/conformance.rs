@@ -1,8 +1,9 @@
-//! What every store does, as code: each store's tests run it, those of other crates' stores too.
+//! The contract of every store, as code: the tests of each store run it, also those of other
+//! crates.
 //!
-//! A check answers with an error instead of panicking, so that any test harness can run the suite.
-//! `twin` is another handle on the same place (or the same handle if there cannot be a second one):
-//! what two handles must agree on, locks above all, is checked across both.
+//! A check returns an error instead of panicking, so that any test harness can run the suite.
+//! `twin` is another handle on the same store (or the same handle if there cannot be a second one):
+//! rules that concern two handles, locks above all, are checked across both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -17,14 +18,14 @@ use crate::store::{
 };
 
 type Answer<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
-/// Nothing, or what was expected and what was found instead.
+/// Nothing, or a message with the expected and the actual result.
 pub type Outcome = Answer<()>;
 type Check = fn(&dyn Store, &dyn Store) -> Outcome;
 
-/// How long threads go on with a slow store; a fast one has done all rounds by then.
+/// How long threads continue with a slow store; a fast one has finished all rounds by then.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Names are what a failure is reported under.
+/// A failure is reported under the name of its check.
 const CHECKS: [(&str, Check); 14] = [
     ("handles on one place have one id", ids),
     ("what is absent is not an error", absence),
@@ -42,11 +43,11 @@ const CHECKS: [(&str, Check); 14] = [
     ("a thread may take a lock again", reentrance),
 ];
 
-/// Runs every check on a store that holds nothing; the error names the first that failed.
+/// Runs every check on an empty store; the error names the first check that failed.
 ///
 /// # Errors
-/// The check's name, what was expected, and what was found instead; that the store holds something,
-/// which is left alone.
+/// The check's name, the expected and the actual result; or that the store is not empty, in which
+/// case its content is not changed.
 pub fn conformance(store: &dyn Store, twin: &dyn Store) -> Outcome {
     equal("keys before the suite, which deletes all", &store.list_prefix("")?, &Vec::new())?;
     for (name, check) in CHECKS {
@@ -55,11 +56,11 @@ pub fn conformance(store: &dyn Store, twin: &dyn Store) -> Outcome {
     equal("keys left after the suite", &store.list_prefix("")?.len(), &0)
 }
 
-/// Runs what can be checked of a store that is only read, and holds `held`; if `lists` is false, of
-/// one that cannot tell what it holds.
+/// Runs the checks for a read-only store that holds `held`; if `lists` is false, for one that
+/// cannot list its keys.
 ///
 /// # Errors
-/// As of [`conformance`].
+/// Those of [`conformance`].
 pub fn reading_conformance(
     store: &dyn Store,
     twin: &dyn Store,
@@ -213,7 +214,7 @@ fn values(store: &dyn Store, twin: &dyn Store) -> Outcome {
     equal("cleared", &delete_prefix(store, "values")?, &1)
 }
 
-/// Ranges of a value, and the generation that they have.
+/// Reads ranges of a value; returns their generation.
 fn parts(store: &dyn Store, key: &str, value: &[u8]) -> Answer<Option<Generation>> {
     let (end, mut found) = (value.len() as u64, Vec::new());
     let ranges = [0..0, 0..end.min(3), end / 2..end, 0..end, end..end];
@@ -229,7 +230,7 @@ fn parts(store: &dyn Store, key: &str, value: &[u8]) -> Answer<Option<Generation
     Ok(generation)
 }
 
-/// As a shard is read: its index at one end, then inner chunks of the same version.
+/// Reads as for a shard: its index at one end, then inner chunks of the same version.
 fn versions(store: &dyn Store, twin: &dyn Store) -> Outcome {
     let (edge, mut found) = (Edge::Last(16), Vec::new());
     let ranges = [5..90, 200..210];
@@ -288,7 +289,7 @@ fn fetching(store: &dyn Store, _: &dyn Store) -> Outcome {
     equal("cleared", &delete_prefix(store, "fetch")?, &2)
 }
 
-/// A change that adds one, and is called again if another writer was faster.
+/// A change that adds one, and is repeated if another writer was faster.
 fn updating(store: &dyn Store, twin: &dyn Store) -> Outcome {
     put(store, "up/.zarray", b"{}")?;
     let update = Update {
@@ -342,7 +343,8 @@ fn names(names: &[&str]) -> Vec<String> {
 }
 
 fn listings(store: &dyn Store, _: &dyn Store) -> Outcome {
-    // Below a prefix of their own: servers may show a prefix for a while after its last key is gone.
+    // Under a prefix of their own: servers may list a prefix for a while after its last key is
+    // deleted.
     let stored = [
         ("ls/l/.zgroup", 2),
         ("ls/l/a", 5),
@@ -400,7 +402,7 @@ fn renaming(store: &dyn Store, _: &dyn Store) -> Outcome {
 const WRONG_KEYS: [&str; 10] =
     ["/a", "a/", "a//b", ".", "..", "../a", "a/../b", "a\\..\\b", "a\0b", "a.partial"];
 
-/// What each method that reads says to a key.
+/// The error of each method that reads, for a key.
 fn reading(store: &dyn Store, key: &str) -> Vec<Option<StoreError>> {
     let mut dst = Vec::new();
     vec![
@@ -438,7 +440,7 @@ fn grammar(store: &dyn Store, _: &dyn Store) -> Outcome {
     equal("the empty key", &store.get_into("", &mut Vec::new()).is_err(), &true)
 }
 
-/// Numbers of rounds: `most` of them, or fewer of a store that is slow.
+/// The numbers of rounds: `most` of them, or fewer for a slow store.
 fn rounds(most: usize) -> impl Iterator<Item = usize> {
     let due = Instant::now() + PATIENCE;
     (0..most).take_while(move |&round| round < 6 || Instant::now() < due)
@@ -456,7 +458,7 @@ fn on_threads(count: usize, work: impl Fn(usize) -> Outcome + Sync) -> Outcome {
 }
 
 fn atomic_replacement(store: &dyn Store, twin: &dyn Store) -> Outcome {
-    // Versions differ in every byte and in length, so that any mixture shows.
+    // Versions differ in every byte and in length, so that any mixture is detected.
     let version = |number: usize| vec![number as u8; 20_000 + 100 * number];
     put(store, "atomic/key", &version(0))?;
     let writing = AtomicU64::new(2);
@@ -479,7 +481,7 @@ fn atomic_replacement(store: &dyn Store, twin: &dyn Store) -> Outcome {
     equal("cleared", &delete_prefix(store, "atomic")?, &1)
 }
 
-/// Adds one to a number kept as text: read, think, write, as an application would.
+/// Adds one to a number stored as text: read, compute, write, as an application would.
 fn increment(store: &dyn Store, key: &str) -> Outcome {
     let value = get(store, key)?.unwrap_or_else(|| b"0".to_vec());
     let number: u64 = String::from_utf8(value)?.parse()?;

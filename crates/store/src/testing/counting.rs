@@ -1,4 +1,4 @@
-//! A store that writes down what is asked of it.
+//! A store that records its calls.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use crate::generation::Generation;
 use crate::lock::table::KeyLock;
 use crate::store::{Durability, Edge, Listing, Reader, Store};
 
-/// One call that moved a value, or parts of one.
+/// One call that read or wrote a value, or parts of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// All of a value was read.
@@ -24,7 +24,7 @@ pub enum Call {
     Delete(String),
 }
 
-/// Another store, and the calls that moved values since they were last asked for.
+/// Another store, and the calls that read or wrote values since the last [`take`](Self::take).
 #[derive(Debug)]
 pub struct CountingStore {
     inner: Arc<dyn Store>,
@@ -33,7 +33,7 @@ pub struct CountingStore {
 }
 
 impl CountingStore {
-    /// `inner`; unless `inline`, values are asked for in batches.
+    /// Wraps `inner`; unless `inline`, values are requested in batches.
     pub fn new(inner: Arc<dyn Store>, inline: bool) -> Self {
         Self { inner, inline, calls: Mutex::default() }
     }
@@ -48,8 +48,8 @@ impl CountingStore {
     }
 }
 
-/// An open value, each read of which counts as one of ranges; the first one, where it begins or ends
-/// with the value, as one of an end.
+/// An open value. Each read counts as a read of ranges; the first one counts as a read of an edge
+/// if it begins or ends with the value.
 struct Counting<'a> {
     store: &'a CountingStore,
     key: String,
@@ -96,7 +96,7 @@ impl Store for CountingStore {
         self.inline
     }
 
-    /// So that all of a value is one call.
+    /// True, so that a read of a whole value is one call.
     fn checks_whole_values(&self) -> bool {
         true
     }

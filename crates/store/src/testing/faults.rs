@@ -1,7 +1,7 @@
-//! A store that goes wrong at one call, chosen by its number.
+//! A store that fails at one call, chosen by its number.
 //!
-//! A test makes the same calls again and again with the fault at call 0, 1, 2, ... until a run is
-//! reached that is over before the fault: then every call site has failed once, in every way.
+//! A test repeats the same calls with the fault at call 0, 1, 2, ... until a run ends before the
+//! fault: then every call site has failed once, in every way.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use crate::generation::Generation;
 use crate::lock::table::KeyLock;
 use crate::store::{Durability, Edge, Fetched, Listing, Request, Store};
 
-/// What goes wrong.
+/// The kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The call fails and does nothing.
     Refused,
-    /// The call does what it should, and says that it failed: an answer that was lost.
+    /// The call succeeds, but returns an error: its response was lost.
     AnswerLost,
-    /// The call takes its time.
+    /// The call takes longer.
     Delayed,
-    /// What is read ends early; other calls fail.
+    /// A read returns only a part of the value; other calls fail.
     Cut,
 }
 
-/// A wrapper of another store in which one call fails.
+/// A store around another one, in which one call fails.
 #[derive(Debug)]
 pub struct FaultyStore {
     inner: Arc<dyn Store>,
@@ -38,9 +38,9 @@ pub struct FaultyStore {
 }
 
 impl FaultyStore {
-    /// `inner`, in which call number `at` goes wrong.
+    /// Wraps `inner`; call number `at` fails.
     ///
-    /// Unless `inline`, values are asked for in batches, and come in another order.
+    /// Unless `inline`, values are requested in batches, and arrive in another order.
     pub fn new(inner: Arc<dyn Store>, fault: Fault, at: usize, inline: bool) -> Self {
         Self { inner, fault, at, calls: AtomicUsize::new(0), inline }
     }
@@ -50,7 +50,7 @@ impl FaultyStore {
         self.calls.load(Ordering::SeqCst) > self.at
     }
 
-    /// The fault, if this is the call.
+    /// The fault, if it belongs to this call.
     fn next(&self) -> Option<Fault> {
         (self.calls.fetch_add(1, Ordering::SeqCst) == self.at).then_some(self.fault)
     }
@@ -75,7 +75,7 @@ impl FaultyStore {
         }
     }
 
-    /// A read, of which the fault may also leave only the first half.
+    /// A read; with [`Fault::Cut`], it may return only the first half.
     fn read<T>(
         &self,
         key: &str,

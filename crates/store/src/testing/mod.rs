@@ -1,7 +1,7 @@
-//! Stores for tests: one that loses power, one that fails wherever it is told to, one that counts.
+//! Stores for tests: one that loses power, one that fails at a chosen call, one that records calls.
 //!
-//! Part of the library, as the conformance suite is: who writes a store, or something on top of
-//! one, asks the same questions. Nothing here is a store to keep data in.
+//! They are part of the library, like the conformance suite, for authors of stores and of code on
+//! top of them. Do not use them for real data.
 
 pub(crate) mod conformance;
 pub(crate) mod counting;

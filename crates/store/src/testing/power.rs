@@ -1,12 +1,12 @@
-//! A store that tells what a loss of power could leave of it.
+//! A store that simulates a loss of power.
 //!
-//! It keeps the live image, which readers see, and the list of all changes with what each was
-//! promised. A change that was synced is there after it returned. One that was not may be there, be
-//! missing or be torn, in any order among changes of other keys: the system writes back when it
-//! likes. The change in flight when the power goes is there or not; if it was to be synced it is
-//! not torn, because a value is synced under another name before it gets its own. What is deleted or
-//! moved as a whole is one change, as it is where folders are renamed; in the middle of a move both
-//! names may be there.
+//! It holds the live values, which readers see, and a list of all changes with their durability. A
+//! synced change is present once its call has returned. A change that was not synced may be
+//! present, missing or torn, in any order among changes of other keys: the system writes back at
+//! any time. A change that is in progress when the power fails is either present or missing; if it
+//! was to be synced it is not torn, because a value is synced under another name before it gets its
+//! own. A deletion or move of a whole prefix is one change, as it is where folders are renamed; in
+//! the middle of a move both names may exist.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use crate::lock::table::KeyLock;
 use crate::memory::MemoryStore;
 use crate::store::{Durability, Listing, Store};
 
-/// A store in memory that remembers what it was asked to make durable.
+/// A store in memory that records the durability of each change.
 #[derive(Debug, Default)]
 pub struct PowerLossStore {
     live: MemoryStore,
@@ -38,17 +38,17 @@ impl PowerLossStore {
         Self::default()
     }
 
-    /// How many changes of keys there were so far.
+    /// The number of changes of keys so far.
     pub fn changes(&self) -> usize {
         self.list().len()
     }
 
-    /// What the store holds if power is lost while change `at` is made, or before it.
+    /// The content of the store if power is lost during change `at`, or before it.
     ///
-    /// `choose(n)` picks one of `n` outcomes where there are several.
+    /// `choose(n)` picks one of `n` outcomes if there are several.
     ///
     /// # Errors
-    /// Those of the store that is made.
+    /// Those of creating the new store.
     pub fn after_loss(
         &self,
         at: usize,
@@ -78,7 +78,7 @@ impl PowerLossStore {
     }
 }
 
-/// Picks by the numbers that follow from `seed`: a loss of power that can be had again.
+/// Picks by the numbers that follow from `seed`, so that a loss of power can be reproduced.
 pub fn choices(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed;
     move |outcomes| {
@@ -91,7 +91,7 @@ pub fn choices(seed: u64) -> impl FnMut(usize) -> usize {
 enum Outcome {
     Done,
     Missing,
-    /// What is new is there, and what was to go as well.
+    /// Both the new value and the removed one are present.
     Both,
     Empty,
     Torn,
@@ -113,7 +113,7 @@ impl Outcome {
             (_, None) => to.delete(key, Durability::Process).map(drop),
             (Self::Done | Self::Both, Some(value)) => put(value),
             (Self::Empty, Some(_)) => put(&[]),
-            // The length was written, the later half of the bytes was not.
+            // The length was written, but not the second half of the bytes.
             (Self::Torn, Some(value)) => {
                 let mut torn = value.to_vec();
                 torn[value.len() / 2..].fill(0);
