@@ -1,4 +1,4 @@
-//! What HDFS says is wrong, in the words of the stores: absent, denied, passing, final.
+//! The errors of HDFS as errors of stores: absent, denied, transient, final.
 
 use std::io;
 
@@ -7,9 +7,9 @@ use object_store::Error;
 use object_store::client::{HttpError, HttpErrorKind};
 use zarrix_codec::memory::Refused;
 
-/// What errors and messages call the file system.
+/// The name of the file system in errors and messages.
 pub(crate) const STORE: &str = "HDFS";
-/// Exceptions of the server, by the last part of their class: nothing is at a path.
+/// Exceptions of the server, by the last part of their class: nothing is stored at a path.
 const ABSENT: [&str; 2] = ["FileNotFoundException", "ParentNotDirectoryException"];
 const DENIED: [&str; 4] = [
     "AccessControlException",
@@ -17,7 +17,7 @@ const DENIED: [&str; 4] = [
     "SaslException",
     "SecretManager$InvalidToken",
 ];
-/// The server is about to start, to stop or to find its datanodes.
+/// The server is about to start or to stop, or waits for its datanodes.
 const PASSING: [&str; 6] = [
     "StandbyException",
     "RetriableException",
@@ -26,18 +26,18 @@ const PASSING: [&str; 6] = [
     "RetryStartFileException",
     "ObserverRetryOnActiveException",
 ];
-/// What it says in a plain `IOException` while datanodes are missing.
+/// Part of the message of a plain `IOException` while datanodes are missing.
 const NO_DATANODES: &str = "could only be written to";
 
 /// Why a call failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Hdfs(HdfsError),
-    /// Already in the words of stores.
+    /// Already an error of stores.
     Told(Error),
     /// The value was replaced while it was read or written.
     Changed,
-    /// No answer, or not all of it, within the time.
+    /// No complete response within the time limit.
     Late(HttpError),
 }
 
@@ -68,7 +68,7 @@ fn class(error: &HdfsError) -> Option<&str> {
     }
 }
 
-/// Whether an error says that nothing is there, which is an answer.
+/// Whether an error says that nothing is stored, which is a valid result.
 pub(crate) fn is_absent(error: &HdfsError) -> bool {
     matches!(error, HdfsError::FileNotFound(_))
         || class(error).is_some_and(|class| ABSENT.contains(&class))
@@ -82,13 +82,14 @@ fn is_denied(error: &HdfsError) -> bool {
 }
 
 impl Fault {
-    /// A range of a value of `size` that begins behind its end, as HTTP calls it.
+    /// The error of a range that begins after the end of a value of `size` bytes, in the terms of
+    /// HTTP.
     pub(crate) fn beyond_end(size: u64) -> Self {
         let reason = format!("status code: 416 Range Not Satisfiable: the value has {size} bytes");
         Self::Told(Error::Generic { store: STORE, source: reason.into() })
     }
 
-    /// Whether the same call may work later.
+    /// Whether a retry may succeed.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Changed | Self::Late(_) => true,
@@ -136,11 +137,11 @@ fn passing(reason: &str) -> Error {
     Error::Generic { store: STORE, source: Box::new(error) }
 }
 
-/// The first line: what follows is where in the server's code it was thrown.
+/// The first line; the rest is a stack trace of the server.
 fn in_short(error: &HdfsError) -> String {
     let text = match error {
         HdfsError::RPCError(_, message) | HdfsError::FatalRPCError(_, message) => message.clone(),
-        // It lists the datanodes with all that is known of each.
+        // The message lists all datanodes with many details of each.
         HdfsError::DataTransferError(message) if message.starts_with("All DataNodes failed") => {
             "no datanode that has the block answers".to_owned()
         }

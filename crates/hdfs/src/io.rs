@@ -1,11 +1,11 @@
-//! The threads and sockets of HDFS, and what becomes of both when the process forks.
+//! The threads and sockets of HDFS, and how they survive a fork.
 //!
-//! `hdfs-native` keeps idle connections to datanodes in a table of the whole process, for a few
-//! seconds. A forked child inherits the table: it would send its questions over the parent's
-//! sockets, and the parent would take the answers, with valid checksums, for its own. Therefore no
-//! thread is inside the crate while a process forks, neither the thread that drives its sockets,
-//! which is [`Pause`]d, nor a caller ([`Gated`]); and before a child first uses the crate, each of
-//! those sockets becomes a dead one under the same number: what is found in the table fails at once
+//! `hdfs-native` caches idle connections to datanodes in a process-wide table, for a few seconds. A
+//! forked child inherits the table: it would send its requests over the parent's sockets, and the
+//! parent would take the responses, with valid checksums, for its own. Therefore no thread runs
+//! code of the crate while the process forks: neither the thread that drives its sockets, which is
+//! [`Pause`]d, nor a caller ([`Gated`]). Before a child first uses the crate, each of those sockets
+//! is replaced by a dead one with the same number. A connection from the table then fails at once
 //! and is replaced.
 
 use std::future::Future;
@@ -24,14 +24,14 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::Notify;
 use zarrix_store::process::{self, ForkHooks, PerProcess};
 
-/// Longest that a fork waits for a thread that is in the middle of something.
+/// Longest time that a fork waits for the thread that drives the sockets.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const NONE: i32 = -1;
 
 static HOOKS: ForkHooks =
     ForkHooks { before: before_fork, parent: after_fork_in_parent, child: || () };
 static IO: PerProcess<io::Result<Io>> = PerProcess::new(Io::new);
-/// The socket by which a child tells those of its parent's crate from all others, and its inode.
+/// A socket, and its inode, by which a child identifies the sockets of its parent's runtime.
 static MARKER: (AtomicI32, AtomicU64) = (AtomicI32::new(NONE), AtomicU64::new(0));
 
 struct Io {
@@ -41,7 +41,8 @@ struct Io {
     marker_inode: u64,
 }
 
-/// Where the thread that drives the sockets stands still: forks under way, and whether it does.
+/// Pauses the thread that drives the sockets. The state is the number of forks under way, and
+/// whether the thread is paused.
 #[derive(Default)]
 struct Pause {
     state: Mutex<(u32, bool)>,
@@ -101,19 +102,19 @@ impl Pause {
 
     fn end(&self) {
         let mut state = self.state();
-        // Saturating, as a gate: this handler may run without its first half.
+        // Saturating, as in a gate: this handler may run without its first half.
         state.0 = state.0.saturating_sub(1);
         self.changed.notify_all();
     }
 }
 
-/// What drives the sockets of this process.
+/// The runtime that drives the sockets of this process.
 pub(crate) fn handle() -> io::Result<Handle> {
     let io = IO.get().as_ref();
     io.map(|io| io.handle.clone()).map_err(|error| io::Error::new(error.kind(), error.to_string()))
 }
 
-/// Runs before this process forks, when no [`Gated`] future is at work.
+/// Runs before this process forks, while no [`Gated`] future is being polled.
 fn before_fork() {
     if let Some(Ok(io)) = IO.peek() {
         MARKER.0.store(io.marker.as_raw_fd(), Ordering::SeqCst);
@@ -122,7 +123,7 @@ fn before_fork() {
     }
 }
 
-/// Runs in the parent after it; the child has no such thread.
+/// Runs in the parent after a fork; the child has no such thread.
 fn after_fork_in_parent() {
     if let Some(Ok(io)) = IO.peek() {
         io.pause.end();
@@ -133,17 +134,17 @@ fn descriptor_path(descriptor: RawFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{descriptor}"))
 }
 
-/// Puts a dead socket in the place of each that waits where the socket `marker` does.
+/// Replaces each socket that the epoll instance of `marker` watches by a dead one.
 ///
 /// # Errors
-/// Nothing waits there any more, or the system does not tell: then the meaning of the numbers of
-/// those sockets is unknown, and they must not be used.
+/// No descriptor watches `marker` any more, or the system does not report it: then the numbers of
+/// those sockets are unknown, and they must not be used.
 fn bury(marker: RawFd, inode: u64) -> io::Result<()> {
     let (dead, _) = UnixStream::pair()?;
     let mut is_found = false;
     for entry in std::fs::read_dir("/proc/self/fd")? {
         let name = entry?.file_name();
-        // One that is closed by now, such as that of this listing, tells nothing.
+        // A descriptor that is closed by now, such as that of this listing, is skipped.
         let info = std::fs::read_to_string(PathBuf::from("/proc/self/fdinfo").join(name));
         let waiting: Vec<_> = info.unwrap_or_default().lines().filter_map(waiting).collect();
         if !waiting.contains(&(marker, inode)) {
@@ -152,7 +153,7 @@ fn bury(marker: RawFd, inode: u64) -> io::Result<()> {
         is_found = true;
         for (descriptor, inode) in waiting {
             let status = std::fs::metadata(descriptor_path(descriptor));
-            // What the child has closed and opened anew since is its own.
+            // A descriptor that the child has closed and reopened since is its own.
             if status.is_ok_and(|is| is.file_type().is_socket() && is.ino() == inode) {
                 process::replace_descriptor(dead.as_raw_fd(), descriptor)?;
             }
@@ -170,9 +171,9 @@ fn waiting(line: &str) -> Option<(RawFd, u64)> {
     Some((descriptor, u64::from_str_radix(inode, 16).ok()?))
 }
 
-/// A future of which no step is under way while this process forks.
+/// A future that is not polled while this process forks.
 pub(crate) struct Gated<'a, T> {
-    /// `None` only while it is dropped.
+    /// `None` only during drop.
     inner: Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>,
 }
 

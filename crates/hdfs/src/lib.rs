@@ -1,8 +1,8 @@
-//! HDFS, spoken natively: the namenode's calls and the datanodes' blocks.
+//! A native client of HDFS: the namenode's calls and the datanodes' blocks.
 //!
-//! A crate of its own, because it brings 32 others; what is built without it has no native HDFS and
-//! nothing else less. Nothing below knows it: [`HDFS`] is a [`Protocol`] of the store crate, which
-//! the opener of an `hdfs://` URL passes to it.
+//! It is a crate of its own because it brings 32 others; a build without it lacks native HDFS and
+//! nothing else. No crate below depends on it: [`HDFS`] is a [`Protocol`] of the store crate, which
+//! the caller that opens an `hdfs://` URL passes to it.
 
 mod failure;
 mod io;
@@ -16,7 +16,7 @@ use zarrix_store::protocol::Protocol;
 pub static HDFS: Protocol = Protocol {
     scheme: "hdfs://",
     name: "HDFS",
-    // The user's name, and properties of Hadoop, which are in files that anyone may read.
+    // The user's name and properties of Hadoop, which are in files that anyone may read.
     has_secret_options: false,
     connect: store::connect,
 };

@@ -1,35 +1,35 @@
-//! What the options of a store are to Hadoop.
+//! Translates the options of a store into settings of Hadoop.
 
 use zarrix_store::protocol::{Limits, Terms};
 
-/// Options that are ours; all others are properties of Hadoop by their own names.
+/// Options that are ours; all others are properties of Hadoop under their own names.
 const USER_OPTION: &str = "user";
 const REPLICATION_OPTION: &str = "replication";
-/// Namenodes that are asked one after the other before a request counts as failed.
+/// Namenodes that are tried in turn before a request counts as failed.
 const FAILOVERS: u32 = 3;
 
-/// What opens a file system, and how it is written to.
+/// Settings to open a file system, and to write to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// The namenode or the name service; without a host, the one in Hadoop's configuration files.
     pub url: String,
     pub user: Option<String>,
-    /// Copies of each block; what the file system does where it is not said.
+    /// Copies of each block; the default of the file system if not given.
     pub replication: Option<u32>,
-    /// Properties that go before those of Hadoop's files.
+    /// Properties that override those of Hadoop's files.
     pub properties: Vec<(String, String)>,
     pub limits: Limits,
 }
 
 impl Settings {
-    /// An error is the reason, for a person.
+    /// An error is the reason, as a message for the user.
     pub(crate) fn new(terms: &Terms) -> Result<Self, String> {
         let silence = terms.limits.attempt.as_millis().to_string();
         let mut settings = Self {
             url: terms.url.clone(),
             user: None,
             replication: None,
-            // As long as our own limits, so that ours decide what comes then.
+            // As long as our own limits, which are then the ones that count.
             properties: vec![
                 ("dfs.client.socket-timeout".to_owned(), silence),
                 ("dfs.client.failover.max.attempts".to_owned(), FAILOVERS.to_string()),

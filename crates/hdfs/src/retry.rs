@@ -1,4 +1,4 @@
-//! How long a call may take, and how often it is made.
+//! Time limits and retries of a call.
 
 use std::time::{Duration, Instant};
 
@@ -9,10 +9,10 @@ use zarrix_store::protocol::{LEAST_BYTES_PER_S, Limits, late, pause, permit};
 use crate::failure::Fault;
 use crate::io::Gated;
 
-/// Between two attempts, so many times as long as between those of writers that meet.
+/// The factor between these pauses and those after a conflict of writers.
 const LONGER: u32 = 12;
 
-/// Makes `call` until it succeeds, fails for good, or the time is over.
+/// Repeats `call` until it succeeds, fails for good, or the time limit is reached.
 pub(crate) async fn with_retries<T, F>(
     limits: Limits,
     client: impl Fn() -> Client,
@@ -46,7 +46,7 @@ where
     }
 }
 
-/// What a server answers, unless it takes longer than it may for an answer of `bytes`.
+/// The response of a server, unless it takes longer than the limit for a response of `bytes`.
 pub(crate) async fn within<T>(
     limits: Limits,
     bytes: u64,

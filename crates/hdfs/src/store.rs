@@ -1,14 +1,14 @@
 //! A file system of HDFS as an object store.
 //!
-//! The `hdfs-native` crate speaks the protocol; it never gives up on a server that is silent, and a
-//! file is there from its first byte on. So a call is made here within a time and again if it failed
-//! in passing (`retry.rs`), and a value is written aside under a name that no listing shows and
-//! renamed over its key, which the namenode does at once. `hdfs-native-object-store`, which has
-//! these methods, too, lost: its names of unfinished values are listed, a copy of its shows half a
-//! value, and users, replication and whole trees are out of its reach.
+//! The `hdfs-native` crate speaks the protocol. It never gives up on a silent server, and its files
+//! are visible from their first byte on. So this module gives each call a time limit and retries it
+//! after a transient failure (`retry.rs`). It writes a value to a name that no listing shows, and
+//! then renames it over its key, which the namenode does atomically. We rejected
+//! `hdfs-native-object-store`, which has these methods, too: it lists unfinished values, its copy
+//! exposes partial values, and it does not support users, replication and whole trees.
 //!
-//! A version is told by time and length. Between two looks at them the blocks are asked for, which
-//! are of one version, however long they then take to come.
+//! Time and length identify a version. The blocks are requested between two checks of them, and
+//! belong to one version, regardless of how long they take to arrive.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,7 +56,7 @@ impl std::fmt::Display for Hdfs {
     }
 }
 
-/// A file that is being written; removed unless it was renamed.
+/// A partial file; removed unless it was renamed.
 struct Aside {
     client: Client,
     path: String,
@@ -64,7 +64,8 @@ struct Aside {
 }
 
 impl Drop for Aside {
-    /// The writer was interrupted, or failed: the namenode is told without waiting for its answer.
+    /// The writer was interrupted, or failed: the namenode is told without waiting for its
+    /// response.
     fn drop(&mut self) {
         if !self.is_kept {
             let (client, path) = (self.client.clone(), std::mem::take(&mut self.path));
@@ -73,7 +74,7 @@ impl Drop for Aside {
     }
 }
 
-/// What `terms` open; no connection is made yet.
+/// A client on these terms; no connection is made yet.
 pub(crate) fn connect(terms: Terms) -> std::result::Result<Arc<dyn FileSystem>, String> {
     let settings = Settings::new(&terms)?;
     let client = client(&settings).map_err(|error| error.to_string())?;
@@ -94,7 +95,7 @@ fn absolute(path: &Path) -> String {
     format!("/{path}")
 }
 
-/// What tells versions apart.
+/// The tag of a version.
 fn tag(status: &FileStatus) -> String {
     format!("\"{:x}-{:x}\"", status.modification_time, status.length)
 }
@@ -110,7 +111,7 @@ fn meta(status: &FileStatus) -> Result<ObjectMeta> {
     })
 }
 
-/// The bytes that are asked for of a value of `size`.
+/// The requested bytes of a value of `size`.
 fn wanted(options: &GetOptions, size: u64) -> Outcome<Range<u64>> {
     let most = options.extensions.get::<Most>().map_or(u64::MAX, |most| most.0.saturating_add(1));
     let range = match &options.range {
@@ -130,14 +131,14 @@ impl Hdfs {
         self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Leaves a connection on which no answer came: one that is dead stays silent.
+    /// Drops a connection after a timeout: a dead one stays silent.
     fn reconnect(&self) {
         if let Ok(fresh) = client(&self.settings) {
             *self.client.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
         }
     }
 
-    /// Makes `call` until it succeeds, fails for good, or the time is over.
+    /// Repeats `call` until it succeeds, fails for good, or the time limit is reached.
     async fn call<T, F>(&self, path: &str, call: impl FnMut(Client) -> F) -> Result<T>
     where
         F: Future<Output = Outcome<T>> + Send,
@@ -148,12 +149,12 @@ impl Hdfs {
             .map_err(|fault| fault.at(path))
     }
 
-    /// What the server answers to one request.
+    /// The server's response to one request.
     async fn answer<T>(&self, request: impl Future<Output = hdfs_native::Result<T>>) -> Outcome<T> {
         Ok(retry::within(self.settings.limits, 0, request).await??)
     }
 
-    /// What is known of the file at `path`; a directory is not a value.
+    /// The status of the file at `path`; a directory is not a value.
     async fn status(&self, client: &Client, path: &str) -> Outcome<FileStatus> {
         match self.answer(client.get_file_info(path)).await? {
             status if status.isdir => Err(HdfsError::FileNotFound(path.to_owned()).into()),
@@ -228,7 +229,7 @@ impl Hdfs {
         Ok(())
     }
 
-    /// What lies directly below `path`, and with `recursive` everything; nothing where nothing is.
+    /// The entries directly below `path`, or all with `recursive`; empty if nothing is there.
     async fn statuses(&self, path: &str, recursive: bool) -> Result<Vec<FileStatus>> {
         self.call(path, |client| async move {
             let mut found = Vec::new();
@@ -263,7 +264,7 @@ impl FileSystem for Hdfs {
             let path = path.as_str();
             self.call(path, |client| async move {
                 match self.answer(client.get_file_info(path)).await {
-                    // Not below itself.
+                    // A file is not below itself.
                     Ok(status) if !status.isdir && !name.as_ref().is_empty() => Ok(()),
                     Ok(_) => self.answer(client.delete(path, true)).await.map(|_| ()),
                     Err(Fault::Hdfs(error)) if is_absent(&error) => Ok(()),
@@ -290,7 +291,7 @@ impl FileSystem for Hdfs {
             });
             match emptied.await {
                 Ok(true) => name = folder,
-                // Something is in it, or was put there by now, or it is not ours to remove.
+                // It is not empty, or this user may not remove it.
                 Ok(false) | Err(Error::Generic { .. } | Error::PermissionDenied { .. }) => break,
                 Err(error) => return Err(error),
             }
@@ -309,7 +310,7 @@ impl FileSystem for Hdfs {
             }
             let again = was_tried.swap(true, Ordering::Relaxed);
             match self.answer(client.rename(source, target, false)).await {
-                // The first answer was lost; the move was not.
+                // The first response was lost, but the move succeeded.
                 Err(Fault::Hdfs(error)) if again && is_absent(&error) => {
                     self.answer(client.get_file_info(target)).await.map(|_| ())
                 }
@@ -343,14 +344,14 @@ impl ObjectStore for Hdfs {
             let payload = payload.clone();
             async move {
                 match self.write(client, path, payload, overwrite).await {
-                    // The directory was removed meanwhile, and what was written with it.
+                    // The directory was removed meanwhile, together with the written file.
                     Err(Fault::Hdfs(error)) if is_absent(&error) => Err(Fault::Changed),
                     written => written,
                 }
             }
         });
         match put.await {
-            // What stands in the way of a put that replaces values is a directory.
+            // A put replaces values, so only a directory can be in the way.
             Err(Error::AlreadyExists { source, .. }) if overwrite => {
                 Err(Error::Generic { store: STORE, source })
             }

@@ -1,4 +1,4 @@
-//! `ArrayIO`, as Python holds it.
+//! `ArrayIO` as a Python class.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,13 +34,13 @@ impl<'py> FromPyObject<'_, 'py> for SelectionArg {
     }
 }
 
-/// Key and message of every chunk that does not decode.
+/// Key and message of every chunk that cannot be decoded.
 type Broken = Vec<(String, String)>;
 
-/// Key of every chunk with bytes behind its compressed data, and how many.
+/// Key of every chunk with extra bytes after its compressed data, and their number.
 type Ignored = Vec<(String, usize)>;
 
-/// As [`SelectionArg`], with None for each axis along which every box has an index of its own.
+/// Like [`SelectionArg`], with None for each axis along which every box has its own index.
 pub struct BoxesArg(Vec<Option<AxisSelection>>);
 
 impl<'py> FromPyObject<'_, 'py> for BoxesArg {
@@ -58,7 +58,8 @@ impl<'py> FromPyObject<'_, 'py> for BoxesArg {
 }
 
 impl BoxesArg {
-    /// Each axis' own indices, taken in turn from `coords`, or what all boxes share.
+    /// For each axis, its own indices, taken in turn from `coords`, or the indices that all boxes
+    /// share.
     fn along<'a>(&self, coords: &'a [Indices]) -> PyResult<Vec<Along<'a>>> {
         let mut coords = coords.iter();
         let none = || PyIndexError::new_err("as many arrays of indices as axes that are None");
@@ -71,8 +72,9 @@ impl BoxesArg {
     }
 }
 
-/// The metadata that an array was opened by, the key of consolidated metadata that names it as well,
-/// and what judges other metadata: it raises where that describes other chunks.
+/// The metadata document with which an array was opened; the key of the consolidated metadata that
+/// contains it as well; and the function that checks other metadata, which raises if it describes
+/// other chunks.
 pub type DocumentArg = (Vec<u8>, Option<String>, Py<PyAny>);
 
 fn document_of((text, vouching, judge): DocumentArg) -> Document {
@@ -100,10 +102,10 @@ fn axis_of(entry: &Bound<'_, PyAny>) -> PyResult<AxisSelection> {
 #[pyclass(frozen, module = "zarrix._engine")]
 pub struct ArrayIO {
     inner: zarrix_engine::ArrayIO,
-    /// Which array of which store this is, for messages.
+    /// The label of the array and its store, for messages.
     place: String,
     item_bytes: usize,
-    /// What knows the elements, where these have no size of their own.
+    /// The codec of the elements, if they are variable-length.
     objects: Option<Arc<ObjectCodec>>,
 }
 

@@ -1,7 +1,7 @@
 //! Buffers that Python lends us: shape and strides, without the element format.
 //!
-//! NumPy refuses to describe the format of datetime64, StringDType and the ML dtypes, but lends
-//! the memory of all of them; the element size is all that the engine needs.
+//! NumPy does not export the format of datetime64, StringDType and the ML dtypes, but it exports
+//! the memory of all of them; the engine needs only the item size.
 
 use std::borrow::Cow;
 use std::ffi::c_int;
@@ -14,7 +14,7 @@ use pyo3::types::PyBytes;
 use zarrix_codec::memory::{Refused, copied, with_room};
 use zarrix_engine::{Source, Target};
 
-/// A lent buffer, given back on drop. Boxed, since exporters may point into the struct itself.
+/// An exported buffer, released on drop. Boxed, since exporters may point into the struct itself.
 pub struct Buffer(Box<ffi::Py_buffer>);
 
 // SAFETY: the memory stays lent until `PyBuffer_Release`, which `Drop` calls attached; the fields
@@ -23,17 +23,17 @@ unsafe impl Send for Buffer {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Buffer {}
 
-/// A buffer that may be read; any strides.
+/// A readable buffer with any strides.
 pub struct Readable(Buffer);
 
-/// A buffer that may be written; any strides.
+/// A writable buffer with any strides.
 pub struct Writable(Buffer);
 
 /// The contiguous bytes of an object.
 pub struct Bytes(Buffer);
 
-/// A contiguous array of 64-bit integers, none of them negative: a copy, so that one that was found
-/// to lie inside the array stays the same.
+/// A contiguous array of non-negative 64-bit integers. It is a copy, so that indices that were
+/// checked against the array cannot change afterwards.
 pub struct Indices(Vec<u64>);
 
 impl Buffer {
@@ -47,12 +47,12 @@ impl Buffer {
         Ok(Self(view))
     }
 
-    /// Where the element with all indices zero lies.
+    /// The address of the element whose indices are all zero.
     pub fn base(&self) -> *mut u8 {
         self.0.buf.cast()
     }
 
-    /// The object whose memory this is.
+    /// The object that owns this memory.
     pub fn exporter<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         // SAFETY: the exporter put itself there, and stays until the buffer is given back.
         unsafe { Bound::from_borrowed_ptr_or_opt(py, self.0.obj) }
@@ -83,12 +83,12 @@ impl Buffer {
     }
 }
 
-/// The exception of memory that was refused.
+/// The exception for refused memory.
 pub fn no_memory(refused: Refused) -> PyErr {
     PyMemoryError::new_err(refused.to_string())
 }
 
-/// A `bytes` object of `value`; `PyBytes::new` panics where there is no memory for one.
+/// A `bytes` object of `value`; `PyBytes::new` would panic if there is no memory for one.
 pub fn bytes_of<'py>(py: Python<'py>, value: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, value.len(), |bytes| {
         bytes.copy_from_slice(value);
@@ -171,7 +171,7 @@ impl Readable {
         &self.0
     }
 
-    /// The elements, for the engine.
+    /// The elements, as a source of the engine.
     pub fn source(&self, item_bytes: usize) -> PyResult<Source<'_>> {
         self.0.check_item(item_bytes)?;
         // SAFETY: the memory is lent until this value is dropped.
@@ -184,10 +184,10 @@ impl Writable {
         &self.0
     }
 
-    /// The elements, for the engine.
+    /// The elements, as a target of the engine.
     pub fn target(&self, item_bytes: usize) -> PyResult<Target<'_>> {
         self.0.check_item(item_bytes)?;
-        // NumPy gives empty arrays strides of 0, and nothing of them is ever written.
+        // NumPy gives empty arrays strides of 0, and nothing is ever written to them.
         let empty = self.0.shape().contains(&0);
         let repeats =
             self.0.shape().iter().zip(self.0.strides()).any(|(n, step)| *n > 1 && *step == 0);
@@ -200,10 +200,10 @@ impl Writable {
 }
 
 impl Bytes {
-    /// The bytes, as they are now and stay: a copy unless they are those of a `bytes` object.
+    /// The bytes, unaffected by later changes: a copy, unless the object is a `bytes`.
     ///
-    /// Others may change a bytearray or an array while its bytes are stored, and a store that
-    /// adds a checksum reads them twice.
+    /// Other threads may change a bytearray or an array while its bytes are stored, and a store
+    /// that adds a checksum reads them twice.
     pub fn settled(&self, py: Python<'_>) -> PyResult<Cow<'_, [u8]>> {
         let fixed =
             self.0.exporter(py).is_some_and(|object| object.is_exact_instance_of::<PyBytes>());

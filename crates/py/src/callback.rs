@@ -1,10 +1,11 @@
-//! Calls out of the engine into Python, each of which may be the last of its thread.
+//! Calls out of the engine into Python, from which a thread may not return.
 //!
 //! While the interpreter exits, Python up to 3.13 ends a thread that wants the GIL back by
-//! `pthread_exit`, which unwinds its stack. A store that waits for a server lets go of the GIL: the
-//! unwinding then begins below our frames, runs their destructors without the GIL, and ends the
-//! process with SIGABRT before what follows in the exit is done. So such a thread stops for good
-//! where its stack reaches us, as Python 3.14 stops it, and PyO3 where it takes the GIL itself.
+//! `pthread_exit`, which unwinds its stack. A store that waits for a server releases the GIL. The
+//! unwinding then begins below our frames, runs their destructors without the GIL, and aborts the
+//! process with SIGABRT before it has exited. So such a thread is blocked forever where the
+//! unwinding reaches our frames. Python 3.14 does the same, and so does PyO3 when it takes the GIL
+//! itself.
 
 use std::ffi::c_int;
 use std::ptr::null_mut;
@@ -14,7 +15,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-/// Stops the thread whose stack is unwound through here.
+/// Blocks the thread whose stack is unwound through here.
 struct Stop;
 
 impl Drop for Stop {
@@ -25,10 +26,10 @@ impl Drop for Stop {
     }
 }
 
-/// Calls a function of the interpreter, and never returns where the interpreter ends the thread.
+/// Calls a function of the interpreter, and never returns if the interpreter ends the thread.
 ///
-/// The address is read so that the compiler cannot tell whose it is: it takes a C function that it
-/// knows not to unwind, and would leave out what stops the thread.
+/// The address is read at run time so that the compiler does not recognize the function: it assumes
+/// that known C functions do not unwind, and would remove the code that blocks the thread.
 macro_rules! ask {
     ($function:ident($($value:expr => $kind:ty),*) -> $answer:ty) => {{
         let function: unsafe extern "C" fn($($kind),*) -> $answer = ffi::$function;
@@ -48,7 +49,7 @@ macro_rules! ask {
 
 type Object = *mut ffi::PyObject;
 
-/// What becomes the positional arguments of a call.
+/// Types that become the positional arguments of a call.
 pub trait PyArguments<'py>:
     IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>
 {
@@ -59,19 +60,19 @@ impl<'py, T> PyArguments<'py> for T where
 {
 }
 
-/// Attaches for a call into Python; an error once the interpreter exits.
+/// Attaches for a call into Python; an error if the interpreter is exiting.
 pub fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
     Python::try_attach(call)
         .unwrap_or_else(|| Err(PyRuntimeError::new_err("the Python interpreter is exiting")))
 }
 
-/// What a function of the interpreter gave, or what it raised.
+/// The object that a function of the interpreter returned, or the exception that it raised.
 fn given<'py>(py: Python<'py>, answer: Object) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: a new reference, or null where an error is set.
     unsafe { Bound::from_owned_ptr_or_err(py, answer) }
 }
 
-/// Whether it was true; below zero an error is set.
+/// The truth value that it returned; below zero, an exception is set.
 fn judged(py: Python<'_>, answer: c_int) -> PyResult<bool> {
     if answer < 0 { Err(PyErr::fetch(py)) } else { Ok(answer > 0) }
 }

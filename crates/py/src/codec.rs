@@ -1,4 +1,4 @@
-//! What Python asks about codecs before it makes a layout.
+//! Functions by which Python queries codecs before it makes a layout.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

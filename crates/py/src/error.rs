@@ -1,4 +1,5 @@
-//! Engine errors become the classes of `zarrix._errors`, or the `OSError` of their errno.
+//! Converts engine errors into the classes of `zarrix._errors`, or into the `OSError` of their
+//! errno.
 
 use std::error::Error;
 
@@ -25,9 +26,9 @@ fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
     }
 }
 
-/// The error of the codec `name` in Python that was given `bytes` bytes.
+/// The error of the Python codec `name` for `bytes` bytes.
 ///
-/// One that had no memory says nothing of those bytes.
+/// If memory was refused, the error says nothing about those bytes.
 pub fn from_codec(name: &str, bytes: usize, error: PyErr) -> CodecError {
     let no_memory = callback::attached(|py| Ok(error.is_instance_of::<PyMemoryError>(py)));
     if no_memory.unwrap_or_default() {
@@ -36,7 +37,7 @@ pub fn from_codec(name: &str, bytes: usize, error: PyErr) -> CodecError {
     CodecError::Foreign { codec: name.to_owned(), source: Box::new(error) }
 }
 
-/// The Python exception inside `source`, if that is where the failure comes from.
+/// The Python exception inside `source`, if it caused the failure.
 fn python_error(py: Python<'_>, source: &(dyn Error + 'static)) -> Option<PyErr> {
     source.downcast_ref::<PyErr>().map(|error| error.clone_ref(py))
 }
@@ -88,7 +89,8 @@ pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
     }
 }
 
-/// A chunk whose outside codec raised: the exception is the cause, unless it is an exit.
+/// The error of a chunk whose Python codec raised: the exception is its cause, unless it is an
+/// exit.
 fn from_chunk(py: Python<'_>, message: &str, source: &CodecError, class: &str) -> PyErr {
     let (CodecError::Foreign { source, .. } | CodecError::ForeignEncode { source, .. }) = source
     else {
@@ -109,14 +111,14 @@ pub fn from_engine(py: Python<'_>, error: &EngineError) -> PyErr {
     from_array(py, error, "")
 }
 
-/// The error of an array; `place` says which one, and in which store.
+/// The error of an array; `place` names it and its store.
 pub fn from_array(py: Python<'_>, error: &EngineError, place: &str) -> PyErr {
     let message = if place.is_empty() { error.to_string() } else { format!("{place}: {error}") };
     if error.is_out_of_memory() {
         return PyMemoryError::new_err(message);
     }
     match error {
-        // What Python bounds are documents, what the engine bounds are chunks.
+        // Limits in Python apply to documents, those of the engine to chunks.
         EngineError::Store(StoreError::TooLong { .. } | StoreError::Corrupt { .. }) => {
             named(py, "CorruptChunkError", &message)
         }

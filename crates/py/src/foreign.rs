@@ -1,4 +1,4 @@
-//! Codecs that live in Python: called back chunk by chunk, attached. Correct first, not fast.
+//! Codecs in Python: called chunk by chunk, attached. They are correct, but not fast.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -56,13 +56,13 @@ impl Codec for ForeignCodec {
         });
         match exact {
             Ok(Some(bytes)) => EncodedSize::Exact(bytes),
-            // Nothing is known about it: twice the input and a megabyte is above what any
-            // sensible codec adds, and still bounds what a damaged chunk can ask for.
+            // Nothing is known about the codec: twice the input and a megabyte is more than any
+            // sensible codec adds, and still limits the memory for a damaged chunk.
             _ => EncodedSize::AtMost(decoded_bytes.saturating_mul(2).saturating_add(1 << 20)),
         }
     }
 
-    /// Python is given a copy.
+    /// True, because Python is given a copy.
     fn reads_source_once(&self) -> bool {
         true
     }
@@ -106,7 +106,8 @@ pub fn codecs_of(objects: &[Bound<'_, PyAny>]) -> PyResult<Vec<Arc<dyn Codec>>> 
         .collect()
 }
 
-/// A Python callable that takes a chunk's shape, and gives the JSON of its codecs and their slots.
+/// A Python callable that takes a chunk's shape, and returns the JSON of its codecs and their
+/// slots.
 pub struct ForeignChain(pub Py<PyAny>);
 
 impl std::fmt::Debug for ForeignChain {

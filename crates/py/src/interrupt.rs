@@ -1,4 +1,4 @@
-//! What a thread that waits for a remote store asks: whether Python wants it to stop.
+//! The interrupt hook of threads that wait for a remote store: it runs Python's signal handlers.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use crate::callback;
 use crate::notices;
 
 thread_local! {
-    /// What a signal handler raised while this thread was waiting.
+    /// The exception that a signal handler raised while this thread was waiting.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
@@ -25,7 +25,7 @@ pub fn install() {
     });
 }
 
-/// What ended this thread's wait.
+/// The exception that ended this thread's wait.
 pub fn raised() -> PyErr {
     RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))
 }

@@ -1,4 +1,4 @@
-//! `Layout`, as Python holds it: parsed and bound once for all arrays that it describes.
+//! `Layout` as a Python class: parsed and bound once for all arrays that it describes.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::objects::ObjectCodec;
 #[pyclass(frozen, module = "zarrix._engine")]
 pub struct Layout {
     pub inner: Arc<zarrix_engine::Layout>,
-    /// What knows the elements, where these have no size of their own.
+    /// The codec of the elements, if they are variable-length.
     pub objects: Option<Arc<ObjectCodec>>,
 }
 

@@ -1,6 +1,7 @@
 //! The border: `zarrix._engine`. No logic: convert, detach, call, map the error.
 //!
-//! `python/zarrix/_engine.pyi` says the same in Python's words and is checked against this module.
+//! `python/zarrix/_engine.pyi` has the same interface for Python, and is checked against this
+//! module.
 
 mod array;
 mod buffer;

@@ -1,11 +1,11 @@
-//! What a store found out that a person should know becomes a warning of the call at hand.
+//! Issues the notices of stores as Python warnings of the current call.
 
 use pyo3::prelude::*;
 use zarrix_store::notice::{Kind, take};
 
 use crate::callback;
 
-/// Warns of what was kept; an error where warnings are errors.
+/// Warns of all queued notices; an error if warnings are errors.
 pub fn warn(py: Python<'_>) -> PyResult<()> {
     for (kind, sentence) in take() {
         let category = match kind {

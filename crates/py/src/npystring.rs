@@ -1,8 +1,9 @@
-//! The strings of NumPy 2: packed into 16 bytes, or kept by an allocator that their dtype owns.
+//! The strings of NumPy 2: packed into 16 bytes, or stored by an allocator that their dtype owns.
 //!
-//! NumPy offers them to C only, as entries of the table behind `_ARRAY_API`. The entries used here
-//! have had their places since NumPy 2.0 (`numpy/__multiarray_api.h`), and keep them as long as the
-//! binary interface has its number; both are checked before the first of them is called.
+//! NumPy exports their functions to C only, as entries of the table behind `_ARRAY_API`. The
+//! entries used here have had the same positions since NumPy 2.0 (`numpy/__multiarray_api.h`), and
+//! keep them as long as the version of the binary interface stays the same. Both versions are
+//! checked before the first call.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -16,7 +17,7 @@ pub const PACKED_BYTES: usize = 16;
 
 /// `NPY_VERSION` of all of NumPy 2.
 const BINARY_INTERFACE: c_uint = 0x0200_0000;
-/// `NPY_2_0_API_VERSION`: the first that has strings.
+/// `NPY_2_0_API_VERSION`: the first version with strings.
 const FIRST_WITH_STRINGS: c_uint = 0x12;
 
 const GET_BINARY_INTERFACE: usize = 0;
@@ -39,7 +40,7 @@ type Pack = unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_char, usize)
 type Acquire = unsafe extern "C" fn(*const ffi::PyObject) -> *mut c_void;
 type Release = unsafe extern "C" fn(*mut c_void);
 
-/// The functions of NumPy that deal with strings.
+/// The string functions of NumPy.
 #[derive(Clone, Copy)]
 struct Api {
     load: Load,
@@ -91,13 +92,13 @@ impl Api {
     }
 }
 
-/// A `StringDType`, and with it the memory of the strings of the array whose dtype it is.
+/// A `StringDType`, which owns the memory of the strings of its array.
 pub struct StringDType {
     api: &'static Api,
     dtype: Py<PyAny>,
 }
 
-/// A `StringDType` while this thread alone may touch its strings.
+/// A `StringDType` whose strings only this thread may access.
 pub struct Strings<'a> {
     api: &'a Api,
     allocator: *mut c_void,
@@ -110,8 +111,8 @@ impl StringDType {
         Ok(Self { api: Api::get(dtype.py())?, dtype: dtype.unbind() })
     }
 
-    /// Waits for the strings; attached or not. A thread that holds them must not wait to be
-    /// attached.
+    /// Waits for the lock of the strings; attached or not. A thread that holds it must not wait to
+    /// be attached.
     pub fn lock(&self) -> Strings<'_> {
         // SAFETY: the constructor's contract; the dtype lives as long as `self`. NumPy's own loops
         // take this lock detached.
@@ -121,7 +122,7 @@ impl StringDType {
 }
 
 impl Strings<'_> {
-    /// Replaces the packed string at `slot`; false where there is no memory for it.
+    /// Replaces the packed string at `slot`; false if there is no memory for it.
     ///
     /// # Safety
     /// `slot` is an aligned element of an array with the dtype that was locked; `text` is UTF-8.
@@ -132,7 +133,7 @@ impl Strings<'_> {
         }
     }
 
-    /// The string at `slot`; `None` where it is missing, or NumPy finds it broken.
+    /// The string at `slot`; `None` if it is missing, or NumPy finds it invalid.
     ///
     /// # Safety
     /// `slot` is an aligned element of an array with the dtype that was locked.

@@ -1,9 +1,9 @@
-//! Elements that have no size of their own, between blobs and NumPy arrays.
+//! Conversion between variable-length chunks and NumPy arrays.
 //!
-//! Strings and bytes, which are most of them, are packed and unpacked here. Everything else (JSON,
-//! ragged arrays, categories, ...) goes through a codec in Python, chunk by chunk, attached. What a
-//! write stores is taken out of the caller's array before the engine begins: a value that cannot be
-//! stored is an error before anything is written, and no thread can change it during the write.
+//! Strings and bytes, the most common elements, are packed and unpacked here. All other elements
+//! (JSON, ragged arrays, categories, ...) go through a codec in Python, chunk by chunk, attached. A
+//! write takes its elements out of the caller's array before the engine begins: a value that cannot
+//! be stored is an error before anything is written, and no thread can change it during the write.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -24,7 +24,7 @@ use crate::slots::{Kind, Slots, bytes, text};
 
 const NAME: &str = "vlen";
 
-/// What the elements of an array are.
+/// The kind of an array's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Element {
     Text,
@@ -39,11 +39,11 @@ pub struct ObjectCodec {
     element: Element,
     name: String,
     object: Py<PyAny>,
-    /// What elements of chunks that are not stored are.
+    /// The element of missing chunks.
     fill_value: Py<PyAny>,
-    /// The same as it is stored; `None` if it cannot be.
+    /// The same in its stored form; `None` if it cannot be stored.
     fill_item: Option<Vec<u8>>,
-    /// Whether a chunk that holds nothing else may be left out.
+    /// Whether a chunk with only fill values may be omitted.
     leaves_out: bool,
 }
 
@@ -71,7 +71,7 @@ impl ObjectCodec {
         })
     }
 
-    /// What fills `buffer`.
+    /// The read buffer that fills `buffer`.
     pub fn sink<'a>(&'a self, py: Python<'_>, buffer: &'a Buffer) -> PyResult<Sink<'a>> {
         let slots = Slots::of(py, buffer)?;
         if matches!(slots.kind, Kind::Strings(_)) && self.element != Element::Text {
@@ -80,7 +80,7 @@ impl ObjectCodec {
         Ok(Sink { codec: self, slots })
     }
 
-    /// What is in `buffer`, ready to be stored.
+    /// The elements of `buffer`, ready to be stored.
     pub fn source<'a>(&'a self, py: Python<'_>, buffer: &Buffer) -> PyResult<Source<'a>> {
         let slots = Slots::of(py, buffer)?;
         let elements = match self.element {
@@ -135,7 +135,7 @@ impl ObjectCodec {
                 }
             }
         }
-        // What numcodecs takes for an element that was never set.
+        // The element that numcodecs treats as never set.
         if object.is_none() || object.extract::<i64>().is_ok_and(|number| number == 0) {
             return flat.push(b"");
         }
@@ -153,7 +153,7 @@ impl ObjectCodec {
         from_codec(&self.name, 0, error)
     }
 
-    /// Attaches for a call into Python; an error once the interpreter exits.
+    /// Attaches for a call into Python; an error if the interpreter is exiting.
     fn attached<T>(&self, call: impl FnOnce(Python<'_>) -> Result<T>) -> Result<T> {
         callback::attached(|py| Ok(call(py))).unwrap_or_else(|error| Err(self.foreign(error)))
     }
@@ -180,7 +180,7 @@ fn collect(py: Python<'_>, slots: &Slots<'_>) -> PyResult<Vec<Py<PyAny>>> {
     Ok(objects)
 }
 
-/// Items one after the other.
+/// Items, concatenated.
 #[derive(Debug, Default)]
 struct Flat {
     bytes: Vec<u8>,
@@ -199,7 +199,7 @@ impl Flat {
     }
 }
 
-/// The items of a chunk in any order; those that are asked for in stored order cost no table.
+/// The items of a chunk in any order; access in stored order needs no table.
 struct Walk<'a> {
     items: Items<'a>,
     iter: vlen::Iter<'a>,
@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A blob's items, as many as the chunk has elements, and UTF-8 where they are text.
+/// The items of a variable-length chunk: as many as it has elements, and UTF-8 if they are text.
 fn parse<'a>(element: Element, blob: &'a [u8], count: usize) -> Result<Items<'a>> {
     let items = parse_unread(blob, count)?;
     if element == Element::Text {
@@ -232,7 +232,7 @@ fn parse<'a>(element: Element, blob: &'a [u8], count: usize) -> Result<Items<'a>
     Ok(items)
 }
 
-/// A blob's items, for a caller that reads all of them and checks for UTF-8.
+/// The items of a variable-length chunk, for a caller that reads all of them and checks for UTF-8.
 fn parse_unread(blob: &[u8], count: usize) -> Result<Items<'_>> {
     let items = vlen::parse(blob)?;
     if items.len() != count {
@@ -242,7 +242,7 @@ fn parse_unread(blob: &[u8], count: usize) -> Result<Items<'_>> {
     Ok(items)
 }
 
-/// Fills a NumPy array from blobs.
+/// Fills a NumPy array from variable-length chunks.
 #[derive(Debug)]
 pub struct Sink<'a> {
     codec: &'a ObjectCodec,
@@ -323,7 +323,7 @@ impl ObjectSink for Sink<'_> {
         }
         let count = picks.count();
         let make = if codec.element == Element::Text { text } else { bytes };
-        // Python looks at the encoding of every text that it makes.
+        // Python itself checks the encoding of every text that it creates.
         let items = match picks.is_whole() {
             true => parse_unread(blob, count)?,
             false => parse(codec.element, blob, count)?,
@@ -338,7 +338,7 @@ impl ObjectSink for Sink<'_> {
     }
 }
 
-/// The elements of one chunk as a codec in Python sees them: an array of objects with one axis.
+/// The elements of one chunk for a codec in Python: an array of objects with one axis.
 struct Chunk<'py> {
     array: Bound<'py, PyAny>,
     buffer: Writable,
@@ -377,7 +377,7 @@ enum Elements {
     Objects(Vec<Py<PyAny>>),
 }
 
-/// What a write stores; the places that the engine picks are numbers of its elements.
+/// The elements that a write stores; the positions that the engine picks are their numbers.
 #[derive(Debug)]
 pub struct Source<'a> {
     codec: &'a ObjectCodec,

@@ -1,7 +1,7 @@
-//! What Python answers to a request: None is absence, an exception a failure, else bytes.
+//! Results of Python calls: None is a missing value, an exception a failure, all else bytes.
 //!
-//! A store that is asked for whole values knows no versions of them. A reader of parts is told by a
-//! hash of the whole value whether it is still the same.
+//! A store that returns only whole values does not know their versions. For a reader of parts, a
+//! hash of the whole value shows whether it is unchanged.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
@@ -15,12 +15,12 @@ use zarrix_store::{Edge, Fetched, Generation, Part, Request, Result, StoreError,
 use crate::buffer::{Bytes, no_memory};
 use crate::callback;
 
-/// What Python raised, as the error of a store.
+/// The exception that Python raised, as the error of a store.
 pub fn foreign(key: &str, error: PyErr) -> StoreError {
     StoreError::Foreign { key: key.to_string(), source: Box::new(error) }
 }
 
-/// The answer of `mapping[key]`; a `KeyError` is absence.
+/// The result of `mapping[key]`; a `KeyError` is a missing value.
 pub fn item_of(mapping: &Bound<'_, PyAny>, request: &Request<'_>) -> Result<Fetched> {
     match callback::get_item(mapping, request.key) {
         Ok(value) => {
@@ -31,7 +31,7 @@ pub fn item_of(mapping: &Bound<'_, PyAny>, request: &Request<'_>) -> Result<Fetc
     }
 }
 
-/// What a store that is asked for whole values answers.
+/// The results of a store that returns whole values.
 pub fn fetch_whole(
     store: &Bound<'_, PyAny>,
     requests: &[&Request<'_>],
@@ -44,8 +44,8 @@ pub fn fetch_whole(
     answers.collect()
 }
 
-/// What a store answers that is asked for parts: for each the bytes of its ranges, a number that
-/// tells versions apart, and the length of the whole value.
+/// The results of a store that returns parts: for each request the bytes of its ranges, a number
+/// that identifies the version, and the length of the whole value.
 pub fn fetch_parts(
     store: &Bound<'_, PyAny>,
     requests: &[&Request<'_>],
@@ -90,14 +90,14 @@ fn length(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
 }
 
-/// What tells the engine that a value is no longer the one whose parts it knows.
+/// The error by which the engine learns that the value has changed since it was first read.
 fn too_short(key: &str, range: &Range<u64>, part: &[u8]) -> StoreError {
     let problem = format!("{} bytes came of the range {}..{}", part.len(), range.start, range.end);
     let source = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, problem);
     StoreError::Io { operation: "read", path: key.into(), source }
 }
 
-/// One answer of a call: None is absence, an exception a failure, anything else the caller's.
+/// One result of a call: None is a missing value, an exception a failure, all else is the caller's.
 fn answer_of<'py>(
     request: &Request<'_>,
     answer: &Bound<'py, PyAny>,
@@ -112,7 +112,7 @@ fn answer_of<'py>(
     }
 }
 
-/// What tells a value, parts of which are read one after the other, from its next version.
+/// The version of a value whose parts are read one after the other.
 fn version(value: &[u8]) -> Generation {
     let half = |seed: u8| {
         let mut hasher = DefaultHasher::new();
@@ -123,7 +123,7 @@ fn version(value: &[u8]) -> Generation {
     Generation(half(0) << 64 | half(1))
 }
 
-/// What `request` wants of a value, with its version where that is not all of it.
+/// The part of a value that `request` asks for, with its version if that is not the whole value.
 fn part_of(request: &Request<'_>, value: &Bound<'_, PyAny>) -> PyResult<Result<Fetched>> {
     let value: Bytes = value.extract()?;
     Ok(cut(request, value.as_slice()))

@@ -89,12 +89,12 @@ impl PythonStore {
         callback::attached(|py| call(self.values.bind(py))).map_err(|error| foreign(key, error))
     }
 
-    /// The mapping whose items are asked for one after the other, if so many are.
+    /// The mapping, if this number of requests is made by item access.
     fn mapping_for(&self, requests: usize) -> Option<&Py<PyAny>> {
         self.mapping.as_ref().filter(|_| requests < 2 || !self.fetches_many)
     }
 
-    /// The answers of one call; what the store raises is the answer to all.
+    /// The results of one call; an exception of the store is the result of all requests.
     fn fetch_many(&self, requests: &[&Request<'_>]) -> Vec<Result<Fetched>> {
         let found = callback::attached(|py| {
             let values = self.values.bind(py);
@@ -119,7 +119,7 @@ impl PythonStore {
     }
 }
 
-/// The requests whose keys may be asked for, with their places; the others are refused here.
+/// The requests with valid keys, with their positions; the others are refused here.
 fn allowed<'a>(
     requests: &'a [Request<'a>],
     sink: &mut dyn FnMut(usize, Result<Fetched>),
@@ -134,7 +134,7 @@ fn allowed<'a>(
     asked
 }
 
-/// Puts what was found into `dst`; with it, its version and the length of the whole value.
+/// Puts the result into `dst`; returns the version and the length of the whole value.
 fn delivered(
     answer: impl FnOnce() -> Result<Fetched>,
     dst: &mut Vec<u8>,
@@ -237,7 +237,7 @@ impl Store for PythonStore {
         let Locks::Of(inner) = &self.locks else {
             return update_locked(self, update, old, new, change);
         };
-        // As the store inside does it: servers do not lock, but put on conditions.
+        // As in the inner store: remote stores do not lock, but put conditionally.
         let done = inner.update(update, old, new, change);
         self.call(update.key, |store| {
             callback::method(store, "_updated", (update.key,)).map(|_| ())
@@ -286,7 +286,7 @@ impl Store for PythonStore {
     fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
         check_key(source)?;
         check_key(target)?;
-        // What another store has, that one looks at.
+        // A store around another one leaves this check to the inner store.
         if !matches!(self.locks, Locks::Of(_)) {
             moved_keys(self, source, target, str::to_owned)?;
         }

@@ -1,4 +1,4 @@
-//! `ObjectStore`, as Python holds it.
+//! `ObjectStore` as a Python class.
 
 use std::collections::BTreeMap;
 

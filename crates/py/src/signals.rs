@@ -1,4 +1,4 @@
-//! What ends a call from inside: signals, and errors of Python functions that it calls.
+//! The ways to stop a running call: signals, and errors of Python functions that it calls.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::callback;
 use crate::error::from_array;
 use crate::notices;
 
-/// Asks Python's signal handlers whether to go on, and keeps what they raised.
+/// Runs Python's signal handlers, and stores the exception that they raise.
 #[derive(Default)]
 pub struct Signals(Mutex<Option<PyErr>>);
 
@@ -19,12 +19,12 @@ impl Signals {
         self.kept(callback::attached(|py| py.check_signals().and_then(|()| notices::warn(py))))
     }
 
-    /// Tells `watcher` how many chunks are done; whether it raised.
+    /// Tells `watcher` how many chunks are done; returns whether it raised.
     pub fn tell(&self, watcher: &Py<PyAny>, done: usize) -> bool {
         self.kept(callback::attached(|py| callback::call(watcher.bind(py), (done,)).map(drop)))
     }
 
-    /// Gives `sink` some bytes; whether it raised, or a signal came.
+    /// Passes some bytes to `sink`; returns whether it raised, or a signal arrived.
     pub fn give(&self, sink: &Py<PyAny>, bytes: &[u8]) -> bool {
         self.kept(callback::attached(|py| {
             callback::call(sink.bind(py), (bytes_of(py, bytes)?,))?;
@@ -32,7 +32,7 @@ impl Signals {
         }))
     }
 
-    /// Whether this is an error, which is then kept.
+    /// Whether this is an error, which is then stored.
     fn kept<T>(&self, outcome: PyResult<T>) -> bool {
         match outcome {
             Ok(_) => false,
@@ -43,7 +43,7 @@ impl Signals {
         }
     }
 
-    /// What a handler raised, or else the error of the array at `place`.
+    /// The exception of a handler, or else the error of the array at `place`.
     pub fn raise(self, py: Python<'_>, error: &EngineError, place: &str) -> PyErr {
         let raised = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         raised.unwrap_or_else(|| from_array(py, error, place))

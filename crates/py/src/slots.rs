@@ -1,7 +1,7 @@
-//! The elements of NumPy arrays that refer to memory of their own: objects, and strings.
+//! The elements of NumPy arrays that refer to other memory: objects, and strings.
 //!
-//! NumPy lends the memory of such arrays as that of any other. What lies in it are counted references
-//! to objects, or the packed strings of a `StringDType`, and only here are they taken out and put in.
+//! NumPy exports the memory of such arrays like any other. It contains counted references to
+//! objects, or the packed strings of a `StringDType`. Only this module reads and writes them.
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
@@ -10,13 +10,13 @@ use pyo3::prelude::*;
 use crate::buffer::Buffer;
 use crate::npystring::{PACKED_BYTES, StringDType};
 
-/// What the elements are.
+/// The kind of the elements.
 pub enum Kind {
     Objects,
     Strings(StringDType),
 }
 
-/// The memory of an array of objects or strings, lent for as long as this lives.
+/// The memory of an array of objects or strings, exported as long as this value lives.
 pub struct Slots<'a> {
     base: *mut u8,
     pub kind: Kind,
@@ -40,7 +40,7 @@ impl<'a> Slots<'a> {
     pub fn of(py: Python<'_>, buffer: &'a Buffer) -> PyResult<Self> {
         let wrong = || PyTypeError::new_err("expected a NumPy array of objects or strings");
         let array = buffer.exporter(py).ok_or_else(wrong)?;
-        // Only an array's own dtype tells what is in its memory.
+        // Only an array's own dtype says what its memory contains.
         if !array.is_instance(&py.import("numpy")?.getattr("ndarray")?)? {
             return Err(wrong());
         }
@@ -63,17 +63,17 @@ impl<'a> Slots<'a> {
         Ok(slots)
     }
 
-    /// Where the element at `place`, by the strides, lies.
+    /// The address of the element at `place`, an offset by the strides.
     pub fn slot(&self, place: isize) -> *mut u8 {
         self.base.wrapping_offset(place)
     }
 
-    /// The place of the `number`th element of an array with one axis.
+    /// The offset of element `number` of an array with one axis.
     pub fn nth(&self, number: usize) -> isize {
         number as isize * self.strides[0]
     }
 
-    /// Puts an object in, and lets go of the one that was there.
+    /// Stores an object, and releases the previous one.
     ///
     /// # Safety
     /// The elements are objects, and one of them lies at `place`.
@@ -87,7 +87,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// The object at `place`; None where there is a null, as NumPy reads it.
+    /// The object at `place`; None for a null pointer, as NumPy reads it.
     ///
     /// # Safety
     /// The elements are objects, and one of them lies at `place`.
@@ -99,7 +99,8 @@ impl<'a> Slots<'a> {
             .unwrap_or_else(|| py.None().into_bound(py))
     }
 
-    /// Calls `visit` with the place of every element, in C order; repeated ones (a stride of 0) once.
+    /// Calls `visit` with the offset of every element, in C order; repeated ones (a stride of 0)
+    /// once.
     pub fn each<E>(&self, mut visit: impl FnMut(isize) -> Result<(), E>) -> Result<(), E> {
         let axes: Vec<(usize, isize)> = self
             .shape
@@ -125,7 +126,7 @@ fn walk<E>(
     Ok(())
 }
 
-/// UTF-8 as a `str`.
+/// Converts UTF-8 into a `str`.
 pub fn text<'py>(py: Python<'py>, utf8: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: attached; a slice is no longer than `isize::MAX`, and Python looks at the encoding.
     unsafe {
@@ -134,7 +135,7 @@ pub fn text<'py>(py: Python<'py>, utf8: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// Bytes as a `bytes`.
+/// Converts bytes into a `bytes`.
 pub fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: attached; a slice is no longer than `isize::MAX`.
     unsafe {

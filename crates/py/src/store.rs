@@ -1,4 +1,4 @@
-//! `Store` and its kinds, as Python holds them.
+//! `Store` and its subclasses as Python classes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub fn detached<T: Send>(
     Ok(done)
 }
 
-/// What a write survives, by the word that Python passes.
+/// The durability of a write, from the argument in Python.
 pub fn durability(fsync: bool) -> Durability {
     if fsync { Durability::Fsync } else { Durability::Process }
 }
@@ -228,7 +228,8 @@ impl Store {
 }
 
 impl Store {
-    /// Replaces the value of `key` by what `change(old)` gives; what it gave last is stored then.
+    /// Replaces the value of `key` by the result of `change(old)`; the result of the last call is
+    /// stored.
     fn change(
         &self,
         key: &str,
@@ -291,7 +292,7 @@ impl MemoryStore {
     }
 }
 
-/// By what the keys of a store in Python are locked.
+/// The kind of locks of a store in Python.
 #[derive(FromPyObject)]
 pub enum LockedBy<'py> {
     Store(Bound<'py, Store>),
@@ -328,7 +329,7 @@ impl PythonStore {
     }
 }
 
-/// What becomes of an archive that is there: "extend", "replace" or "create".
+/// What to do with an existing archive: "extend", "replace" or "create".
 pub struct ZipStart(zarrix_store::ZipStart);
 
 impl<'py> FromPyObject<'_, 'py> for ZipStart {

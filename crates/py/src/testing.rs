@@ -1,5 +1,5 @@
-//! The conformance suite, and the stores of `zarrix_store::testing`, for tests of what Python does
-//! with documents.
+//! The conformance suite, and the stores of `zarrix_store::testing`, for tests of the Python code
+//! that reads and writes metadata.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl PowerLossStore {
     }
 }
 
-/// What goes wrong: "refused", "answer lost", "delayed" or "cut".
+/// The kind of fault: "refused", "answer lost", "delayed" or "cut".
 pub struct Kind(Fault);
 
 impl<'py> FromPyObject<'_, 'py> for Kind {
@@ -76,7 +76,7 @@ impl FaultyStore {
     }
 }
 
-/// Runs a suite; what it found is an `AssertionError`.
+/// Runs a suite; its failure becomes an `AssertionError`.
 fn checked(py: Python<'_>, suite: impl FnOnce() -> Outcome + Send) -> PyResult<()> {
     py.detach(suite).map_err(|fault| PyAssertionError::new_err(fault.to_string()))?;
     notices::warn(py)

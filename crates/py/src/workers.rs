@@ -1,13 +1,14 @@
-//! The engine's threads, as the interpreter knows them.
+//! The thread states of the engine's threads in the interpreter.
 //!
-//! A thread that calls into Python needs a thread state. Attaching makes one and detaching drops it
-//! again, both under a lock of the interpreter that a thread takes without the GIL; Python 3.11
-//! waits for that lock in a forked child before it renews it, so that a fork at the wrong moment
-//! left a child that hung before its first line. So each worker gets one state for good, and a fork
-//! waits until no worker is being given one.
+//! A thread that calls into Python needs a thread state. Attaching creates one and detaching drops
+//! it again, both under a lock of the interpreter that a thread takes without the GIL. Python 3.11
+//! waits for that lock in a forked child before it reinitializes it, so a fork at the wrong moment
+//! left a child that hung before its first line. So each worker gets one permanent state, and a
+//! fork waits until no worker is creating its state.
 //!
-//! The handlers are Python's and not the system's: since 3.13 Python itself holds that lock when the
-//! system's run, and waiting there for a thread that waits for it would never end.
+//! The handlers are Python's and not the system's: since 3.13 Python itself holds that lock when
+//! the system's handlers run, and if they waited there for a thread that waits for the lock, that
+//! would be a deadlock.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -19,12 +20,12 @@ use zarrix_store::process::Gate;
 static GATE: Gate = Gate::new();
 static INTERPRETER: AtomicPtr<ffi::PyInterpreterState> = AtomicPtr::new(std::ptr::null_mut());
 
-/// From now on every worker has a thread state of this interpreter.
+/// Gives every worker a thread state of this interpreter, from now on.
 pub fn adopt_all(py: Python<'_>) -> PyResult<()> {
     // SAFETY: we are attached.
     INTERPRETER.store(unsafe { ffi::PyInterpreterState_Get() }, Ordering::Release);
     let handlers = PyDict::new(py);
-    // Detached while it waits: who is inside may need what this thread has.
+    // Detached during the wait: a thread inside the gate may need what this thread holds.
     handlers.set_item("before", handler(py, |py| py.detach(|| GATE.hold()))?)?;
     handlers.set_item("after_in_parent", handler(py, |_| GATE.release())?)?;
     handlers.set_item("after_in_child", handler(py, |_| GATE.reset())?)?;
