@@ -337,9 +337,9 @@ def test_an_empty_axis_with_empty_chunks_cannot_grow():
     ("arguments", "error", "words"),
     [
         ({"shape": -1}, ValueError, "allowed are 0 to 2**63-1"),
-        ({"shape": "abc"}, TypeError, "shape holds 'a'"),
+        ({"shape": "abc"}, TypeError, "shape contains 'a'"),
         ({"shape": None}, TypeError, "shape is missing"),
-        ({"shape": (2.5,)}, TypeError, "shape holds 2.5"),
+        ({"shape": (2.5,)}, TypeError, "shape contains 2.5"),
         ({"shape": 5, "chunks": 0}, ValueError, "allowed are 1 or more"),
         ({"shape": 5, "chunks": (1, 1)}, ValueError, "too many dimensions in chunks"),
         ({"shape": 5, "chunks": "big"}, TypeError, "chunks is 'big'"),
