@@ -160,7 +160,7 @@ def test_where_metadata_cannot_be_locked_at_all_a_write_warns_once(path):
     output = writer.communicate(timeout=HANGS_S)[0].splitlines()
     assert len(output) == 2
     assert output[0].startswith(
-        f"LostUpdateWarning {path}/.zarray cannot be locked (Permission denied): of two processes"
+        f"LostUpdateWarning {path}/.zarray cannot be locked (Permission denied): if two processes"
     )
     assert output[1] == "done"
     assert zarr.open_array(path)[:5].tolist() == [1, 1, 5, 5, 1]

@@ -143,7 +143,7 @@ fn in_short(error: &HdfsError) -> String {
         HdfsError::RPCError(_, message) | HdfsError::FatalRPCError(_, message) => message.clone(),
         // The message lists all datanodes with many details of each.
         HdfsError::DataTransferError(message) if message.starts_with("All DataNodes failed") => {
-            "no datanode that has the block answers".to_owned()
+            "no datanode with the block responds".to_owned()
         }
         other => other.to_string(),
     };

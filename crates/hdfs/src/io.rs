@@ -160,7 +160,7 @@ fn bury(marker: RawFd, inode: u64) -> io::Result<()> {
         }
     }
     let gone = "HDFS was used before this process was forked, and the connections that it inherited \
-                cannot be told; start it by 'spawn' or 'forkserver'";
+                cannot be identified; start it by 'spawn' or 'forkserver'";
     is_found.then_some(()).ok_or_else(|| io::Error::other(gone))
 }
 

@@ -53,5 +53,5 @@ pub(crate) async fn within<T>(
     answer: impl Future<Output = T>,
 ) -> Result<T, Fault> {
     let due = limits.attempt + Duration::from_secs(bytes / LEAST_BYTES_PER_S);
-    timeout(due, answer).await.map_err(|_| Fault::Late(late("no answer", due)))
+    timeout(due, answer).await.map_err(|_| Fault::Late(late("no response", due)))
 }

@@ -62,7 +62,8 @@ impl BoxesArg {
     /// share.
     fn along<'a>(&self, coords: &'a [Indices]) -> PyResult<Vec<Along<'a>>> {
         let mut coords = coords.iter();
-        let none = || PyIndexError::new_err("as many arrays of indices as axes that are None");
+        let none =
+            || PyIndexError::new_err("expected one array of indices for each axis that is None");
         let along = self.0.iter().map(|axis| match axis {
             Some(shared) => Ok(Along::Shared(shared.clone())),
             None => coords.next().map(|own| Along::Each(own.as_slice())).ok_or_else(none),

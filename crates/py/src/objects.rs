@@ -59,7 +59,9 @@ impl ObjectCodec {
             "utf8" => Element::Text,
             "bytes" => Element::Bytes,
             "python" => Element::Python,
-            kind => return Err(PyValueError::new_err(format!("no kind of element: {kind:?}"))),
+            kind => {
+                return Err(PyValueError::new_err(format!("unknown kind of element: {kind:?}")));
+            }
         };
         Ok(Self {
             element,
@@ -111,7 +113,7 @@ impl ObjectCodec {
                 })?;
             }
             Kind::Strings(_) => {
-                return Err(PyTypeError::new_err("text cannot be stored where bytes are"));
+                return Err(PyTypeError::new_err("text cannot be stored in an array of bytes"));
             }
             Kind::Objects => slots.each(|place| {
                 // SAFETY: one of the elements, which are objects.

@@ -92,7 +92,8 @@ fn length(range: &Range<u64>) -> u64 {
 
 /// The error by which the engine learns that the value has changed since it was first read.
 fn too_short(key: &str, range: &Range<u64>, part: &[u8]) -> StoreError {
-    let problem = format!("{} bytes came of the range {}..{}", part.len(), range.start, range.end);
+    let problem =
+        format!("{} bytes were returned for the range {}..{}", part.len(), range.start, range.end);
     let source = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, problem);
     StoreError::Io { operation: "read", path: key.into(), source }
 }

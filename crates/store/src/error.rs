@@ -145,7 +145,7 @@ impl StoreError {
     /// The error of a read of `range` in a value of `size` bytes.
     pub(crate) fn beyond_end(key: &str, range: &std::ops::Range<u64>, size: u64) -> Self {
         let (start, end) = (range.start, range.end);
-        let problem = format!("bytes {start}..{end} were wanted of a value of {size} bytes");
+        let problem = format!("bytes {start}..{end} were requested of a value of {size} bytes");
         let source = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, problem);
         Self::Io { operation: "read", path: key.to_owned(), source }
     }

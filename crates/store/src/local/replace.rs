@@ -108,7 +108,7 @@ fn fill(mut file: &File, value: &[u8], durability: Durability) -> io::Result<()>
     file.write_all(value)?;
     let length = sys::status_of(file)?.len();
     if length != value.len() as u64 {
-        let problem = format!("{length} bytes arrived of {} that were written", value.len());
+        let problem = format!("{length} of {} bytes were written", value.len());
         return Err(io::Error::new(io::ErrorKind::WriteZero, problem));
     }
     match durability {

@@ -123,9 +123,9 @@ fn refused(path: &CStr, error: io::Error) -> io::Result<Beyond> {
         notice::keep(
             notice::Kind::LostUpdate,
             format!(
-                "{} cannot be locked ({}): of two processes that change parts of one chunk, or its \
-                 metadata, at the same moment, one can lose its change. Threads of one process cannot. \
-                 Locks need a file system that has them, and permission to read the metadata",
+                "{} cannot be locked ({}): if two processes change parts of one chunk, or its \
+                 metadata, at the same moment, one change can be lost. Threads of one process are safe. \
+                 Locks need a file system that supports them, and permission to read the metadata",
                 path.to_string_lossy(),
                 reason.split(" (os error").next().unwrap_or(&reason),
             ),

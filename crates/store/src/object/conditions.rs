@@ -135,9 +135,9 @@ impl Client {
                 notice::keep(
                     notice::Kind::LostUpdate,
                     format!(
-                        "{} has no conditional writes: of two machines, or users, that change parts of \
-                     one chunk of {}, or one document, at the same moment, one can lose its change. \
-                     Processes of one user on one machine cannot",
+                        "{} has no conditional writes: if two machines, or users, change parts of one \
+                     chunk of {}, or one document, at the same moment, one change can be lost. \
+                     Processes of one user on one machine are safe",
                         protocol.name,
                         self.place.url("")
                     ),
@@ -154,9 +154,9 @@ impl Client {
             notice::keep(
                 notice::Kind::LostUpdate,
                 format!(
-                    "the server of {} ignores conditional writes: of two processes that change parts of \
-                 one chunk, or one document, at the same moment, one can lose its change. Threads of \
-                 one process cannot",
+                    "the server of {} ignores conditional writes: if two processes change parts of one \
+                 chunk, or one document, at the same moment, one change can be lost. Threads of \
+                 one process are safe",
                     self.place.url("")
                 ),
             );

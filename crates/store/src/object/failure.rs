@@ -16,7 +16,7 @@ use crate::error::{Refusal, StoreError};
 const LONGEST: usize = 300;
 
 /// First words of the message about a response that is too long.
-const TOO_LONG: &str = "the answer has more than";
+const TOO_LONG: &str = "the response has more than";
 pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
                               any; pass them in storage_options or the environment, or anon=True for public data";
 

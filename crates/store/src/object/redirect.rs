@@ -88,7 +88,7 @@ impl WithHeaders {
     }
 }
 
-const NOT_AN_ADDRESS: &str = "the redirect names no address of a web server";
+const NOT_AN_ADDRESS: &str = "the target of the redirect is not an HTTP address";
 
 /// A copy of the request; `None` if it has a body, which is not sent twice.
 fn again(request: &HttpRequest) -> Option<HttpRequest> {

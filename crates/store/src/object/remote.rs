@@ -184,6 +184,6 @@ fn gone() -> StoreError {
     StoreError::Io {
         operation: "wait for",
         path: "a remote store".to_owned(),
-        source: std::io::Error::other("the request came to no end"),
+        source: std::io::Error::other("the request did not complete"),
     }
 }

@@ -103,7 +103,7 @@ impl Transport {
         let patience = self.patience + Duration::from_secs(sent / LEAST_BYTES_PER_S);
         let (begun, under_way) = (Instant::now(), self.pace.begin());
         let answer = timeout(patience, self.send(request)).await;
-        let answer = answer.map_err(|_| late("no answer", patience))?;
+        let answer = answer.map_err(|_| late("no response", patience))?;
         let (mut parts, body) = answer?.into_parts();
         if is_get && parts.status.is_success() {
             self.pace.answered(&under_way, begun.elapsed());
@@ -154,11 +154,12 @@ impl Transport {
         let begun = Instant::now();
         loop {
             let frame = timeout(self.patience, body.frame()).await;
-            let Some(frame) = frame.map_err(|_| late("the answer stopped", self.patience))? else {
+            let Some(frame) = frame.map_err(|_| late("the response stalled", self.patience))?
+            else {
                 break;
             };
             let frame =
-                frame.map_err(|error| interrupted(format!("the answer broke off: {error}")))?;
+                frame.map_err(|error| interrupted(format!("the response was cut off: {error}")))?;
             let Ok(data) = frame.into_data() else { continue };
             bytes.append_slice(&data).map_err(no_memory)?;
             if bytes.len() as u64 > most {
@@ -170,13 +171,13 @@ impl Transport {
             }
             let due = self.patience + Duration::from_secs(bytes.len() as u64 / LEAST_BYTES_PER_S);
             if begun.elapsed() > due {
-                return Err(late("the answer trickled", begun.elapsed()));
+                return Err(late("the response trickled in", begun.elapsed()));
             }
         }
         match declared {
             Some(declared) if bytes.len() as u64 != declared => {
                 let had = bytes.len();
-                Err(interrupted(format!("the answer has {had} of {declared} bytes")))
+                Err(interrupted(format!("the response has {had} of {declared} bytes")))
             }
             _ => Ok(bytes),
         }
@@ -288,7 +289,7 @@ fn check_range(headers: &HeaderMap, had: u64) -> Result<(), HttpError> {
     });
     match length {
         Some(length) if length != had => {
-            Err(interrupted(format!("the answer has {had} of the {length} bytes of its range")))
+            Err(interrupted(format!("the response has {had} of the {length} bytes of its range")))
         }
         _ => Ok(()),
     }

@@ -217,5 +217,9 @@ pub(super) fn walk(
         }
         pending.drain(..done);
     }
-    if pending.is_empty() { Ok(()) } else { Err(damaged(source, "a directory record is cut")) }
+    if pending.is_empty() {
+        Ok(())
+    } else {
+        Err(damaged(source, "a directory record is truncated"))
+    }
 }

@@ -108,7 +108,7 @@ fn whole_record(bytes: &[u8]) -> Option<Result<Record<'_>, Fault>> {
         if wide.is_empty() {
             return Ok(narrow.into());
         }
-        let (value, rest) = wide.split_first_chunk().ok_or("a ZIP64 field is cut")?;
+        let (value, rest) = wide.split_first_chunk().ok_or("a ZIP64 field is truncated")?;
         wide = rest;
         Ok(u64::from_le_bytes(*value))
     };
@@ -135,7 +135,8 @@ pub(super) fn local_lengths(header: &[u8]) -> Result<(usize, usize), Fault> {
     if u32_at(header, 0) != Some(LOCAL) {
         return Err("there is no member where the directory says");
     }
-    let lengths = u16_at(header, 26).zip(u16_at(header, 28)).ok_or("a local header is cut")?;
+    let lengths =
+        u16_at(header, 26).zip(u16_at(header, 28)).ok_or("a local header is truncated")?;
     Ok((lengths.0.into(), lengths.1.into()))
 }
 

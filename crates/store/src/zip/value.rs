@@ -66,13 +66,10 @@ impl Found {
     pub fn method(&self, key: &str) -> Result<Method> {
         let Entry { method, flags, stored_bytes, bytes, .. } = self.entry;
         if flags & format::ENCRYPTED != 0 {
-            return Err(corrupt(key, "the zip archive has it encrypted, which is not supported"));
+            return Err(corrupt(key, "it is encrypted in the zip archive, which is not supported"));
         }
         let known = Method::of(method).ok_or_else(|| {
-            corrupt(
-                key,
-                format!("the zip archive has it compressed by the unknown method {method}"),
-            )
+            corrupt(key, format!("the zip archive compresses it by the unknown method {method}"))
         })?;
         let possible = match known {
             Method::Stored => stored_bytes == bytes,

@@ -300,7 +300,7 @@ impl Drop for Archive {
         let how = Commit { end: true, ..Commit::default() };
         if let Err(error) = self.commit(&how) {
             // No caller is left to raise an error to.
-            eprintln!("zarrix: {}: what was written last is lost: {error}", self.id);
+            eprintln!("zarrix: {}: the last writes are lost: {error}", self.id);
         }
     }
 }
