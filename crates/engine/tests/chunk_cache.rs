@@ -1,6 +1,6 @@
-//! The cache of decoded chunks: what is decoded how often, and that nothing old is ever read.
+//! The decoded-chunk cache: how often chunks are decoded, and that no read is stale.
 //!
-//! The cache is one for the process, so that each test has it alone.
+//! The process has one cache, so each test locks it.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod marking;
@@ -16,10 +16,10 @@ use zarrix_store::testing::{Call, CountingStore};
 use zarrix_store::{Durability, LocalStore, MemoryStore, Store};
 
 const MARKING: &str = r#"{"name": "zarrix.foreign", "configuration": {"slot": 0}}"#;
-/// For how long after a file was changed nothing of it is kept, and some more.
+/// Longer than the time after a change of a file during which its chunks are not cached.
 const SETTLING: Duration = Duration::from_millis(60);
 
-/// The cache, empty, for one test at a time; it is off again behind it.
+/// The empty cache, for one test at a time; it is disabled again on drop.
 struct Alone {
     _turn: MutexGuard<'static, ()>,
 }
@@ -37,7 +37,7 @@ impl Drop for Alone {
     }
 }
 
-/// A directory that is removed with what is in it.
+/// A directory that is removed with its content.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -81,7 +81,7 @@ impl Counted {
         marking::read(&self.io, &range(start, count as u64), count).unwrap()
     }
 
-    /// How many chunks were decoded since the last time.
+    /// How many chunks were decoded since the last call.
     fn decoded(&self) -> usize {
         self.codec.take().1
     }
@@ -235,7 +235,7 @@ fn threads_that_read_and_write_at_once_see_their_own_writes() {
                     let array = &array;
                     scope.spawn(move || {
                         for turn in 0..60_u64 {
-                            // A thread's own elements, in every chunk.
+                            // The thread's own elements, in every chunk.
                             let start = (turn % 8) * 4000 + thread * 1000;
                             let value = vec![(turn * 4 + thread) as u8; 1000];
                             array.write(start, &value);

@@ -1,7 +1,7 @@
-//! What a loss of power, and a store that fails at any call, leave of an array.
+//! The state of an array after a loss of power, or after a store failed at any call.
 //!
-//! Each chunk is its old or its new version, nothing that was acknowledged is lost, and an error
-//! says what happened. The stores are `zarrix_store::testing`'s.
+//! Each chunk is its old or its new version, no acknowledged write is lost, and an error says what
+//! happened. The stores are those of `zarrix_store::testing`.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Write {
     }
 }
 
-/// A small generator, so that a failure runs again.
+/// A small generator, so that a failure can be reproduced.
 struct Random(u64);
 
 impl Random {
@@ -88,13 +88,13 @@ fn old_or_new(found: &[u8], old: &[u8], new: &[u8]) -> bool {
     chunks.into_iter().all(|((found, old), new)| found == old || found == new)
 }
 
-/// Loses power at `points` moments of 200 writes; how often what is left breaks the promise.
+/// Loses power at `points` moments of 200 writes; returns how many results violate the guarantee.
 fn violations(codecs: &str, durability: Durability, points: usize) -> usize {
     let store = Arc::new(PowerLossStore::new());
     store.put(".zarray", b"{}", Durability::Fsync).unwrap();
     let io = array(Arc::clone(&store) as Arc<dyn Store>, codecs);
     let mut random = Random(7);
-    // States with how many changes the store had seen when they were acknowledged.
+    // States, with the number of changes in the store when they were acknowledged.
     let mut states = vec![(store.changes(), vec![0; LENGTH])];
     for _ in 0..200 {
         let write = random.write();
@@ -131,7 +131,7 @@ fn the_double_shows_what_is_lost_where_nothing_was_synced() {
     }
 }
 
-/// Makes every call of `write` go wrong once; how many call sites there were.
+/// Fails every call of `write` once; returns the number of call sites.
 fn each_call_fails(codecs: &str, fault: Fault, inline: bool, write: Write) -> usize {
     for at in 0.. {
         let inner: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -172,7 +172,7 @@ fn a_write_whose_any_call_fails_leaves_old_or_new_chunks_and_says_so() {
     for codecs in [PLAIN, ZSTD, SHARD] {
         for fault in [Fault::Refused, Fault::AnswerLost, Fault::Delayed, Fault::Cut] {
             for inline in [true, false] {
-                // All of a chunk and parts of others; fill only; one element.
+                // A whole chunk and parts of others; only fill values; one element.
                 for (start, count, value) in [(20, 40, 9), (0, LENGTH, 0), (50, 1, 3)] {
                     let write = Write { start, count, value };
                     sites += each_call_fails(codecs, fault, inline, write);

@@ -1,6 +1,6 @@
-//! Chunks whose elements have no size of their own, moved for a caller that knows them.
+//! Variable-length chunks, read and written by a caller that interprets them.
 //!
-//! The caller of these tests keeps numbers, each in a blob as one byte for every unit of it.
+//! The caller of these tests stores numbers, each as one byte per unit.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use zarrix_store::{Durability, MemoryStore, Store};
 
 const FILL: u8 = 9;
 
-/// Numbers as runs of ones, with a zero after each.
+/// Parses numbers: runs of ones, each followed by a zero.
 fn parse(blob: &[u8], count: usize) -> Result<Vec<u8>, CodecError> {
     let numbers: Vec<u8> = blob
         .split_inclusive(|byte| *byte == 0)

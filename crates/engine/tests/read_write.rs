@@ -7,7 +7,7 @@ use zarrix_engine::{Along, ArrayIO, AxisSelection, EngineError, Layout, Outside,
 use zarrix_store::testing::CountingStore;
 use zarrix_store::{Durability, LocalStore, MemoryStore, Store};
 
-/// A small generator, so that a failure names a seed and runs again.
+/// A small generator, so that a failure names a seed and can be reproduced.
 struct Random(u64);
 
 impl Random {
@@ -146,7 +146,7 @@ fn blosc(item: usize) -> String {
     )
 }
 
-/// A shard of inner chunks half as long along each axis, perhaps of shards in turn.
+/// The codec of shards whose inner chunks are half as long along each axis; perhaps nested.
 fn shard(random: &mut Random, chunks: &[u64], inner: &str, nested: bool) -> String {
     let shape: Vec<u64> =
         chunks.iter().map(|n| if n.is_multiple_of(2) { n / 2 } else { *n }).collect();
@@ -224,7 +224,7 @@ fn windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed: u64) {
     assert_eq!(out, expected, "seed {seed}");
 }
 
-/// A window that leaves the array: what is outside stays as it was.
+/// A window that leaves the array: elements outside are unchanged.
 fn clipped_windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed: u64) {
     let axes = model.shape.len();
     let window: Vec<u64> = model.shape.iter().map(|n| 1 + random.below(n + 2)).collect();
@@ -258,7 +258,7 @@ fn clipped_windows_agree(random: &mut Random, io: &ArrayIO, model: &Model, seed:
     }
 }
 
-/// Boxes with an index of their own along some axes; of two writes to one element the last stays.
+/// Boxes with their own indices along some axes; of two writes to one element, the last one counts.
 fn boxes_agree(random: &mut Random, io: &ArrayIO, model: &mut Model, seed: u64) {
     let count = random.below(7) as usize;
     let shared = some_selection(random, &model.shape);
@@ -313,7 +313,7 @@ fn boxes_agree(random: &mut Random, io: &ArrayIO, model: &mut Model, seed: u64) 
 fn random_reads_and_writes_agree_with_a_plain_vector() {
     for seed in 0..120u64 {
         let random = &mut Random(seed);
-        // Every second time with a cache of decoded chunks, which is too small for all of them.
+        // Every second seed uses a decoded-chunk cache that is too small for all chunks.
         zarrix_engine::set_chunk_cache_bytes(seed as usize % 2 * 20_000);
         let axes = random.below(4) as usize;
         let shape: Vec<u64> = (0..axes).map(|_| 1 + random.below(20)).collect();
@@ -369,7 +369,7 @@ fn parts_of_large_local_chunks_agree_with_a_plain_vector() {
     for (seed, codecs) in [plain, blosc(2), stored].into_iter().enumerate() {
         for order in [String::new(), transpose(3)] {
             let random = &mut Random(seed as u64);
-            // Whether blocks are kept changes nothing; with order they are and without they are not.
+            // Caching blocks changes no result; it is on if `order` is set, and off otherwise.
             zarrix_engine::set_chunk_cache_bytes(order.len() << 13);
             let directory =
                 std::env::temp_dir().join(format!("zarrix-parts-{}-{seed}", std::process::id()));
@@ -399,7 +399,8 @@ fn parts_of_large_local_chunks_agree_with_a_plain_vector() {
             }
             let longer = [whole.as_slice(), &[0]].concat();
             store.put("a/0.0.0", &longer, Durability::Process).unwrap();
-            // What is behind a frame is ignored; elements have no end but that of the chunk.
+            // Bytes after a frame are ignored; without a codec, only the chunk marks the end of the
+            // elements.
             match read(&io, &one, 2) {
                 Ok(element) => assert!(seed > 0 && element == model.read(&one)),
                 Err(error) => assert!(seed == 0, "{error}"),
@@ -428,7 +429,7 @@ fn threads_that_write_different_elements_of_one_chunk_all_keep_theirs() {
 #[test]
 fn a_chunk_that_is_cut_or_longer_than_declared_is_an_error_that_names_it() {
     let bytes = r#"{"name": "bytes"}"#.to_string();
-    // Behind a frame there may be anything.
+    // Any bytes may follow a frame.
     for (codecs, longer) in [(blosc(4), None), (bytes, Some([0]))] {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let io = ArrayIO::new(Arc::clone(&store), "a", layout(&[512], &[256], 4, &codecs, true));

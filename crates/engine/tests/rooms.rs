@@ -1,9 +1,9 @@
-//! The folders of the engine are its layers: a room uses the rooms below it, and nothing above or beside.
+//! The folders of the engine are its layers: a room uses only the rooms below it.
 
 #[path = "../../rooms.rs"]
 mod rooms;
 
-/// From the top down; rooms of one line do not know each other.
+/// From the top down; rooms on one line do not use each other.
 const LAYERS: [&[&str]; 9] = [
     &["calls"],
     &["read", "write"],

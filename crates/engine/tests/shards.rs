@@ -1,6 +1,6 @@
-//! What reading and writing shards asks of the store and of the codecs.
+//! The calls of the store and the codecs that reads and writes of shards make.
 //!
-//! A store that counts, and a codec that counts: the promises of the design about shards, as numbers.
+//! A counting store and a counting codec check the design's promises about shards as numbers.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod marking;
@@ -14,7 +14,7 @@ use zarrix_engine::{ArrayIO, AxisSelection, Layout};
 use zarrix_store::testing::{Call, CountingStore};
 use zarrix_store::{Edge, MemoryStore, Store};
 
-/// An array of bytes in shards, with what counts.
+/// An array of bytes in shards, with its counters.
 struct Sharded {
     array: ArrayIO,
     store: Arc<CountingStore>,
@@ -69,7 +69,7 @@ impl Sharded {
     }
 }
 
-/// The entries of an index: where each inner chunk lies in `shard`.
+/// The entries of an index: the range of each inner chunk in `shard`.
 fn entries(shard: &[u8], count: usize, at: &str) -> Vec<Option<Range<usize>>> {
     let begin = if at == "start" { 0 } else { shard.len() - count * 16 - 4 };
     let number = |at: usize| u64::from_le_bytes(shard[at..at + 8].try_into().unwrap());
@@ -82,7 +82,7 @@ fn entries(shard: &[u8], count: usize, at: &str) -> Vec<Option<Range<usize>>> {
         .collect()
 }
 
-/// Numbers of which none is the fill value.
+/// Numbers without the fill value.
 fn some(count: usize) -> Vec<u8> {
     (0..count).map(|i| (i % 250 + 1) as u8).collect()
 }
@@ -113,7 +113,7 @@ fn a_partial_write_encodes_what_it_touches_and_copies_the_rest() {
         z.write(0, &some(40));
         let before = z.stored("0");
         z.forget();
-        // All of inner chunk 1, and a part of each of 2 and 6.
+        // The whole of inner chunk 1, and a part of each of 2 and 6.
         z.write(8, &[7; 12]);
         z.write(50, &[7; 2]);
         let calls = z.store.take();
@@ -122,7 +122,7 @@ fn a_partial_write_encodes_what_it_touches_and_copies_the_rest() {
             calls.as_slice(),
             [Call::Get(_), Call::Put(..), Call::Get(_), Call::Put(..)]
         ));
-        // Only the second was there and is kept in part: one is decoded, three are encoded.
+        // Only the second was stored and is changed in part: one is decoded, three are encoded.
         assert_eq!(z.codec.take(), (3, 1), "{at}");
         let after = z.stored("0");
         let (old, new) = (entries(&before, 8, at), entries(&after, 8, at));
@@ -142,7 +142,7 @@ fn a_partial_write_encodes_what_it_touches_and_copies_the_rest() {
 #[test]
 fn inner_chunks_cost_one_read_of_the_index_and_one_request_for_each_run() {
     for at in ["start", "end"] {
-        // Inner chunks longer than the gap that is read over.
+        // Inner chunks that are longer than the gap of coalesced ranges.
         let z = Sharded::new(16 << 13, 16 << 13, &shard(1 << 13, at, MARKED), true);
         let values = some(16 << 13);
         z.write(0, &values);
@@ -171,7 +171,7 @@ fn inner_chunks_cost_one_read_of_the_index_and_one_request_for_each_run() {
             );
             assert_eq!(z.codec.take(), (0, inner.len()));
         }
-        // All of a shard is one request without a look at the index before.
+        // A whole shard is one request, without an earlier request for the index.
         z.forget();
         assert_eq!(z.read(&range(0, 16 << 13), 16 << 13), values);
         assert_eq!(z.store.take(), [Call::Get("0".into())]);
@@ -185,7 +185,7 @@ fn what_is_not_stored_costs_no_request() {
     z.forget();
     assert_eq!(z.read(&range(20, 30), 30), [0; 30]);
     assert_eq!(z.store.take().len(), 1);
-    // A shard of nothing but fill is not stored at all, and no longer stored if it becomes one.
+    // A shard of only fill values is not stored, and is deleted if it becomes one.
     z.write(0, &[0; 8]);
     assert_eq!(z.store.take()[1..], [Call::Delete("0".into())]);
     assert_eq!(z.read(&range(0, 64), 64), [0; 64]);
@@ -217,7 +217,7 @@ fn shards_in_shards_keep_the_same_promises() {
         z.write(0, &values);
         assert_eq!(z.codec.take(), (64, 0));
         assert!(matches!(z.store.take().as_slice(), [Call::Put(..)]));
-        // Three chunks of one inner shard, two of them neighbours: two indexes, two runs.
+        // Three chunks of one inner shard, two of them adjacent: two indexes, two coalesced ranges.
         let positions: Vec<u64> = [17, 18, 25].iter().map(|chunk| (chunk << 13) + 5).collect();
         let expected: Vec<u8> = positions.iter().map(|i| values[*i as usize]).collect();
         assert_eq!(z.read(&[AxisSelection::List(positions)], 3), expected);
@@ -232,7 +232,7 @@ fn shards_in_shards_keep_the_same_promises() {
             .sum();
         assert!(bytes < 4 << 13, "{bytes} bytes read for three chunks of {}", 1 << 13);
         assert_eq!(z.codec.take(), (0, 3));
-        // A whole inner shard is one request behind the index of the outer one.
+        // A whole inner shard is one request after the index of the outer shard.
         assert_eq!(z.read(&range(1 << 17, 1 << 17), 1 << 17), values[1 << 17..1 << 18]);
         assert_eq!(z.store.take().len(), 2);
         z.forget();

@@ -1,4 +1,4 @@
-//! Few shards are read by all threads: the same elements, each inner chunk decoded once, one error.
+//! With few shards, all threads read them: same elements, each inner chunk decoded once, one error.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const GO_ON: zarrix_engine::Interrupt<'static> = &|| false;
 const SIDE: usize = 1024;
 const INNER: usize = 64;
 
-/// Bytes as they are; how many chunks were decoded, and by how many threads at most at once.
+/// The identity codec; counts the decoded chunks, and the largest number of concurrent threads.
 #[derive(Debug, Default)]
 struct Watching {
     decoded: AtomicUsize,
@@ -23,8 +23,8 @@ struct Watching {
 }
 
 impl Watching {
-    /// Holds the first thread until a second one decodes beside it: then the busiest machine shows
-    /// that there are two. A minute is enough to say that none comes.
+    /// Blocks the first thread until a second one decodes concurrently, so that the test also works
+    /// on the busiest machine. After a minute it gives up.
     fn wait_for_another(&self) {
         let due = Instant::now() + Duration::from_secs(60);
         while self.most.load(Ordering::SeqCst) < 2 && !self.given_up.load(Ordering::SeqCst) {

@@ -1,4 +1,4 @@
-//! Stored chunks that cannot be what an array's metadata allows.
+//! Stored chunks that an array's metadata does not allow.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::fs;
@@ -72,7 +72,7 @@ fn a_chunk_file_of_holes_is_refused_before_it_is_read_into_memory() {
         fs::File::create(place.0.join("0")).unwrap().set_len(1 << 40).unwrap();
         for (start, count) in [(0, 32), (3, 4)] {
             let refused = read(&array, start, count).map_err(|error| error.to_string());
-            // An index of zeros says that every inner chunk has no bytes.
+            // An index of zeros says that every inner chunk is empty.
             let message = refused.unwrap_err();
             assert!(message.starts_with(r#"chunk "0" is corrupt"#), "{message}");
         }

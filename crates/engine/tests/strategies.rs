@@ -1,4 +1,4 @@
-//! Which strategy a read has, by layout, store and selection.
+//! The strategy of a read, by layout, store and selection.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn square(start: u64, count: u64) -> [AxisSelection; 2] {
     [range.clone(), range]
 }
 
-/// One test, as the number of threads and the cache belong to the process.
+/// One test, because the number of threads and the cache belong to the process.
 #[test]
 fn a_strategy_follows_from_layout_store_and_selection() {
     set_threads(4);

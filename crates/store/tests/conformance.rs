@@ -1,4 +1,5 @@
-//! Every store of this crate through the suite that stores of other crates run as well.
+//! Runs the conformance suite, which stores of other crates run as well, on every store of this
+//! crate.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 

@@ -1,4 +1,4 @@
-//! What is true of directories only: links, leftovers, files of others, places that come and go.
+//! Tests of directories only: links, leftovers, files of others, directories that come and go.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -147,7 +147,7 @@ fn what_no_key_can_name_and_we_did_not_write_is_never_deleted() {
     for name in theirs {
         assert_eq!(fs::read(place.path("s").join(name)).unwrap(), b"keep", "{name}");
     }
-    // What lay in a directory that was set aside, and is not ours, is still there, too.
+    // Files of others in a directory that was set aside are still there, too.
     assert_eq!(store.leftovers("").unwrap(), ["a/b.12-0af.partial"]);
     assert_eq!(fs::read_dir(place.path("s/a")).unwrap().count(), 4);
 }
@@ -185,7 +185,7 @@ fn a_write_takes_nothing_that_was_put_in_its_way() {
     fs::create_dir(place.path("s/2.partial")).unwrap();
     for key in ["0", "1", "2"] {
         let _lock = store.lock(".zarray", key).unwrap();
-        // More than a pipe takes without a reader.
+        // More than fits into a pipe without a reader.
         put(&store, key, &[7; 100_000]);
         assert_eq!(get(&store, key).unwrap().len(), 100_000, "{key}");
     }
@@ -200,7 +200,7 @@ fn a_chunk_written_by_its_key_is_kept_apart_from_who_writes_it_under_its_array_s
     let store = LocalStore::new(place.path("s"));
     put(&store, "a/.zarray", b"{}");
     put(&store, "a/0", b"1");
-    // What another process would be writing at that moment.
+    // The partial file of another process at that moment.
     let other = place.path("s/a/0.partial");
     std::fs::write(&other, b"half of").unwrap();
     {
@@ -232,7 +232,7 @@ fn a_write_that_fails_keeps_the_old_value_and_leaves_nothing() {
 fn without_an_anchor_a_chunk_is_locked_among_threads_only_and_written_all_the_same() {
     let place = Place::new();
     let store = LocalStore::new(place.path("s"));
-    // A directory in the anchor's place is one that cannot be opened for writing, even by root.
+    // A directory in place of the anchor cannot be opened for writing, even by root.
     fs::create_dir_all(place.path("s/.zarray")).unwrap();
     for anchor in [".zarray", ".none"] {
         let lock = store.lock(anchor, "0").unwrap();
@@ -263,7 +263,7 @@ fn a_file_longer_than_memory_is_an_error() {
     let file = fs::File::options().write(true).open(place.path("s/a")).unwrap();
     if file.set_len(1 << 43).is_ok() {
         let mut value = Vec::new();
-        // 8 TiB may be promised by a system that overcommits, so only the ranges are read.
+        // A system that overcommits memory may grant 8 TiB, so only the ranges are read.
         store
             .get_ranges_into("a", std::slice::from_ref(&(1 << 42..(1 << 42) + 4)), &mut value)
             .unwrap();
@@ -301,7 +301,7 @@ fn what_is_deleted_is_there_as_a_whole_or_not_at_all() {
             assert_eq!(store.delete_prefix("a", Durability::Process).unwrap(), 200);
             looker.join().unwrap()
         });
-        // A directory that is open while it is renamed is seen during the rename.
+        // A reader that has the directory open during the rename can see a part of it.
         let partly = counts.iter().filter(|count| !matches!(count, 0 | 200)).count();
         assert!(partly <= 1, "{counts:?}");
         assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 0);

@@ -1,7 +1,7 @@
-//! Promises between processes: no update lost, nothing torn by a kill, nothing that hangs in a fork.
+//! Guarantees between processes: no update is lost, a kill tears nothing, and a fork never hangs.
 //!
-//! Children are forked and not spawned, so that each also shows that a forked child of a threaded
-//! process can use the crate. A child that fails or hangs (an alarm kills it) fails its test.
+//! Children are forked and not spawned, so that each also shows that a forked child of a process
+//! with threads can use the crate. A child that fails or hangs (an alarm kills it) fails its test.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 #![expect(clippy::panic, reason = "a test that fails may panic")]
@@ -15,11 +15,11 @@ use place::Place;
 use zarrix_store::process::{ForkHooks, on_fork};
 use zarrix_store::{Durability, LocalStore, MemoryStore, Store};
 
-/// What ends a child that hangs. Nothing is proven by a child being faster: a busy machine with a
-/// busy disk can stop any of them for many seconds.
+/// The limit for a child that hangs. It is generous, since a busy machine with a busy disk can stop
+/// any child for many seconds.
 const HANGS_S: u32 = 300;
 
-/// A forked child; killed if its test forgets it.
+/// A forked child; killed on drop if its test did not wait for it.
 struct Child(libc::pid_t);
 
 impl Child {
@@ -28,7 +28,7 @@ impl Child {
         Self::fork_for(HANGS_S, work)
     }
 
-    /// Forks a child that runs `work` and is ended after `limit_s` seconds.
+    /// Forks a child that runs `work` and is killed after `limit_s` seconds.
     fn fork_for(limit_s: u32, work: impl FnOnce()) -> Self {
         // SAFETY: the C library keeps its own locks usable in the child, ours is what is tested,
         // and the child leaves by `_exit` without unwinding into its copy of the harness.
@@ -54,7 +54,7 @@ impl Child {
         unsafe { libc::kill(pid, 0) == 0 }
     }
 
-    /// Its exit code, or minus the signal that ended it.
+    /// Its exit code, or minus the signal that killed it.
     fn wait(self) -> i32 {
         let mut status = 0;
         // SAFETY: as above; `status` outlives the call.
@@ -194,7 +194,7 @@ fn a_killed_writer_leaves_a_complete_value_and_one_hidden_file() {
     put(&store, "a/0", &vec![0; SIZE]);
     let mut leftovers = 0;
     let generation = || store.get_ranges_into("a/0", &[], &mut Vec::new()).unwrap();
-    // On a busy machine it can take more than the first fifty kills until one falls into a write.
+    // On a busy machine, more than fifty kills may be needed until one interrupts a write.
     for round in 0..500_u64 {
         if round >= 50 && leftovers > 0 {
             break;
@@ -235,7 +235,7 @@ fn a_killed_holder_s_lock_is_free_at_once_although_its_forked_child_lives() {
     put(&store, "a/.zarray", b"{}");
     let holder = Child::fork(|| {
         let _lock = store.lock("a/.zarray", "a/0").unwrap();
-        // It outlives its parent, and is ended by the test.
+        // It outlives its parent, and the test kills it.
         let grandchild = Child::fork(|| std::thread::sleep(Duration::from_secs(HANGS_S.into())));
         put(&store, "grandchild", grandchild.0.to_string().as_bytes());
         grandchild.wait();

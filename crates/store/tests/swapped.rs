@@ -1,7 +1,7 @@
-//! Deletions into which something comes: a directory becomes a link, the system refuses.
+//! Deletions with interference: a directory becomes a link, or the system refuses a call.
 //!
-//! The order is certain, because this program has its own `unlink`, `unlinkat` and `faccessat`, which do
-//! what a test asks for before, or instead of, what they are for.
+//! The order is deterministic, because this program replaces `unlink`, `unlinkat` and `faccessat`
+//! by functions that run the hook of a test before, or instead of, the real call.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
@@ -18,7 +18,7 @@ use place::Place;
 use zarrix_store::{Durability, LocalStore, Store};
 
 thread_local! {
-    /// What happens when a file is to be removed; an error number is the answer.
+    /// Runs when a file is about to be removed; returns the error number.
     static ON_UNLINK: RefCell<Option<Box<dyn FnMut() -> c_int>>> = const { RefCell::new(None) };
     static ON_ACCESS: RefCell<Option<Box<dyn FnMut() -> c_int>>> = const { RefCell::new(None) };
 }
@@ -26,7 +26,7 @@ thread_local! {
 type Hook = std::thread::LocalKey<RefCell<Option<Box<dyn FnMut() -> c_int>>>>;
 
 fn answer(hook: &'static Hook, call: impl FnOnce() -> c_int) -> c_int {
-    // Taken out meanwhile: what it calls is not to come here again.
+    // Taken out during the call, so that calls made by the hook do not run it again.
     let taken = hook.with(RefCell::take);
     let error = match taken {
         None => 0,
@@ -75,7 +75,7 @@ fn store_of_array(place: &Place) -> LocalStore {
 
 /// Replaces every directory in that of `store` by a link to `outside`.
 fn swap(store: &Path, outside: &Path) {
-    // The array is being deleted, so it may have another name by now.
+    // The array is being deleted, so it may already have another name.
     for above in fs::read_dir(store).unwrap() {
         for entry in fs::read_dir(above.unwrap().path()).unwrap() {
             let path = entry.unwrap().path();

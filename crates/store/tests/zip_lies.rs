@@ -1,4 +1,4 @@
-//! Archives that declare values that were never stored: found by fuzzing, as a lack of memory.
+//! Archives that declare values that were never stored; fuzzing found that they exhausted memory.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use place::Place;
 use zarrix_store::{Durability, MemoryStore, Store, ZipMethod, ZipStart, ZipStore};
 
-/// The most memory that this process has had, in KiB.
+/// The peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();

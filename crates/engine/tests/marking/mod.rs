@@ -1,4 +1,4 @@
-//! A codec that counts, and arrays of bytes along one axis.
+//! A counting codec, and arrays of bytes along one axis.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,7 +19,7 @@ pub fn write(array: &ArrayIO, start: u64, value: &[u8]) -> Result<(), EngineErro
     array.write(&range(start, value.len() as u64), source, Durability::Process, GO_ON)
 }
 
-/// What is selected, which has `count` elements.
+/// Reads the selection, which has `count` elements.
 pub fn read(
     array: &ArrayIO,
     selection: &[AxisSelection],
@@ -33,7 +33,7 @@ pub fn read(
     Ok(out)
 }
 
-/// Bytes as they are with a mark before them, counted.
+/// The identity codec with a mark before the bytes; it counts its calls.
 #[derive(Debug, Default)]
 pub struct Marking {
     encoded: AtomicUsize,
@@ -41,7 +41,7 @@ pub struct Marking {
 }
 
 impl Marking {
-    /// How many chunks were encoded and decoded since the last time.
+    /// How many chunks were encoded and decoded since the last call.
     pub fn take(&self) -> (usize, usize) {
         (self.encoded.swap(0, Ordering::SeqCst), self.decoded.swap(0, Ordering::SeqCst))
     }

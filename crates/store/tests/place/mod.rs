@@ -1,4 +1,4 @@
-//! A directory of a test's own, removed with it.
+//! A temporary directory of one test.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
