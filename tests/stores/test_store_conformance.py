@@ -91,10 +91,10 @@ class TwoVersions(Coroutines):
 @pytest.mark.parametrize(
     ("broken", "fault"),
     [
-        (Truncating, "what is put is got, whole and by ranges: value: found"),
+        (Truncating, "a stored value is read back, whole and by ranges: value: found"),
         (
             Hiding,
-            "deleting removes what was asked for and nothing else: below: found 1, expected 2",
+            "a deletion removes the given keys and nothing else: below: found 1, expected 2",
         ),
         (TwoVersions, "readers see complete versions while writers replace them: one version"),
     ],
@@ -142,7 +142,7 @@ def test_what_is_stored_is_never_deleted(tmp_path: Path) -> None:
 def test_a_store_that_holds_something_else_than_it_should_is_found() -> None:
     place = Coroutines(read_only=True)
     place.values.update(HELD)
-    with pytest.raises(AssertionError, match="what is held is got, whole and in parts"):
+    with pytest.raises(AssertionError, match="held values are read, whole and in parts"):
         check_store(place, holds={**HELD, "a/c": b"12346"})
     with pytest.raises(AssertionError, match="listings are sorted, complete and by name"):
         check_store(place, holds={"a/c": b"12345"})

@@ -28,12 +28,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A failure is reported under the name of its check.
 const CHECKS: [(&str, Check); 14] = [
     ("handles on one place have one id", ids),
-    ("what is absent is not an error", absence),
-    ("what is put is got, whole and by ranges", values),
-    ("what is read after an edge tells its version", versions),
-    ("fetch answers every request once", fetching),
-    ("changes made at the same time are all kept", updating),
-    ("deleting removes what was asked for and nothing else", deletion),
+    ("a missing value is not an error", absence),
+    ("a stored value is read back, whole and by ranges", values),
+    ("a read after an edge returns its generation", versions),
+    ("fetch delivers one result per request", fetching),
+    ("no concurrent change is lost", updating),
+    ("a deletion removes the given keys and nothing else", deletion),
     ("listings are sorted, complete and by name", listings),
     ("renaming moves a part of the store", renaming),
     ("keys that break the grammar are refused by every method", grammar),
@@ -69,8 +69,8 @@ pub fn reading_conformance(
 ) -> Outcome {
     let checks: [(&str, &dyn Fn() -> Outcome); 5] = [
         ("handles on one place have one id", &|| ids(store, twin)),
-        ("what is absent is not an error", &|| missing(store, "no/such")),
-        ("what is held is got, whole and in parts", &|| held_values(store, twin, held)),
+        ("a missing value is not an error", &|| missing(store, "no/such")),
+        ("held values are read, whole and in parts", &|| held_values(store, twin, held)),
         ("listings are sorted, complete and by name", &|| match lists {
             true => held_listings(store, held),
             false => Ok(()),
@@ -204,7 +204,11 @@ fn values(store: &dyn Store, twin: &dyn Store) -> Outcome {
         let generation = twin.get_into("values/deep/key", &mut found)?;
         equal("value", &found, &value)?;
         equal("size", &twin.size("values/deep/key")?, &Some(size as u64))?;
-        equal("generation is told and stayed", &(generation == last && last != untold), &false)?;
+        equal(
+            "generation is known and unchanged",
+            &(generation == last && last != untold),
+            &false,
+        )?;
         last = generation;
         let again = parts(store, "values/deep/key", &value)?;
         if ![generation, again].contains(&untold) {
@@ -237,13 +241,13 @@ fn versions(store: &dyn Store, twin: &dyn Store) -> Outcome {
     put(twin, "version/key", &[1; 1000])?;
     let (first, total) = store.get_edge_into("version/key", edge, &mut found)?.ok_or("absent")?;
     equal("edge", &found, &vec![1; 16])?;
-    equal("length of the value is told, or not", &[1000, UNKNOWN_LENGTH].contains(&total), &true)?;
-    equal("an edge's generation is told", &(first != Generation::default()), &true)?;
+    equal("length of the value, or unknown", &[1000, UNKNOWN_LENGTH].contains(&total), &true)?;
+    equal("an edge's generation is returned", &(first != Generation::default()), &true)?;
     let again = store.get_ranges_into("version/key", &ranges, &mut found)?;
     equal("generation of ranges behind the edge", &again, &Some(first))?;
     put(twin, "version/key", &[2; 1000])?;
     let newer = store.get_ranges_into("version/key", &ranges, &mut found)?;
-    equal("generation after a change is another", &(newer != Some(first)), &true)?;
+    equal("generation after a change is new", &(newer != Some(first)), &true)?;
     equal("ranges after a change", &found, &vec![2; 95])?;
     equal("cleared", &delete_prefix(store, "version")?, &1)
 }
