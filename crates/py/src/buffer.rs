@@ -108,7 +108,7 @@ unsafe fn slice_of<'a, T>(from: *const T, length: usize) -> &'a [T] {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // Once the interpreter exits, there is nothing left to give it back to.
+        // When the interpreter has exited, the buffer can no longer be released.
         // SAFETY: the buffer was lent by `lend` and is released once, attached.
         Python::try_attach(|_| unsafe { ffi::PyBuffer_Release(&raw mut *self.0) });
     }

@@ -1,11 +1,11 @@
-//! A store whose values Python has: a mapping, a file system of fsspec, a database, a cache around
+//! A store implemented in Python: a mapping, an fsspec file system, a database, or a cache around
 //! another store.
 //!
-//! It calls the methods of `zarrix._stores.values.Values`. One call requests many values, or lists the
-//! keys below a prefix. Values of a mapping are read and written by item access, without a call of a
-//! Python function: with such calls, small chunks in a dict take 1.2 to 1.3 times as long to read and
-//! 1.1 times as long to write. A store with `_fetch_parts` is asked for the parts only, and tells
-//! versions of values apart itself.
+//! It calls the methods of `zarrix._stores.values.Values`. One call requests many values, or lists
+//! the keys below a prefix. Values of a mapping are read and written by item access, without a call
+//! of a Python function: with such calls, small chunks in a dict take 1.2 to 1.3 times as long to
+//! read and 1.1 times as long to write. A store with `_fetch_parts` gets requests for parts only,
+//! and returns the versions of its values.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use crate::python_answers::{fetch_parts, fetch_whole, foreign, item_of};
 pub enum Locks {
     /// Only the threads of this process exclude each other.
     InProcess,
-    /// The locks of the store that this one is around.
+    /// The locks of the inner store.
     Of(Arc<dyn Store>),
     /// Lock files, which all processes of this machine share.
     Files(LockFiles),
@@ -40,13 +40,13 @@ pub struct PythonStore {
     /// Whether many values are nevertheless requested from `values`, in one call.
     fetches_many: bool,
     id: String,
-    /// The identity and the path in it, under which locks in this process are kept.
+    /// The identity and the path in the store, which name its locks in this process.
     system: String,
     path: String,
     locks: Locks,
     /// Whether it caches values, which it must drop when a key is locked.
     remembers: bool,
-    /// Whether it is asked for parts of values; else they are cut from whole values here.
+    /// Whether it returns parts of values; otherwise they are cut from whole values here.
     gives_parts: bool,
 }
 
@@ -57,9 +57,9 @@ impl std::fmt::Debug for PythonStore {
 }
 
 impl PythonStore {
-    /// `identity` is equal for stores of the same values; by default each store has its own, or that
-    /// of the store inside. `path` is the prefix of the keys in it: stores of one identity share the
-    /// lock of a value, also if their paths differ.
+    /// `identity` is equal for stores of the same values; by default, each store has its own, or
+    /// that of its inner store. `path` is the prefix of its keys: stores of one identity share the
+    /// lock of a value, even if their paths differ.
     pub fn new(
         values: &Bound<'_, PyAny>,
         locks: Locks,

@@ -1,4 +1,4 @@
-//! What the store's calls cost beside the system calls they cannot do without.
+//! The cost of the store's calls, compared with the system calls that they need.
 //!
 //! `cargo run --release -p zarrix-store --example costs`. Rounds of all rows are interleaved, and
 //! each row shows its median round: one core's neighbours then disturb all rows alike.
@@ -12,7 +12,7 @@ use zarrix_store::{Durability, LocalStore, MemoryStore, Result, Store};
 const ROUNDS: usize = 60;
 const CALLS: usize = 100;
 
-/// A name, and what is timed under it.
+/// The name of a row, and the work that is timed for it.
 type Row<'a> = (&'a str, Box<dyn FnMut() -> Result<()> + 'a>);
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {

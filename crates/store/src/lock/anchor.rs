@@ -1,4 +1,4 @@
-//! Locks between processes: bytes of an anchor file, far past its end.
+//! Locks between processes: bytes of an anchor file, far beyond its end.
 //!
 //! A chunk's lock is one byte of its array's metadata file, at an offset made from the chunk's key;
 //! a lock of the anchor covers all of them. The kernel releases the locks of a killed process, and
@@ -51,7 +51,6 @@ static TOLD: PerProcess<AtomicBool> = PerProcess::new(AtomicBool::default);
 ///
 /// Nothing if this file system or this file has no locks for this user: the caller then excludes
 /// only other threads of this process.
-/// threads of this process agreed on, and no more.
 pub(crate) fn lock(path: &CStr, chunk: Option<&str>, others: Others) -> io::Result<Beyond> {
     let what = || path.to_string_lossy().into_owned();
     let mut wait = Wait::new(&what);

@@ -20,7 +20,7 @@ use crate::process::wait::Wait;
 const SLOTS: usize = 4096;
 const FREE: i32 = -1;
 
-/// A child closes what it inherits; before a fork there is nothing to do.
+/// A child closes the descriptors that it inherits; before a fork there is nothing to do.
 static HOOKS: ForkHooks = ForkHooks { before: || (), parent: || (), child: close_inherited };
 
 static TABLE: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];

@@ -38,7 +38,7 @@ pub struct CacheCounts {
     pub changed: u64,
     /// Entries that were damaged.
     pub damaged: u64,
-    /// Entries that were removed to make room.
+    /// Entries that were removed to free space.
     pub evicted: u64,
     /// Bytes that did not have to be sent again.
     pub saved_bytes: u64,

@@ -13,7 +13,6 @@
 //! state of an archive in this process, `value.rs` a member's value, and `source.rs` the source of
 //! the bytes. `session.rs` is the protocol of writing to a file, `lengthen.rs` lengthens it, and
 //! `writing.rs` makes the changes.
-//! is written.
 
 pub(crate) mod archive;
 pub(crate) mod directory;

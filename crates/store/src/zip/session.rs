@@ -11,7 +11,6 @@
 //! One process writes at a time: it holds a lock on a byte of the file, far past its end, and on
 //! the same byte of the file that it will replace. A forked child holds no lock of its parent's
 //! session and writes nothing to it.
-//! it is about to replace. A forked child holds nothing and writes nothing of its parent's.
 
 use std::borrow::Cow;
 use std::io;

@@ -305,7 +305,7 @@ impl Drop for Archive {
     }
 }
 
-/// The end record of an archive with a comment, and with ZIP64's records in any case.
+/// The end record of an archive with a comment; always with ZIP64 records.
 pub(super) fn ending(comment: &[u8]) -> Ending {
     Ending { comment: comment.to_vec(), always64: true }
 }
