@@ -19,8 +19,8 @@ use bytes::Bytes;
 use zarrix_codec::member::crc32;
 use zarrix_codec::memory::{Grow, Refused, with_room};
 
-use super::answer::Got;
 use super::cache_folder::Folder;
+use super::response::Received;
 use crate::generation::Generation;
 
 const MAGIC: &[u8; 8] = b"zarrixc2";
@@ -86,9 +86,9 @@ impl Question {
 
 /// A cached response, and the server's tag of its version.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct CachedResponse {
     pub tag: String,
-    pub got: Got,
+    pub got: Received,
 }
 
 impl Cache {
@@ -122,7 +122,7 @@ impl Cache {
     }
 
     /// The server confirmed that `kept` is current.
-    pub(super) fn confirmed(&self, kept: &Kept) {
+    pub(super) fn confirmed(&self, kept: &CachedResponse) {
         self.counters.hits.fetch_add(1, Ordering::Relaxed);
         self.counters.saved_bytes.fetch_add(kept.got.bytes.len() as u64, Ordering::Relaxed);
     }
@@ -134,13 +134,13 @@ impl Cache {
     }
 
     /// The cached response, if there is one and it is complete.
-    pub(super) async fn get(self: &Arc<Self>, question: &Question) -> Option<Kept> {
+    pub(super) async fn get(self: &Arc<Self>, question: &Question) -> Option<CachedResponse> {
         let (cache, question) = (Arc::clone(self), question.clone());
         tokio::task::spawn_blocking(move || cache.read(&question)).await.ok().flatten()
     }
 
     /// Caches a response, unless it is so long that it would displace too many others.
-    pub(super) async fn put(self: &Arc<Self>, question: Question, tag: String, got: &Got) {
+    pub(super) async fn put(self: &Arc<Self>, question: Question, tag: String, got: &Received) {
         // If there is no memory for the entry, the response is not cached.
         let Ok(entry) = encode(&question, &tag, got) else { return };
         if entry.len() as u64 > self.longest() {
@@ -151,7 +151,7 @@ impl Cache {
         let _ = tokio::task::spawn_blocking(move || cache.write(&question, &entry)).await;
     }
 
-    fn read(&self, question: &Question) -> Option<Kept> {
+    fn read(&self, question: &Question) -> Option<CachedResponse> {
         let name = question.name();
         let (entry, file) = self.folder.read(&name, self.longest())?;
         let kept = decode(question, entry);
@@ -196,7 +196,7 @@ impl Cache {
     }
 }
 
-fn encode(question: &Question, tag: &str, got: &Got) -> Result<Vec<u8>, Refused> {
+fn encode(question: &Question, tag: &str, got: &Received) -> Result<Vec<u8>, Refused> {
     let mut body = with_room(got.bytes.len() + question.0.len() + tag.len() + 64)?;
     for text in [question.0.as_str(), tag] {
         body.extend_from_slice(&(text.len() as u64).to_le_bytes());
@@ -213,7 +213,7 @@ fn encode(question: &Question, tag: &str, got: &Got) -> Result<Vec<u8>, Refused>
 }
 
 /// The response of an entry, if it is complete and belongs to this request.
-fn decode(question: &Question, entry: Vec<u8>) -> Option<Kept> {
+fn decode(question: &Question, entry: Vec<u8>) -> Option<CachedResponse> {
     let rest = entry.strip_prefix(MAGIC)?;
     let (checksum, body) = rest.split_first_chunk::<4>()?;
     if crc32(body) != u32::from_le_bytes(*checksum) {
@@ -234,7 +234,10 @@ fn decode(question: &Question, entry: Vec<u8>) -> Option<Kept> {
     if asked != question.0 {
         return None;
     }
-    Some(Kept { tag, got: Got { bytes: Bytes::from(entry).slice(at..), generation, total } })
+    Some(CachedResponse {
+        tag,
+        got: Received { bytes: Bytes::from(entry).slice(at..), generation, total },
+    })
 }
 
 #[cfg(test)]
@@ -247,9 +250,9 @@ mod tests {
     use super::super::names::unique_name;
     use super::*;
 
-    fn got(bytes: &[u8]) -> Got {
+    fn got(bytes: &[u8]) -> Received {
         let bytes = Bytes::copy_from_slice(bytes);
-        Got { total: bytes.len() as u64, generation: Generation(7), bytes }
+        Received { total: bytes.len() as u64, generation: Generation(7), bytes }
     }
 
     struct Place(PathBuf);

@@ -11,7 +11,6 @@ use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
 use zarrix_codec::memory::with_room;
 
-use super::answer::{Got, generation};
 use super::cache::{Cache, Question};
 use super::connect::{self, Connected};
 use super::failure::{self, is_absent, status_of};
@@ -20,6 +19,7 @@ use super::pace::Pace;
 use super::pages;
 use super::place::{Place, Service};
 use super::protocol::FileSystem;
+use super::response::{Received, generation};
 use super::transport::Most;
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
@@ -41,13 +41,13 @@ pub(super) struct Client {
 }
 
 /// A [`Part`] that lives as long as its request.
-pub(super) enum Wanted {
+pub(super) enum Requested {
     AtMost(u64),
     Ranges(Vec<Range<u64>>),
     Edge(Edge),
 }
 
-impl Wanted {
+impl Requested {
     pub(super) fn of(part: Part<'_>) -> Self {
         match part {
             Part::AtMost(most) => Self::AtMost(most),
@@ -89,7 +89,7 @@ impl Client {
         failure::failed(&self.place, &self.secrets, operation, name, error)
     }
 
-    async fn ask(&self, path: &Path, mut options: GetOptions) -> object_store::Result<Got> {
+    async fn ask(&self, path: &Path, mut options: GetOptions) -> object_store::Result<Received> {
         let Some(cache) = &self.cache else { return Ok(self.get_got(path, options).await?.1) };
         let question = Question::new(&self.place.id(path.as_ref()), options.range.as_ref());
         let is_range = options.range.is_some();
@@ -119,11 +119,11 @@ impl Client {
         &self,
         path: &Path,
         options: GetOptions,
-    ) -> object_store::Result<(Option<String>, Got)> {
+    ) -> object_store::Result<(Option<String>, Received)> {
         let result = self.store.get_opts(path, options).await?;
         let (generation, total) = (generation(&result.meta), result.meta.size);
         let tag = result.meta.e_tag.clone();
-        Ok((tag, Got { bytes: result.bytes().await?, generation, total }))
+        Ok((tag, Received { bytes: result.bytes().await?, generation, total }))
     }
 
     fn unless_absent<T>(
@@ -140,7 +140,7 @@ impl Client {
     }
 
     /// The value of `name`; of a value longer than `most`, the first `most + 1` bytes.
-    pub(super) async fn get(&self, name: &str, most: u64) -> Result<Option<Got>> {
+    pub(super) async fn get(&self, name: &str, most: u64) -> Result<Option<Received>> {
         let mut options = GetOptions::default();
         options.extensions.insert(Most(most));
         let found = self.ask(&self.path(name)?, options).await;
@@ -155,7 +155,7 @@ impl Client {
     }
 
     /// One end of the value of `name`, or all of a shorter value.
-    pub(super) async fn get_edge(&self, name: &str, edge: Edge) -> Result<Option<Got>> {
+    pub(super) async fn get_edge(&self, name: &str, edge: Edge) -> Result<Option<Received>> {
         let range = match edge {
             Edge::Last(_) if self.place.service == Service::Azure => {
                 // The server ignores suffix ranges; if the value grows meanwhile, the request is
@@ -193,7 +193,7 @@ impl Client {
         }
         for _ in 0..READ_ATTEMPTS {
             let parts = try_join_all(runs.iter().map(|run| self.get_run(name, run))).await?;
-            let parts: Option<Vec<Got>> = parts.into_iter().collect();
+            let parts: Option<Vec<Received>> = parts.into_iter().collect();
             let Some(parts) = parts else { return Ok(None) };
             let generation = parts[0].generation;
             if parts.iter().all(|part| part.generation == generation) {
@@ -205,11 +205,11 @@ impl Client {
     }
 
     /// The wanted part of the value of `name`.
-    pub(super) async fn fetch(&self, name: &str, wanted: Wanted) -> Result<Fetched> {
+    pub(super) async fn fetch(&self, name: &str, wanted: Requested) -> Result<Fetched> {
         let found = match wanted {
-            Wanted::AtMost(most) => self.get(name, most).await?,
-            Wanted::Edge(edge) => self.get_edge(name, edge).await?,
-            Wanted::Ranges(ranges) => {
+            Requested::AtMost(most) => self.get(name, most).await?,
+            Requested::Edge(edge) => self.get_edge(name, edge).await?,
+            Requested::Ranges(ranges) => {
                 return Ok(match self.get_ranges(name, &ranges).await? {
                     Some((bytes, generation, total)) => Fetched::Bytes(bytes, generation, total),
                     None => Fetched::Absent,
@@ -288,7 +288,7 @@ impl Client {
         self.pace.width()
     }
 
-    async fn get_run(&self, name: &str, run: &Range<u64>) -> Result<Option<Got>> {
+    async fn get_run(&self, name: &str, run: &Range<u64>) -> Result<Option<Received>> {
         match self.ask(&self.path(name)?, ranged(GetRange::Bounded(run.clone()))).await {
             Err(error) if status_of(&error) == Some(416) => match self.head(name).await? {
                 Some((_, total)) => Err(StoreError::beyond_end(name, run, total)),
@@ -303,7 +303,7 @@ impl Client {
         name: &str,
         ranges: &[Range<u64>],
         runs: &[Range<u64>],
-        parts: &[Got],
+        parts: &[Received],
     ) -> Result<Vec<u8>> {
         let length: u64 = ranges.iter().map(|range| range.end - range.start).sum();
         let mut bytes = with_room(length as usize).map_err(StoreError::memory(name))?;

@@ -13,7 +13,9 @@ use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, R
 
 use super::cache::Cache;
 use super::pace::Pace;
-use super::place::{CACHE_BYTES_OPTION, CACHE_OPTION, HEADER_OPTION, PATIENCE, Place, Service};
+use super::place::{
+    CACHE_BYTES_OPTION, CACHE_OPTION, HEADER_OPTION, Place, RESPONSE_TIMEOUT, Service,
+};
 use super::protocol::{FileSystem, Limits, Terms};
 use super::redirect;
 use super::transport::Connector;
@@ -40,14 +42,14 @@ impl Connected {
 
 /// A client for the bucket; no connection is made yet.
 pub(super) fn connect(place: &Place, pace: &Arc<Pace>) -> Result<Connected> {
-    let patience = place.patience()?;
+    let response_timeout = place.response_timeout()?;
     let (terms, retry) = (terms(place)?, retry(place)?);
     let client = ClientOptions::new()
         .with_user_agent(terms.agent.clone())
         .with_timeout_disabled()
         .with_connect_timeout(terms.connect_timeout)
         .with_pool_idle_timeout(terms.idle_timeout);
-    let connector = Connector { pace: Arc::clone(pace), patience, terms };
+    let connector = Connector { pace: Arc::clone(pace), response_timeout, terms };
     let options = place.service_options();
     let unknown = |name: &str| place.invalid(&format!("there is no option {name:?}"));
     let failed = |error: object_store::Error| place.invalid(&error.to_string());
@@ -102,7 +104,7 @@ pub(super) fn cache(place: &Place) -> Result<Option<Cache>> {
 fn further(place: &Place, pace: &Arc<Pace>) -> Result<Terms> {
     let limits = Limits {
         total: place.timeout()?,
-        attempt: place.patience()?,
+        attempt: place.response_timeout()?,
         retries: place.max_retries()?,
     };
     let options = place.service_options();
@@ -129,7 +131,7 @@ fn terms(place: &Place) -> Result<redirect::Terms> {
     Ok(redirect::Terms {
         headers,
         agent: HeaderValue::from_static(concat!("zarrix/", env!("CARGO_PKG_VERSION"))),
-        connect_timeout: PATIENCE.min(Duration::from_secs(5)).min(place.timeout()?),
+        connect_timeout: RESPONSE_TIMEOUT.min(Duration::from_secs(5)).min(place.timeout()?),
         idle_timeout: Duration::from_secs(30),
         allow_http: place.options.get(ALLOW_HTTP_OPTION).is_some_and(|value| value == "true"),
     })

@@ -6,7 +6,6 @@
 //! no connection: it names a [`Place`], and every process that uses it, a forked child too, has its
 //! own client for that place.
 
-pub(crate) mod answer;
 pub(crate) mod backoff;
 pub(crate) mod budget;
 pub(crate) mod cache;
@@ -22,5 +21,6 @@ pub(crate) mod place;
 pub(crate) mod protocol;
 pub(crate) mod redirect;
 pub(crate) mod remote;
+pub(crate) mod response;
 pub(crate) mod store;
 pub(crate) mod transport;

@@ -12,7 +12,7 @@ use crate::error::{Result, StoreError};
 /// How long a request is retried, if the options do not say.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest time without progress of one exchange before it is abandoned and retried.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Options with these names are ours; all others belong to the service.
 const TIMEOUT_OPTION: &str = "timeout";
 const RETRIES_OPTION: &str = "max_retries";
@@ -134,8 +134,8 @@ impl Place {
     }
 
     /// How long one exchange may make no progress.
-    pub(super) fn patience(&self) -> Result<Duration> {
-        Ok(PATIENCE.min(self.timeout()?))
+    pub(super) fn response_timeout(&self) -> Result<Duration> {
+        Ok(RESPONSE_TIMEOUT.min(self.timeout()?))
     }
 
     /// The options that belong to the service and not to us.

@@ -12,7 +12,7 @@ use zarrix_codec::memory::copied;
 
 use super::backoff::pause;
 use super::cache::CacheCounts;
-use super::client::{Client, Wanted};
+use super::client::{Client, Requested};
 use super::conditions::Outcome;
 use super::names::unique_name;
 use super::place::{Place, Service};
@@ -200,7 +200,7 @@ impl Store for ObjectStore {
         };
         let begin = |(position, request): (usize, &Request<'_>)| {
             let (client, name) = (Arc::clone(&client), self.name(request.key));
-            let (allowed, part) = (check_key(request.key), Wanted::of(request.part));
+            let (allowed, part) = (check_key(request.key), Requested::of(request.part));
             async move {
                 let found = match allowed {
                     Ok(()) => client.fetch(&name, part).await,

@@ -48,7 +48,7 @@ pub struct Most(pub u64);
 pub(super) struct Connector {
     pub pace: Arc<Pace>,
     /// How long one exchange may make no progress.
-    pub patience: Duration,
+    pub response_timeout: Duration,
     pub terms: Terms,
 }
 
@@ -61,8 +61,8 @@ impl HttpConnector for Connector {
         let with_headers = WithHeaders::new(&self.terms).map_err(|error| {
             object_store::Error::Generic { store: "HTTP", source: Box::new(error) }
         })?;
-        let (pace, patience) = (Arc::clone(&self.pace), self.patience);
-        Ok(HttpClient::new(Transport { inner, with_headers, pace, patience }))
+        let (pace, response_timeout) = (Arc::clone(&self.pace), self.response_timeout);
+        Ok(HttpClient::new(Transport { inner, with_headers, pace, response_timeout }))
     }
 }
 
@@ -71,7 +71,7 @@ struct Transport {
     inner: HttpClient,
     with_headers: Option<WithHeaders>,
     pace: Arc<Pace>,
-    patience: Duration,
+    response_timeout: Duration,
 }
 
 #[async_trait]
@@ -100,10 +100,11 @@ impl Transport {
         let range = request.headers().get(RANGE).cloned();
         let most = request.extensions().get::<Most>().map(|most| most.0);
         let sent = hyper::body::Body::size_hint(request.body()).lower();
-        let patience = self.patience + Duration::from_secs(sent / LEAST_BYTES_PER_S);
+        let response_timeout =
+            self.response_timeout + Duration::from_secs(sent / LEAST_BYTES_PER_S);
         let (begun, under_way) = (Instant::now(), self.pace.begin());
-        let answer = timeout(patience, self.send(request)).await;
-        let answer = answer.map_err(|_| late("no response", patience))?;
+        let answer = timeout(response_timeout, self.send(request)).await;
+        let answer = answer.map_err(|_| late("no response", response_timeout))?;
         let (mut parts, body) = answer?.into_parts();
         if is_get && parts.status.is_success() {
             self.pace.answered(&under_way, begun.elapsed());
@@ -153,8 +154,9 @@ impl Transport {
         let mut bytes = with_room(expected as usize).map_err(no_memory)?;
         let begun = Instant::now();
         loop {
-            let frame = timeout(self.patience, body.frame()).await;
-            let Some(frame) = frame.map_err(|_| late("the response stalled", self.patience))?
+            let frame = timeout(self.response_timeout, body.frame()).await;
+            let Some(frame) =
+                frame.map_err(|_| late("the response stalled", self.response_timeout))?
             else {
                 break;
             };
@@ -169,7 +171,8 @@ impl Transport {
                 bytes.truncate(enough as usize);
                 return Ok(bytes);
             }
-            let due = self.patience + Duration::from_secs(bytes.len() as u64 / LEAST_BYTES_PER_S);
+            let due =
+                self.response_timeout + Duration::from_secs(bytes.len() as u64 / LEAST_BYTES_PER_S);
             if begun.elapsed() > due {
                 return Err(late("the response trickled in", begun.elapsed()));
             }

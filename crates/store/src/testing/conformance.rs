@@ -23,7 +23,7 @@ pub type Outcome = Answer<()>;
 type Check = fn(&dyn Store, &dyn Store) -> Outcome;
 
 /// How long threads continue with a slow store; a fast one has finished all rounds by then.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A failure is reported under the name of its check.
 const CHECKS: [(&str, Check); 14] = [
@@ -446,7 +446,7 @@ fn grammar(store: &dyn Store, _: &dyn Store) -> Outcome {
 
 /// The numbers of rounds: `most` of them, or fewer for a slow store.
 fn rounds(most: usize) -> impl Iterator<Item = usize> {
-    let due = Instant::now() + PATIENCE;
+    let due = Instant::now() + TIMEOUT;
     (0..most).take_while(move |&round| round < 6 || Instant::now() < due)
 }
 

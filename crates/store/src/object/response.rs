@@ -9,7 +9,7 @@ use crate::generation::Generation;
 
 /// Bytes of one version of a value.
 #[derive(Debug)]
-pub(super) struct Got {
+pub(super) struct Received {
     pub bytes: Bytes,
     pub generation: Generation,
     /// Length of the whole value.
