@@ -248,8 +248,10 @@ _HOMES = {
     "operate._migrate": "Migration migrate",
     "api.synchronous": "create_array create_group create_hierarchy from_array",
     "attrs": "Attributes",
-    "convenience": "consolidate_metadata copy copy_all copy_store load open open_consolidated save "
-    "save_array save_group tree",
+    "_hierarchy.copy": "copy copy_all",
+    "_hierarchy.copy_store": "copy_store",
+    "_hierarchy.open": "consolidate_metadata open open_consolidated tree",
+    "_hierarchy.save": "load save save_array save_group",
     "core": "Array",
     "creation": "array create empty empty_like full full_like ones ones_like open_array open_like "
     "zeros zeros_like",

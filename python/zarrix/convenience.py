@@ -19,9 +19,3 @@ __all__ = [
     "save_group",
     "tree",
 ]
-
-for _function in (
-    *(consolidate_metadata, copy, copy_all, copy_store, load, open, open_consolidated),
-    *(save, save_array, save_group, tree),
-):
-    _function.__module__ = __name__

@@ -18,7 +18,6 @@ from zarrix._array.config import ArrayConfig
 from zarrix._array.keywords import ArrayKeywords, CreateAliasKeywords
 from zarrix._array.like import chunks_of, take_storage
 from zarrix._array.source import safe_source
-from zarrix._array.sparse import fill_from
 from zarrix._codecs.object_advice import objects_without_codec
 from zarrix._dtypes.variable import object_codec_of
 from zarrix._metadata.literals import Durability, Format, Order, Separator
@@ -193,6 +192,9 @@ def create(
             **settings,
         )
         if data is not None:
+            # Import time: few arrays are filled from another one.
+            from zarrix._array.sparse import fill_from
+
             fill_from(z, data)
     z.read_only = read_only or z.read_only
     return z

@@ -15,7 +15,6 @@ from zarrix._array.arguments import DEFAULT, new_metadata, only_in_v3
 from zarrix._array.array import Array
 from zarrix._array.config import ArrayConfig
 from zarrix._array.source import safe_source
-from zarrix._array.sparse import fill_from
 from zarrix._codecs.object_advice import objects_without_codec
 from zarrix._dtypes.text_values import as_text
 from zarrix._dtypes.variable import OBJECT, dtype_in_3, object_codec_of
@@ -193,6 +192,9 @@ def create_array(
             **settings,
         )
         if data is not None and write_data:
+            # Import time: few arrays are filled from another one.
+            from zarrix._array.sparse import fill_from
+
             fill_from(z, data)
     z.read_only = read_only
     return z

@@ -9,8 +9,8 @@ in `zarrix._codecs.classes` if users are to name it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from zarrix._codecs import blosc, domains
 from zarrix._codecs import extension_bindings as extensions
@@ -33,8 +33,7 @@ Limits = Mapping[str, "tuple[int, int] | None"]
 Kind = Literal["array-to-array", "array-to-bytes", "bytes-to-bytes"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodecRow:
+class CodecRow(NamedTuple):
     """One codec.
 
     Attributes
@@ -94,10 +93,10 @@ class CodecRow:
     left_to_numcodecs: bool = False
     to_v3: Callable[[Config], dict[str, Any] | None] | None = None
     to_numcodecs: Callable[[Config], dict[str, Any]] | None = None
-    defaults: Config = field(default_factory=dict)
+    defaults: Config = MappingProxyType({})
     complete: Callable[[Config, DType], dict[str, Any]] | None = None
     dtype_key: str = ""
-    options: Limits = field(default_factory=dict)
+    options: Limits = MappingProxyType({})
     level_minus_one: int | None = None
     decodes_with: Config | None = None
     elementwise: bool = False

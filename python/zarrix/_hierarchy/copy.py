@@ -328,3 +328,8 @@ def _check_group(dest: Any, create_kws: dict[str, Any]) -> None:
         raise ValueError(f"dest is a group to copy into, not {dest!r}")
     if _is_ours(dest):
         check_keywords(create_kws, ARRAY_KEYWORDS, "copy")
+
+
+for _function in (copy, copy_all):
+    # The public module that exports them.
+    _function.__module__ = "zarrix.convenience"

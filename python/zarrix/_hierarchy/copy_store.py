@@ -187,3 +187,8 @@ def _patterns(patterns: str | Iterable[str] | None, flags: int) -> list[re.Patte
 
 def _any_match(patterns: list[re.Pattern[str]], key: str) -> bool:
     return any(pattern.search(key) for pattern in patterns)
+
+
+for _function in (copy_store,):
+    # The public module that exports them.
+    _function.__module__ = "zarrix.convenience"

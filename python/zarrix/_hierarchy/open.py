@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from zarrix._array.array import Array
 from zarrix._array.keywords import OpenGroupKeywords, OpenKeywords, OpenLikeKeywords
 from zarrix._array.open_array import OPEN_KEYWORDS, open_array
-from zarrix._display.tree import TreeViewer
 from zarrix._errors import (
     PathNotFoundError,
 )
@@ -29,6 +28,9 @@ from zarrix._nodes.new import group_metadata, new_node
 from zarrix._runtime.signatures import takes
 from zarrix._stores.keys import ZMETADATA
 from zarrix._stores.open import as_store
+
+if TYPE_CHECKING:
+    from zarrix._display.tree import TreeViewer
 
 __all__ = [
     "consolidate_metadata",
@@ -565,7 +567,15 @@ def tree(grp: Any, expand: bool | int = False, level: int | None = None) -> Tree
      └── a
     """
     found = grp if hasattr(grp, "attrs") else open(grp, mode="r")
+    # Import time: few programs draw a tree.
+    from zarrix._display.tree import TreeViewer
+
     return TreeViewer(found, expand=expand, level=level)
 
 
 _GROUP_KEYWORDS = frozenset((*inspect.signature(open_group).parameters, "shape"))
+
+
+for _function in (consolidate_metadata, open, open_consolidated, tree):
+    # The public module that exports them.
+    _function.__module__ = "zarrix.convenience"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from zarrix._display.info import InfoReporter, group_items
-from zarrix._display.tree import TreeViewer
 from zarrix._hierarchy.state import GroupState
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
-from zarrix._nodes.consolidated_store import view
 from zarrix._nodes.on_demand import on_demand
 from zarrix._runtime.signatures import completable
 from zarrix._stores.path import StorePath
+
+if TYPE_CHECKING:
+    from zarrix._display.tree import TreeViewer
 
 __all__ = ["GroupProperties"]
 
@@ -44,6 +45,9 @@ class GroupProperties(GroupState):
         found = self._parse_metadata(None)
         if self._zarr_format == 2:
             found = replace(found, attributes=self._attrs.asdict())
+        # Import time: few programs ask for the metadata.
+        from zarrix._nodes.consolidated_store import view
+
         return replace(found, consolidated_metadata=view(self._store, self._path, found))
 
     @property
@@ -205,6 +209,9 @@ class GroupProperties(GroupState):
         /
          └── raw
         """
+        # Import time: few programs draw a tree.
+        from zarrix._display.tree import TreeViewer
+
         return TreeViewer(self, expand=expand, level=level, max_nodes=max_nodes)
 
     def _repr_html_(self) -> str:

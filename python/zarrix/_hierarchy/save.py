@@ -287,3 +287,8 @@ def load(
         storage_options=storage_options,
     )
     return loaded[...] if isinstance(loaded, Array) else LazyLoader(loaded)
+
+
+for _function in (load, save, save_array, save_group):
+    # The public module that exports them.
+    _function.__module__ = "zarrix.convenience"
