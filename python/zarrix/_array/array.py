@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from zarrix._array import resize as _resize
 from zarrix._array.h5py_names import ARRAY_ADVICE, DatasetTerms
 from zarrix._array.indexing import Selecting
 from zarrix._array.properties import ArrayProperties
@@ -349,6 +348,9 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
             if args:
                 raise TypeError("give the new shape by position or as new_shape=, not both")
             args = (new_shape,)
+        # Import time: few programs resize.
+        from zarrix._array import resize as _resize
+
         if axis is not None:
             args = _resize.along(args, axis, self.ndim)
         with self._writing():
@@ -388,6 +390,9 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         >>> z[-1]
         array([3, 4], dtype=int32)
         """
+        # Import time: few programs append.
+        from zarrix._array import resize as _resize
+
         with self._writing():
             return _resize.append(self, data, axis)
 

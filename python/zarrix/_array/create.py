@@ -18,7 +18,6 @@ from zarrix._array.config import ArrayConfig
 from zarrix._array.keywords import ArrayKeywords, CreateAliasKeywords
 from zarrix._array.like import chunks_of, take_storage
 from zarrix._array.source import safe_source
-from zarrix._codecs.object_advice import objects_without_codec
 from zarrix._dtypes.variable import object_codec_of
 from zarrix._metadata.literals import Durability, Format, Order, Separator
 from zarrix._nodes.attributes import require_json
@@ -255,6 +254,9 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     if objects is not None and isinstance(data, np.ndarray):
         named = options.get("object_codec"), options.get("filters"), objects[1]
         if all(one is None for one in named):
+            # Import time: only a mistake needs it.
+            from zarrix._codecs.object_advice import objects_without_codec
+
             raise objects_without_codec(data, given)
     wanted = np.dtype(object if objects else options["dtype"])
     if isinstance(data, Array) and data.dtype == wanted:

@@ -15,7 +15,6 @@ from zarrix._array.arguments import DEFAULT, new_metadata, only_in_v3
 from zarrix._array.array import Array
 from zarrix._array.config import ArrayConfig
 from zarrix._array.source import safe_source
-from zarrix._codecs.object_advice import objects_without_codec
 from zarrix._dtypes.text_values import as_text
 from zarrix._dtypes.variable import OBJECT, dtype_in_3, object_codec_of
 from zarrix._metadata.grid_documents import has_lists
@@ -207,6 +206,9 @@ def _take_from_data(data: Any, arguments: dict[str, Any], zarr_format: Format | 
         raise ValueError(f"shape={shape} differs from the shape of data, {tuple(data.shape)}")
     if dtype is None:
         if _is_plain_object(data) and isinstance(arguments["filters"], str):
+            # Import time: only a mistake needs it.
+            from zarrix._codecs.object_advice import objects_without_codec
+
             raise objects_without_codec(data, data)
         dtype = dtype_in_3(data) if zarr_format == 3 else data.dtype
     arguments.update(shape=data.shape, dtype=dtype)

@@ -15,13 +15,11 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
 from zarrix import _engine
-from zarrix._array import resize
-from zarrix._display.info import InfoReporter, array_items
 from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
@@ -40,6 +38,9 @@ from zarrix._runtime.config import config
 from zarrix._runtime.signatures import completable
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, ZATTRS, key_of
+
+if TYPE_CHECKING:
+    from zarrix._display.info import InfoReporter
 
 __all__ = ["ArrayState"]
 
@@ -401,6 +402,9 @@ class ArrayState(Member):
 
     @shape.setter
     def shape(self, value: Any) -> None:
+        # Import time: few programs resize.
+        from zarrix._array import resize
+
         with self._writing():
             resize.resize(self, (value,))
 
@@ -500,6 +504,9 @@ class ArrayState(Member):
     @property
     def info(self) -> InfoReporter:
         """A report about the array and its stored size; prints as a table."""
+        # Import time: few programs print it.
+        from zarrix._display.info import InfoReporter
+
         return InfoReporter(self)
 
     def info_items(self) -> list[tuple[str, Any]]:
@@ -516,6 +523,9 @@ class ArrayState(Member):
         '(2, 3)'
         """
         self._refresh()
+        # Import time: few programs print it.
+        from zarrix._display.info import array_items
+
         return array_items(self)
 
     def digest(self, hashname: str = "sha1") -> bytes:

@@ -13,9 +13,7 @@ __all__ = ["counted", "lines", "printable"]
 
 # Control characters, line and paragraph separators, marks that change the direction of text, and
 # the surrogates with which Python represents bytes of file names that are not UTF-8.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+_UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 def printable(text: str) -> str:
@@ -26,7 +24,8 @@ def printable(text: str) -> str:
     >>> print(printable("new\nline: all is well \x1b[2J"))
     new\nline: all is well \x1b[2J
     """
-    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)
+    # Compiled when it is first used, for import time; `re` caches it.
+    return re.sub(_UNSAFE, lambda found: ascii(found[0])[1:-1], text)
 
 
 def lines(rows: Iterable[str]) -> str:

@@ -21,7 +21,6 @@ from zarrix._metadata.literals import Durability, Format, Mode
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import require_json
 from zarrix._nodes.consolidate import consolidate
-from zarrix._nodes.consolidated_store import open_store
 from zarrix._nodes.existing import check_mode, existing, require
 from zarrix._nodes.location import Location, in_memory
 from zarrix._nodes.new import group_metadata, new_node
@@ -240,6 +239,9 @@ def open_group(
         node = require(location, "group")
     elif use_consolidated:
         key = use_consolidated if isinstance(use_consolidated, str) else ZMETADATA
+        # Import time: only consolidated metadata needs it.
+        from zarrix._nodes.consolidated_store import open_store
+
         through = open_store(location.store, location.path, location.zarr_format, key)
         location = location._replace(store=through)
     return Group._at(
@@ -299,6 +301,9 @@ def consolidate_metadata(
     Group._at(location, node)
     key = metadata_key or ZMETADATA
     consolidate(location.store, location.path, node.zarr_format, key)
+    # Import time: only consolidated metadata needs it.
+    from zarrix._nodes.consolidated_store import open_store
+
     through = open_store(location.store, location.path, node.zarr_format, key)
     return Group(through, location.path, zarr_version=node.zarr_format)
 
@@ -355,6 +360,9 @@ def open_consolidated(
     location = Location.of(
         store, *(options.get(name) for name in names), storage_options=store_options
     )
+    # Import time: only consolidated metadata needs it.
+    from zarrix._nodes.consolidated_store import open_store
+
     through = open_store(location.store, location.path, location.zarr_format, metadata_key)
     return open_group(through, mode, **options)
 

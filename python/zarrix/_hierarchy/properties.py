@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from zarrix._display.info import InfoReporter, group_items
 from zarrix._hierarchy.state import GroupState
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
@@ -15,6 +14,7 @@ from zarrix._runtime.signatures import completable
 from zarrix._stores.path import StorePath
 
 if TYPE_CHECKING:
+    from zarrix._display.info import InfoReporter
     from zarrix._display.tree import TreeViewer
 
 __all__ = ["GroupProperties"]
@@ -122,6 +122,9 @@ class GroupProperties(GroupState):
     @property
     def info(self) -> InfoReporter:
         """A report about the members of the group; prints as a table."""
+        # Import time: few programs print it.
+        from zarrix._display.info import InfoReporter
+
         return InfoReporter(self)
 
     def info_items(self) -> list[tuple[str, Any]]:
@@ -139,6 +142,9 @@ class GroupProperties(GroupState):
         >>> dict(root.info_items())["No. arrays"]
         1
         """
+        # Import time: few programs print it.
+        from zarrix._display.info import group_items
+
         return group_items(self)
 
     def info_complete(self) -> Any:

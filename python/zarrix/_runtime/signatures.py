@@ -55,10 +55,10 @@ def takes(
     """
 
     def decorate(function: F) -> F:
-        signature = _whole_signature(function, more, like)
+        own = inspect.signature(function)
+        signature = _whole_signature(own, more, like)
         kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        own = inspect.signature(function).parameters.items()
-        known = {name for name, one in own if one.kind in kinds}
+        known = {name for name, one in own.parameters.items() if one.kind in kinds}
         known |= set() if more is None else more.__annotations__.keys()
         reasons = refused or {}
 
@@ -77,10 +77,9 @@ def takes(
 
 
 def _whole_signature(
-    function: Callable[..., Any], more: Any, like: Callable[..., Any] | None
+    own: inspect.Signature, more: Any, like: Callable[..., Any] | None
 ) -> inspect.Signature:
-    """The signature of a function with each keyword of ``more`` instead of ``**kwargs``."""
-    own = inspect.signature(function)
+    """The signature ``own`` with each keyword of ``more`` instead of ``**kwargs``."""
     named = [
         one
         for one in own.parameters.values()
