@@ -42,10 +42,13 @@ def show(message, category, *rest):
 warnings.simplefilter("always")
 warnings.showwarning = show
 z = zarr.open(path, mode="r+")
-# What is imported late is imported as root, who may read where the package lies.
+# Modules that are imported on first use are imported as root: the other users may not read the
+# folders of Python and of the package.
 z[:]
 z.attrs.asdict()
-zarr.zeros(4)[1] = 1
+small = zarr.zeros(4)
+small[1] = 1
+small.resize(9)
 os.setgroups([])
 os.setegid(int(user))
 os.seteuid(int(user))
@@ -131,7 +134,7 @@ def test_who_may_not_write_the_metadata_still_waits_and_is_waited_for(
         for process in (first, second):
             if process is not None:
                 process.kill()
-                process.wait()
+                process.communicate()
     changed = [1, 5 if "resize" in wanted else 1, 5, 5]
     assert zarr.open_array(path)[:4].tolist() == changed
     del array
