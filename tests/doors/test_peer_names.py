@@ -131,6 +131,10 @@ def test_small_names_of_both_versions_mean_what_they_say() -> None:
         ("api.asynchronous", "AsyncArray"),
     ):
         assert getattr(importlib.import_module(f"zarrix.{module}"), name) is not None
+
+
+def test_without_msgpack_its_codec_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("numcodecs.MsgPack", raising=False)
     with pytest.raises(AttributeError, match="MsgPack needs msgpack: pip install"):
         zarr.MsgPack  # noqa: B018
 

@@ -1,4 +1,4 @@
-"""Views of the metadata of an array: shards, serializer, codecs, data type, store path.
+"""Views of the metadata of an array: shards, serializer, codecs, store path, reports.
 
 The names are zarr-python 3's, for arrays of either format. Codecs of a v2 array are numcodecs
 objects, and codecs of a v3 array are objects of `zarrix.codecs`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from zarrix._array.config import ArrayConfig
 from zarrix._array.state import ArrayState
@@ -24,6 +24,9 @@ from zarrix._nodes.location import Location
 from zarrix._nodes.on_demand import on_demand
 from zarrix._runtime.signatures import completable
 from zarrix._stores.path import StorePath
+
+if TYPE_CHECKING:
+    from zarrix._display.info import InfoReporter
 
 __all__ = ["ArrayProperties"]
 
@@ -305,6 +308,33 @@ class ArrayProperties(ArrayState):
         self.attrs.update(new_attributes)
         return self
 
+    @property
+    def info(self) -> InfoReporter:
+        """A report about the array and its stored size; prints as a table."""
+        # Import time: few programs print it.
+        from zarrix._display.info import InfoReporter
+
+        return InfoReporter(self)
+
+    def info_items(self) -> list[tuple[str, Any]]:
+        """The rows of `info`.
+
+        Returns
+        -------
+        list of tuple of (str, object)
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> dict(zarr.zeros((4, 6), chunks=(2, 3)).info_items())["Chunk shape"]
+        '(2, 3)'
+        """
+        self._refresh()
+        # Import time: few programs print it.
+        from zarrix._display.info import array_items
+
+        return array_items(self)
+
     def info_complete(self) -> Any:
         """The same as `info`, which already counts stored chunks.
 
@@ -319,6 +349,15 @@ class ArrayProperties(ArrayState):
         True
         """
         return self.info
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.dtype.names or ())
+
+    def _repr_html_(self) -> str:
+        # Imported when called: only notebooks show HTML.
+        from zarrix._display.html import array_html
+
+        return array_html(self.info_items(), self.shape, self._metadata.inner_grid)
 
 
 def _sizes(shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> tuple[tuple[int, ...], ...]:

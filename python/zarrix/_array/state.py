@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -38,9 +38,6 @@ from zarrix._runtime.config import config
 from zarrix._runtime.signatures import completable
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, ZATTRS, key_of
-
-if TYPE_CHECKING:
-    from zarrix._display.info import InfoReporter
 
 __all__ = ["ArrayState"]
 
@@ -501,33 +498,6 @@ class ArrayState(Member):
 
     initialized = nchunks_initialized
 
-    @property
-    def info(self) -> InfoReporter:
-        """A report about the array and its stored size; prints as a table."""
-        # Import time: few programs print it.
-        from zarrix._display.info import InfoReporter
-
-        return InfoReporter(self)
-
-    def info_items(self) -> list[tuple[str, Any]]:
-        """The rows of `info`.
-
-        Returns
-        -------
-        list of tuple of (str, object)
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> dict(zarr.zeros((4, 6), chunks=(2, 3)).info_items())["Chunk shape"]
-        '(2, 3)'
-        """
-        self._refresh()
-        # Import time: few programs print it.
-        from zarrix._display.info import array_items
-
-        return array_items(self)
-
     def digest(self, hashname: str = "sha1") -> bytes:
         """Hash of the stored bytes: chunks in C order, then metadata, then attributes.
 
@@ -585,15 +555,6 @@ class ArrayState(Member):
         True
         """
         return self.digest(hashname).hex()
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self.dtype.names or ())
-
-    def _repr_html_(self) -> str:
-        # Imported when called: only notebooks show HTML.
-        from zarrix._display.html import array_html
-
-        return array_html(self.info_items(), self.shape, self._metadata.inner_grid)
 
 
 def _array_missing(location: Location) -> Exception:
