@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from zarrix import hierarchy as hierarchy
     from zarrix import indexing as indexing
     from zarrix import interop as interop
+    from zarrix import jobs as jobs
     from zarrix import meta as meta
     from zarrix import operate as operate
     from zarrix import registry as registry
@@ -270,6 +271,7 @@ _MODULES = (
         "hierarchy",
         "indexing",
         "interop",
+        "jobs",
         "meta",
         "operate",
         "registry",

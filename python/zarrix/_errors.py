@@ -25,6 +25,10 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         StoreBusyError(BlockingIOError)                             store-busy
         CopyError(RuntimeError)                                     copy
         WriterError(RuntimeError)                                   writer
+        JobError(RuntimeError)                                      job
+            JobFailed                                               job-failed
+            JobInterrupted                                          job-interrupted
+            SourceChangedError                                      source-changed
         SelectionError(ValueError)                                  selection
         ArrayIndexError(IndexError)                                 array-index
             BoundsCheckError                                        out-of-bounds
@@ -63,6 +67,10 @@ __all__ = [
     "StoreBusyError",
     "CopyError",
     "WriterError",
+    "JobError",
+    "JobFailed",
+    "JobInterrupted",
+    "SourceChangedError",
     "SelectionError",
     "ArrayIndexError",
     "BoundsCheckError",
@@ -202,6 +210,30 @@ class WriterError(ZarrixError, RuntimeError):
     """Another call would change the length of an array while a stream writer is open."""
 
     kind = "writer"
+
+
+class JobError(ZarrixError, RuntimeError):
+    """A job cannot begin or go on: its destination, its document or its version is another."""
+
+    kind = "job"
+
+
+class JobFailed(JobError):
+    """Tasks of a job failed; the others are done, and the same call goes on with these."""
+
+    kind = "job-failed"
+
+
+class JobInterrupted(JobError):
+    """A job stopped before its end, because workers are gone; the same call goes on."""
+
+    kind = "job-interrupted"
+
+
+class SourceChangedError(JobError):
+    """The source of a job has another shape, data type or codecs than when it was planned."""
+
+    kind = "source-changed"
 
 
 class SelectionError(ZarrixError, ValueError):

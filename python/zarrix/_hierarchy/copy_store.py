@@ -20,7 +20,7 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import is_document
 from zarrix._stores.open import as_store
 
-__all__ = ["copy_store"]
+__all__ = ["copied", "copy_store"]
 
 _Pair = tuple[str, str]
 
@@ -148,19 +148,31 @@ def _copy_all(
         reverse=True,
     )
     for part in (chunks, documents):
-        for nbytes in _concurrently(source, dest, part, workers):
+        for nbytes in copied(source, dest, part, workers):
             done += 1
             tell(done, len(pairs))
             yield nbytes
 
 
-def _concurrently(source: Store, dest: Store, pairs: list[_Pair], workers: int) -> Iterator[int]:
+def copied(
+    source: Store,
+    dest: Store,
+    pairs: Iterable[_Pair],
+    workers: int,
+    *,
+    skips_missing: bool = False,
+) -> Iterator[int]:
+    """Copy values, several at once, and yield the bytes of each; a missing one is an error, or has
+    0 bytes.
+    """
     # Imported on use, because every program that opens an array imports this module, and few copy
     # stores.
     from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
     def move(pair: _Pair) -> int:
-        value = source[pair[0]]
+        value = source.get(pair[0]) if skips_missing else source[pair[0]]
+        if value is None:
+            return 0
         dest[pair[1]] = value
         return memoryview(value).nbytes
 

@@ -55,6 +55,8 @@ __all__ = [
     "in_other_format",
     "members",
     "place",
+    "publish",
+    "require_parents",
 ]
 
 _DOCUMENTS = DOCUMENTS | {".DS_Store"}
@@ -330,7 +332,7 @@ def _create(
         # Chunks in a separate store are there on purpose.
         if is_array and chunk_store is None:
             _require_no_chunks(store, path)
-    _require_parents(store, path, chunk_store, overwrite, 3 if name == ZARR_JSON else 2)
+    require_parents(store, path, chunk_store, overwrite, 3 if name == ZARR_JSON else 2)
     key = key_of(path, name)
     zarr_format = 3 if name == ZARR_JSON else 2
     if overwrite:
@@ -350,6 +352,17 @@ def _create(
     store.update_value(key, create)
     update_consolidated(store, path, zarr_format)
     return False
+
+
+def publish(store: Store, path: str, documents: Mapping[str, bytes]) -> None:
+    """Store the documents of a node whose chunks are stored already; the last one makes it
+    visible.
+    """
+    zarr_format: Format = 3 if ZARR_JSON in documents else 2
+    require_parents(store, path, None, False, zarr_format)
+    for name, document in documents.items():
+        store[key_of(path, name)] = document
+    update_consolidated(store, path, zarr_format)
 
 
 def _check_name(name: str, path: str) -> None:
@@ -393,7 +406,7 @@ def _occupied(store: Store, path: str, is_array: bool) -> ZarrixError:
     return ContainsGroupError(f"{describe(store, path)} contains a group; {advice}")
 
 
-def _require_parents(
+def require_parents(
     store: Store, path: str, chunk_store: Store | None, overwrite: bool, zarr_format: Format
 ) -> None:
     """Create the groups above ``path``; an array among them is replaced only with ``overwrite``."""

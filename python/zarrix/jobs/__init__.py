@@ -1,0 +1,19 @@
+"""Work on whole data sets, on one machine or a thousand: in tasks, resumable, in bounded memory.
+
+A leaf room: it uses arrays, groups and stores, and no other room depends on it.
+"""
+
+from zarrix._errors import JobError, JobFailed, JobInterrupted, SourceChangedError
+from zarrix.jobs._copy import copy
+from zarrix.jobs._job import Job, Report, Task
+
+__all__ = [
+    "Job",
+    "JobError",
+    "JobFailed",
+    "JobInterrupted",
+    "Report",
+    "SourceChangedError",
+    "Task",
+    "copy",
+]

@@ -1,0 +1,142 @@
+"""The driver of a stage: hands out its tasks, records what is done, and tries again what failed."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from zarrix._errors import JobFailed, JobInterrupted
+from zarrix.jobs._crews import Crew
+from zarrix.jobs._feed import Feed, ending_on_ctrl_c
+from zarrix.jobs._journal import Journal
+from zarrix.jobs._worker import Failure, Outcome, Runner
+
+__all__ = ["Driving", "drive", "raise_failures"]
+
+Events = Callable[[Mapping[str, Any]], object]
+
+_MOST_SHOWN = 5
+
+
+@dataclass
+class Driving:
+    """What a run of a job counts.
+
+    Attributes
+    ----------
+    retries : int
+        How often a failed task is tried again.
+    stops : bool
+        Whether the first task that failed for good ends the run.
+    tell : callable
+        Gets the number of finished tasks of all stages.
+    events : callable, optional
+        Gets a dict for every finished or failed task.
+    tasks, again, bytes_in, bytes_out : int
+        Finished in this run; tried again; moved.
+    seconds : float
+        Of all tasks together.
+    failures : dict of (int, int) to Failure
+        By stage and number.
+    """
+
+    retries: int
+    stops: bool
+    tell: Callable[[int], object]
+    events: Events | None = None
+    tasks: int = 0
+    again: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    seconds: float = 0.0
+    failures: dict[tuple[int, int], Failure] = field(default_factory=dict)
+
+
+def drive(
+    crew: Crew, runner: Runner, stage: int, journal: Journal, among: range, state: Driving
+) -> None:
+    """Have those tasks of a stage done that the journal does not have.
+
+    Raises
+    ------
+    JobFailed
+        Tasks failed for good; the others are done, unless the first failure stops.
+    JobInterrupted
+        There are no workers.
+    """
+    feed = Feed(journal.missing(stage, among), len(among) - journal.count(stage))
+    attempts: Counter[int] = Counter()
+    try:
+        with ending_on_ctrl_c(feed):
+            while True:
+                for outcomes in crew.outcomes(runner, stage, feed):
+                    for one in outcomes:
+                        _note(one, stage, journal, state, feed, attempts)
+                pause = feed.pause()
+                if pause is None:
+                    break
+                time.sleep(pause)
+    finally:
+        journal.save()
+    raise_failures(state, runner, stage)
+    left = sum(1 for _ in journal.missing(stage, among))
+    if left:
+        raise JobInterrupted(f"{left} tasks did not come back; run the same line again")
+
+
+def _note(
+    one: Outcome, stage: int, journal: Journal, state: Driving, feed: Feed, attempts: Counter[int]
+) -> None:
+    failure = one.failure
+    if failure is None:
+        state.failures.pop((stage, one.number), None)
+        if journal.mark(stage, one.number, one.value):
+            state.tasks += 1
+            state.tell(state.tasks)
+        state.bytes_in += one.bytes_in
+        state.bytes_out += one.bytes_out
+        state.seconds += one.seconds
+    elif failure.is_passing and attempts[one.number] < state.retries and not feed.stopped:
+        attempts[one.number] += 1
+        state.again += 1
+        feed.again(one.number, attempts[one.number])
+    elif not journal.is_done(stage, one.number):
+        state.failures[stage, one.number] = failure
+        if failure.stops or state.stops:
+            feed.stop()
+    if state.events is not None:
+        state.events(
+            {
+                "stage": stage,
+                "task": one.number,
+                "seconds": one.seconds,
+                "bytes_in": one.bytes_in,
+                "bytes_out": one.bytes_out,
+                "retries": attempts[one.number],
+                "error": None if failure is None else f"{failure.error}: {failure.message}",
+            }
+        )
+
+
+def raise_failures(state: Driving, runner: Runner, stage: int) -> None:
+    """Raise an error that lists the tasks that failed.
+
+    Raises
+    ------
+    JobFailed
+        If there are any.
+    """
+    failed = sorted((n, why) for (at, n), why in state.failures.items() if at == stage)
+    if not failed:
+        return
+    said = [
+        f"task {number} of stage {stage}: {why.error}: {why.message}"
+        for number, why in failed[:_MOST_SHOWN]
+    ]
+    more = f"\n  and {len(failed) - _MOST_SHOWN} more" if len(failed) > _MOST_SHOWN else ""
+    count = "1 task" if len(failed) == 1 else f"{len(failed)} tasks"
+    listed = "".join(f"\n  {line}" for line in said)
+    raise JobFailed(f"{count} failed; the same call tries only what is not done:{listed}{more}")

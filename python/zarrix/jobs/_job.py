@@ -1,0 +1,731 @@
+"""A job: a document that any process can carry on, and the calls that do.
+
+The document has the kind, the places, the parameters and the version of the engine. Its hash is the
+job's name. While a job is unfinished, its document and journal are in ``.zarrix-job`` at the
+destination, which otherwise has chunks, but no array: metadata is stored last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zarrix import _engine
+from zarrix._display.printable import counted, lines
+from zarrix._display.progress import Progress, phase
+from zarrix._errors import ContainsArrayError, ContainsGroupError, JobError, JobInterrupted
+from zarrix._metadata.json import json_dumps, json_loads
+from zarrix._nodes import nodes
+from zarrix._stores.base import Store
+from zarrix._stores.keys import key_of
+from zarrix._stores.open import as_store
+from zarrix._stores.zip import ZipStore
+from zarrix.jobs._crews import Crew, crew_of
+from zarrix.jobs._drive import Driving, drive
+from zarrix.jobs._journal import Journal, part_of
+from zarrix.jobs._operation import Operation, Setting, Stage, operation_of
+from zarrix.jobs._places import Place, address, in_this_process, place_at
+from zarrix.jobs._tiling import Region
+from zarrix.jobs._units import size_text
+from zarrix.jobs._worker import Runner
+
+__all__ = ["FOLDER", "Job", "Report", "Task"]
+
+FOLDER = ".zarrix-job"
+"""Where a job keeps its document, its journal and its intermediates, below the destination."""
+
+_DOCUMENT = "job.json"
+_JOURNAL = "journal"
+_FORM = 1
+_POLL_S = 0.5
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of a job.
+
+    Attributes
+    ----------
+    stage, number : int
+    region : tuple of slice or None
+        The elements that it writes; None for a task that writes no elements.
+    memory : int
+        The bytes that it needs at most, as planned.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.array(range(100), chunks=10, store="one.zarr")
+    >>> zarr.jobs.copy(z, "two.zarr", run=False).tasks(0)[0]
+    Task(stage=0, number=0, region=None, memory=640)
+    """
+
+    stage: int
+    number: int
+    region: Region | None
+    memory: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run of a job did.
+
+    Attributes
+    ----------
+    job : str
+        The name of the job.
+    tasks : int
+        Tasks that this run has done.
+    resumed : int
+        Tasks that were done before.
+    again : int
+        Failed attempts that were made again.
+    bytes_in, bytes_out : int
+        Bytes that the tasks have read and written.
+    seconds : float
+    finished : bool
+        Whether the result is visible.
+    result : object
+        What the operation returns: an `Array`, a `Group`, or a report of its own.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.array(range(6), chunks=2, store="one.zarr")
+    >>> report = zarr.jobs.copy(z, "two.zarr", run=False).run()
+    >>> report.tasks, report.finished, report.result[:]
+    (1, True, array([0, 1, 2, 3, 4, 5]))
+    """
+
+    job: str
+    tasks: int
+    resumed: int
+    again: int
+    bytes_in: int
+    bytes_out: int
+    seconds: float
+    finished: bool
+    result: Any = None
+
+    def __str__(self) -> str:
+        done = counted(self.tasks, "task")
+        before = f", {self.resumed} done before" if self.resumed else ""
+        again = f", {self.again} again" if self.again else ""
+        state = "" if self.finished else "; not finished"
+        moved = f"{size_text(self.bytes_in)} read, {size_text(self.bytes_out)} written"
+        return f"{done}{before}{again}: {moved} in {self.seconds:.1f} s{state}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON values, without the result.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array([1, 2], store="one.zarr")
+        >>> zarr.jobs.copy(z, "two.zarr", run=False).run().to_json()["finished"]
+        True
+        """
+        told = {name: value for name, value in vars(self).items() if name != "result"}
+        return {**told, "seconds": round(self.seconds, 3)}
+
+
+class Job:
+    """Work on whole arrays, in tasks that any number of processes can do.
+
+    If anything is killed at any point, the same call goes on, and the result has the bytes of an
+    undisturbed run. Until the end, the destination has no array, so that a reader never sees half
+    of a result. Made by the functions of `zarrix.jobs` with ``run=False``, and by `load`.
+
+    Parameters
+    ----------
+    kind : str
+    setting : Setting
+    overwrite : bool
+        Replace what is at the destination, when the job begins.
+
+    Raises
+    ------
+    JobError
+        This version has no jobs of the kind.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.array(range(100), chunks=10, store="one.zarr")
+    >>> job = zarr.jobs.copy(z, "two.zarr", run=False)
+    >>> job.save("job.json")
+    >>> zarr.jobs.Job.load("job.json").run().result[-1]
+    np.int64(99)
+    """
+
+    __module__ = "zarrix.jobs"
+
+    def __init__(self, kind: str, setting: Setting, *, overwrite: bool = False) -> None:
+        self.kind = kind
+        self._setting = setting
+        self._overwrite = overwrite
+        self._operation: Operation = operation_of(kind, setting)
+        places = {name: address(place) for name, place in setting.places.items()}
+        self._document: dict[str, Any] = {
+            "zarrix_job": _FORM,
+            "kind": kind,
+            "engine": _engine.__version__,
+            "places": places,
+            "parameters": setting.parameters,
+        }
+        self.id: str = hashlib.sha256(json_dumps(self._document, indent=0)).hexdigest()[:16]
+
+    # The plan
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """The stages of the plan, in order."""
+        return self._operation.stages
+
+    @property
+    def memory(self) -> int:
+        """The bytes that a task needs at most, as planned."""
+        return max((stage.memory for stage in self.stages), default=0)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The job as JSON values."""
+        return dict(self._document)
+
+    def tasks(self, stage: int = 0) -> Sequence[Task]:
+        """The tasks of a stage; they are computed when they are asked for.
+
+        Parameters
+        ----------
+        stage : int
+
+        Returns
+        -------
+        sequence of Task
+
+        Raises
+        ------
+        IndexError
+            There is no such stage.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array(range(100), chunks=10, store="one.zarr")
+        >>> job = zarr.jobs.copy(z, "two.zarr", run=False)
+        >>> len(job.tasks(0)), job.tasks(0)[0].number
+        (1, 0)
+        """
+        return _Tasks(stage, self.stages[stage])
+
+    def __str__(self) -> str:
+        rows = [f"{self.kind} {self.id}"]
+        heads = ("stage", "tasks", "region", "memory", "reads", "writes", "requests")
+        table = [heads]
+        for stage in self.stages:
+            region = str(stage.shape) if stage.shape else "-"
+            requests = f"{stage.gets:,} GET, {stage.puts:,} PUT"
+            table.append(
+                (
+                    stage.name,
+                    f"{stage.count:,}",
+                    region,
+                    size_text(stage.memory),
+                    size_text(stage.bytes_in),
+                    size_text(stage.bytes_out),
+                    requests,
+                )
+            )
+        widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
+        rows += [
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in table
+        ]
+        return lines([*rows, *self._operation.explain()])
+
+    def __repr__(self) -> str:
+        count = sum(stage.count for stage in self.stages)
+        return f"<zarrix.jobs.Job {self.kind} {self.id}, {counted(count, 'task')}>"
+
+    # Saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the job to a file, without credentials; `load` reads it anywhere.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        JobError
+            A place has neither a path nor a URL, or the job has a function of this program.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array([1, 2], store="one.zarr")
+        >>> zarr.jobs.copy(z, "two.zarr", run=False).save("job.json")
+        """
+        if self._setting.objects:
+            names = ", ".join(map(repr, self._setting.objects))
+            raise JobError(
+                f"the job has {names}, which a file cannot hold; give functions as 'module:name'"
+            )
+        for told in self._document["places"].values():
+            place_at(told)
+        with open(path, "wb") as file:
+            file.write(json_dumps(self._document))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Job:
+        """The job of a file, or the unfinished job at a destination.
+
+        Parameters
+        ----------
+        path : str or Path
+            What `save` wrote; or the path or URL of a destination.
+
+        Returns
+        -------
+        Job
+
+        Raises
+        ------
+        JobError
+            It is not a job, or the job of another version of zarrix.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array([1, 2], store="one.zarr")
+        >>> job = zarr.jobs.copy(z, "two.zarr", run=False)
+        >>> job.save("job.json")
+        >>> zarr.jobs.Job.load("job.json").id == job.id
+        True
+        """
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                document = file.read()
+        else:
+            found = as_store(path).get(key_of(FOLDER, _DOCUMENT))
+            if found is None:
+                raise JobError(f"{os.fspath(path)!r} is not a job, and has no unfinished job")
+            document = bytes(found)
+        return cls._of_document(document, os.fspath(path))
+
+    @classmethod
+    def _of_document(cls, document: bytes, where: str) -> Job:
+        told = json_loads(document)
+        if not isinstance(told, dict) or told.get("zarrix_job") != _FORM:
+            raise JobError(f"{where!r} is not a job that this version of zarrix knows")
+        if told["engine"] != _engine.__version__:
+            raise JobError(
+                f"the job {where!r} is of zarrix {told['engine']}, and this is "
+                f"{_engine.__version__}: bytes could differ; go on with that version, or abandon it"
+            )
+        places = {name: place_at(one) for name, one in told["places"].items()}
+        return cls(told["kind"], Setting(told["parameters"], places))
+
+    # Running
+
+    def run(
+        self,
+        executor: Any = None,
+        *,
+        part: tuple[int, int] | None = None,
+        stage: int | None = None,
+        resume: Any = True,
+        retries: int = 3,
+        patience: float = 300.0,
+        on_error: str = "collect",
+        progress: bool | Progress = False,
+        events: Callable[[Mapping[str, Any]], object] | None = None,
+    ) -> Report:
+        """Do what is not done yet; at the end the result is visible, except after a ``part``.
+
+        Parameters
+        ----------
+        executor : optional
+            None for this process; ``"processes"``, ``"threads"``; a `concurrent.futures.Executor`
+            or a function that makes one; a ``distributed.Client``, ``ray``, an MPI communicator, a
+            Spark context; or a function ``(function, iterable) -> iterable``.
+        part : (int, int), optional
+            ``(i, n)``: only every n-th task, beginning with i, for job arrays. The result becomes
+            visible by `finish`.
+        stage : int, optional
+            Only this stage. With a ``part``, it waits for no other part.
+        resume : bool, str, Path or Store
+            True keeps the journal at the destination; a path or store keeps it there. False does
+            everything again and keeps no journal.
+        retries : int
+            How often a task is tried again whose worker died or whose input or output failed.
+        patience : float
+            Seconds without a finished task and without a worker, after which the job is
+            interrupted.
+        on_error : {"collect", "stop"}
+            Whether other tasks go on when one fails for good.
+        progress : bool or callable
+            True draws a bar on stderr; a callable gets the number of finished tasks, and the total.
+        events : callable, optional
+            Gets a dict for each attempt: stage, task, seconds, bytes_in, bytes_out, retries, error.
+
+        Returns
+        -------
+        Report
+
+        Raises
+        ------
+        JobFailed
+            Tasks failed for good; it names them. All others are done.
+        JobInterrupted
+            Workers died or are gone; the same call goes on.
+        JobError
+            Another job is at the destination, or the executor cannot reach a store.
+        ContainsArrayError
+            An array is at the destination.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array(range(100), chunks=10, store="one.zarr")
+        >>> job = zarr.jobs.copy(z, "two.zarr", run=False)
+        >>> report = job.run("threads", retries=1)
+        >>> report.tasks, report.result[:3]
+        (1, array([0, 1, 2]))
+        """
+        if on_error not in ("collect", "stop"):
+            raise ValueError(f"on_error is 'collect' or 'stop', not {on_error!r}")
+        if part is not None and not (0 <= part[0] < part[1]):
+            raise ValueError(f"part={part!r}; expected (i, n) with 0 <= i < n")
+        begun = time.monotonic()
+        crew = crew_of(executor, retries=retries, patience=patience)
+        try:
+            self._check_reach(crew)
+            journal = self._begin(resume, part or (0, 1))
+            counts = [one.count for one in self.stages]
+            before = sum(journal.count(at) for at in range(len(counts)))
+            tell = phase(progress, "tasks")
+            state = Driving(
+                retries,
+                on_error == "stop",
+                lambda done: tell(before + done, sum(counts)),
+                events,
+            )
+            runner = Runner(self.kind, self._setting, self._operation)
+            for at in range(len(counts)) if stage is None else [stage]:
+                self._await_stages(journal, at, part, patience if stage is None else 0.0)
+                drive(crew, runner, at, journal, part_of(part or (0, 1), counts[at]), state)
+            result = self._finish(journal, resume) if part is None and stage is None else None
+        finally:
+            crew.close()
+        return Report(
+            self.id,
+            state.tasks,
+            before,
+            state.again,
+            state.bytes_in,
+            state.bytes_out,
+            time.monotonic() - begun,
+            part is None and stage is None,
+            result,
+        )
+
+    def finish(self, *, resume: Any = True) -> Any:
+        """Make the result visible, after all parts have run.
+
+        Parameters
+        ----------
+        resume : bool, str, Path or Store
+            Where the journals are, as for `run`.
+
+        Returns
+        -------
+        object
+            What the operation returns, such as an `Array`.
+
+        Raises
+        ------
+        JobInterrupted
+            Tasks are not done yet; it says how many.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array(range(100), chunks=10, store="one.zarr")
+        >>> job = zarr.jobs.copy(z, "two.zarr", run=False)
+        >>> for i in range(2):
+        ...     report = job.run(part=(i, 2))
+        >>> job.finish()[-1]
+        np.int64(99)
+        """
+        journal = self._journal(resume, (0, 1))
+        journal.load()
+        for at, stage in enumerate(self.stages):
+            left = stage.count - journal.count(at)
+            if left:
+                raise JobInterrupted(f"{counted(left, 'task')} of stage {at} are not done yet")
+        return self._finish(journal, resume)
+
+    def status(self, *, resume: Any = True) -> dict[str, Any]:
+        """How much of the job is done, as JSON values.
+
+        Parameters
+        ----------
+        resume : bool, str, Path or Store
+            Where the journals are, as for `run`.
+
+        Returns
+        -------
+        dict
+            ``state`` is "not begun", "running" or "done"; ``stages`` has a (done, total) each.
+
+        Raises
+        ------
+        OSError
+            The journal cannot be read.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array(range(100), chunks=10, store="one.zarr")
+        >>> zarr.jobs.copy(z, "two.zarr", run=False).status()
+        {'job': '...', 'state': 'not begun', 'stages': [(0, 1)]}
+        """
+        journal = self._journal(resume, (0, 1))
+        journal.load()
+        done = [(journal.count(at), stage.count) for at, stage in enumerate(self.stages)]
+        state = "running" if self._marker() is not None or any(n for n, _ in done) else "not begun"
+        if state == "running" and all(n == total for n, total in done):
+            state = "done"
+        return {"job": self.id, "state": state, "stages": done}
+
+    def abandon(self) -> None:
+        """Remove what the unfinished job has written: chunks, intermediates and journal.
+
+        Raises
+        ------
+        JobError
+            Another job is at the destination.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.array(range(100), chunks=10, store="one.zarr")
+        >>> job = zarr.jobs.copy(z, "two.zarr", run=False)
+        >>> report = job.run(part=(0, 2))
+        >>> job.abandon()
+        >>> list(zarr.DirectoryStore("two.zarr"))
+        []
+        """
+        marker = self._marker()
+        if marker is None:
+            return
+        self._check_marker(marker)
+        self._discard()
+        self._remove_folder()
+
+    # The destination
+
+    @property
+    def _at(self) -> tuple[Store, str] | None:
+        """The store of the destination, and the folder of the job there; None without one, or in
+        an archive, which cannot replace its members.
+        """
+        name = self._operation.destination
+        if name is None or name not in self._setting.places:
+            return None
+        store, path, _ = self._setting.places[name]
+        return None if isinstance(store, ZipStore) else (store, key_of(path, FOLDER))
+
+    def _marker(self) -> bytes | None:
+        at = self._at
+        found = None if at is None else at[0].get(key_of(at[1], _DOCUMENT))
+        return None if found is None else bytes(found)
+
+    def _check_marker(self, marker: bytes) -> None:
+        told = json_loads(marker)
+        if told != json_loads(json_dumps(self._document)):
+            kind = told.get("kind") if isinstance(told, dict) else None
+            raise JobError(
+                f"another job ({kind}) is unfinished at the destination: go on with it "
+                "(Job.load), abandon() it, or pass overwrite=True"
+            )
+
+    def _begin(self, resume: Any, part: tuple[int, int]) -> Journal:
+        """Take possession of the destination, or go on there."""
+        at, marker = self._at, self._marker()
+        if marker is not None and self._overwrite and marker != json_dumps(self._document):
+            self._clear()
+            marker = None
+        if marker is not None:
+            self._check_marker(marker)
+            if resume is False:
+                self._discard()
+        elif at is not None:
+            self._require_free()
+            at[0].update_value(
+                key_of(at[1], _DOCUMENT),
+                lambda old: json_dumps(self._document) if old is None else old,
+            )
+            self._check_marker(self._marker() or b"{}")
+        else:
+            self._require_free()
+        self._operation.begin()
+        journal = self._journal(resume, part)
+        if resume is not False:
+            journal.load()
+        return journal
+
+    def _journal(self, resume: Any, part: tuple[int, int]) -> Journal:
+        counts = [stage.count for stage in self.stages]
+        if resume is False:
+            return Journal(counts)
+        if resume is True:
+            at = self._at
+            if at is None:
+                return Journal(counts)
+            return Journal(counts, at[0], key_of(at[1], _JOURNAL), part)
+        # A folder of its own for each job: one path may serve several.
+        return Journal(counts, as_store(resume), self.id, part)
+
+    def _require_free(self) -> None:
+        """Check that nothing is at the destination, or remove it."""
+        if self._overwrite:
+            self._clear()
+            return
+        for place in self._operation.new_places:
+            _require_free(place)
+
+    def _clear(self) -> None:
+        places = self._operation.new_places
+        for store, path, _ in places:
+            for name, (other, there, _) in self._setting.places.items():
+                inside = not path or there == path or there.startswith(f"{path}/")
+                is_same = other._engine.id == store._engine.id
+                if is_same and inside and name != self._operation.destination:
+                    raise JobError("overwrite=True would remove the source of the job")
+        self._remove_folder()
+        for store, path, _ in places:
+            nodes.clear(store, path)
+
+    def _discard(self) -> None:
+        """Remove all that the tasks have written, and the journal."""
+        for store, path, _ in self._operation.new_places:
+            node = nodes.find(store, path)
+            if node is not None:
+                raise JobError(
+                    f"the {node.kind} {nodes.describe(store, path)} is complete; run the job again "
+                    "to finish it, or delete it"
+                )
+        for store, path, _ in self._operation.new_places:
+            files, folders = store._engine.list_dir(store.engine_path(path))
+            for name in files:
+                store._engine.delete(store.engine_path(key_of(path, name)))
+            for name in set(folders) - {FOLDER}:
+                store.rmdir(key_of(path, name))
+        at = self._at
+        if at is not None:
+            store, folder = at
+            for name in store.listdir(folder):
+                if name != _DOCUMENT:
+                    store.rmdir(key_of(folder, name))
+
+    def _remove_folder(self) -> None:
+        at = self._at
+        if at is not None:
+            store, folder = at
+            # The document goes last: without it, the rest would be keys of unknown origin.
+            for name in store.listdir(folder):
+                if name != _DOCUMENT:
+                    store.rmdir(key_of(folder, name))
+            store.rmdir(folder)
+
+    def _finish(self, journal: Journal, resume: Any) -> Any:
+        result = self._operation.finish(journal.in_order())
+        self._remove_folder()
+        if resume is not True and resume is not False:
+            as_store(resume).rmdir(self.id)
+        return result
+
+    # What a run waits for
+
+    def _check_reach(self, crew: Crew) -> None:
+        for name, place in self._setting.places.items():
+            stores = [place.store, place.chunks]
+            if not crew.is_here and any(map(in_this_process, stores)):
+                raise JobError(
+                    f"the {name} is in the memory of this process, which the workers of this "
+                    "executor cannot reach; use executor=None or 'threads', or store it on disk"
+                )
+            if not crew.is_here and name == self._operation.destination:
+                _check_one_writer(place.chunks)
+
+    def _await_stages(
+        self, journal: Journal, stage: int, part: tuple[int, int] | None, patience: float
+    ) -> None:
+        """Wait until the stages before ``stage`` are done by all parts."""
+        heard, before = time.monotonic(), -1
+        while not all(journal.is_complete(one) for one in range(stage)):
+            count = sum(journal.count(one) for one in range(stage))
+            if count != before:
+                heard, before = time.monotonic(), count
+            if part is None or time.monotonic() - heard >= patience:
+                raise JobInterrupted(
+                    f"stage {stage} needs all tasks of the stages before it, and they are not "
+                    "done; run the same line again when they are"
+                )
+            time.sleep(_POLL_S)
+            journal.load()
+
+
+def _require_free(place: Place) -> None:
+    store, path, _ = place
+    node = nodes.find(store, path)
+    if node is not None:
+        error = ContainsArrayError if node.kind == "array" else ContainsGroupError
+        raise error(
+            f"{nodes.describe(store, path)} contains a node ({node.kind}); pass overwrite=True to "
+            "replace it"
+        )
+    files, folders = store._engine.list_dir(store.engine_path(path))
+    there = sorted({*files, *folders} - {FOLDER})
+    if there:
+        raise ContainsArrayError(
+            f"{nodes.describe(store, path)} has {there[0]!r}, which is not of this job; choose "
+            "another destination, or pass overwrite=True to remove it"
+        )
+
+
+def _check_one_writer(store: Store) -> None:
+    if isinstance(store, ZipStore):
+        raise JobError(
+            "a zip archive has one writer at a time: use executor=None or 'threads', or write to a "
+            "directory and copy it into an archive"
+        )
+
+
+class _Tasks(Sequence[Task]):
+    """The tasks of a stage, computed when asked for."""
+
+    def __init__(self, number: int, stage: Stage) -> None:
+        self._number, self._stage = number, stage
+
+    def __len__(self) -> int:
+        return self._stage.count
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self[one] for one in range(*at.indices(len(self)))]
+        number = at + len(self) if at < 0 else at
+        if not 0 <= number < len(self):
+            raise IndexError(f"task {at} of a stage of {len(self)} tasks")
+        return Task(self._number, number, self._stage.region(number), self._stage.memory)

@@ -1,0 +1,210 @@
+"""What an operation is: the interface between jobs and what they do.
+
+An operation is made from its `Setting` in every process that has tasks, and from nothing else. It
+says how many tasks each stage has, and does one of them. Jobs do the rest: executors, windows,
+journals, retries, progress, interruptions.
+
+The invariant, which no lock replaces: **a task writes whole stored values (chunks or shards) of its
+destination and nothing else, each value is written by exactly one task, and a task reads nothing
+that a task of the same stage writes.** Then a task may be killed, repeated, or run twice at once,
+and the stored bytes are equal.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+from zarrix._array.array import Array
+from zarrix._errors import JobError, SourceChangedError
+from zarrix._metadata.json import json_dumps
+from zarrix._metadata.literals import Format
+from zarrix._nodes import nodes
+from zarrix._nodes.location import Location
+from zarrix.jobs._places import Place, digest_of
+from zarrix.jobs._tiling import Region
+
+__all__ = ["Done", "Operation", "Setting", "Stage", "array_at", "operation_of", "source_array"]
+
+# By kind: the module and the class. A saved job names its kind only.
+_KINDS = {
+    "copy": ("zarrix.jobs._copy", "Copy"),
+}
+
+
+class Done(NamedTuple):
+    """What a task gives back: a value, and how much it moved.
+
+    The ``value`` is JSON, or None. It is kept in the journal until the job is finished, so that it
+    should be small: what is large belongs into an array in the temporary place.
+    """
+
+    value: Any = None
+    bytes_in: int = 0
+    bytes_out: int = 0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything that an operation is made from.
+
+    Attributes
+    ----------
+    parameters : Mapping
+        JSON values: what was asked, and what the planner chose. Nothing in it grows with the
+        number of tasks.
+    places : Mapping of str to Place
+        By the names that the operation gives them, such as ``source`` and ``destination``.
+    objects : Mapping
+        What JSON cannot hold, such as a user's function. A job with objects cannot be saved.
+    """
+
+    parameters: Mapping[str, Any]
+    places: Mapping[str, Place]
+    objects: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Tasks without an order among them; all of a stage are done before the next one begins.
+
+    Attributes
+    ----------
+    name : str
+        For people: ``copy``, ``pass 1 of 2``.
+    count : int
+        The number of tasks.
+    region : callable, optional
+        The region that a task writes, for people.
+    shape : tuple of int
+        The shape of the largest region.
+    memory : int
+        The bytes that a task needs at most, as planned.
+    bytes_in, bytes_out : int
+        Decoded bytes that all tasks together read and write, as planned.
+    gets, puts : int
+        Requests of all tasks together, as planned.
+    """
+
+    name: str
+    count: int
+    region: Callable[[int], Region | None] = lambda number: None
+    shape: tuple[int, ...] = ()
+    memory: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    gets: int = 0
+    puts: int = 0
+
+
+class Operation:
+    """What a job does. Subclasses define `stages` and `run`, and what else they need.
+
+    An instance belongs to a process and may be used by several of its threads at once. It opens
+    arrays when it first needs them.
+    """
+
+    kind: ClassVar[str]
+    # The place with the marker and the journal of the job; None for a job that writes nothing.
+    destination: ClassVar[str | None] = "destination"
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.parameters = setting.parameters
+        self.places = setting.places
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """The stages, from the parameters alone: nothing is read for them."""
+        raise NotImplementedError(type(self).__name__)
+
+    def check(self) -> None:
+        """In every process before its tasks, and again from time to time: whether the sources
+        are those that the job was planned for.
+
+        Raises
+        ------
+        SourceChangedError
+        """
+
+    def begin(self) -> None:
+        """In the driver, before the first task. It may be called again after a crash."""
+
+    def run(self, stage: int, number: int) -> Done:
+        """Do one task, in any process."""
+        raise NotImplementedError(type(self).__name__)
+
+    def finish(self, values: Sequence[Mapping[int, Any]]) -> Any:
+        """In the driver, after the last task: store the documents, which make the result visible.
+
+        ``values`` has the values of the tasks of each stage by their numbers, in ascending order.
+        What it returns is the result of the job. After a crash it is called again.
+        """
+        raise NotImplementedError(type(self).__name__)
+
+    @property
+    def new_places(self) -> Sequence[Place]:
+        """Where nothing may be before the job; an abandoned job removes all that is there."""
+        return [] if self.destination is None else [self.places[self.destination]]
+
+    def explain(self) -> Iterator[str]:
+        """Sentences about the plan, for people."""
+        return iter(())
+
+
+def operation_of(kind: str, setting: Setting) -> Operation:
+    """The operation of a job.
+
+    Raises
+    ------
+    JobError
+        This version has no such kind.
+    """
+    if kind not in _KINDS:
+        raise JobError(f"this version of zarrix has no jobs of the kind {kind!r}")
+    module, name = _KINDS[kind]
+    made: Operation = getattr(importlib.import_module(module), name)(setting)
+    return made
+
+
+def array_at(
+    place: Place,
+    document: Mapping[str, Any],
+    *,
+    write_empty_chunks: bool | None = None,
+    read_missing_chunks: bool = True,
+) -> Array:
+    """The array of a document that is not stored yet: a destination, or an intermediate."""
+    zarr_format: Format = 2 if document.get("zarr_format") == 2 else 3
+    node = nodes.Node(zarr_format, "array", json_dumps(dict(document)))
+    location = Location(place.store, place.path, zarr_format, place.chunk_store)
+    return Array._at(
+        location,
+        node,
+        is_detached=True,
+        write_empty_chunks=write_empty_chunks,
+        read_missing_chunks=read_missing_chunks,
+    )
+
+
+def source_array(place: Place, digest: str) -> Array:
+    """The array that a job reads, if it is the one that the job was planned for.
+
+    Raises
+    ------
+    SourceChangedError
+        Its shape, its data type or its codecs are others.
+    """
+    location = Location(place.store, place.path, None, place.chunk_store)
+    node = location.find()
+    if node is not None and node.kind == "array":
+        found = Array._at(location, node, read_only=True)
+        if digest_of(found._metadata) == digest:
+            return found
+    where = location.describe()
+    state = "is gone" if node is None else "has another shape, data type or codecs"
+    raise SourceChangedError(
+        f"the source {where} {state} since the job was planned; call abandon(), and plan it again"
+    )
