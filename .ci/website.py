@@ -1,0 +1,356 @@
+"""Build the documentation site from docs/, the README and the docstrings.
+
+    pip install -e ".[docs]"
+    python .ci/website.py                  # writes build/site
+    python .ci/website.py --serve          # and serves it on 127.0.0.1
+
+The pages in docs/ are plain Markdown, so that they can be read in the repository too. This program
+copies them, writes the pages of the API from ``__all__`` of the public modules, and runs Zensical
+in strict mode: a dead link or a page that is missing in the navigation ends the build.
+
+Each public name is documented on one page. Where several modules have the name, that is the first
+module in `HOMES`; the pages of the others link to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import http.server
+import importlib
+import inspect
+import json
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from docstrings import modules
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+BUILD = ROOT / "build"
+
+# The modules in which users look first. All others follow in alphabetical order.
+HOMES = (
+    *("zarrix", "zarrix.storage", "zarrix.codecs", "zarrix.dtype", "zarrix.errors"),
+    *("zarrix.indexing", "zarrix.operate", "zarrix.interop", "zarrix.testing", "zarrix.registry"),
+)
+# Names whose modules need a package that may not be installed; griffe reads their source.
+OPTIONAL = {"zarrix.interop.ZarrStore": "zarrix.interop._zarr_python.ZarrStore"}
+# The classes with a page of their own.
+CLASSES = ("Array", "Group")
+
+# Sections of the site, and their pages in order. A test compares it with the folder.
+NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Start", ("index.md",)),
+    ("How-to", ("howto.md", "stores.md", "damaged.md", "migration.md")),
+    (
+        "Reference",
+        ("indexing.md", "cli.md", "settings.md", "errors.md", "support.md", "platforms.md"),
+    ),
+    ("API", ("api/*",)),
+    ("Explanation", ("design.md", "reliability.md", "performance.md")),
+    ("Project", ("CHANGELOG.md", "CONTRIBUTING.md", "words.md")),
+)
+# Pages of the repository that the site does not have: an index, which the navigation replaces, and
+# the text for a package index.
+LEFT_OUT = ("README.md", "package.md")
+
+CONFIGURATION = """\
+[project]
+site_name = "zarrix"
+site_description = "The Zarr array store for people who train, measure and simulate"
+docs_dir = "source"
+site_dir = "site"
+use_directory_urls = false
+nav = {nav}
+
+[project.theme]
+variant = "modern"
+font = false
+features = [
+    "content.code.copy", "navigation.indexes", "navigation.sections", "navigation.top",
+    "search.highlight", "toc.follow",
+]
+
+[[project.theme.palette]]
+media = "(prefers-color-scheme: light)"
+scheme = "default"
+toggle.icon = "lucide/sun"
+toggle.name = "Dark mode"
+
+[[project.theme.palette]]
+media = "(prefers-color-scheme: dark)"
+scheme = "slate"
+toggle.icon = "lucide/moon"
+toggle.name = "Light mode"
+
+[project.plugins.mkdocstrings.handlers.python]
+paths = [{python}]
+
+[project.plugins.mkdocstrings.handlers.python.options]
+docstring_style = "numpy"
+docstring_section_style = "list"
+line_length = 88
+show_source = false
+show_root_heading = true
+show_bases = false
+inherited_members = true
+filters = ["!^_"]
+heading_level = 2
+separate_signature = true
+show_signature_annotations = true
+show_if_no_docstring = true
+merge_init_into_class = true
+"""
+
+
+@dataclass(frozen=True)
+class Name:
+    """A public name, and the object that it names."""
+
+    module: str
+    name: str
+    value: Any
+
+    @property
+    def full(self) -> str:
+        return f"{self.module}.{self.name}"
+
+    @property
+    def source(self) -> str | None:
+        """Where the object is defined, as a path that griffe finds; None for what is not ours."""
+        if self.full in OPTIONAL:
+            return OPTIONAL[self.full]
+        if not (inspect.isclass(self.value) or inspect.isroutine(self.value)):
+            return None
+        plain = inspect.unwrap(self.value)
+        try:
+            file = Path(inspect.getsourcefile(plain) or "").resolve()
+        except TypeError:
+            return None
+        package = ROOT / "python"
+        if not file.is_relative_to(package / "zarrix"):
+            return None
+        parts = file.relative_to(package).with_suffix("").parts
+        return ".".join((*(part for part in parts if part != "__init__"), plain.__qualname__))
+
+    @property
+    def identity(self) -> str:
+        """The same text for two names of one object, and for constants the name itself."""
+        if self.source:
+            return self.source
+        qualified = getattr(self.value, "__qualname__", None)
+        return f"{self.value.__module__}.{qualified}" if qualified else self.full
+
+
+def public_names() -> Iterator[Name]:
+    """Every name in ``__all__`` of a public module, the modules in the order of their pages."""
+    found = {module.__name__: module for module in modules()}
+    rest = sorted(found.keys() - set(HOMES))
+    for module in (*(home for home in HOMES if home in found), *rest):
+        for name in sorted(getattr(found[module], "__all__", ()), key=str.lower):
+            optional = f"{module}.{name}" in OPTIONAL
+            yield Name(module, name, None if optional else getattr(found[module], name))
+
+
+def homes(names: list[Name]) -> dict[str, Name]:
+    """For each full name the one under which its object is documented: the first that names it."""
+    first: dict[str, Name] = {}
+    return {one.full: first.setdefault(one.identity, one) for one in names}
+
+
+def api_pages() -> dict[str, str]:
+    """The text of each page of the API by its path."""
+    names = list(public_names())
+    home = homes(names)
+    pages = {}
+    for module in dict.fromkeys(one.module for one in names):
+        own = [one for one in names if one.module == module]
+        pages[page_of(module)] = module_page(module, own, home)
+    for cls in CLASSES:
+        (one,) = (one for one in names if one.full == f"zarrix.{cls}")
+        pages[f"api/{cls.lower()}.md"] = directive(one, level=1)
+    return pages
+
+
+def page_of(module: str) -> str:
+    return f"api/{module.replace('.', '-')}.md"
+
+
+def address(one: Name) -> str:
+    if one.module == "zarrix" and one.name in CLASSES:
+        return f"{one.name.lower()}.md"
+    return f"{Path(page_of(one.module)).name}#{one.source or anchor(one)}"
+
+
+def anchor(one: Name) -> str:
+    return one.full.lower().replace(".", "-")
+
+
+def module_page(module: str, names: list[Name], home: dict[str, Name]) -> str:
+    """One module: what is documented here, what else it has, and where that is documented."""
+    summary = (inspect.getdoc(importlib.import_module(module)) or "").split("\n\n")[0]
+    text = [f"# {module}\n\n{plain(summary)}\n"]
+    elsewhere = []
+    for one in names:
+        at = home[one.full]
+        if at != one or (module == "zarrix" and one.name in CLASSES):
+            elsewhere.append(f"| `{one.name}` | [{at.full}]({address(at)}) |")
+        elif one.source is None:
+            text.append(f"## {one.full} {{ #{anchor(one)} }}\n\n{described(one.value)}\n")
+        else:
+            text.append(directive(one))
+    if elsewhere:
+        text.append("## Documented elsewhere\n\n| name | page |\n|---|---|\n")
+        text.append("\n".join(elsewhere) + "\n")
+    return "\n".join(text)
+
+
+def directive(one: Name, level: int = 2) -> str:
+    """What mkdocstrings replaces by the docstring of an object and of its public members."""
+    options = {"heading": one.full, "toc_label": one.name, "heading_level": level}
+    rows = "".join(f"      {name}: {json.dumps(value)}\n" for name, value in options.items())
+    return f"::: {one.source}\n    options:\n{rows}"
+
+
+def described(value: Any) -> str:
+    """What a constant is, or the first paragraph of an object of another package."""
+    if inspect.isclass(value) or inspect.isroutine(value) or inspect.ismodule(value):
+        first = (inspect.getdoc(value) or "").split("\n\n")[0]
+        return f"From `{getattr(value, '__module__', value.__name__)}`. {plain(first)}"
+    shown = repr(value)
+    return f"`{shown if len(shown) < 200 else type(value).__name__}`"
+
+
+def plain(text: str) -> str:
+    """Docstring text as Markdown: literals in single backquotes, on one line."""
+    return re.sub(r"``(.+?)``", r"`\1`", " ".join(text.split()))
+
+
+LINK = re.compile(r"(?<!!)\[([^\]\n]*)\]\(([^)\s]+)\)")
+
+
+def copied(page: Path, text: str) -> str:
+    """The text of a page of the repository with its links as they are on the site.
+
+    A link to a file that the site does not have becomes its text.
+    """
+
+    def relinked(match: re.Match[str]) -> str:
+        label, target = match[1], match[2]
+        if re.match(r"\w+:|#", target):
+            return match[0]
+        path, hash, fragment = target.partition("#")
+        file = (page.parent / path).resolve()
+        if file in (ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"):
+            there = file.name
+        elif file.is_relative_to(DOCS) and file.suffix == ".md" and file.name not in LEFT_OUT:
+            there = file.relative_to(DOCS).as_posix()
+        elif file == ROOT / "README.md" or file.name in LEFT_OUT:
+            there = "index.md"
+        else:
+            return label
+        depth = len(page.relative_to(DOCS).parts) - 1 if page.is_relative_to(DOCS) else 0
+        if label.endswith(".md"):
+            label = title(file.read_text(encoding="utf-8"))
+        return f"[{label}]({'../' * depth}{there}{hash}{fragment})"
+
+    return LINK.sub(relinked, text.replace("](docs/images/", "](images/"))
+
+
+def sources() -> dict[str, str]:
+    """The text of every page of the site by its path."""
+    pages = {"index.md": ROOT / "README.md"}
+    pages |= {name: ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md")}
+    for page in sorted(DOCS.rglob("*.md")):
+        name = page.relative_to(DOCS).as_posix()
+        if name not in LEFT_OUT:
+            pages[name] = page
+    texts = {name: copied(page, page.read_text(encoding="utf-8")) for name, page in pages.items()}
+    return texts | api_pages()
+
+
+def navigation(pages: dict[str, str]) -> list[dict[str, list[str]]]:
+    """The navigation as Zensical takes it; an error if a page is not in it, or twice."""
+    tree, used = [], []
+    for section, patterns in NAVIGATION:
+        found = [page for pattern in patterns for page in matching(pattern, pages)]
+        used += found
+        if found:
+            tree.append({section: found})
+    faults = {
+        "lacks": set(pages) - set(used),
+        "names what does not exist": set(used) - set(pages),
+        "has twice": {one for one in used if used.count(one) > 1},
+    }
+    for fault, names in faults.items():
+        if names:
+            raise SystemExit(f"NAVIGATION of .ci/website.py {fault}: {sorted(names)}")
+    return tree
+
+
+def matching(pattern: str, pages: dict[str, str]) -> list[str]:
+    if not pattern.endswith("/*"):
+        return [pattern]
+    order = ["api/array.md", "api/group.md", *(page_of(home) for home in HOMES)]
+    found = [page for page in pages if page.startswith(pattern.removesuffix("*"))]
+    return sorted(
+        found, key=lambda page: (order.index(page) if page in order else len(order), page)
+    )
+
+
+def build() -> Path:
+    """Write the sources and run Zensical; the folder of the site."""
+    source, site = BUILD / "source", BUILD / "site"
+    for folder in (source, site):
+        shutil.rmtree(folder, ignore_errors=True)
+    pages = sources()
+    for name, text in pages.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(text, encoding="utf-8")
+    shutil.copytree(DOCS / "images", source / "images")
+    # Lists of TOML are those of JSON; a table has "=" where an object has ":".
+    nav = json.dumps(navigation(pages)).replace('": [', '" = [')
+    python = json.dumps(str(ROOT / "python"))
+    file = BUILD / "zensical.toml"
+    file.write_text(CONFIGURATION.format(nav=nav, python=python), encoding="utf-8")
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict", "-f", str(file)]
+    ran = subprocess.run(command, cwd=BUILD, check=False, text=True, capture_output=True)
+    if ran.returncode != 0 or not (site / "index.html").is_file():
+        raise SystemExit(f"zensical failed:\n{ran.stdout}{ran.stderr}")
+    listed = "".join(
+        f"- {title(text)}: {name.removesuffix('.md')}.html\n" for name, text in pages.items()
+    )
+    (site / "llms.txt").write_text(f"# zarrix\n\n{listed}", encoding="utf-8")
+    return site
+
+
+def title(text: str) -> str:
+    """The title of a page; of a page of one class, the name of the class."""
+    found = re.search(r'^# (.+)$|^ *heading: "(.+)"$', text, re.MULTILINE)
+    return (found[1] or found[2]) if found else ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--serve", action="store_true", help="serve the site on 127.0.0.1:8000")
+    serve = parser.parse_args().serve
+    warnings.simplefilter("ignore")
+    site = build()
+    print(f"{site}: {sum(1 for _ in site.rglob('*.html'))} pages")
+    if serve:
+        handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(site))
+        print("http://127.0.0.1:8000")
+        http.server.ThreadingHTTPServer(("127.0.0.1", 8000), handler).serve_forever()
+
+
+if __name__ == "__main__":
+    main()
