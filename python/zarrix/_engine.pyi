@@ -107,9 +107,12 @@ class Store:
     def leftovers(self, prefix: str) -> list[str]:
         """The complete names of partial files below ``prefix``, sorted."""
 
-    def remove_leftover(self, name: str, least_age: timedelta) -> bool:
+    def remove_leftover(self, name: str, least_age: timedelta | None) -> bool:
         """Remove a partial file that has not changed for ``least_age``; return whether it was
         removed.
+
+        Without an age, the caller holds the lock of the key: only a file that such a holder writes
+        is removed.
         """
 
     def size(self, key: str) -> int | None:

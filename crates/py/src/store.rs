@@ -197,7 +197,12 @@ impl Store {
         detached(py, || self.0.leftovers(prefix))
     }
 
-    fn remove_leftover(&self, py: Python<'_>, name: &str, least_age: Duration) -> PyResult<bool> {
+    fn remove_leftover(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        least_age: Option<Duration>,
+    ) -> PyResult<bool> {
         detached(py, || self.0.remove_leftover(name, least_age))
     }
 

@@ -386,8 +386,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     }
 
     /// Removes one of the [`leftovers`](Store::leftovers) if it is at least `least_age` old;
-    /// returns whether it did.
-    fn remove_leftover(&self, _name: &str, _least_age: Duration) -> Result<bool> {
+    /// returns whether it did. Without an age, the caller holds the lock of the key: only a file
+    /// that such a holder writes is removed.
+    fn remove_leftover(&self, _name: &str, _least_age: Option<Duration>) -> Result<bool> {
         Ok(false)
     }
 

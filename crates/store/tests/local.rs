@@ -81,7 +81,7 @@ fn a_write_replaces_a_link_and_never_what_it_points_to() {
     put(&store, ".zarray", b"{}");
     fs::write(place.path("outside"), b"keep").unwrap();
     symlink(place.path("outside"), place.path("s/0")).unwrap();
-    symlink(place.path("outside"), place.path("s/1.partial")).unwrap();
+    symlink(place.path("outside"), store.partial_path("1").unwrap()).unwrap();
     let _locks = (store.lock(".zarray", "0").unwrap(), store.lock(".zarray", "1").unwrap());
     put(&store, "0", b"1");
     put(&store, "1", b"2");
@@ -162,14 +162,32 @@ fn only_leftovers_are_removed_as_leftovers() {
     fs::create_dir(place.path("outside")).unwrap();
     fs::write(place.path("outside/0.partial"), b"keep").unwrap();
     symlink(place.path("outside"), place.path("s/link")).unwrap();
-    let remove = |name, age| store.remove_leftover(name, Duration::from_secs(age)).unwrap();
+    let remove = |name, age| store.remove_leftover(name, age).unwrap();
     for name in ["a/zarr.json", "a/movie.partial", "link/0.partial", "none/0.partial", "a"] {
-        assert!(!remove(name, 0), "{name}");
+        assert!(!remove(name, Some(Duration::ZERO)), "{name}");
     }
-    assert!(!remove("a/0.partial", 3600));
-    assert!(remove("a/0.partial", 0));
+    assert!(!remove("a/0.partial", Some(Duration::from_secs(3600))));
+    assert!(remove("a/0.partial", Some(Duration::ZERO)));
     assert_eq!(fs::read(place.path("outside/0.partial")).unwrap(), b"keep");
     assert_eq!(fs::read_dir(place.path("s/a")).unwrap().count(), 2);
+}
+
+#[test]
+fn the_holder_of_a_lock_removes_only_what_holders_of_that_lock_write() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/zarr.json", b"1");
+    let holders = |key| store.partial_path(key).unwrap();
+    let mine = [holders("a/0"), holders("a/zarr.json"), place.path("s/a/1.partial")];
+    // Other machines, other programs and writers without a lock write these.
+    let others = ["a/0.0123456789abcdef.partial", "a/0.1234567a.partial", "a/0.12-3.partial"];
+    let others = others.map(|name| place.path("s").join(name));
+    for path in mine.iter().chain(&others) {
+        fs::write(path, b"half").unwrap();
+        let name = path.strip_prefix(store.root()).unwrap().to_str().unwrap();
+        assert_eq!(store.remove_leftover(name, None).unwrap(), mine.contains(path), "{name}");
+        assert_eq!(path.exists(), others.contains(path), "{name}");
+    }
 }
 
 #[test]
@@ -178,11 +196,12 @@ fn a_write_takes_nothing_that_was_put_in_its_way() {
     let store = LocalStore::new(place.path("s"));
     put(&store, ".zarray", b"{}");
     fs::write(place.path("outside"), b"keep").unwrap();
-    fs::hard_link(place.path("outside"), place.path("s/0.partial")).unwrap();
-    let pipe = std::ffi::CString::new(place.path("s/1.partial").to_str().unwrap()).unwrap();
+    let partial = |key| store.partial_path(key).unwrap();
+    fs::hard_link(place.path("outside"), partial("0")).unwrap();
+    let pipe = std::ffi::CString::new(partial("1").to_str().unwrap()).unwrap();
     // SAFETY: the path ends in NUL.
     assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
-    fs::create_dir(place.path("s/2.partial")).unwrap();
+    fs::create_dir(partial("2")).unwrap();
     for key in ["0", "1", "2"] {
         let _lock = store.lock(".zarray", key).unwrap();
         // More than fits into a pipe without a reader.
@@ -190,7 +209,7 @@ fn a_write_takes_nothing_that_was_put_in_its_way() {
         assert_eq!(get(&store, key).unwrap().len(), 100_000, "{key}");
     }
     assert_eq!(fs::read(place.path("outside")).unwrap(), b"keep");
-    assert!(place.path("s/2.partial").is_dir());
+    assert!(partial("2").is_dir());
     assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 5);
 }
 
@@ -201,7 +220,7 @@ fn a_chunk_written_by_its_key_is_kept_apart_from_who_writes_it_under_its_array_s
     put(&store, "a/.zarray", b"{}");
     put(&store, "a/0", b"1");
     // The partial file of another process at that moment.
-    let other = place.path("s/a/0.partial");
+    let other = store.partial_path("a/0").unwrap();
     std::fs::write(&other, b"half of").unwrap();
     {
         let _lock = store.lock("a/0", "a/0").unwrap();

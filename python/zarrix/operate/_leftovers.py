@@ -1,8 +1,9 @@
 """Partial files of killed writers, and how to remove them without disturbing running writers.
 
-A writer that holds the lock of a key writes to ``<key>.partial``: while we hold the lock, that file
-is not in use. Writers without a lock, ours and those of zarr-python, use unique names; such a file
-is a leftover if it has not changed for an hour. The same is true of a folder that was renamed to be
+A writer that holds the lock of a key writes to ``<key>.<number>.partial``, whose number stands for
+the processes that the lock excludes: while we hold the lock, a file with our number is not in use.
+Writers without a lock, on other machines, and those of zarr-python, use other names; such a file is
+a leftover if it has not changed for an hour. The same is true of a folder that was renamed to be
 deleted. Other names that end in ``.partial`` belong to other programs, and are never touched; the
 engine distinguishes them.
 """
@@ -18,10 +19,11 @@ from zarrix.operate._survey import above_of
 
 __all__ = ["find_leftovers", "remove_leftovers"]
 
-_SUFFIX = ".partial"
 _ABANDONED = timedelta(hours=1)
-_LOCKED = re.compile(rf"(?:.*/)?(?:{DOCUMENT_PATTERN}|c|(?:c\.)?\d+(?:\.\d+)*)")
-"""Keys whose writers, if they are ours and can lock, write to this name."""
+_LOCKED = re.compile(
+    rf"((?:.*/)?(?:{DOCUMENT_PATTERN}|c|(?:c\.)?\d+(?:\.\d+)*))(?:\.[0-9a-f]{{16}})?\.partial"
+)
+"""Files of writers that hold the lock of the key, which is the first group."""
 
 
 class _DoneError(Exception):
@@ -47,19 +49,18 @@ def remove_leftovers(store: Store, leftovers: list[str], anchors: list[str]) -> 
 
 def _remove(store: Store, leftover: str, folders: dict[str, str]) -> bool:
     name = store.engine_path(leftover)
-    key = leftover.removesuffix(_SUFFIX)
     if store._engine.remove_leftover(name, _ABANDONED):
         return True
     removed = False
 
     def remove(old: bytes | None) -> bytes | None:
         nonlocal removed
-        removed = store._engine.remove_leftover(name, timedelta(0))
+        removed = store._engine.remove_leftover(name, None)
         raise _DoneError
 
     try:
-        if _LOCKED.fullmatch(key):
-            store.update_value(_anchor_of(key, folders), remove)
+        if locked := _LOCKED.fullmatch(leftover):
+            store.update_value(_anchor_of(locked[1], folders), remove)
     except (_DoneError, FileNotFoundError):
         pass
     return removed

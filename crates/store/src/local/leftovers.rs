@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::error::{Result, StoreError};
 use crate::files::directory::{Directory, Entry, Kind, c_name};
-use crate::files::partial::{self, Leftover};
+use crate::files::partial::{self, Leftover, LockSpace};
 use crate::local::deletion;
 use crate::store::below;
 
@@ -86,13 +86,14 @@ fn is_leftover(entry: &Entry) -> bool {
     }
 }
 
-/// Removes the leftover `name` of the store in `root` if it is unchanged for `least_age`.
-pub(crate) fn remove(root: &Path, name: &str, least_age: Duration) -> Result<bool> {
+/// Removes the leftover `name` of the store in `root` if it is unchanged for `least_age`; without
+/// an age, if only the holder of its key's lock writes to it, which the caller is.
+pub(crate) fn remove(root: &Path, name: &str, least_age: Option<Duration>) -> Result<bool> {
     let path = root.join(name);
     remove_in(root, name, least_age).map_err(failed("delete", &path))
 }
 
-fn remove_in(root: &Path, name: &str, least_age: Duration) -> io::Result<bool> {
+fn remove_in(root: &Path, name: &str, least_age: Option<Duration>) -> io::Result<bool> {
     let mut names = name.split('/').map(|name| c_name(name.as_ref()));
     let Some(last) = names.next_back().transpose()? else { return Ok(false) };
     let Some(mut directory) = Directory::open(root)? else { return Ok(false) };
@@ -101,9 +102,18 @@ fn remove_in(root: &Path, name: &str, least_age: Duration) -> io::Result<bool> {
         directory = next;
     }
     let Some(status) = directory.status(&last)? else { return Ok(false) };
-    let age = SystemTime::now().duration_since(status.modified()).unwrap_or_default();
     let entry = Entry { name: last, kind: status.kind() };
-    if !is_leftover(&entry) || age < least_age {
+    let is_unused = match least_age {
+        Some(least_age) => {
+            let age = SystemTime::now().duration_since(status.modified()).unwrap_or_default();
+            age >= least_age
+        }
+        None => {
+            let space = LockSpace::of_device(status.device());
+            partial::is_of_holder(entry.name.to_bytes(), space)
+        }
+    };
+    if !is_leftover(&entry) || !is_unused {
         return Ok(false);
     }
     match entry.kind {

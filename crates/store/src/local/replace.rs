@@ -1,15 +1,16 @@
 //! Atomic replacement of a file: it is written to a partial file, which is then renamed.
 //!
-//! A writer that holds the key's lock writes to `<key>.partial`. If it is killed, it leaves that
-//! one file, which the next writer replaces; listings hide it. Without a lock, the name of the
-//! partial file is unique, because two writers of one file would tear it (`partial.rs`).
+//! A writer that holds the key's lock writes to a partial file that belongs to the lock. If it is
+//! killed, it leaves that one file, which the next writer replaces; listings hide it. Without a
+//! lock, the name of the partial file is random, because two writers of one file would tear it
+//! (`partial.rs`).
 //! `O_TMPFILE` would leave nothing behind, but its file cannot be linked over an existing name.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Write};
 
-use crate::files::partial;
+use crate::files::partial::{self, LockSpace};
 use crate::files::paths::{make_parents, sync_directory_of};
 use crate::lock::table::Held;
 use crate::lock::{anchor, descriptors};
@@ -31,13 +32,15 @@ pub(crate) fn replace(
     held: Option<&Held>,
 ) -> io::Result<()> {
     let locked = held.filter(|held| held.is_process_wide());
-    let alone = locked.is_some_and(|held| !held.is_whole() || is_document(path));
-    let mut partial = partial_name(path, alone)?;
+    let alone = locked.filter(|held| !held.is_whole() || is_document(path));
+    let device = alone.map(Held::device).transpose()?.flatten();
+    let space = device.and_then(LockSpace::of_device);
+    let mut partial = partial_name(path, space)?;
     let hands_over = locked.filter(|held| held.is_whole());
     let mut written = write_partial(&partial, value, durability, hands_over.is_some());
     if written.as_ref().is_err_and(is_taken) {
         // The name is taken by something that a file cannot replace, or is taken again and again.
-        partial = partial_name(path, false)?;
+        partial = partial_name(path, None)?;
         written = write_partial(&partial, value, durability, hands_over.is_some());
     }
     for _ in 0..ATTEMPTS {
@@ -70,9 +73,10 @@ pub(crate) fn replace(
     }
 }
 
-fn partial_name(path: &CStr, alone: bool) -> io::Result<CString> {
+/// `space` is that of the lock under which the file is written, if any.
+fn partial_name(path: &CStr, space: Option<LockSpace>) -> io::Result<CString> {
     let path = path.to_bytes();
-    let of_key = if alone { partial::of_key(path) } else { None };
+    let of_key = space.and_then(|space| partial::of_key(path, space));
     let name = of_key.unwrap_or_else(|| partial::unique(path));
     CString::new(name).map_err(|_| io::ErrorKind::InvalidInput.into())
 }

@@ -5,19 +5,20 @@
 //! up cached names). It would also follow a directory that was moved away, instead of finding the
 //! one that replaced it. A value is written to a partial file, which is then renamed. The holder of
 //! the key's lock has a name for it to itself; a writer without a lock (or on a file system without
-//! locks) uses a unique name.
+//! locks) uses a random name.
 //!
 //! Links: reads and listings follow them, a write replaces them, and a deletion removes the link.
 
 use std::ffi::{CStr, OsString};
 use std::io;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::error::{Result, StoreError};
+use crate::files::partial::{self, LockSpace};
 use crate::files::paths::{id_of, resolve, sync_directory_of};
 use crate::generation::Generation;
 use crate::key::{check_key, check_prefix};
@@ -52,6 +53,16 @@ impl LocalStore {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The file that a holder of the lock of `key` writes before it is renamed, for tests that put
+    /// something in its way; `None` if all such writers choose random names.
+    #[must_use]
+    pub fn partial_path(&self, key: &str) -> Option<PathBuf> {
+        let path = self.path(key);
+        let device = std::fs::metadata(path.parent()?).ok()?.dev();
+        let name = partial::of_key(path.as_os_str().as_bytes(), LockSpace::of_device(device)?)?;
+        Some(OsString::from_vec(name).into())
     }
 
     fn path(&self, key: &str) -> PathBuf {
@@ -310,7 +321,7 @@ impl Store for LocalStore {
         leftovers::list(&self.path(prefix), prefix)
     }
 
-    fn remove_leftover(&self, name: &str, least_age: Duration) -> Result<bool> {
+    fn remove_leftover(&self, name: &str, least_age: Option<Duration>) -> Result<bool> {
         leftovers::remove(&self.root, name, least_age)
     }
 

@@ -27,6 +27,7 @@ use crate::lock::anchor::is_still;
 use crate::lock::beyond::{Beyond, Others};
 use crate::lock::descriptors;
 use crate::process::fork::{self, PerProcess};
+use crate::process::sys;
 use crate::process::wait::{POLL, Wait};
 
 static TABLE: PerProcess<Table> = PerProcess::new(Table::new);
@@ -177,6 +178,15 @@ impl Held {
         match &self.within {
             Some(outer) => outer.is_process_wide(),
             None => self.beyond.borrow().is_some(),
+        }
+    }
+
+    /// The device of the file in which this is locked, if other processes are excluded.
+    pub(crate) fn device(&self) -> io::Result<Option<u64>> {
+        match (&self.within, &*self.beyond.borrow()) {
+            (Some(outer), _) => outer.device(),
+            (None, Some(locked)) => Ok(Some(sys::status_of(locked.file()?)?.device())),
+            (None, None) => Ok(None),
         }
     }
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::generation::Generation;
@@ -44,6 +45,25 @@ pub(crate) fn random(bytes: &mut [u8]) {
         // Interrupted before any bytes were produced; no other failure is possible here.
         filled += usize::try_from(got).unwrap_or(0);
     }
+}
+
+/// A number that no other running kernel has, from its boot id, which is random; `None` if it does
+/// not tell one. Containers of one kernel have the same number.
+pub(crate) fn boot_number() -> Option<u64> {
+    /// 0 until it was read, and [`UNKNOWN`] if it cannot be: a lock could be held across a fork.
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    const UNKNOWN: u64 = 1;
+    let mut number = NUMBER.load(Ordering::Relaxed);
+    if number == 0 {
+        let id = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let step = |hash: u64, byte: &u8| mix(hash ^ u64::from(*byte));
+        number = match id.is_empty() {
+            true => UNKNOWN,
+            false => id.iter().fold(0, step).max(UNKNOWN + 1),
+        };
+        NUMBER.store(number, Ordering::Relaxed);
+    }
+    (number != UNKNOWN).then_some(number)
 }
 
 /// `None` if the name does not exist, or if its directory is a file.
@@ -103,6 +123,11 @@ impl Status {
     /// Device and inode, which identify a file.
     pub(crate) fn identity(&self) -> (u64, u64) {
         (self.raw.st_dev, self.raw.st_ino)
+    }
+
+    /// The device on which the file is.
+    pub(crate) fn device(&self) -> u64 {
+        self.raw.st_dev
     }
 
     /// The identifier of the file in the lock lists of `/proc`.
