@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from zarrix import interop as interop
     from zarrix import jobs as jobs
     from zarrix import meta as meta
+    from zarrix import ml as ml
     from zarrix import operate as operate
     from zarrix import registry as registry
     from zarrix import storage as storage
@@ -273,6 +274,7 @@ _MODULES = (
         "interop",
         "jobs",
         "meta",
+        "ml",
         "operate",
         "registry",
         "storage",

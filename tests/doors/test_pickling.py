@@ -111,6 +111,20 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "zarrix.dtype.ZDType": lambda folder: zarr.dtype.parse_dtype("i4", zarr_format=3),
     "zarrix.codecs.numcodecs.NumcodecsCodec": lambda folder: zarrix.codecs.numcodecs.GZip(level=1),
 }
+
+
+def rows() -> Any:
+    return zarr.ml.Rows({"x": array()})
+
+
+MAKERS |= {
+    "zarrix.ml.Crops": lambda folder: zarr.ml.Crops({"x": array()}, dims="yx", size=(2, 2)),
+    "zarrix.ml.Field": lambda folder: zarr.ml.Field(array(), dtype="float32"),
+    "zarrix.ml.Loader": lambda folder: zarr.ml.Loader(rows()),
+    "zarrix.ml.Mix": lambda folder: zarr.ml.Mix({"x": rows()}),
+    "zarrix.ml.Rows": lambda folder: rows(),
+    "zarrix.ml.Stats": lambda folder: zarr.ml.Loader(rows()).stats(),
+}
 # Abstract, with members of their own that are tested; and the one that says why not.
 NOT_MADE = {"zarrix.codecs.Codec", "zarrix.sync.Synchronizer", "zarrix.core.Writer"}
 

@@ -34,6 +34,7 @@ OTHER_WORDS = {
     "zarrix.api.asynchronous.save": "names of arrays",
     "zarrix.api.asynchronous.save_group": "names of arrays",
     "zarrix.Attributes.update": "names of attributes",
+    "zarrix.ml.Batch": "names of fields",
     "zarrix.storage.FSStore": "fsspec's",
     "zarrix.FSStore": "fsspec's",
     "zarrix.storage.Store": "the base of stores: those of the subclass",
@@ -155,6 +156,14 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         "store_path": zarr.MemoryStore(),
         "metadata_key": ".zmetadata",
         "level": "INFO",
+        "fields": {"x": zarr.zeros((4, 4))},
+        "array": zarr.zeros((4, 4)),
+        "size": {"y": 2},
+        "dims": "ty",
+        "dataset": zarr.ml.Rows({"x": zarr.zeros((4, 4))}),
+        "datasets": {"rows": zarr.ml.Rows({"x": zarr.zeros((4, 4))})},
+        "epoch": 1,
+        "state_dict": zarr.ml.Loader(zarr.ml.Rows({"x": zarr.zeros((4, 4))})).state_dict(),
         "func": print,
         "dtype_spec": "int8",
     }
@@ -169,6 +178,8 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
     if name.endswith(("Group.open", "zarrix.Group")):
         values["store"] = store_of_group()
     given = {"foo": np.arange(3)} if name.endswith((".save", ".save_group")) else {}
+    if name.startswith("zarrix.ml.") and "dims" in parameters(thing):
+        given["dims"] = values["dims"]
     for word, one in parameters(thing).items():
         needed = one.default is one.empty and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
         if needed or word == "shape":

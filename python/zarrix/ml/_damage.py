@@ -1,0 +1,87 @@
+"""Samples whose chunks are corrupt: recorded, and filled or replaced, but never left out."""
+
+from __future__ import annotations
+
+import bisect
+from typing import Any
+
+import numpy as np
+
+from zarrix._errors import CorruptChunkError
+from zarrix.ml._batch import Batch
+from zarrix.ml._dataset import Draws
+from zarrix.ml._fetch import Cancel, Damage, Entry, fetch
+from zarrix.ml._random import draw
+
+__all__ = ["Repair"]
+
+_ATTEMPTS = 16
+
+
+class Repair:
+    """What happens to the samples of one fill that touch corrupt chunks."""
+
+    def __init__(
+        self, options: Any, draws: list[Draws], entries: list[Entry], cuts: list[int]
+    ) -> None:
+        # Batch i has the entries from cuts[i] on.
+        self._options, self._draws, self._entries, self._cuts = options, draws, entries, cuts
+        # Batch and row -> the first error of the sample.
+        self._damaged: dict[tuple[int, int], Damage] = {}
+
+    def __call__(self, damage: Damage) -> None:
+        """Note a window that a corrupt chunk touches."""
+        place = bisect.bisect_right(self._cuts, damage.entry) - 1
+        entry = self._entries[damage.entry]
+        row = entry.first + damage.window // entry.per_sample
+        self._damaged.setdefault((place, row), damage)
+
+    def finish(self, batches: list[Batch], cancel: Cancel) -> None:
+        """Replace or mark the samples that were noted, and record them."""
+        options = self._options
+        for batch, draws in zip(batches, self._draws, strict=True):
+            if options.on_error == "fill":
+                batch["valid"] = np.ones(len(draws), np.bool_)
+        for (place, row), damage in sorted(self._damaged.items()):
+            item = int(self._draws[place].items[row])
+            record = {
+                "epoch": options.epoch,
+                "item": item,
+                "field": self._entries[damage.entry].column.name,
+                "key": damage.key,
+                "error": str(damage.error),
+            }
+            options.errors.append(record)
+            if len(options.errors) > options.max_errors:
+                raise CorruptChunkError(
+                    f"more than max_errors={options.max_errors} windows are corrupt; the last "
+                    f"is of item {item}, field {record['field']!r}: {damage.error}"
+                )
+            if options.on_error == "fill":
+                batches[place]["valid"][row] = False
+            else:
+                record["replaced_by"] = self._replace(batches[place], place, row, cancel)
+
+    def _replace(self, batch: Batch, place: int, row: int, cancel: Cancel) -> int:
+        """Put another item, which depends on seed, epoch and item alone, into a row of a batch."""
+        options, draws = self._options, self._draws[place]
+        damaged = draws.items[row : row + 1]
+        rounds = None if draws.rounds is None else draws.rounds[row : row + 1]
+        for attempt in range(_ATTEMPTS):
+            word = draw(
+                options.seed, "replace", options.epoch, damaged, rounds=rounds, attempt=attempt
+            )[0]
+            item = (word % np.uint64(len(options.dataset))).astype(np.int64)
+            other = options.dataset._draws(item, options.seed, options.epoch, rounds)
+            other.extras["seeds"] = batch["seeds"][row : row + 1]
+            one, entries = options.dataset._batch(other)
+            try:
+                fetch(entries, cancel)
+            except CorruptChunkError:
+                continue
+            for name, value in one.items():
+                batch[name][row] = value[0]
+            return int(item[0])
+        raise CorruptChunkError(
+            f"{_ATTEMPTS} items that could replace item {int(damaged[0])} are corrupt as well"
+        )

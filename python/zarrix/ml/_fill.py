@@ -1,0 +1,238 @@
+"""Reading ahead: a thread that fills batches, and the queue from which they are taken.
+
+A fill is one native call, for one batch or for several: those of one window of blocks, so that each
+chunk of the window is decoded once. The first fills of an epoch are short, so that the first batch
+does not wait for the window.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zarrix.ml._batch import Batch
+from zarrix.ml._damage import Repair
+from zarrix.ml._dataset import Draws
+from zarrix.ml._epochs import sample_bytes
+from zarrix.ml._fetch import Cancel, Entry, fetch
+from zarrix.ml._random import draw, key_of
+from zarrix.ml._schedule import Schedule
+from zarrix.ml._slots import Slots
+from zarrix.ml._stats import Counters
+
+__all__ = ["Filler", "Options"]
+
+# Batches of a full shuffle share no chunks: reading several in one call only spares calls.
+_SMALL_BYTES = 2**22
+
+
+class Options(NamedTuple):
+    """What a filler needs of its loader, which it must not keep alive."""
+
+    dataset: Any
+    seed: int
+    epoch: int
+    kind: str
+    prefetch: int
+    memory: int
+    transform: Callable[[Batch, np.random.Generator], Any] | None
+    deliver: Callable[[Batch, dict[str, str]], Any] | None
+    on_error: str
+    max_errors: int
+    errors: list[dict[str, Any]]
+    counters: Counters
+
+
+class _Planned(NamedTuple):
+    """A batch that is not read yet."""
+
+    draws: Draws
+    valid: Any
+    window: int
+    number: int
+
+
+class Filler:
+    """The batches of a schedule, filled by a thread of its own unless nothing is read ahead."""
+
+    def __init__(self, options: Options, schedule: Schedule) -> None:
+        self._options, self._schedule = options, schedule
+        self._pid = os.getpid()
+        self._ready: deque[Any] = deque()
+        self._changed = threading.Condition()
+        self._error: BaseException | None = None
+        self._ended = self._stopped = False
+        self._thread: threading.Thread | None = None
+        self._cancel = Cancel()
+        each = sample_bytes(options.dataset) * schedule.batch_size
+        least = (
+            options.memory // 2 if options.kind == "block" else min(_SMALL_BYTES, options.memory)
+        )
+        self._most = max(1, min(least // each, 4096))
+        self._slots = Slots(options.memory)
+        self._memory = self._slots.__call__
+        self._kinds = options.dataset._kinds()
+        self._marks = options.on_error == "fill" or (schedule.world > 1 and not schedule.drop_last)
+        self._fills = self._grouped()
+        self._begun: list[_Planned] | None = None
+
+    # The caller's side
+
+    def next(self) -> Any:
+        """The next batch; StopIteration at the end of the epoch."""
+        if os.getpid() != self._pid:
+            raise RuntimeError(
+                "this iterator belongs to the process that was forked; iter(loader) makes one here"
+            )
+        since = time.perf_counter()
+        batch = self._taken() if self._options.prefetch else self._filled_here()
+        if batch is _END:
+            raise StopIteration
+        count = len(batch["item"]) if isinstance(batch, dict) else self._schedule.batch_size
+        self._options.counters.delivered(count, since)
+        return batch
+
+    def _taken(self) -> Any:
+        with self._changed:
+            if self._thread is None and not (self._ended or self._stopped or self._error):
+                self._start()
+            while not (self._ready or self._error or self._ended or self._stopped):
+                self._changed.wait()
+            if self._ready:
+                batch = self._ready.popleft()
+                self._changed.notify_all()
+                return batch
+            if self._error is not None:
+                error, self._error, self._ended = self._error, None, True
+                raise error
+            return _END
+
+    def _filled_here(self) -> Any:
+        if not self._ready:
+            # Kept until it is complete: an interrupted fill is read again.
+            if self._begun is None:
+                self._begun = None if self._stopped else next(self._fills, None)
+            if self._begun is None:
+                return _END
+            self._ready.extend(self._fill(self._begun))
+            self._begun = None
+        return self._ready.popleft()
+
+    def close(self) -> None:
+        """Stop, and wait until nothing is read any more; nothing is done in a forked child."""
+        if os.getpid() != self._pid:
+            return
+        self._stopped = True
+        self._cancel.cancel()
+        with self._changed:
+            self._ready.clear()
+            self._changed.notify_all()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    # The thread's side
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="zarrix-loader", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            for fill in self._fills:
+                ready = self._fill(fill)
+                # A window that is used up is replaced by one that was read meanwhile.
+                room = max(self._options.prefetch - 1, len(fill) if len(fill) > 1 else 0)
+                with self._changed:
+                    self._ready.extend(ready)
+                    self._changed.notify_all()
+                    del ready
+                    while len(self._ready) > room and not self._stopped:
+                        self._changed.wait()
+                    if self._stopped:
+                        return
+        except BaseException as error:
+            # Every error is one for the caller; after `close` no call raises it.
+            self._error = None if self._stopped else error
+        finally:
+            with self._changed:
+                self._ended = self._error is None
+                self._changed.notify_all()
+
+    def _grouped(self) -> Iterator[list[_Planned]]:
+        """The batches in fills: 1, 2, 4, ... of one window, up to half of the loader's memory."""
+        most, found = 1, list[_Planned]()
+        for planned in self._planned():
+            if found and (len(found) >= most or planned.window != found[-1].window):
+                yield found
+                most, found = min(self._most, most * 2), []
+            found.append(planned)
+        if found:
+            yield found
+
+    def _planned(self) -> Iterator[_Planned]:
+        options, schedule, number = self._options, self._schedule, 0
+        for share in schedule.shares():
+            items, rounds = schedule.order.at(share.positions)
+            draws = options.dataset._draws(items, options.seed, options.epoch, rounds)
+            draws.extras["seeds"] = draw(
+                options.seed, "batch", options.epoch, items, rounds=rounds
+            )[0]
+            begin = 0
+            for place, size in enumerate(share.sizes):
+                part = slice(begin, begin + size)
+                begin += size
+                valid = None if share.valid is None else share.valid[part]
+                window = 0 if share.windows is None else int(share.windows[place])
+                yield _Planned(draws[part], valid, window, number)
+                number += 1
+
+    def _fill(self, planned: list[_Planned]) -> list[Any]:
+        options, since = self._options, time.perf_counter()
+        batches: list[Batch] = []
+        entries: list[Entry] = []
+        cuts = [0]
+        for one in planned:
+            batch, more = options.dataset._batch(one.draws, self._memory)
+            batches.append(batch)
+            entries.extend(more)
+            cuts.append(len(entries))
+        if options.on_error == "raise":
+            fetch(entries, self._cancel)
+        else:
+            repair = Repair(options, [one.draws for one in planned], entries, cuts)
+            fetch(entries, self._cancel, repair)
+            repair.finish(batches, self._cancel)
+        for batch, one in zip(batches, planned, strict=True):
+            batch.seeds = batch.pop("seeds")
+            if self._marks:
+                valid = batch.get("valid")
+                valid = np.ones(len(one.draws), np.bool_) if valid is None else valid
+                batch["valid"] = valid if one.valid is None else valid & one.valid
+        size = sum(entry.out.nbytes for entry in entries)
+        options.counters.read(time.perf_counter() - since, size)
+        return [self._finished(b, one) for b, one in zip(batches, planned, strict=True)]
+
+    def _finished(self, batch: Batch, planned: _Planned) -> Any:
+        options, found = self._options, batch
+        if options.transform is not None:
+            since = time.perf_counter()
+            first = int(planned.draws.items[0])
+            key = key_of(options.seed, "batch", options.epoch, first)
+            found = options.transform(batch, np.random.Generator(np.random.Philox(key=key)))
+            found = batch if found is None else found
+            options.counters.transform_s += time.perf_counter() - since
+        return found if options.deliver is None else options.deliver(found, self._kinds)
+
+
+class _End:
+    """What comes after the last batch."""
+
+
+_END = _End()

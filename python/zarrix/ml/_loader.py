@@ -1,0 +1,424 @@
+"""The loader: batches of a dataset, in the order of an epoch, from a position on."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from zarrix._errors import suggestion
+from zarrix.ml._batch import Batch
+from zarrix.ml._dataset import Dataset
+from zarrix.ml._deliver import deliverer
+from zarrix.ml._epochs import choose, order_of
+from zarrix.ml._fill import Filler, Options
+from zarrix.ml._memory import bytes_of
+from zarrix.ml._mix import Mix
+from zarrix.ml._rank import rank_and_world
+from zarrix.ml._schedule import Schedule
+from zarrix.ml._state import State
+from zarrix.ml._stats import Counters, Stats
+
+__all__ = ["Loader"]
+
+_ON_ERROR = ("raise", "replace", "fill")
+
+
+class Loader:
+    """Batches of a dataset: each one native call, read ahead by a thread, exact to resume.
+
+    The order of an epoch is a function of seed, epoch and position, the same for any number of
+    ranks, any batch size and any number of threads. The state is one position; nothing is lost or
+    repeated when another run, of any number of ranks, goes on from it. Samples never repeat within
+    an epoch, except those that pad the last batch, which ``batch["valid"]`` marks.
+
+    Parameters
+    ----------
+    dataset : Crops, Clips, Rows, Grid or Mix
+    batch_size : int
+        Samples of a batch on one rank.
+    shuffle : bool or {"full", "block"}
+        "full" is any order of all items; "block" reads the chunks of some blocks together and
+        shuffles what lies in them. True takes "block" if its batches have at least 0.9 of the
+        different blocks of a full shuffle, else "full"; the state says which. False is the
+        order of items.
+    seed : int
+    rank, world : int, optional
+        Which of how many processes this is; from torch.distributed, RANK and WORLD_SIZE, or jax
+        when omitted.
+    drop_last : bool, optional
+        Whether samples that fill no whole batch on all ranks are left out. True for several ranks
+        when omitted. If False, several ranks pad the last batch with the first samples of the
+        epoch, which are not ``valid``; one rank alone has a short batch.
+    weights : array of float, shape (items,), optional
+        Items are drawn with replacement, in proportion to them.
+    samples : int, optional
+        The length of an epoch of a `Mix`, or with ``weights``.
+    prefetch : int
+        Batches that are read ahead; 0 reads in the calling thread.
+    memory : int or str
+        The most memory of all batches that are read ahead, such as "512 MiB".
+    to : {"numpy", "torch", "jax"} or callable
+        What arrays become.
+    device : optional
+        Where torch or jax puts them.
+    transform : callable, optional
+        ``transform(batch, rng)`` runs in the reading thread, with a NumPy generator of the batch.
+    on_error : {"raise", "replace", "fill"}
+        What a corrupt chunk does: raise `CorruptChunkError`; another item, which depends on seed,
+        epoch and item alone, instead of each sample that touches it; or the fill value and False in
+        ``batch["valid"]``. `errors` has a record of each.
+    max_errors : int
+        More records than these are an error in every mode.
+    partitions : int, optional
+        Into how many streams "block" divides the blocks; the number of ranks when omitted.
+
+    Raises
+    ------
+    ValueError
+        An option is not one of those above.
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> from zarrix import ml
+    >>> rows = ml.Rows({"x": zarr.array(np.arange(20).reshape(10, 2), chunks=(5, 2))})
+    >>> loader = ml.Loader(rows, batch_size=4, seed=0)
+    >>> [batch["x"].shape for batch in loader]
+    [(4, 2), (4, 2), (2, 2)]
+    >>> batches = iter(loader)
+    >>> first = next(batches)
+    >>> state = loader.state_dict()
+    >>> state["epoch"], state["seen"], state["size"]
+    (1, 4, 10)
+    """
+
+    __module__ = "zarrix.ml"
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int = 1,
+        *,
+        shuffle: bool | str = True,
+        seed: int = 0,
+        rank: int | None = None,
+        world: int | None = None,
+        drop_last: bool | None = None,
+        weights: Any = None,
+        samples: int | None = None,
+        prefetch: int = 2,
+        memory: int | str = "512 MiB",
+        to: Any = "numpy",
+        device: Any = None,
+        transform: Callable[[Batch, np.random.Generator], Any] | None = None,
+        on_error: str = "raise",
+        max_errors: int = 100,
+        partitions: int | None = None,
+    ) -> None:
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"a loader takes a dataset of zarrix.ml, not {type(dataset).__name__}")
+        for name, value, least in (
+            ("batch_size", batch_size, 1),
+            ("prefetch", prefetch, 0),
+            ("max_errors", max_errors, 0),
+            ("partitions", 1 if partitions is None else partitions, 1),
+            ("samples", 1 if samples is None else samples, 1),
+        ):
+            if not isinstance(value, int | np.integer) or value < least:
+                raise ValueError(f"{name}={value!r}; it is an integer of at least {least}")
+        if on_error not in _ON_ERROR:
+            raise ValueError(
+                f"on_error={on_error!r}; allowed are {', '.join(_ON_ERROR)}"
+                f"{suggestion(str(on_error), _ON_ERROR)}"
+            )
+        self.dataset, self.batch_size, self.seed = dataset, int(batch_size), int(seed)
+        self._given = (rank, world)
+        self.rank, self.world = rank_and_world(rank, world)
+        self._drop_last = drop_last
+        self._cumulative, self._samples = _cumulative(dataset, weights, samples)
+        self._transform, self._on_error, self._max_errors = transform, on_error, int(max_errors)
+        self._prefetch, self._memory = int(prefetch), bytes_of(memory)
+        self._deliver = deliverer(to, device)
+        self._shuffle, self._partitions = shuffle, partitions
+        self._choice = choose(
+            dataset, shuffle, self.batch_size, self._memory, partitions or self.world
+        )
+        self._epoch, self._seen, self._begun = 0, 0, False
+        self._counters = Counters()
+        self._running: Any = None
+        #: What corrupt chunks did so far: a mapping for each.
+        self.errors: list[dict[str, Any]] = []
+
+    # Batches
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._begun:
+            self._epoch, self._seen, self._begun = self.epoch, 0, False
+            if self._running is not None and not self._running.finished:
+                self._epoch += 1
+        batches = self._running = _Batches(self, self._schedule(self._seen))
+        return batches
+
+    def __len__(self) -> int:
+        """Batches of a whole epoch on each rank."""
+        return len(self._schedule(0))
+
+    def _schedule(self, first: int) -> Schedule:
+        self.rank, self.world = rank_and_world(*self._given)
+        drop_last = self.world > 1 if self._drop_last is None else self._drop_last
+        order = self._order(self._epoch)
+        return Schedule(order, self.batch_size, self.rank, self.world, drop_last, first)
+
+    def _order(self, epoch: int) -> Any:
+        return order_of(
+            self.dataset, self._choice, self.seed, epoch, self._cumulative, self._samples
+        )
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the next batch: the one that runs, or after its end the next one."""
+        ended = self._begun and self._running is not None and self._running.finished
+        return self._epoch + 1 if ended else self._epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """Make the next iteration one of this epoch, from its begin.
+
+        The position of an epoch that was resumed is kept, if it is this epoch.
+
+        Parameters
+        ----------
+        epoch : int
+
+        Raises
+        ------
+        ValueError
+            ``epoch`` is negative.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> loader = ml.Loader(ml.Rows({"x": zarr.zeros((4, 2))}), batch_size=2)
+        >>> loader.set_epoch(7)
+        >>> loader.epoch
+        7
+        """
+        if epoch < 0:
+            raise ValueError(f"epoch {epoch} is negative")
+        if self._begun or epoch != self._epoch:
+            self._epoch, self._seen, self._begun = int(epoch), 0, False
+
+    # State
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where this loader is: a mapping of JSON below 1 KB, equal on all ranks.
+
+        It counts what was delivered, and never what was only read ahead.
+
+        Returns
+        -------
+        dict
+            Seed, epoch, the position in it, the order, and a fingerprint of the dataset.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> ml.Loader(ml.Rows({"x": zarr.zeros((4, 2))}), seed=5).state_dict()["seed"]
+        5
+        """
+        return self._state().to_json()
+
+    def _state(self) -> State:
+        size = self._order_size()
+        print_of = self.dataset._fingerprint() + _print_of(self._cumulative)
+        return State(self._choice, self.seed, self._epoch, min(self._seen, size), size, print_of)
+
+    def _order_size(self) -> int:
+        if isinstance(self.dataset, Mix):
+            return self._samples or self.dataset._epoch
+        return self._samples or len(self.dataset)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *, strict: bool = True) -> None:
+        """Go on where a state was taken: the next iteration continues its epoch, once.
+
+        It may have been taken with any number of ranks, batch size and prefetch.
+
+        Parameters
+        ----------
+        state_dict : mapping
+            What `state_dict` returned.
+        strict : bool
+            Whether another dataset or order is an error. If not, the epoch after that of the state
+            begins.
+
+        Raises
+        ------
+        ValueError
+            ``state_dict`` is not a state, or that of another dataset or order; the message lists
+            what differs.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> rows = ml.Rows({"x": zarr.zeros((6, 2))})
+        >>> loader = ml.Loader(rows, batch_size=2)
+        >>> first = next(iter(loader))
+        >>> resumed = ml.Loader(rows, batch_size=3)
+        >>> resumed.load_state_dict(loader.state_dict())
+        >>> sum(len(batch["item"]) for batch in resumed)
+        4
+        """
+        state = State.of(state_dict)
+        own = self._state()
+        differs = [
+            f"{name} is {getattr(own, name)!r} here and {getattr(state, name)!r} in the state"
+            for name in ("size", "fingerprint")
+            if getattr(own, name) != getattr(state, name)
+        ]
+        # The kind that shuffle=True chose may have been chosen otherwise elsewhere.
+        free = self._shuffle is True and "mixed" not in (own.order.kind, state.order.kind)
+        if own.order.kind != state.order.kind and not free:
+            differs.append(f"the order is {own.order} here and {state.order} in the state")
+        if differs and strict:
+            raise ValueError(
+                "the state is of another dataset or order: "
+                + "; ".join(differs)
+                + "; strict=False begins its next epoch"
+            )
+        self.seed, self._epoch, self._seen = state.seed, state.epoch, state.seen
+        self._begun = False
+        if differs:
+            self._epoch, self._seen = state.epoch + 1, 0
+            return
+        self._choice = state.order
+        if state.seen >= state.size:
+            self._epoch, self._seen = state.epoch + 1, 0
+
+    def stats(self) -> Stats:
+        """What was loaded so far, how long the caller waited, and what limits.
+
+        Returns
+        -------
+        Stats
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> loader = ml.Loader(ml.Rows({"x": zarr.zeros((4, 2))}), batch_size=2)
+        >>> batches = list(loader)
+        >>> loader.stats().samples
+        4
+        """
+        return self._counters.stats(len(self.errors))
+
+    # Life
+
+    def close(self) -> None:
+        """End reading ahead, and wait until it has ended; batches that were delivered stay valid.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> with ml.Loader(ml.Rows({"x": zarr.zeros((4, 2))})) as loader:
+        ...     first = next(iter(loader))
+        """
+        if self._running is not None:
+            self._running.close()
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**self.__dict__, "_running": None}
+        del state["_counters"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _counters=Counters())
+
+    def __repr__(self) -> str:
+        ranks = f", rank {self.rank} of {self.world}" if self.world > 1 else ""
+        return (
+            f"Loader({self.dataset!r}, batch_size={self.batch_size}, order {self._choice}, "
+            f"seed={self.seed}{ranks}, epoch {self._epoch} at {self._seen} of {self._order_size()})"
+        )
+
+    def _options(self) -> Options:
+        return Options(
+            self.dataset,
+            self.seed,
+            self._epoch,
+            self._choice.kind,
+            self._prefetch,
+            self._memory,
+            self._transform,
+            self._deliver,
+            self._on_error,
+            self._max_errors,
+            self.errors,
+            self._counters,
+        )
+
+
+class _Batches(Iterator[Any]):
+    """One pass over an epoch; it moves the position of its loader as long as it is the newest."""
+
+    def __init__(self, loader: Loader, schedule: Schedule) -> None:
+        # A loader has its newest iterator, which must not keep it alive in turn.
+        self._loader, self._schedule = weakref.ref(loader), schedule
+        self._filler = Filler(loader._options(), schedule)
+        weakref.finalize(self, self._filler.close)
+        self._epoch, self._seen = loader._epoch, schedule.first
+        self.finished = False
+
+    def __next__(self) -> Any:
+        try:
+            batch = self._filler.next()
+        except StopIteration:
+            self.finished = True
+            self._moved(self._schedule.order.size)
+            raise
+        self._moved(self._seen + self._schedule.whole)
+        return batch
+
+    def _moved(self, seen: int) -> None:
+        self._seen, loader = seen, self._loader()
+        if loader is not None and loader._running is self and loader._epoch == self._epoch:
+            loader._seen, loader._begun = seen, True
+
+    def __len__(self) -> int:
+        return len(self._schedule)
+
+    def close(self) -> None:
+        self._filler.close()
+
+
+def _cumulative(dataset: Dataset, weights: Any, samples: int | None) -> tuple[Any, int]:
+    """The cumulative weights, or None, and the length of an epoch where it is not the dataset's."""
+    if weights is None:
+        if samples is not None and not isinstance(dataset, Mix):
+            raise ValueError("samples= is for a Mix, or with weights=")
+        return None, int(samples or 0)
+    if isinstance(dataset, Mix):
+        raise ValueError("weights= of a loader is for items; a Mix has weights= of its own")
+    weights = np.asarray(weights, np.float64)
+    if weights.shape != (len(dataset),):
+        raise ValueError(f"weights= has the shape {weights.shape}, for {len(dataset)} items")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError("weights= are finite numbers that are not negative, and not all 0")
+    return np.cumsum(weights), int(samples or len(dataset))
+
+
+def _print_of(cumulative: Any) -> str:
+    return "" if cumulative is None else "-" + hashlib.sha256(cumulative).hexdigest()[:8]

@@ -1,0 +1,168 @@
+"""Several datasets as one, in stated proportions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from zarrix.ml._batch import Batch
+from zarrix.ml._dataset import Dataset, Draws
+from zarrix.ml._fetch import Entry
+from zarrix.ml._fields import Column
+from zarrix.ml._order import proportions
+from zarrix.ml._random import Ints
+
+__all__ = ["Mix"]
+
+
+class Mix(Dataset):
+    """Datasets with equal samples, mixed in proportion to weights.
+
+    Each run of a few positions of the order has exactly the share of every dataset, so that any
+    part of an epoch is close to it. A dataset that ends before the epoch does begins again in
+    another order. An epoch ends before the first dataset is used up, unless the loader has
+    ``samples=``.
+
+    Parameters
+    ----------
+    datasets : mapping of str to dataset
+    weights : mapping of str to float, optional
+        Equal when omitted. They are made integers whose sum is at most 65536.
+
+    Raises
+    ------
+    ValueError
+        Names differ, a weight is not positive, or samples differ.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix import ml
+    >>> a, b = (ml.Rows({"x": zarr.full((30, 2), value)}) for value in (1, 2))
+    >>> mix = ml.Mix({"a": a, "b": b}, weights={"a": 2, "b": 1})
+    >>> batch = next(iter(ml.Loader(mix, batch_size=6)))
+    >>> sorted(batch["x"][:, 0].tolist()), sorted(batch["source"].tolist())
+    ([1.0, 1.0, 1.0, 1.0, 2.0, 2.0], [0, 0, 0, 0, 1, 1])
+    """
+
+    __module__ = "zarrix.ml"
+
+    def __init__(
+        self, datasets: Mapping[str, Dataset], *, weights: Mapping[str, float] | None = None
+    ) -> None:
+        if not isinstance(datasets, Mapping) or not datasets:
+            raise ValueError("Mix needs a mapping of names to datasets")
+        for name, part in datasets.items():
+            if not isinstance(part, Dataset):
+                raise TypeError(
+                    f"{name!r} is not a dataset of zarrix.ml, but {type(part).__name__}"
+                )
+        weights = dict.fromkeys(datasets, 1.0) if weights is None else weights
+        if weights.keys() != datasets.keys():
+            raise ValueError(
+                f"weights= names {sorted(weights)}, and the datasets {sorted(datasets)}"
+            )
+        if not all(0 < weight < float("inf") for weight in weights.values()):
+            raise ValueError(f"weights={dict(weights)!r}; they are positive")
+        self._names = tuple(datasets)
+        self._parts = list(datasets.values())
+        self._shares = proportions([weights[name] for name in datasets])
+        shapes = [self._shapes(part) for part in self._parts]
+        for name, shape in zip(self._names, shapes, strict=True):
+            if shape != shapes[0]:
+                raise ValueError(
+                    f"samples of {name!r} are {shape}, and those of {self._names[0]!r} {shapes[0]}"
+                )
+        self._prepare([len(part) for part in self._parts])
+        whole = min(len(p) // share for p, share in zip(self._parts, self._shares, strict=True))
+        length = sum(self._shares)
+        least = min(len(p) * length // s for p, s in zip(self._parts, self._shares, strict=True))
+        self._epoch = whole * length or max(1, least)
+
+    @staticmethod
+    def _shapes(part: Dataset) -> dict[str, tuple[tuple[int, ...], str]]:
+        return {c.name: (c.shape, c.target or str(c.dtype)) for c in part._shown()}
+
+    # What a dataset defines
+
+    def _shown(self) -> list[Column]:
+        return self._parts[0]._shown()
+
+    def _kinds(self) -> dict[str, str]:
+        return self._parts[0]._kinds()
+
+    def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
+        sources = np.searchsorted(self._ends, items, "right") - 1
+        extras: dict[str, Any] = {"item": items, "source": sources}
+        parts = []
+        for number, part in enumerate(self._parts):
+            rows = np.flatnonzero(sources == number)
+            again = None if rounds is None else rounds[rows]
+            epochs = epoch if np.ndim(epoch) == 0 else epoch[rows]
+            own = items[rows] - self._ends[number]
+            parts.append((rows, part._draws(own, seed ^ (number + 1) << 32, epochs, again)))
+        # Entries that all datasets have, such as the corners of crops of equal dimensions.
+        names = set(parts[0][1].extras) - {"item", "source"}
+        for name in sorted(names):
+            if any(name not in draws.extras for _, draws in parts):
+                continue
+            found = [draws.extras[name] for _, draws in parts]
+            if all(one.shape[1:] == found[0].shape[1:] for one in found):
+                extras[name] = np.empty((len(items), *found[0].shape[1:]), found[0].dtype)
+                for (rows, _), one in zip(parts, found, strict=True):
+                    extras[name][rows] = one
+        return _Mixed(items, rounds, extras, parts)
+
+    def _entries(self, draws: Draws, batch: Batch, rows: Ints | None = None) -> list[Entry]:
+        entries: list[Entry] = []
+        for part, (own, some) in zip(self._parts, draws.parts, strict=True):
+            if len(own):
+                entries += part._entries(some, batch, own if rows is None else rows[own])
+        return entries
+
+    def _begins(self) -> Ints:
+        begins = [
+            part._begins()[1:] + end for part, end in zip(self._parts, self._ends, strict=False)
+        ]
+        return np.concatenate([np.zeros(1, np.int64), *begins])
+
+    def _identity(self) -> dict[str, Any]:
+        return {
+            "kind": "Mix",
+            "shares": self._shares,
+            "datasets": {n: p._identity() for n, p in zip(self._names, self._parts, strict=True)},
+        }
+
+    def __repr__(self) -> str:
+        total = sum(self._shares)
+        parts = ", ".join(
+            f"{share / total:.3g} {name} of {len(part)}"
+            for name, share, part in zip(self._names, self._shares, self._parts, strict=True)
+        )
+        return f"Mix({parts}; {self._epoch} samples an epoch)"
+
+
+class _Mixed(Draws):
+    """The windows of items of several datasets; ``parts`` has rows and windows of each."""
+
+    __slots__ = ("parts",)
+
+    def __init__(
+        self,
+        items: Ints,
+        rounds: Ints | None,
+        extras: dict[str, Any],
+        parts: list[tuple[Ints, Draws]],
+    ) -> None:
+        super().__init__(items, rounds, None, items, [], extras)
+        self.parts = parts
+
+    def __getitem__(self, part: slice) -> _Mixed:
+        base = super().__getitem__(part)
+        found = []
+        for rows, draws in self.parts:
+            low, high = np.searchsorted(rows, (part.start, part.stop))
+            found.append((rows[low:high] - part.start, draws[low:high]))
+        return _Mixed(base.items, base.rounds, base.extras, found)
