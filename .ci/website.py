@@ -50,7 +50,7 @@ CLASSES = ("Array", "Group")
 # Sections of the site, and their pages in order. A test compares it with the folder.
 NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Start", ("index.md",)),
-    ("How-to", ("howto.md", "stores.md", "jobs.md", "damaged.md", "migration.md")),
+    ("How-to", ("howto.md", "stores.md", "jobs.md", "damaged.md", "ecosystem.md", "migration.md")),
     (
         "Reference",
         ("indexing.md", "cli.md", "settings.md", "errors.md", "support.md", "platforms.md"),

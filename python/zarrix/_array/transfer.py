@@ -20,7 +20,7 @@ from zarrix._selection.values import IN_MEMORY, as_out, as_value, moves_in_parts
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Transfer"]
+__all__ = ["Transfer", "read_indexer", "write_indexer"]
 
 
 class Transfer(ArrayState):
@@ -39,10 +39,10 @@ class Transfer(ArrayState):
         indexer = rule(selection, metadata.shape)
         if out is not None and fields is None and self._cast_to is None:
             wanted = as_out(out, metadata.dtype, indexer.shape, indexer.new_axes)
-            _read(self._io, indexer, wanted)
+            read_indexer(self._io, indexer, wanted)
             return out
         result: Any = np.empty(indexer.shape, metadata.dtype)
-        _read(self._io, indexer, result)
+        read_indexer(self._io, indexer, result)
         if fields is not None:
             result = _fields_of(result, fields)
         if self._cast_to is not None:
@@ -56,10 +56,10 @@ class Transfer(ArrayState):
         """Fill ``out``, of the selection's shape and this array's dtype."""
         self._refresh()
         if self._cast_to is None:
-            _read(self._io, indexer, out)
+            read_indexer(self._io, indexer, out)
         else:
             elements: Any = np.empty(indexer.shape, self._metadata.dtype)
-            _read(self._io, indexer, elements)
+            read_indexer(self._io, indexer, elements)
             out[...] = elements
 
     def _shaped(self, out: Any, new_axes: tuple[int, ...], selection: Any) -> Any:
@@ -125,9 +125,9 @@ class Transfer(ArrayState):
             elements = np.empty(shape, dtype)
             target = elements[fields]
             new = as_value(value, target.dtype, target.shape, new_axes)
-            _read(io, indexer, elements)
+            read_indexer(io, indexer, elements)
             elements[fields] = new
-        _write(io, indexer, elements, self._fsync)
+        write_indexer(io, indexer, elements, self._fsync)
 
     def _is_stored_here(self, value: Any) -> bool:
         """Whether ``value`` is this array, possibly through another handle, or a view of it."""
@@ -150,7 +150,7 @@ class Transfer(ArrayState):
         return fields, selection
 
 
-def _read(io: _engine.ArrayIO, indexer: Indexer, out: Any) -> None:
+def read_indexer(io: _engine.ArrayIO, indexer: Indexer, out: Any) -> None:
     """Fill ``out``, of the selection's shape, in one call of the engine."""
     axes: Any = indexer.axes
     coords: Any = indexer.coords
@@ -162,7 +162,7 @@ def _read(io: _engine.ArrayIO, indexer: Indexer, out: Any) -> None:
         io.read_boxes(axes, coords, _points_first(indexer, out))
 
 
-def _write(io: _engine.ArrayIO, indexer: Indexer, value: Any, fsync: bool) -> None:
+def write_indexer(io: _engine.ArrayIO, indexer: Indexer, value: Any, fsync: bool) -> None:
     """Store ``value``, of the selection's shape, in one call of the engine."""
     axes: Any = indexer.axes
     coords: Any = indexer.coords

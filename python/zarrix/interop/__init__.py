@@ -1,7 +1,8 @@
-"""For other packages: a store of zarr-python 3 over any store of ours.
+"""For zarr-python 3 and its users: stores of ours as its stores, and its arrays on the engine.
 
-``zarr.open(ZarrStore("s3://bucket/x.zarr"))``, and with it xarray and dask, read and write through
-the engine: its locks and conditional puts, its requests and its caches.
+``zarr.open(ZarrStore("s3://bucket/x.zarr"))``, and with it xarray and dask, read and write bytes
+through the engine: its locks and conditional puts, its requests and its caches. With
+``accelerate()``, the elements of every ``zarr.Array`` are read and written by it, too.
 """
 
 from __future__ import annotations
@@ -10,12 +11,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from zarrix.interop._accelerate import accelerate as accelerate
     from zarrix.interop._zarr_python import ZarrStore as ZarrStore
 
-__all__ = ["ZarrStore"]
+__all__ = ["ZarrStore", "accelerate"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "accelerate":
+        # Import time: few programs also use zarr-python.
+        from zarrix.interop._accelerate import accelerate
+
+        return accelerate
     # A subclass of zarr-python's class, which few programs have.
     if name != "ZarrStore":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

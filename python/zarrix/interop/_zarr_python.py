@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from zarrix._errors import ReadOnlyError
-from zarrix._runtime.config import config
 from zarrix._runtime.threads import in_pool
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import as_buffer
 from zarrix._stores.open import as_store
+from zarrix.interop._pool import threads
 
 __all__ = ["ZarrStore"]
 
@@ -43,25 +41,6 @@ else:
 
 # Inside the class, `list` is a method.
 _Values = list[Any]
-
-_pool: ThreadPoolExecutor | None = None
-
-
-def _threads() -> ThreadPoolExecutor:
-    """Threads that wait for the engine: as many as the maximum number of requests in flight."""
-    global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(config.concurrent_requests, "zarrix-store")
-    return _pool
-
-
-def _forget() -> None:
-    global _pool
-    _pool = None
-
-
-# A forked child has none of its parent's threads.
-os.register_at_fork(after_in_child=_forget)
 
 
 class ZarrStore(Base):
@@ -144,7 +123,7 @@ class ZarrStore(Base):
 
     async def _call(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         await self._ensure_open()
-        return await in_pool(_threads(), method, *args, **kwargs)
+        return await in_pool(threads(), method, *args, **kwargs)
 
     def get_sync(self, key: str, *, prototype: Any = None, byte_range: Any = None) -> Any:
         """`get`, waiting for it."""
