@@ -47,10 +47,10 @@ OPTIONAL = {"zarrix.interop.ZarrStore": "zarrix.interop._zarr_python.ZarrStore"}
 # The classes with a page of their own.
 CLASSES = ("Array", "Group")
 
-# Sections of the site, and their pages in order. A test compares it with the folder.
+# Sections of the site, and their pages in order; those of a folder in the order of the index.
 NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Start", ("index.md",)),
-    ("How-to", ("howto.md", "stores.md", "jobs.md", "damaged.md", "ecosystem.md", "migration.md")),
+    ("How-to", ("howto/*", "stores.md", "jobs.md", "damaged.md", "ecosystem.md", "migration.md")),
     (
         "Reference",
         ("indexing.md", "cli.md", "settings.md", "errors.md", "support.md", "platforms.md"),
@@ -298,9 +298,11 @@ def navigation(pages: dict[str, str]) -> list[dict[str, list[str]]]:
 
 
 def matching(pattern: str, pages: dict[str, str]) -> list[str]:
+    """The pages of a pattern, in the order of the index docs/README.md."""
     if not pattern.endswith("/*"):
         return [pattern]
-    order = ["api/array.md", "api/group.md", *(page_of(home) for home in HOMES)]
+    index = re.findall(r"\]\(([\w/-]+\.md)\)", (DOCS / "README.md").read_text(encoding="utf-8"))
+    order = [*index, "api/array.md", "api/group.md", *(page_of(home) for home in HOMES)]
     found = [page for page in pages if page.startswith(pattern.removesuffix("*"))]
     return sorted(
         found, key=lambda page: (order.index(page) if page in order else len(order), page)

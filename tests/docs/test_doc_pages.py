@@ -12,7 +12,7 @@ from zarrix.cli._commands import _parser
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 
 
 def rows(page: str, width: int) -> list[list[str]]:
@@ -29,8 +29,9 @@ def rows(page: str, width: int) -> list[list[str]]:
 
 def test_the_index_names_every_page() -> None:
     text = (DOCS / "README.md").read_text(encoding="utf-8")
-    linked = set(re.findall(r"\]\((\w+\.md)\)", text))
-    assert linked == {page.name for page in DOCS.glob("*.md")} - {"README.md"}
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", text))
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert linked == pages - {"README.md"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,35 +1,63 @@
-"""Every Python block of the README and of the documents in docs/ runs, in its order."""
+"""Every Python block of the README and of the pages in docs/ runs, and prints what they say."""
 
+import importlib.util
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # The page of stores wants a server: tests/stores/remote/test_remote_docs.py.
-DOCUMENTS = [
-    ROOT / "README.md",
-    *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "stores.md"),
-]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [page for page in PAGES if page.name != "stores.md"]
+# Pages of lessons and tasks show what each block prints.
+SHOWN = [page for page in DOCUMENTS if page.parent != ROOT / "docs" and page.parent != ROOT]
+
+spec = importlib.util.spec_from_file_location("pages", ROOT / ".ci" / "pages.py")
+assert spec is not None
+assert spec.loader is not None
+pages = importlib.util.module_from_spec(spec)
+sys.modules["pages"] = pages  # its dataclass looks its module up
+spec.loader.exec_module(pages)
 
 
-def blocks(document: Path) -> list[str]:
-    return BLOCK.findall(document.read_text(encoding="utf-8"))
+def blocks(document: Path) -> list[Any]:
+    found: list[Any] = pages.blocks(document.read_text(encoding="utf-8"))
+    return found
 
 
 @pytest.mark.parametrize(
-    "document", [d for d in DOCUMENTS if blocks(d)], ids=lambda document: document.name
+    "document",
+    [page for page in DOCUMENTS if blocks(page)],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
 )
-def test_the_code_of_a_document_runs(
+def test_the_code_of_a_document_runs_and_prints_what_the_page_says(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {"__name__": "document"}
-    for code in blocks(document):
-        exec(compile(code, document.name, "exec"), names)
+    found = blocks(document)
+    outputs = pages.printed(document, found)
+    assert pages.differences(document, found, outputs) == ""
+    if document in SHOWN:
+        assert [
+            one.line for one, said in zip(found, outputs, strict=True) if said and not one.output
+        ] == []
+
+
+def test_what_a_block_prints_is_compared_and_written() -> None:
+    text = "```python\nprint(6 * 7)\n```\n\n```text\n41\n```\n\n```python\nprint('a b')\n```\n"
+    page = Path("page.md")
+    found = pages.blocks(text)
+    outputs = pages.printed(page, found)
+    assert outputs == ["42\n", "a b\n"]
+    assert "page.md:1\n" in pages.differences(page, found, outputs)
+    better = pages.written(text, outputs)
+    assert better.count("```text") == 2
+    assert pages.differences(page, pages.blocks(better), outputs) == ""
+    assert pages.written(better.replace("42", "..."), outputs) == better.replace("42", "...")
 
 
 def test_the_readme_has_code() -> None:
@@ -48,8 +76,7 @@ for name in sys.argv[1].split("."):
 
 
 def test_every_name_that_the_documents_write_is_there_after_one_import() -> None:
-    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
-    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    text = "\n".join(page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "CHANGELOG.md"])
     names = {match[1].strip(".") for match in NAMED.finditer(text)}
     assert {"interop.ZarrStore", "testing.check_store"} <= names
     failed = {}

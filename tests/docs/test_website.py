@@ -75,6 +75,6 @@ def test_links_between_pages_lead_to_pages(pages: dict[str, str]) -> None:
 
 def test_a_link_to_a_file_that_the_site_lacks_becomes_text(website: ModuleType) -> None:
     text = "see [the licence](../LICENSE), [design.md](design.md#the-house) and [Zarr](https://zarr.dev)"
-    assert website.copied(ROOT / "docs" / "howto.md", text) == (
+    assert website.copied(ROOT / "docs" / "stores.md", text) == (
         "see the licence, [zarrix: design](design.md#the-house) and [Zarr](https://zarr.dev)"
     )
