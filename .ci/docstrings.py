@@ -85,7 +85,11 @@ def modules() -> Iterator[Any]:
         parts = module.name.split(".")[1:]
         if any(part.startswith("_") for part in parts) or parts[0] == "cli":
             continue
-        yield importlib.import_module(module.name)
+        found = importlib.import_module(module.name)
+        if module.name == "zarrix.as_zarr":
+            # Importing it has installed the alias, by which other modules would find a zarr.
+            found.uninstall()
+        yield found
     yield zarrix
 
 

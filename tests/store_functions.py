@@ -60,6 +60,8 @@ def modules() -> Iterator[Any]:
     """The public modules of the package."""
     yield zarr
     for found in pkgutil.walk_packages(zarr.__path__, "zarrix."):
+        if found.name == "zarrix.as_zarr":
+            continue  # Importing it would install the alias in this process.
         hidden = any(part.startswith("_") for part in found.name.split("."))
         if not hidden and not found.name.startswith("zarrix.cli"):
             yield importlib.import_module(found.name)

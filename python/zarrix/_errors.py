@@ -13,8 +13,8 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         CorruptStoreError(ValueError, RuntimeError)                 corrupt-store
         ChunkNotFoundError(ValueError)                              chunk-not-found
         InvalidKeyError(ValueError, KeyError)                       invalid-key
-        ContainsArrayError(ValueError)                              contains-array
-        ContainsGroupError(ValueError)                              contains-group
+        ContainsArrayError(FileExistsError, ValueError)             contains-array
+        ContainsGroupError(FileExistsError, ValueError)             contains-group
         PathNotFoundError(FileNotFoundError, KeyError, ValueError)  path-not-found
             ArrayNotFoundError                                      array-not-found
                 ArrayReplacedError                                  array-replaced
@@ -137,13 +137,13 @@ class InvalidKeyError(ZarrixError, ValueError, KeyError):
     kind = "invalid-key"
 
 
-class ContainsArrayError(ZarrixError, ValueError):
+class ContainsArrayError(ZarrixError, FileExistsError, ValueError):
     """An array already exists at the path of a new node."""
 
     kind = "contains-array"
 
 
-class ContainsGroupError(ZarrixError, ValueError):
+class ContainsGroupError(ZarrixError, FileExistsError, ValueError):
     """A group already exists at the path of a new node."""
 
     kind = "contains-group"

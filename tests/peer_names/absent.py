@@ -1,6 +1,6 @@
 """Which public names of zarr-python are not here, by patterns of their whole names, and why."""
 
-_ASYNC_STORES = "stores are mappings of keys to bytes: store[key], del store[key], key in store"
+_ASYNC_STORES = "stores are mappings of keys to bytes, which have the awaited methods beside them"
 _CODEC_CLASSES = "codecs of one's own are numcodecs classes; the engine has no chain in Python"
 _AROUND = "a mapping of one's own around a store, with a cache say, is taken as a store"
 _BUFFERS = "reads fill NumPy arrays or any writable buffer given as out="
@@ -28,7 +28,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.abc.codec.*": _CODEC_CLASSES,
         "zarr.abc.metadata.*": _INTERNAL,
         "zarr.abc.numcodec.*": _CODEC_CLASSES,
-        "zarr.abc.store.*": _ASYNC_STORES,
+        "zarr.abc.store.*": "the base class and the requests are there, the rest is types",
         "zarr.codecs.SubchunkWriteOrder": "inner chunks are stored in C order",
         "zarr.config:*": "set() remembers it, and it has no effect",
         "zarr.core.config.*": "zarr.config is the one object",
@@ -58,6 +58,7 @@ OTHER_PARAMETERS: dict[str, str] = {
     "zarr.Group.get": "2.18 calls what is looked for item",
     "zarr.core.group.ConsolidatedMetadata.from_dict": "it is the root's",
     "zarr.storage.*.get": _ASYNC_STORES,
+    "zarr.storage.MemoryStore.set": "a part of a value is written by update_value",
     "zarr.storage.*.getsize": "2.18 gives the size of all that is below a path",
 }
 """Functions that lack a parameter of zarr-python's, of the same patterns."""
@@ -68,12 +69,12 @@ MODULES: dict[str, str] = {
     "zarr.abc.metadata": _INTERNAL,
     "zarr.abc.numcodec": _CODEC_CLASSES,
     "zarr.buffer": _BUFFERS,
-    "zarr.core.buffer": _BUFFERS,
+    "zarr.core.buffer": f"{_BUFFERS}; zarrix.as_zarr has it",
     "zarr.core.chunk_grids": "chunks= takes a shape or lists; metadata.chunk_grid shows it",
     "zarr.core.dtype": "zarr.dtype",
     "zarr.core.indexing": "selections are resolved in the engine",
     "zarr.core.metadata.v3": "zarr.core.metadata",
-    "zarr.core.sync": "nothing is awaited inside; zarr.api.asynchronous runs calls in threads",
+    "zarr.core.sync": "nothing is awaited inside; zarrix.as_zarr has it",
     "zarr.experimental": _AROUND,
     "zarr.metadata": "zarr.migrate, which goes both ways and removes what is old",
     "zarr._storage": "zarr.storage.Store is the base of stores",

@@ -395,10 +395,10 @@ def test_a_store_that_is_being_opened_while_others_fork_stops_no_child(tmp_path:
     opening, forked = threading.Event(), threading.Event()
 
     class Slow(KVStore):
-        def _open(self):
+        def _open_engine(self):
             opening.set()
             forked.wait(240)
-            return super()._open()
+            return super()._open_engine()
 
     slow = threading.Thread(target=Slow({}).get, args=("key",))
     slow.start()

@@ -42,8 +42,13 @@ _MORE = (*V3_ONLY, "compressors", "attributes")
 def only_in_v3(arguments: Mapping[str, Any], names: Iterable[str]) -> str | None:
     """The first argument in ``names`` that was passed, or listed chunks; None if there is none."""
     for name in names:
-        if arguments.get(name) is not None:
-            return name
+        value = arguments.get(name)
+        if value is None:
+            continue
+        if name == "chunk_key_encoding" and key_encoding_document(value)["name"] == "v2":
+            # The keys of both formats, in zarr-python also those of a v2 array.
+            continue
+        return name
     return "chunks=[[...], ...]" if has_lists(arguments.get("chunks")) else None
 
 

@@ -316,7 +316,7 @@ def from_array(
     if source is not None:
         fill_value = source.fill_value if fill_value is DEFAULT else fill_value
         attributes = source.attrs.asdict() if attributes is None else attributes
-        if chosen == 3 and dimension_names is None:
+        if chosen == source.zarr_format == 3 and dimension_names is None:
             dimension_names = source.metadata.dimension_names
         if order is None and not (chosen == 3 and source.zarr_format == 3):
             # In v3 the order is one of the filters.

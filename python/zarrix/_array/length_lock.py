@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 from weakref import WeakSet
 
 from zarrix._errors import WriterError
-from zarrix._stores.local import DirectoryStore
+from zarrix._stores.local import LocalStore
 
 if TYPE_CHECKING:
     from zarrix._array.protocols import StoredArray
@@ -54,7 +54,7 @@ class LengthLock:
         self._entry: tuple[str, str] | None = None
         taken = (
             self._take_directory(store.dir_path(array.path), alone)
-            if isinstance(store, DirectoryStore)
+            if isinstance(store, LocalStore)
             else self._take_entry((store._engine.id, array.path), alone)
         )
         if not taken:

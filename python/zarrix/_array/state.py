@@ -253,7 +253,7 @@ class ArrayState(Member):
 
     def _load(self) -> ArrayMetadata:
         """Load the stored metadata, and adopt it if it has changed."""
-        document = self._store.get(self._key(self._name))
+        document = self._store._value(self._key(self._name))
         if document is None:
             raise _array_missing(Location(self._store, self._path))
         if document != self._document:
@@ -528,7 +528,7 @@ class ArrayState(Member):
         digest = hashlib.new(hashname)
         self._io.each_stored(digest.update)
         for name in (self._name, ZATTRS):
-            digest.update(self._store.get(self._key(name), b""))
+            digest.update(self._store._value(self._key(name), b""))
         return digest.digest()
 
     def hexdigest(self, hashname: str = "sha1") -> str:

@@ -197,7 +197,7 @@ def open_group(
         Of the group, if it is created.
     use_consolidated : bool or str, optional
         True reads metadata from the consolidated metadata, which must exist; a str is its key in
-        v2.
+        v2. With False, ``metadata.consolidated_metadata`` is None.
     durability : {'process', 'fsync'}, optional
         What a finished write, here and in all members, survives: the end of this process, or also a
         loss of power. When omitted, ``zarrix.config.durability`` applies.
@@ -251,6 +251,7 @@ def open_group(
         cache_attrs=cache_attrs,
         synchronizer=synchronizer,
         meta_array=meta_array,
+        shows_consolidated=use_consolidated is not False,
     )
 
 

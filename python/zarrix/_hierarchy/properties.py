@@ -45,6 +45,8 @@ class GroupProperties(GroupState):
         found = self._parse_metadata(None)
         if self._zarr_format == 2:
             found = replace(found, attributes=self._attrs.asdict())
+        if not self._shows_consolidated:
+            return replace(found, consolidated_metadata=None)
         # Import time: few programs ask for the metadata.
         from zarrix._nodes.consolidated_store import view
 

@@ -74,6 +74,7 @@ class GroupState(Member):
         cache_attrs: bool = True,
         synchronizer: Any = None,
         meta_array: Any = None,
+        shows_consolidated: bool = True,
     ) -> None:
         """Initialise from ``node`` without another lookup."""
         store, path, _, chunk_store = location
@@ -83,6 +84,8 @@ class GroupState(Member):
         self._read_only = bool(read_only) or store.read_only
         self._synchronizer = synchronizer
         self._meta_array = meta_array
+        # False after `open_group(use_consolidated=False)`: then `metadata` has none.
+        self._shows_consolidated = shows_consolidated
         self._zarr_format = node.zarr_format
         self._parse_metadata(node.document)
         self._attrs = Attributes._of_node(
@@ -103,7 +106,7 @@ class GroupState(Member):
         name = GroupMetadata(zarr_format=self._zarr_format).document_name
         key = key_of(self._path, name)
         if document is None:
-            document = self._store.get(key)
+            document = self._store._value(key)
         if document is None:
             raise GroupNotFoundError(f"no group at {nodes.describe(self._store, self._path)}")
         parse = v2.parse_group if self._zarr_format == 2 else v3.parse_group

@@ -186,9 +186,17 @@ class ArrayMetadata:
 
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None:
-        """Names of the axes, None for an axis without a name; None if the document has no names."""
+        """Names of the axes, None for an axis without a name; None if the document has no names.
+
+        Raises
+        ------
+        AttributeError
+            The array is v2, which has no names. xarray tells v2 from v3 by that.
+        """
+        if self.zarr_format == 2:
+            raise AttributeError("metadata of v2 has no attribute 'dimension_names'")
         names = self.extra.get("dimension_names")
-        return None if self.zarr_format == 2 or names is None else tuple(names)
+        return None if names is None else tuple(names)
 
     @property
     def node_type(self) -> str:

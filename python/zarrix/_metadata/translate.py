@@ -229,7 +229,7 @@ def to_2(array: ArrayMetadata) -> dict[str, bytes]:
     configs = [_config_of_2(codec, big) for codec in (*chain, *binary)]
     compressor = configs.pop() if binary else None
     attributes = array.attributes
-    if array.dimension_names is not None:
+    if array.zarr_format == 3 and array.dimension_names is not None:
         attributes[_DIMENSIONS] = list(array.dimension_names)
     members = {
         "zarr_format": 2,

@@ -336,7 +336,7 @@ class Attributes(MutableMapping[str, Any]):
         return current
 
     def _load(self) -> dict[str, Any]:
-        return self._parse(self.store.get(self.key))
+        return self._parse(self.store._value(self.key))
 
     def _parse(self, document: bytes | None) -> dict[str, Any]:
         if document is None:

@@ -73,7 +73,7 @@ class ConsolidatedStore(Store):
             return None
         return self.engine_path(self._place)
 
-    def _open(self) -> _engine.Store:
+    def _open_engine(self) -> _engine.Store:
         return self._store._engine
 
     def engine_path(self, path: str) -> str:
@@ -99,7 +99,7 @@ class ConsolidatedStore(Store):
             return bytes(self._store[key])
         known = self._documents.get(key)
         if self._is_near:
-            stored = self._store.get(key)
+            stored = self._store._value(key)
             if stored is not None or known is None or not self._is_alone:
                 if not _same(known, stored):
                     self._notice(key)
@@ -117,7 +117,7 @@ class ConsolidatedStore(Store):
         start = f"{self._root}/" if self._root else ""
         own = {f"{start}{name}" for names in DOCUMENTS_OF_A_NODE.values() for name in names}
         members = [key for key in self._documents if key not in own]
-        if any(self._store.get(key) is not None for key in members):
+        if any(self._store._value(key) is not None for key in members):
             return False
         paths = {key.rpartition("/")[0] for key in members}
         below = (self._store._engine.list_dir(self._store.engine_path(path)) for path in paths)
@@ -142,7 +142,7 @@ class ConsolidatedStore(Store):
 
     def __contains__(self, key: object) -> bool:
         if isinstance(key, str) and self._serves(key):
-            return self.get(key) is not None
+            return self._value(key) is not None
         return key in self._store
 
     def __iter__(self) -> Iterator[str]:
@@ -221,7 +221,7 @@ def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> Co
     for wanted, name in ((2, key), (3, ZARR_JSON)):
         if zarr_format in (None, wanted):
             key = key_of(path, name)
-            documents = parse(store.get(key), wanted, place(store, key))
+            documents = parse(store._value(key), wanted, place(store, key))
             if documents is not None:
                 return ConsolidatedStore(store, path, documents, key)
     raise PathNotFoundError(
@@ -240,5 +240,5 @@ def view(store: Store, path: str, group: GroupMetadata) -> ConsolidatedMetadata 
         }
     else:
         key = key_of(path, CONSOLIDATED_DOCUMENT[group.zarr_format])
-        documents = parse(store.get(key), group.zarr_format, place(store, key))
+        documents = parse(store._value(key), group.zarr_format, place(store, key))
     return None if documents is None else as_objects(documents, group.zarr_format)

@@ -77,4 +77,5 @@ def require(location: Location, kind: Literal["array", "group"]) -> Node:
 def not_found(location: Location, kind: Literal["array", "group"]) -> Exception:
     """The error for a node that does not exist."""
     other = in_other_format(location.store, location.path, location.zarr_format)
-    return _NOT_FOUND[kind](f"no {kind} at {location.describe()}{other}")
+    reason = other or "; it does not exist"
+    return _NOT_FOUND[kind](f"no {kind} at {location.describe()}{reason}")

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._stores.base import Store
+from zarrix._stores.keys import key_of
 from zarrix._stores.mapping import KVStore
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.open import as_store
-from zarrix._stores.path import normalize_storage_path
+from zarrix._stores.path import StorePath, normalize_storage_path
 
 __all__ = ["Location", "in_memory"]
 
@@ -54,10 +55,13 @@ class Location(NamedTuple):
     ) -> Location:
         """The location for these arguments of a public function.
 
-        A location instead of a store is returned as it is.
+        A location instead of a store is returned as it is. A `StorePath` has a part of the path.
         """
         if type(store) is Location:
             return store
+        if isinstance(store, StorePath):
+            path = key_of(normalize_storage_path(store.path), normalize_storage_path(path))
+            store = store.store
         return cls(
             as_store(store, storage_options, durability),
             normalize_storage_path(path),

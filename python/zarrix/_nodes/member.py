@@ -30,7 +30,7 @@ class Member:
     @property
     def store(self) -> Store:
         """The store of metadata and attributes, and of the chunks without a `chunk_store`."""
-        return self._store
+        return self._store._user_store
 
     @property
     def chunk_store(self) -> Store:

@@ -95,7 +95,7 @@ def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None
     for mark, its_format in _MARKS:
         if zarr_format is None or zarr_format == its_format:
             key = key_of(path, mark)
-            document = store.get(key)
+            document = store._value(key)
             if document is not None:
                 return _node(store, key, mark, document)
     return None
@@ -174,7 +174,7 @@ def _values(store: Store, keys: Iterable[str]) -> Mapping[str, Any]:
         found: dict[str, Any] = {}
         for key in keys:
             try:
-                value = store.get(key)
+                value = store._value(key)
             except (MetadataError, PermissionError, IsADirectoryError):
                 found[key] = None
             else:
@@ -501,7 +501,7 @@ def _suffixes(store: Store, path: str, keys: list[str]) -> Iterator[tuple[str, s
         folder, _, name = key.rpartition("/")
         if name != ZARR_JSON:
             continue
-        document, where = store.get(key_of(path, key)), place(store, key_of(path, key))
+        document, where = store._value(key_of(path, key)), place(store, key_of(path, key))
         with suppress(MetadataError):
             if document is not None and v3.node_type(document, where) == "array":
                 suffix = v3.parse_array(document, where).key_suffix

@@ -46,6 +46,6 @@ def chunk_left(store: Store, path: str) -> str | None:
 
 def forget_attributes(store: Store, key: str) -> None:
     """Remove the attributes of a deleted node, unless a new node has stored its own meanwhile."""
-    orphaned = store.get(key)
+    orphaned = store._value(key)
     if orphaned is not None:
         store.update_value(key, lambda now: None if now == orphaned else now)

@@ -377,6 +377,18 @@ class Config:
                 setattr(self, name, getattr(defaults, name))
         self._ignored = {}
 
+    @property
+    def config(self) -> dict[str, Any]:
+        """All settings by zarr-python 3's names, as nested dicts; changing it changes nothing."""
+        nested: dict[str, Any] = {}
+        for key in ("default_zarr_format", *_ZARR_NAMES, *_WITHOUT_EFFECT, *self._ignored):
+            *above, name = key.split(".")
+            inner = nested
+            for part in above:
+                inner = inner.setdefault(part, {})
+            inner[name] = self.get(key)
+        return nested
+
     def to_dict(self) -> dict[str, Any]:
         """All settings by name: ours, and those of zarr-python that were set and have no effect.
 
@@ -480,7 +492,11 @@ _WITHOUT_EFFECT: dict[str, Any] = {
     "array.target_shard_size_bytes": None,
     "async.concurrency": 10,
     "async.timeout": None,
+    "buffer": "zarr.buffer.cpu.Buffer",
+    "codec_pipeline.batch_size": 1,
+    "codec_pipeline.path": "zarr.core.codec_pipeline.BatchedCodecPipeline",
     "json_indent": 2,
+    "ndbuffer": "zarr.buffer.cpu.NDBuffer",
 }
 
 

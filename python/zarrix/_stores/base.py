@@ -8,7 +8,7 @@ open a store, and does not contain the open store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Self
@@ -17,6 +17,8 @@ from zarrix import _engine
 from zarrix._errors import ReadOnlyError
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import check_durability, config
+from zarrix._stores.awaited_methods import AwaitedMethods, AwaitedSize
+from zarrix._stores.buffers import is_prototype
 from zarrix._stores.keys import NODE_DOCUMENTS, is_document, key_of
 from zarrix._stores.listed_once import listed_once, names_below
 from zarrix._stores.mapping_values import engine_of
@@ -32,7 +34,7 @@ def most_bytes(key: str) -> int:
     return config.max_document_bytes if is_document(key) else 2**64 - 1
 
 
-class Store(MutableMapping[str, Any]):
+class Store(AwaitedMethods, MutableMapping[str, Any]):
     """A mapping of keys to bytes, which contains arrays and groups.
 
     A subclass needs only the five methods of a ``MutableMapping``; listing, renaming, locking and
@@ -54,15 +56,24 @@ class Store(MutableMapping[str, Any]):
     _store_version = 2
     _dimension_separator: str | None = None
     _durability: str | None = None
+    # Whether the values are in the memory of this process, where no other process sees them.
+    _is_in_memory = False
+    # Whether `get` and `clear` are always coroutines, as under the alias.
+    _answers_awaited = False
     # Whether the store is remote, so that many values should be requested at once.
     is_remote = False
 
-    def _open(self) -> _engine.Store:
+    @property
+    def _user_store(self) -> Store:
+        """The store that users see; another one where this is only an adapter of it."""
+        return self
+
+    def _open_engine(self) -> _engine.Store:
         return engine_of(self)
 
     @cached_property
     def _engine(self) -> _engine.Store:
-        return self._open()
+        return self._open_engine()
 
     def engine_path(self, path: str) -> str:
         """The key that the engine uses for ``path``, which is ``path`` itself by default.
@@ -84,6 +95,25 @@ class Store(MutableMapping[str, Any]):
         'group/0.0'
         """
         return path
+
+    def __getitem__(self, key: str) -> Any:
+        raise self._undefined("__getitem__")
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        raise self._undefined("__setitem__")
+
+    def __delitem__(self, key: str) -> None:
+        raise self._undefined("__delitem__")
+
+    def __iter__(self) -> Iterator[str]:
+        raise self._undefined("__iter__")
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _undefined(self, name: str) -> TypeError:
+        # Not abstract methods: a subclass for zarr-python 3 defines coroutines instead.
+        return TypeError(f"the store class {type(self).__name__} does not define {name}")
 
     def is_readable(self) -> bool:
         """Whether values can be read.
@@ -180,10 +210,40 @@ class Store(MutableMapping[str, Any]):
         """
         if durability is None:
             return self
+        return self._variant(_durability=check_durability(durability))
+
+    def with_read_only(self, read_only: bool = False) -> Self:
+        """Return this store as a read-only one or not, through the same open store.
+
+        Parameters
+        ----------
+        read_only : bool
+
+        Returns
+        -------
+        Store
+
+        Raises
+        ------
+        ReadOnlyError
+            ``read_only`` is false, and a store of this kind cannot be written.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.MemoryStore({"a": b"1"}).with_read_only(True)
+        >>> store["a"], store.read_only
+        (b'1', True)
+        """
+        if not read_only and not type(self)._writeable:
+            raise ReadOnlyError(f"the store {self!r} cannot be written")
+        return self._variant(_writeable=not read_only)
+
+    def _variant(self, **changes: Any) -> Self:
         # The same values through the same open store; `copy` would copy those of a store in memory.
         opened, other = self._engine, object.__new__(type(self))
         other.__dict__.update(self.__dict__, _engine=opened)
-        other._durability = check_durability(durability)
+        other.__dict__.update(changes)
         return other
 
     @property
@@ -242,6 +302,54 @@ class Store(MutableMapping[str, Any]):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def get(
+        self, key: str, default: Any = None, byte_range: Any = None, *, prototype: Any = None
+    ) -> Any:
+        """The value of ``key``; ``default`` if it is not stored.
+
+        Parameters
+        ----------
+        key : str
+        default : object, optional
+            A prototype of buffers instead of a default makes the call that of zarr-python 3.
+        byte_range : ByteRequest, optional
+            The part of the value, as in zarr-python 3.
+        prototype : BufferPrototype, optional
+            The class of the buffer, as in zarr-python 3.
+
+        Returns
+        -------
+        bytes-like or ``default``
+            With a prototype or a part, a coroutine: it gives a buffer, or None.
+
+        Raises
+        ------
+        OSError
+            The value is stored but cannot be read: a permission, or an error of the server.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.abc.store import SuffixByteRequest
+        >>> store = zarr.MemoryStore({"a": b"123"})
+        >>> store.get("a"), store.get("b", b"")
+        (b'123', b'')
+        >>> asyncio.run(store.get("a", byte_range=SuffixByteRequest(2))).to_bytes()
+        b'23'
+        """
+        if prototype is None and is_prototype(default):
+            prototype, default = default, None
+        if prototype is not None or byte_range is not None or self._answers_awaited:
+            return self._get_awaited(key, prototype, byte_range)
+        return self._value(key, default)
+
+    def _value(self, key: str, default: Any = None) -> Any:
+        """The value of ``key``; ``default`` if it is not stored."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
 
     def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
         """The values of those ``keys`` that are stored.
@@ -509,12 +617,12 @@ class Store(MutableMapping[str, Any]):
         prefix = self.engine_path(normalize_storage_path(path))
         size = self._engine.size(prefix) if prefix else None
         if size is not None:
-            return size
+            return AwaitedSize(size)
         files, directories = self._engine.list_dir(prefix)
         if not directories:
-            return self._engine.size_prefix(prefix)
+            return AwaitedSize(self._engine.size_prefix(prefix))
         names = [key_of(prefix, name) for name in files]
-        return sum(self._engine.size(name) or 0 for name in names)
+        return AwaitedSize(sum(self._engine.size(name) or 0 for name in names))
 
     def __getstate__(self) -> Any:
         return {key: value for key, value in self.__dict__.items() if key != "_engine"}

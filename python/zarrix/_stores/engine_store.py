@@ -27,30 +27,7 @@ class EngineStore(Store):
             raise KeyError(key)
         return value
 
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of ``key``; ``default`` if it is not stored.
-
-        Parameters
-        ----------
-        key : str
-        default : object, optional
-
-        Returns
-        -------
-        bytes or ``default``
-
-        Raises
-        ------
-        OSError
-            The value is stored but cannot be read: a permission, or an error of the server.
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> store = zarr.MemoryStore({"a": b"1"})
-        >>> store.get("a"), store.get("b", b"")
-        (b'1', b'')
-        """
+    def _value(self, key: str, default: Any = None) -> Any:
         try:
             value = self._engine.get(self.engine_path(_key(key)), most=most_bytes(key))
         except InvalidKeyError:
@@ -116,8 +93,13 @@ class EngineStore(Store):
     def __len__(self) -> int:
         return len(self._engine.list_prefix(""))
 
-    def clear(self) -> None:
+    def clear(self) -> Any:
         """Delete every key.
+
+        Returns
+        -------
+        None
+            A coroutine under `zarrix.as_zarr`, as in zarr-python 3.
 
         Raises
         ------
@@ -133,7 +115,7 @@ class EngineStore(Store):
         0
         """
         self._forbid_changes()
-        self.rmdir()
+        return self._call(self.rmdir) if self._answers_awaited else self.rmdir()
 
 
 def _key(key: Any) -> str:

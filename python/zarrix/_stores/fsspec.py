@@ -48,7 +48,7 @@ class _FileSystemStore(EngineStore):
         self.path = str(self.fs._strip_protocol(path)) if path not in ("", "/") else ""
         self._missing = tuple(missing)
 
-    def _open(self) -> _engine.Store:
+    def _open_engine(self) -> _engine.Store:
         if self._is_local:
             return _engine.LocalStore(os.path.abspath(self.path))
         usual = set(self._missing) <= set(_MISSING)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["DirectoryStore", "LocalStore", "NestedDirectoryStore", "TempStore", "of_url"]
 
 
-class DirectoryStore(EngineStore):
+class LocalStore(EngineStore):
     """Keys as files below a directory of a local file system.
 
     Values are replaced atomically, even if a writer is killed at any point. Any number of threads
@@ -27,41 +27,45 @@ class DirectoryStore(EngineStore):
 
     Parameters
     ----------
-    path : str or Path
+    root : str or Path
         The directory; it is created by the first write.
-    normalize_keys : bool
-        Convert all keys to lower case, for case-insensitive file systems.
-    dimension_separator : {".", "/"}, optional
-        Default separator in the chunk keys of arrays created here.
+    read_only : bool
+        Make the store, and everything opened from it, read-only.
 
     Raises
     ------
     FSPathExistNotDir
-        ``path`` exists and is a file.
+        ``root`` exists and is a file.
 
     Examples
     --------
-    >>> import zarrix as zarr
-    >>> store = zarr.DirectoryStore("data.zarr")
-    >>> store["x/.zattrs"] = b"{}"
-    >>> list(store), zarr.DirectoryStore("data.zarr") == store
-    (['x/.zattrs'], True)
+    >>> from zarrix.storage import LocalStore
+    >>> store = LocalStore("data.zarr", read_only=True)
+    >>> store.root.name, store.read_only
+    ('data.zarr', True)
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        normalize_keys: bool = False,
-        dimension_separator: str | None = None,
-    ) -> None:
+    normalize_keys = False
+
+    def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
+        self._set_path(root)
+        self._writeable = not read_only
+
+    def _set_path(self, path: str | os.PathLike[str]) -> None:
         absolute = os.path.abspath(os.fsdecode(path))
         if not os.path.isdir(absolute) and os.path.exists(absolute):
             raise FSPathExistNotDir(f"{absolute!r} is a file; a store needs a directory")
         self.path = absolute
-        self.normalize_keys = normalize_keys
-        self._dimension_separator = normalize_dimension_separator(dimension_separator)
 
-    def _open(self) -> _engine.Store:
+    @property
+    def root(self) -> Path:
+        """The directory."""
+        # Import time.
+        from pathlib import Path
+
+        return Path(self.path)
+
+    def _open_engine(self) -> _engine.Store:
         return _engine.LocalStore(self.path)
 
     def engine_path(self, path: str) -> str:
@@ -131,7 +135,7 @@ class DirectoryStore(EngineStore):
         return sorted(chunks | {name for name in names if not name.isdecimal()})
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DirectoryStore):
+        if not isinstance(other, LocalStore):
             return NotImplemented
         return self.path == other.path and self.normalize_keys == other.normalize_keys
 
@@ -139,40 +143,41 @@ class DirectoryStore(EngineStore):
         return f"<zarrix.storage.{type(self).__name__} {self.path!r}>"
 
 
-class LocalStore(DirectoryStore):
-    """A `DirectoryStore` under the constructor of zarr-python 3.
+class DirectoryStore(LocalStore):
+    """A `LocalStore` under the constructor of zarr 2.18.
 
     Parameters
     ----------
-    root : str or Path
+    path : str or Path
         The directory; it is created by the first write.
-    read_only : bool
-        Make the store, and everything opened from it, read-only.
+    normalize_keys : bool
+        Convert all keys to lower case, for case-insensitive file systems.
+    dimension_separator : {".", "/"}, optional
+        Default separator in the chunk keys of arrays created here.
 
     Raises
     ------
     FSPathExistNotDir
-        ``root`` exists and is a file.
+        ``path`` exists and is a file.
 
     Examples
     --------
-    >>> from zarrix.storage import LocalStore
-    >>> store = LocalStore("data.zarr", read_only=True)
-    >>> store.root.name, store.read_only
-    ('data.zarr', True)
+    >>> import zarrix as zarr
+    >>> store = zarr.DirectoryStore("data.zarr")
+    >>> store["x/.zattrs"] = b"{}"
+    >>> list(store), zarr.DirectoryStore("data.zarr") == store
+    (['x/.zattrs'], True)
     """
 
-    def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
-        super().__init__(root)
-        self._writeable = not read_only
-
-    @property
-    def root(self) -> Path:
-        """The directory."""
-        # Import time.
-        from pathlib import Path
-
-        return Path(self.path)
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        normalize_keys: bool = False,
+        dimension_separator: str | None = None,
+    ) -> None:
+        self._set_path(path)
+        self.normalize_keys = normalize_keys
+        self._dimension_separator = normalize_dimension_separator(dimension_separator)
 
 
 class NestedDirectoryStore(DirectoryStore):

@@ -41,7 +41,12 @@ class KVStore(EngineStore):
         self._mutable_mapping = mutablemapping
         self._dimension_separator = getattr(mutablemapping, "_dimension_separator", None)
 
-    def _open(self) -> _engine.Store:
+    @property
+    def _is_in_memory(self) -> bool:  # type: ignore[override]  # Of an instance, not of the class.
+        inner = self._mutable_mapping
+        return type(inner) is dict or (isinstance(inner, Store) and inner._is_in_memory)
+
+    def _open_engine(self) -> _engine.Store:
         inner = self._mutable_mapping
         return inner._engine if isinstance(inner, Store) else engine_of(inner)
 

@@ -6,17 +6,32 @@ Only pickles of these stores contain the values.
 from __future__ import annotations
 
 import warnings
+from abc import ABCMeta
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from zarrix import _engine
+from zarrix._stores.base import Store
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.path import normalize_dimension_separator
 
 __all__ = ["DictStore", "MemoryStore", "of_url"]
 
 
-class MemoryStore(EngineStore):
+class _InMemory(ABCMeta):
+    """The class of `MemoryStore`, of which a `KVStore` of a dict is an instance, too.
+
+    Programs ask ``isinstance(store, MemoryStore)`` to learn that other processes do not see what is
+    written. dask.distributed refuses such a store; otherwise each worker would write to a copy.
+    """
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(instance) or (
+            cls is MemoryStore and isinstance(instance, Store) and instance._is_in_memory
+        )
+
+
+class MemoryStore(EngineStore, metaclass=_InMemory):
     """Values in the memory of this process.
 
     Pickles contain the values. Two stores are equal if their contents are equal.
@@ -66,7 +81,9 @@ class MemoryStore(EngineStore):
             self[key] = value
         self._writeable = not read_only
 
-    def _open(self) -> _engine.Store:
+    _is_in_memory = True
+
+    def _open_engine(self) -> _engine.Store:
         return _engine.MemoryStore()
 
     @property

@@ -138,8 +138,8 @@ class ObjectStore(AwaitedStore):
             self.is_remote = self._native.is_remote
             self._writeable = self._native.is_writeable()
 
-    def _open(self) -> _engine.Store:
-        return super()._open() if self._native is None else self._native._engine
+    def _open_engine(self) -> _engine.Store:
+        return super()._open_engine() if self._native is None else self._native._engine
 
     def _identity(self) -> str:
         return f"{id(self._inner):#x}"

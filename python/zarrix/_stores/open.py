@@ -11,11 +11,12 @@ import os
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
+from zarrix._stores.awaited_methods import defines_awaited
 from zarrix._stores.base import Store
 from zarrix._stores.local import DirectoryStore
 from zarrix._stores.mapping import KVStore
 from zarrix._stores.memory import MemoryStore
-from zarrix._stores.path import StorePath
+from zarrix._stores.path import StorePath, normalize_storage_path
 from zarrix._stores.registry import opener
 
 __all__ = ["StoreLike", "as_store"]
@@ -40,7 +41,8 @@ def as_store(
         Storage, Azure or a web server is a `RemoteStore`, and so is an fsspec mapping of one of
         them if the engine supports its configuration. ``file://`` is a directory, ``memory://name``
         is the `MemoryStore` of that name in this process, and fsspec opens all other URLs. Stores
-        of zarr-python 3, Icechunk sessions and obstore stores are accepted as they are.
+        of zarr-python 3, Icechunk sessions and obstore stores are accepted as they are, and so is a
+        `StorePath` of the root of any of these.
     storage_options : mapping, optional
         Only with a URL; fsspec's names of the options.
     durability : {"process", "fsync"}, optional
@@ -54,13 +56,17 @@ def as_store(
         A URL needs fsspec, or one of its file systems, which is not installed.
     """
     if isinstance(store, Store) and durability is None and not storage_options:
-        return store
+        return _of_object(store) if defines_awaited(type(store)) else store
     if durability is not None:
         return as_store(store, storage_options).with_durability(durability)
     if isinstance(store, str) or hasattr(store, "__fspath__"):
         path = os.fsdecode(store)
         is_url = "://" in path or "::" in path
         return _of_url(path, storage_options) if is_url else _of_path(path, storage_options)
+    if isinstance(store, StorePath):
+        if normalize_storage_path(store.path):
+            raise ValueError(f"{store} is a path in a store, and a store is needed here")
+        return as_store(store.store, storage_options)
     if storage_options:
         raise ValueError("storage_options need a URL, such as 's3://bucket/data.zarr'")
     return MemoryStore() if store is None else _of_object(store)
@@ -93,6 +99,8 @@ def _of_path(path: str, storage_options: Mapping[str, Any] | None) -> Store:
 def _of_object(store: Any) -> Store:
     kind = type(store)
     if kind is dict:
+        return KVStore(store)
+    if isinstance(store, Store) and not defines_awaited(type(store)):
         return KVStore(store)
     has_methods = "list_prefix()" if hasattr(kind, "list_prefix") else ""
     for row in (kind.__name__, has_methods, f"{kind.__module__.partition('.')[0]}.*"):

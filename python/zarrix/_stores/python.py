@@ -22,7 +22,7 @@ class PythonStore(Values, EngineStore):
     # Referenced by the copy with another durability, whose engine store calls this one.
     _origin: PythonStore | None = None
 
-    def _open(self) -> _engine.Store:
+    def _open_engine(self) -> _engine.Store:
         # A weak reference, because a cycle through the engine would never be collected.
         return _engine.PythonStore(weakref.proxy(self), self._locks(), self._identity())
 

@@ -19,11 +19,12 @@ import io
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from zarrix._runtime import event_loop
+from zarrix._stores import buffers
 from zarrix._stores.awaited import Answer, AwaitedStore, Part, gather
+from zarrix._stores.awaited_methods import defines_awaited
 from zarrix._stores.base import Store
 from zarrix._stores.coalesce import GAP_BYTES, coalesce_ranges, slice_ranges
 from zarrix._stores.fsspec import FsspecStore
@@ -42,46 +43,6 @@ _REMEMBERED = 4096
 _UNKNOWN_LENGTH = 2**63
 
 
-class Bytes:
-    """A value, for a store that has zarr-python's methods, but is not a subclass."""
-
-    def __init__(self, value: bytes) -> None:
-        self._value = value
-
-    @classmethod
-    def from_bytes(cls, value: bytes) -> Bytes:
-        """The buffer of ``value``."""
-        return cls(value)
-
-    def to_bytes(self) -> bytes:
-        """Its bytes."""
-        return self._value
-
-    def __len__(self) -> int:
-        return len(self._value)
-
-
-class Prototype(NamedTuple):
-    """The class of buffers."""
-
-    buffer: Any = Bytes
-
-
-@dataclass(frozen=True)
-class RangeByteRequest:
-    """The bytes from ``start`` up to ``end``."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class SuffixByteRequest:
-    """The last ``suffix`` bytes."""
-
-    suffix: int
-
-
 def of_zarr_python(store: Any, options: object = None) -> Store | None:
     """Our store for a store of zarr-python 3, or one with its methods; otherwise None."""
     if type(store).__module__.partition(".")[0] == "icechunk" and hasattr(store, "store"):
@@ -96,7 +57,7 @@ def of_zarr_python(store: Any, options: object = None) -> Store | None:
 
 
 def _is_async(kind: type) -> bool:
-    if _base(kind) is not None:
+    if _base(kind) is not None or (issubclass(kind, Store) and defines_awaited(kind)):
         return True
     coroutines = ("get", "set", "delete", "exists")
     return all(hasattr(kind, name) for name in ("list", "list_prefix", "list_dir")) and all(
@@ -175,8 +136,8 @@ class AsyncStore(AwaitedStore):
         self._erasable = self._writeable and getattr(store, "supports_deletes", True)
         self._listable = getattr(store, "supports_listing", True)
         if _base(type(store)) is None:
-            self._buffers: Any = Prototype()
-            self._requests: Any = importlib.import_module(__name__)
+            self._buffers: Any = buffers.default_buffer_prototype()
+            self._requests: Any = buffers
         else:
             # Already imported, because the store's class is a subclass.
             self._buffers = importlib.import_module("zarr.core.buffer.cpu").buffer_prototype
@@ -188,6 +149,10 @@ class AsyncStore(AwaitedStore):
         self._mutex = threading.Lock()
         if hasattr(store, "_ensure_open"):
             event_loop.run(store._ensure_open())
+
+    @property
+    def _user_store(self) -> Store:
+        return self._store if isinstance(self._store, Store) else self
 
     def _identity(self) -> str:
         # Two handles on one object share one set of locks.

@@ -107,7 +107,7 @@ class ZipStore(EngineStore):
         self._ozx = self.path.endswith(".ozx") if ozx is None else bool(ozx)
         self._tell()
 
-    def _open(self) -> Archive:
+    def _open_engine(self) -> Archive:
         if not self._writeable:
             return Archive(self.path)
         _open_stores[id(self)] = self
@@ -180,7 +180,7 @@ class ZipStore(EngineStore):
     def _root_members(self) -> dict[str, Any]:
         """The v3 metadata of the root; empty if there is none."""
         try:
-            members = json.loads(self.get(ZARR_JSON, b"{}"))
+            members = json.loads(self._value(ZARR_JSON, b"{}"))
         except RecursionError:
             raise MetadataError(f"{ZARR_JSON}: the JSON is nested too deep") from None
         except ValueError as error:

@@ -213,7 +213,7 @@ def _read(store: Store, path: str, kind: str, zarr_format: int) -> ArrayMetadata
         parse = v3.parse_array if kind == "array" else v3.parse_group
         return parse(store[key], _nodes.place(store, key))
     key = key_of(path, ZATTRS)
-    attributes = v2.parse_attributes(store.get(key, b"{}"), _nodes.place(store, key))
+    attributes = v2.parse_attributes(store._value(key, b"{}"), _nodes.place(store, key))
     key = key_of(path, document_of(kind, 2))
     where = _nodes.place(store, key)
     if kind == "group":
@@ -408,7 +408,7 @@ def _is_consolidated(store: Store, path: str, zarr_format: int) -> bool:
 
 def _snapshot(store: Store, paths: Any, zarr_format: int) -> dict[str, bytes | None]:
     keys = [key_of(path, name) for path in paths for name in DOCUMENTS_OF_A_NODE[zarr_format]]
-    return {key: store.get(key) for key in keys}
+    return {key: store._value(key) for key in keys}
 
 
 Migration.__module__ = migrate.__module__ = "zarrix"

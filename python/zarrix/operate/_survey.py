@@ -158,7 +158,7 @@ def _read_all(found: Survey, keys: list[str]) -> dict[str, bytes]:
 
 def _read_one(found: Survey, key: str) -> bytes | None:
     try:
-        stored = found.place.store.get(key)
+        stored = found.place.store._value(key)
         return None if stored is None else bytes(stored)
     except (ZarrixError, OSError, ValueError, TypeError) as error:
         found.problems.append(Problem("metadata", key, _sentence(found, key, error)))

@@ -170,7 +170,7 @@ class RemoteStore(EngineStore):
             )
         return there
 
-    def _open(self) -> _engine.Store:
+    def _open_engine(self) -> _engine.Store:
         there = self.address
         return _engine.ObjectStore(there.service, there.bucket, there.prefix, there.options)
 
@@ -230,7 +230,7 @@ class RemoteZipStore(RemoteStore):
     def __init__(self, url: str, storage_options: Mapping[str, Any] | None = None) -> None:
         super().__init__(url, storage_options, read_only=True)
 
-    def _open(self) -> _engine.Store:
+    def _open_engine(self) -> _engine.Store:
         there = self.address
         folder, _, name = there.prefix.rpartition("/")
         outer = _engine.ObjectStore(there.service, there.bucket, folder, there.options)

@@ -1,0 +1,30 @@
+"""What installing the alias changes in zarrix, for as long as it is installed."""
+
+from __future__ import annotations
+
+from zarrix._runtime.config import config
+from zarrix._stores.base import Store
+
+__all__ = ["enter", "leave"]
+
+_before: list[tuple[int | None, bool | None]] = []
+
+
+def enter() -> None:
+    """Let a call that leaves it open mean what it means in zarr-python 3.
+
+    New nodes are v3, chunks of nothing but the fill value are not stored in v2 either, and ``get``
+    and ``clear`` of stores are coroutines.
+    """
+    _before.append((config.default_zarr_format, config.write_empty_chunks))
+    config.default_zarr_format = 3
+    if config.write_empty_chunks is None:
+        config.write_empty_chunks = False
+    Store._answers_awaited = True
+
+
+def leave() -> None:
+    """Restore what `enter` changed."""
+    zarr_format, config.write_empty_chunks = _before.pop()
+    config.default_zarr_format = zarr_format  # type: ignore[assignment]  # Read from it.
+    Store._answers_awaited = False

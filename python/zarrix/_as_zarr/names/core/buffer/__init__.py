@@ -1,0 +1,17 @@
+"""Buffers of stores and codecs, under the module name of zarr-python 3."""
+
+from zarrix._stores.buffers import (
+    Buffer,
+    BufferPrototype,
+    NDBuffer,
+    default_buffer_prototype,
+    numpy_buffer_prototype,
+)
+
+__all__ = [
+    "Buffer",
+    "BufferPrototype",
+    "NDBuffer",
+    "default_buffer_prototype",
+    "numpy_buffer_prototype",
+]

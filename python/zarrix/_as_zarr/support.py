@@ -1,0 +1,37 @@
+"""What is promised for whom under the alias."""
+
+from __future__ import annotations
+
+__all__ = ["REFUSED", "TIERS"]
+
+TIERS: dict[str, dict[str, str]] = {
+    "gated by the project's own tests": {
+        "xarray": "open_zarr, to_zarr, open_datatree, load_async; v2 and v3",
+        "dask": "from_zarr, to_zarr, distributed workers with --preload zarrix.as_zarr",
+        "anndata": "read_zarr, write_zarr, read_lazy, backed sparse matrices",
+        "ome-zarr": "reader and writer, OME-Zarr 0.4 and 0.5",
+        "spatialdata": "read_zarr, write",
+    },
+    "imports and reads": {
+        "napari": "the built-in reader",
+        "bioio": "bioio-ome-zarr",
+        "xbatcher": "through xarray",
+        "cubed": "arrays in Zarr, not rechunk",
+        "rechunker": "its programs use the names of zarr 2",
+        "icechunk, obstore": "their stores",
+        "kerchunk": "readers of references, not writers",
+    },
+}
+"""By promise: the projects, and what of each."""
+
+REFUSED: dict[str, str] = {
+    "zarr.core.indexing": "selections are resolved in the engine",
+    "zarr.core.codec_pipeline": "codec chains run in the engine",
+    "zarr.core.chunk_grids": "array.metadata.chunk_grid describes the grid",
+    "zarr.core.metadata.v3": "documents are read by zarr.core.metadata",
+    "zarr.core.metadata.v2": "documents are read by zarr.core.metadata",
+    "zarr.metadata.migrate_v3": "zarrix.migrate converts in both directions",
+    "zarr.experimental": "parts of zarr-python that are not stable",
+    "zarr.n5": "zarrix reads blocks of N5 with the codec n5_default",
+}
+"""By module of zarr-python: why it is absent."""

@@ -1,0 +1,133 @@
+"""Programs that import zarr run on zarrix, each in a process of its own."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+
+def run(program: str, folder: Path, *options: str) -> str:
+    """What a program prints that is started with the options of ``python``."""
+    path = folder / "program.py"
+    path.write_text(textwrap.dedent(program))
+    done = subprocess.run(
+        [sys.executable, *options, str(path), "first", "second"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_program_that_imports_zarr_runs_on_zarrix(tmp_path: Path) -> None:
+    program = """
+        import importlib.metadata, importlib.util, sys
+        import zarr, zarrix
+        import zarr.core.buffer.cpu
+        from zarr.storage import MemoryStore
+        from zarr.core.sync import sync
+
+        async def answer():
+            return 42
+
+        print(zarr.__version__, importlib.metadata.version("zarr"), sys.argv[1:])
+        print(zarr.Array is zarrix.Array, MemoryStore is zarrix.MemoryStore)
+        print(sync(answer()), sync(1))
+        print(zarr.core.buffer.cpu.Buffer.from_bytes(b"12").to_bytes())
+        print(zarr.zeros(3).metadata.zarr_format, importlib.util.find_spec("zarr").name)
+        print(isinstance(zarr.zeros(3).store, MemoryStore))
+    """
+    assert run(program, tmp_path, "-m", "zarrix.as_zarr").splitlines() == [
+        "3.4.2 3.4.2 ['first', 'second']",
+        "True True",
+        "42 1",
+        "b'12'",
+        "3 zarr",
+        "True",
+    ]
+
+
+def test_a_module_that_zarrix_lacks_is_refused_with_the_reason(tmp_path: Path) -> None:
+    program = """
+        import zarrix.as_zarr
+        try:
+            import zarr.core.indexing
+        except ModuleNotFoundError as error:
+            print(error.name, "selections are resolved in the engine" in str(error))
+        import zarr
+        try:
+            zarr.no_such_name
+        except AttributeError as error:
+            print("zarrix.as_zarr.support()" in str(error))
+        zarrix.as_zarr.support()
+    """
+    lines = run(program, tmp_path).splitlines()
+    assert lines[:2] == ["zarr.core.indexing True", "True"]
+    assert any("xarray" in line for line in lines[2:])
+
+
+def test_the_alias_is_never_mixed_with_the_real_package(tmp_path: Path) -> None:
+    (tmp_path / "zarr.py").write_text("real = True\n")
+    (tmp_path / "user.py").write_text("import zarr\n")
+    program = """
+        import user
+        try:
+            import zarrix.as_zarr
+        except RuntimeError as error:
+            print(error)
+    """
+    assert "already imported, by __main__, user;" not in run(program, tmp_path)
+    assert "already imported, by user; import zarrix.as_zarr before" in run(program, tmp_path)
+
+
+def test_uninstalling_gives_everything_back(tmp_path: Path) -> None:
+    (tmp_path / "zarr.py").write_text("real = True\n")
+    program = """
+        import zarrix
+        import zarrix.as_zarr as alias
+        import zarr.storage
+        alias.install()
+        alias.uninstall()
+        alias.uninstall()
+        import zarr
+        print(zarr.real, zarrix.config.default_zarr_format, zarrix.config.write_empty_chunks)
+        print(alias.is_installed(), zarrix.MemoryStore({"a": b"1"}).get("a"))
+    """
+    assert run(program, tmp_path).splitlines() == ["True None None", "False b'1'"]
+
+
+@pytest.mark.parametrize("name", ["-m zarrix.as_zarr", "-m zarrix.as_zarr -m"])
+def test_starting_without_a_program_says_how(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, *name.split()], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, "usage: python -m zarrix.as_zarr" in done.stderr) == (1, True)
+
+
+def test_the_plugin_installs_the_alias_before_tests_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "test_zarr.py").write_text(
+        "import zarr, zarrix\n\ndef test_it():\n    assert zarr.Group is zarrix.Group\n"
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "zarrix.testing.as_zarr",
+            "-p",
+            "no:cacheprovider",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
