@@ -5,7 +5,9 @@ A leaf room: it uses arrays, groups and stores, and no other room depends on it.
 
 from zarrix._errors import JobError, JobFailed, JobInterrupted, SourceChangedError
 from zarrix.jobs._copy import copy
-from zarrix.jobs._job import Job, Report, Task
+from zarrix.jobs._job import Job
+from zarrix.jobs._rechunk import rechunk
+from zarrix.jobs._report import Report, Task
 
 __all__ = [
     "Job",
@@ -16,4 +18,5 @@ __all__ = [
     "SourceChangedError",
     "Task",
     "copy",
+    "rechunk",
 ]

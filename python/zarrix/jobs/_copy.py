@@ -13,14 +13,12 @@ from typing import Any
 
 from zarrix._array.array import Array
 from zarrix._display.progress import Progress
-from zarrix._errors import GroupNotFoundError, JobError
 from zarrix._hierarchy.copy_store import copied
-from zarrix._hierarchy.group import Group
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._nodes import nodes
-from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.location import Location
-from zarrix._stores.keys import DOCUMENTS_OF_A_NODE, ZARRAY, ZGROUP, ZMETADATA, key_of
+from zarrix._stores.keys import DOCUMENTS_OF_A_NODE, ZMETADATA, key_of
+from zarrix.jobs._documents import below, opened, store_all, walk
 from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
@@ -69,15 +67,13 @@ class Copy(Operation):
     def check(self) -> None:
         """Every array must be the one that was planned for."""
         for one in self._arrays:
-            source_array(_below(self.places["source"], one["path"]), one["digest"])
+            source_array(below(self.places["source"], one["path"]), one["digest"])
 
     def run(self, stage: int, number: int) -> Done:
         """Copy the chunks of a run of numbers; missing ones stay missing."""
         at = _last_at_most(self._firsts, number)
         one = self._arrays[at]
-        source, dest = (
-            _below(self.places[name], one["path"]) for name in ("source", "destination")
-        )
+        source, dest = (below(self.places[name], one["path"]) for name in ("source", "destination"))
         begin = (number - self._firsts[at]) * one["keys"]
         end = min(begin + one["keys"], math.prod(one["grid"]))
         places = (_coords(n, one["grid"]) for n in range(begin, end))
@@ -91,21 +87,14 @@ class Copy(Operation):
         """Copy the documents, deepest first."""
         self.check()
         source, dest = self.places["source"], self.places["destination"]
-        # The root last: "" has as few slashes as its children, and is shorter.
-        for path in sorted(
-            self.parameters["nodes"], key=lambda path: (path.count("/"), path != ""), reverse=True
-        ):
-            there, here = _below(source, path), _below(dest, path)
-            documents = {}
-            for name in (*DOCUMENTS_OF_A_NODE[self.parameters["format"]], ZMETADATA):
-                document = there.store.get(key_of(there.path, name))
-                if document is not None:
-                    documents[name] = bytes(document)
-            # The document that makes the node comes after its attributes.
-            for name in sorted(documents, key=lambda name: name in (ZARRAY, ZGROUP)):
-                here.store[key_of(here.path, name)] = documents[name]
-        update_consolidated(dest.store, dest.path, self.parameters["format"], deep=True)
-        return _opened(dest)
+        names = (*DOCUMENTS_OF_A_NODE[self.parameters["format"]], ZMETADATA)
+        found = []
+        for path in self.parameters["nodes"]:
+            there = below(source, path)
+            stored = {name: there.store.get(key_of(there.path, name)) for name in names}
+            found.append((path, {k: bytes(v) for k, v in stored.items() if v is not None}))
+        store_all(dest, found)
+        return opened(dest)
 
     def begin(self) -> None:
         """Create the groups above the destination, or raise an error if one is an array."""
@@ -177,20 +166,14 @@ def copy(
 
 
 def _planned(source: Place) -> dict[str, Any]:
-    location = Location(source.store, source.path, None, source.chunk_store)
-    root = location.find()
-    if root is None:
-        raise GroupNotFoundError(f"nothing to copy at {location.describe()}")
-    found = dict(_walk(location, "", root))
+    found = dict(walk(source))
     arrays = []
     for path, node in found.items():
         if node.kind == "array":
-            there = location.at(key_of(source.path, path) if path else source.path, None)
-            metadata = Array._at(there, node, read_only=True)._metadata
-            arrays.append(_entry(path, metadata))
-        elif node.kind == "broken":
-            raise JobError(f"the member {path!r} of {location.describe()} cannot be opened")
-    return {"format": root.zarr_format, "nodes": sorted(found), "arrays": arrays}
+            there = below(source, path)
+            location = Location(there.store, there.path, None, there.chunk_store)
+            arrays.append(_entry(path, Array._at(location, node, read_only=True)._metadata))
+    return {"format": found[""].zarr_format, "nodes": sorted(found), "arrays": arrays}
 
 
 def _entry(path: str, metadata: ArrayMetadata) -> dict[str, Any]:
@@ -205,27 +188,6 @@ def _entry(path: str, metadata: ArrayMetadata) -> dict[str, Any]:
         "chunk_bytes": chunk_bytes,
         "keys": max(1, min(_MOST_KEYS, _TASK_BYTES // max(1, chunk_bytes))),
     }
-
-
-def _walk(location: Location, path: str, node: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
-    yield path, node
-    if node.kind == "group":
-        whole = key_of(location.path, path) if path else location.path
-        for name, below in nodes.members(location.store, whole, node.zarr_format):
-            yield from _walk(location, key_of(path, name) if path else name, below)
-
-
-def _below(place: Place, path: str) -> Place:
-    return place._replace(path=key_of(place.path, path)) if path else place
-
-
-def _opened(place: Place) -> Any:
-    location = Location(place.store, place.path, None, place.chunk_store)
-    node = location.find()
-    assert node is not None
-    if node.kind == "array":
-        return Array._at(location, node)
-    return Group(place.store, place.path, chunk_store=place.chunk_store)
 
 
 def _last_at_most(firsts: Sequence[int], number: int) -> int:

@@ -11,130 +11,32 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from zarrix import _engine
 from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
-from zarrix._errors import ContainsArrayError, ContainsGroupError, JobError, JobInterrupted
+from zarrix._errors import JobError, JobInterrupted
 from zarrix._metadata.json import json_dumps, json_loads
-from zarrix._nodes import nodes
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 from zarrix._stores.open import as_store
 from zarrix._stores.zip import ZipStore
 from zarrix.jobs._crews import Crew, crew_of
+from zarrix.jobs._destination import DOCUMENT, FOLDER, Destination
 from zarrix.jobs._drive import Driving, drive
 from zarrix.jobs._journal import Journal, part_of
 from zarrix.jobs._operation import Operation, Setting, Stage, operation_of
-from zarrix.jobs._places import Place, address, in_this_process, place_at
-from zarrix.jobs._tiling import Region
+from zarrix.jobs._places import address, in_this_process, place_at
+from zarrix.jobs._report import Report, Task, Tasks
 from zarrix.jobs._units import size_text
 from zarrix.jobs._worker import Runner
 
-__all__ = ["FOLDER", "Job", "Report", "Task"]
+__all__ = ["Job", "Report", "Task"]
 
-FOLDER = ".zarrix-job"
-"""Where a job keeps its document, its journal and its intermediates, below the destination."""
-
-_DOCUMENT = "job.json"
 _JOURNAL = "journal"
 _FORM = 1
 _POLL_S = 0.5
-
-
-@dataclass(frozen=True)
-class Task:
-    """One task of a job.
-
-    Attributes
-    ----------
-    stage, number : int
-    region : tuple of slice or None
-        The elements that it writes; None for a task that writes no elements.
-    memory : int
-        The bytes that it needs at most, as planned.
-
-    Examples
-    --------
-    >>> import zarrix as zarr
-    >>> z = zarr.array(range(100), chunks=10, store="one.zarr")
-    >>> zarr.jobs.copy(z, "two.zarr", run=False).tasks(0)[0]
-    Task(stage=0, number=0, region=None, memory=640)
-    """
-
-    stage: int
-    number: int
-    region: Region | None
-    memory: int
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a run of a job did.
-
-    Attributes
-    ----------
-    job : str
-        The name of the job.
-    tasks : int
-        Tasks that this run has done.
-    resumed : int
-        Tasks that were done before.
-    again : int
-        Failed attempts that were made again.
-    bytes_in, bytes_out : int
-        Bytes that the tasks have read and written.
-    seconds : float
-    finished : bool
-        Whether the result is visible.
-    result : object
-        What the operation returns: an `Array`, a `Group`, or a report of its own.
-
-    Examples
-    --------
-    >>> import zarrix as zarr
-    >>> z = zarr.array(range(6), chunks=2, store="one.zarr")
-    >>> report = zarr.jobs.copy(z, "two.zarr", run=False).run()
-    >>> report.tasks, report.finished, report.result[:]
-    (1, True, array([0, 1, 2, 3, 4, 5]))
-    """
-
-    job: str
-    tasks: int
-    resumed: int
-    again: int
-    bytes_in: int
-    bytes_out: int
-    seconds: float
-    finished: bool
-    result: Any = None
-
-    def __str__(self) -> str:
-        done = counted(self.tasks, "task")
-        before = f", {self.resumed} done before" if self.resumed else ""
-        again = f", {self.again} again" if self.again else ""
-        state = "" if self.finished else "; not finished"
-        moved = f"{size_text(self.bytes_in)} read, {size_text(self.bytes_out)} written"
-        return f"{done}{before}{again}: {moved} in {self.seconds:.1f} s{state}"
-
-    def to_json(self) -> dict[str, Any]:
-        """The report as JSON values, without the result.
-
-        Returns
-        -------
-        dict
-
-        Examples
-        --------
-        >>> import zarrix as zarr
-        >>> z = zarr.array([1, 2], store="one.zarr")
-        >>> zarr.jobs.copy(z, "two.zarr", run=False).run().to_json()["finished"]
-        True
-        """
-        told = {name: value for name, value in vars(self).items() if name != "result"}
-        return {**told, "seconds": round(self.seconds, 3)}
 
 
 class Job:
@@ -181,7 +83,9 @@ class Job:
             "places": places,
             "parameters": setting.parameters,
         }
-        self.id: str = hashlib.sha256(json_dumps(self._document, indent=0)).hexdigest()[:16]
+        # In its own order, because the order of a document's members is that of the result.
+        self._stored = json_dumps(self._document, sort_keys=False)
+        self.id: str = hashlib.sha256(self._stored).hexdigest()[:16]
 
     # The plan
 
@@ -224,7 +128,7 @@ class Job:
         >>> len(job.tasks(0)), job.tasks(0)[0].number
         (1, 0)
         """
-        return _Tasks(stage, self.stages[stage])
+        return Tasks(stage, self.stages[stage])
 
     def __str__(self) -> str:
         rows = [f"{self.kind} {self.id}"]
@@ -255,6 +159,9 @@ class Job:
         count = sum(stage.count for stage in self.stages)
         return f"<zarrix.jobs.Job {self.kind} {self.id}, {counted(count, 'task')}>"
 
+    def __reduce__(self) -> Any:
+        return _made, (self.kind, self._setting, self._overwrite)
+
     # Saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -283,7 +190,7 @@ class Job:
         for told in self._document["places"].values():
             place_at(told)
         with open(path, "wb") as file:
-            file.write(json_dumps(self._document))
+            file.write(self._stored)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Job:
@@ -316,7 +223,7 @@ class Job:
             with open(path, "rb") as file:
                 document = file.read()
         else:
-            found = as_store(path).get(key_of(FOLDER, _DOCUMENT))
+            found = as_store(path).get(key_of(FOLDER, DOCUMENT))
             if found is None:
                 raise JobError(f"{os.fspath(path)!r} is not a job, and has no unfinished job")
             document = bytes(found)
@@ -503,7 +410,7 @@ class Job:
         journal = self._journal(resume, (0, 1))
         journal.load()
         done = [(journal.count(at), stage.count) for at, stage in enumerate(self.stages)]
-        state = "running" if self._marker() is not None or any(n for n, _ in done) else "not begun"
+        state = "running" if self._destination.is_taken or any(n for n, _ in done) else "not begun"
         if state == "running" and all(n == total for n, total in done):
             state = "done"
         return {"job": self.id, "state": state, "stages": done}
@@ -526,59 +433,17 @@ class Job:
         >>> list(zarr.DirectoryStore("two.zarr"))
         []
         """
-        marker = self._marker()
-        if marker is None:
-            return
-        self._check_marker(marker)
-        self._discard()
-        self._remove_folder()
+        self._destination.abandon()
 
     # The destination
 
     @property
-    def _at(self) -> tuple[Store, str] | None:
-        """The store of the destination, and the folder of the job there; None without one, or in
-        an archive, which cannot replace its members.
-        """
-        name = self._operation.destination
-        if name is None or name not in self._setting.places:
-            return None
-        store, path, _ = self._setting.places[name]
-        return None if isinstance(store, ZipStore) else (store, key_of(path, FOLDER))
-
-    def _marker(self) -> bytes | None:
-        at = self._at
-        found = None if at is None else at[0].get(key_of(at[1], _DOCUMENT))
-        return None if found is None else bytes(found)
-
-    def _check_marker(self, marker: bytes) -> None:
-        told = json_loads(marker)
-        if told != json_loads(json_dumps(self._document)):
-            kind = told.get("kind") if isinstance(told, dict) else None
-            raise JobError(
-                f"another job ({kind}) is unfinished at the destination: go on with it "
-                "(Job.load), abandon() it, or pass overwrite=True"
-            )
+    def _destination(self) -> Destination:
+        return Destination(self._operation, self._stored, self._overwrite)
 
     def _begin(self, resume: Any, part: tuple[int, int]) -> Journal:
         """Take possession of the destination, or go on there."""
-        at, marker = self._at, self._marker()
-        if marker is not None and self._overwrite and marker != json_dumps(self._document):
-            self._clear()
-            marker = None
-        if marker is not None:
-            self._check_marker(marker)
-            if resume is False:
-                self._discard()
-        elif at is not None:
-            self._require_free()
-            at[0].update_value(
-                key_of(at[1], _DOCUMENT),
-                lambda old: json_dumps(self._document) if old is None else old,
-            )
-            self._check_marker(self._marker() or b"{}")
-        else:
-            self._require_free()
+        self._destination.take(afresh=resume is False)
         self._operation.begin()
         journal = self._journal(resume, part)
         if resume is not False:
@@ -590,68 +455,16 @@ class Job:
         if resume is False:
             return Journal(counts)
         if resume is True:
-            at = self._at
-            if at is None:
+            folder = self._destination.folder
+            if folder is None:
                 return Journal(counts)
-            return Journal(counts, at[0], key_of(at[1], _JOURNAL), part)
+            return Journal(counts, folder[0], key_of(folder[1], _JOURNAL), part)
         # A folder of its own for each job: one path may serve several.
         return Journal(counts, as_store(resume), self.id, part)
 
-    def _require_free(self) -> None:
-        """Check that nothing is at the destination, or remove it."""
-        if self._overwrite:
-            self._clear()
-            return
-        for place in self._operation.new_places:
-            _require_free(place)
-
-    def _clear(self) -> None:
-        places = self._operation.new_places
-        for store, path, _ in places:
-            for name, (other, there, _) in self._setting.places.items():
-                inside = not path or there == path or there.startswith(f"{path}/")
-                is_same = other._engine.id == store._engine.id
-                if is_same and inside and name != self._operation.destination:
-                    raise JobError("overwrite=True would remove the source of the job")
-        self._remove_folder()
-        for store, path, _ in places:
-            nodes.clear(store, path)
-
-    def _discard(self) -> None:
-        """Remove all that the tasks have written, and the journal."""
-        for store, path, _ in self._operation.new_places:
-            node = nodes.find(store, path)
-            if node is not None:
-                raise JobError(
-                    f"the {node.kind} {nodes.describe(store, path)} is complete; run the job again "
-                    "to finish it, or delete it"
-                )
-        for store, path, _ in self._operation.new_places:
-            files, folders = store._engine.list_dir(store.engine_path(path))
-            for name in files:
-                store._engine.delete(store.engine_path(key_of(path, name)))
-            for name in set(folders) - {FOLDER}:
-                store.rmdir(key_of(path, name))
-        at = self._at
-        if at is not None:
-            store, folder = at
-            for name in store.listdir(folder):
-                if name != _DOCUMENT:
-                    store.rmdir(key_of(folder, name))
-
-    def _remove_folder(self) -> None:
-        at = self._at
-        if at is not None:
-            store, folder = at
-            # The document goes last: without it, the rest would be keys of unknown origin.
-            for name in store.listdir(folder):
-                if name != _DOCUMENT:
-                    store.rmdir(key_of(folder, name))
-            store.rmdir(folder)
-
     def _finish(self, journal: Journal, resume: Any) -> Any:
         result = self._operation.finish(journal.in_order())
-        self._remove_folder()
+        self._destination.release()
         if resume is not True and resume is not False:
             as_store(resume).rmdir(self.id)
         return result
@@ -687,22 +500,8 @@ class Job:
             journal.load()
 
 
-def _require_free(place: Place) -> None:
-    store, path, _ = place
-    node = nodes.find(store, path)
-    if node is not None:
-        error = ContainsArrayError if node.kind == "array" else ContainsGroupError
-        raise error(
-            f"{nodes.describe(store, path)} contains a node ({node.kind}); pass overwrite=True to "
-            "replace it"
-        )
-    files, folders = store._engine.list_dir(store.engine_path(path))
-    there = sorted({*files, *folders} - {FOLDER})
-    if there:
-        raise ContainsArrayError(
-            f"{nodes.describe(store, path)} has {there[0]!r}, which is not of this job; choose "
-            "another destination, or pass overwrite=True to remove it"
-        )
+def _made(kind: str, setting: Setting, overwrite: bool) -> Job:
+    return Job(kind, setting, overwrite=overwrite)
 
 
 def _check_one_writer(store: Store) -> None:
@@ -711,21 +510,3 @@ def _check_one_writer(store: Store) -> None:
             "a zip archive has one writer at a time: use executor=None or 'threads', or write to a "
             "directory and copy it into an archive"
         )
-
-
-class _Tasks(Sequence[Task]):
-    """The tasks of a stage, computed when asked for."""
-
-    def __init__(self, number: int, stage: Stage) -> None:
-        self._number, self._stage = number, stage
-
-    def __len__(self) -> int:
-        return self._stage.count
-
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        number = at + len(self) if at < 0 else at
-        if not 0 <= number < len(self):
-            raise IndexError(f"task {at} of a stage of {len(self)} tasks")
-        return Task(self._number, number, self._stage.region(number), self._stage.memory)

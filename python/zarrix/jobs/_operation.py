@@ -31,6 +31,7 @@ __all__ = ["Done", "Operation", "Setting", "Stage", "array_at", "operation_of", 
 # By kind: the module and the class. A saved job names its kind only.
 _KINDS = {
     "copy": ("zarrix.jobs._copy", "Copy"),
+    "rechunk": ("zarrix.jobs._rechunk", "Rechunk"),
 }
 
 
@@ -178,7 +179,7 @@ def array_at(
 ) -> Array:
     """The array of a document that is not stored yet: a destination, or an intermediate."""
     zarr_format: Format = 2 if document.get("zarr_format") == 2 else 3
-    node = nodes.Node(zarr_format, "array", json_dumps(dict(document)))
+    node = nodes.Node(zarr_format, "array", json_dumps(dict(document), sort_keys=False))
     location = Location(place.store, place.path, zarr_format, place.chunk_store)
     return Array._at(
         location,

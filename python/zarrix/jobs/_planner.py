@@ -1,0 +1,455 @@
+"""The plan of a rechunk: how many passes, and the region of a task in each.
+
+One pass reads what it needs of the source for each region of the destination. Where a region that
+fits into memory touches only parts of source chunks, these are read many times: the amplification.
+More passes go through intermediate arrays of shards. A task of pass i writes one shard, whose inner
+chunks are its cuts with the regions of pass i + 1, so that a task is written by one request, and
+the next pass reads ranges.
+
+All candidates are computed by arithmetic and compared by the time that they would take; equal ones
+go to fewer passes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from zarrix._errors import JobError
+from zarrix.jobs._units import size_text
+
+__all__ = [
+    "LOCAL",
+    "REMOTE",
+    "Pass",
+    "Plan",
+    "Problem",
+    "Rates",
+    "candidates",
+    "choose",
+    "rates_of",
+]
+
+MOST_PASSES = 4
+_MOST_INNER = 1000
+_FEW_TASKS = 64
+_ENOUGH_BYTES = 32 << 20
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How fast a worker moves data.
+
+    Attributes
+    ----------
+    bandwidth, codecs : float
+        Bytes a second to and from the store, and through the codecs.
+    latency : float
+        Seconds of a request.
+    concurrency : int
+        Requests in flight.
+    gets, puts : float
+        Requests a second that the service allows all workers together.
+    workers : int
+        Which share them.
+    """
+
+    bandwidth: float
+    codecs: float
+    latency: float
+    concurrency: int
+    gets: float = math.inf
+    puts: float = math.inf
+    workers: int = 1
+
+
+# A disk with a page cache; a bucket as seen by one virtual machine, from public measurements.
+LOCAL = Rates(1.5e9, 8e8, 1e-4, 2)
+REMOTE = Rates(8e7, 4e8, 0.03, 64, 5500, 3500)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be rechunked.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    itemsize : int
+    read : tuple of int
+        The unit that is decoded: chunks of the source, or inner chunks of its shards.
+    stored : tuple of int
+        The stored values of the source: chunks or shards.
+    write : tuple of int
+        The stored values of the destination.
+    memory : int
+        The bytes that a task may use.
+    threads : int
+        Units that are decoded at once.
+    rates : Rates
+    """
+
+    shape: tuple[int, ...]
+    itemsize: int
+    read: tuple[int, ...]
+    stored: tuple[int, ...]
+    write: tuple[int, ...]
+    memory: int
+    threads: int
+    rates: Rates
+
+    @property
+    def nbytes(self) -> int:
+        """Decoded bytes of the array."""
+        return math.prod(self.shape) * self.itemsize
+
+    def clipped(self, lengths: Sequence[int]) -> tuple[int, ...]:
+        """Lengths that are at most those of the array."""
+        return tuple(max(1, min(a, n)) for a, n in zip(lengths, self.shape, strict=True))
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass of a plan.
+
+    Attributes
+    ----------
+    region : tuple of int
+        The elements that a task writes: whole stored values.
+    inner : tuple of int or None
+        The inner chunks of the shards of an intermediate; None in the last pass.
+    tasks, memory : int
+    amplification : float
+        Decoded elements of the input for each element.
+    gets, puts : int
+    bytes_in, bytes_out : int
+    seconds : float
+        Estimated for all workers together.
+    """
+
+    region: tuple[int, ...]
+    inner: tuple[int, ...] | None
+    tasks: int = 0
+    memory: int = 0
+    amplification: float = 1.0
+    gets: int = 0
+    puts: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Passes, and the time that they would take."""
+
+    passes: tuple[Pass, ...]
+    seconds: float = field(default=0.0)
+
+    @property
+    def memory(self) -> int:
+        """The bytes that a task needs at most."""
+        return max(one.memory for one in self.passes)
+
+
+@lru_cache(maxsize=65536)
+def _pieces(n: int, a: int, b: int) -> int:
+    """The number of pieces of an axis that is cut every ``a`` and every ``b`` elements."""
+    return -(-n // a) + -(-n // b) - -(-n // math.lcm(a, b))
+
+
+def _all_pieces(shape: Sequence[int], a: Sequence[int], b: Sequence[int]) -> int:
+    return math.prod(_pieces(n, x, y) for n, x, y in zip(shape, a, b, strict=True))
+
+
+def _counts(shape: Sequence[int], lengths: Sequence[int]) -> int:
+    return math.prod(-(-n // length) for n, length in zip(shape, lengths, strict=True))
+
+
+def _runs(box: Sequence[float], whole: Sequence[int]) -> float:
+    """The contiguous runs of a box of inner chunks in a shard, whose chunks are in C order."""
+    axis = len(box) - 1
+    while axis > 0 and box[axis] >= whole[axis]:
+        axis -= 1
+    return math.prod(box[:axis]) if axis > 0 else 1.0
+
+
+def _gets(
+    problem: Problem, region: Sequence[int], stored: Sequence[int], inner: Sequence[int]
+) -> int:
+    """Requests of a pass that reads regions of an array of shards, or of chunks."""
+    shape = problem.shape
+    touched = _all_pieces(shape, stored, region)
+    if tuple(stored) == tuple(inner):
+        return touched
+    whole = [max(1, -(-s // c)) for s, c in zip(stored, inner, strict=True)]
+    box = [max(1.0, min(s, r) / c) for s, r, c in zip(stored, region, inner, strict=True)]
+    return int(touched * (1 + _runs(box, whole)))
+
+
+def _inner(problem: Problem, shard: Sequence[int], after: Sequence[int]) -> tuple[int, ...]:
+    """The inner chunks of an intermediate: cuts of its shards with the regions that read it."""
+    found = []
+    for n, length, region in zip(problem.shape, shard, after, strict=True):
+        if length >= n:
+            # The shard may end after the array, so that any length divides it.
+            found.append(min(region, n))
+            continue
+        options = {length, math.gcd(length, region)}
+        options |= {d for d in _divisors(length) if d <= region}
+        found.append(
+            min(options, key=lambda c: _pieces(n, c, region) * (1 + 0.02 * length / c) / -(-n // c))
+        )
+    # An index of many inner chunks is as long as the data.
+    while math.prod(-(-s // c) for s, c in zip(shard, found, strict=True)) > _MOST_INNER:
+        axis = max(range(len(found)), key=lambda i: -(-shard[i] // found[i]))
+        length, chunk = shard[axis], found[axis]
+        larger = [d for d in _divisors(length) if d > chunk]
+        found[axis] = min(larger) if larger else length
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _divisors(n: int) -> tuple[int, ...]:
+    """The largest divisors, as many as a planner can use."""
+    found = {d for k in range(1, min(math.isqrt(n), 4096) + 1) if n % k == 0 for d in (k, n // k)}
+    return tuple(sorted(found))
+
+
+def _evaluated(problem: Problem, regions: Sequence[tuple[int, ...]]) -> Plan:
+    """The plan with these regions, with all costs."""
+    passes = []
+    stored, unit = problem.clipped(problem.stored), problem.clipped(problem.read)
+    for at, region in enumerate(regions):
+        is_last = at == len(regions) - 1
+        inner = None if is_last else _inner(problem, region, regions[at + 1])
+        shard = region
+        if inner is not None:
+            # A shard is a multiple of its inner chunks.
+            shard = tuple(-(-r // c) * c for r, c in zip(region, inner, strict=True))
+        passes.append(_costs(problem, at, shard, inner, stored, unit))
+        if inner is not None:
+            stored, unit = problem.clipped(shard), inner
+    # Each pass costs a barrier, at which workers are idle.
+    seconds = sum(one.seconds for one in passes) * (1 + 0.02 * (len(passes) - 1))
+    return Plan(tuple(passes), seconds)
+
+
+def _costs(
+    problem: Problem,
+    at: int,
+    region: tuple[int, ...],
+    inner: tuple[int, ...] | None,
+    stored: tuple[int, ...],
+    unit: tuple[int, ...],
+) -> Pass:
+    shape, rates = problem.shape, problem.rates
+    cut = problem.clipped(region)
+    read = _all_pieces(shape, unit, cut) / _counts(shape, unit)
+    tasks = _counts(shape, cut)
+    gets = _gets(problem, cut, stored, unit)
+    writes = region if inner is not None else problem.clipped(problem.write)
+    puts = tasks if inner is not None else _counts(shape, writes)
+    bytes_in, bytes_out = int(problem.nbytes * read), problem.nbytes
+    # What is in shards of our own is hardly compressed.
+    decoded = bytes_in * (1.0 if at == 0 else 0.3) + bytes_out * (1.0 if inner is None else 0.3)
+    # Few tasks do not occupy all workers.
+    workers = min(rates.workers, max(1, tasks))
+    seconds = max(
+        (bytes_in + bytes_out) / (rates.bandwidth * workers),
+        decoded / (rates.codecs * workers),
+        gets / rates.gets + puts / rates.puts,
+    )
+    seconds += rates.latency * (gets + puts) / (rates.concurrency * workers)
+    # A pass ends with its slowest task.
+    seconds *= 1 + min(1.0, workers / max(1, tasks))
+    return Pass(
+        region,
+        inner,
+        tasks,
+        _memory(problem, cut, inner is not None, unit),
+        read,
+        gets,
+        puts,
+        bytes_in,
+        bytes_out,
+        seconds,
+    )
+
+
+def _memory(problem: Problem, region: Sequence[int], is_shard: bool, unit: Sequence[int]) -> int:
+    """The bytes of a task: the region, units that are decoded, and what is encoded."""
+    size = problem.itemsize
+    own = math.prod(region) * size
+    # Encoded and decoded.
+    reading = 2 * problem.threads * math.prod(problem.clipped(unit)) * size
+    # A shard is put together in memory; of chunks, as many as threads.
+    value = math.prod(problem.clipped(problem.write)) * size
+    writing = own if is_shard else min(own, value * problem.threads)
+    return own + max(reading, writing)
+
+
+def _steps(
+    problem: Problem,
+    lengths: tuple[int, ...],
+    unit: tuple[int, ...],
+    others: Sequence[Sequence[int]],
+) -> Iterator[tuple[int, ...]]:
+    """Larger regions: along one axis twice as long, aligned with another grid, or whole."""
+    for axis, (n, length, u) in enumerate(zip(problem.shape, lengths, unit, strict=True)):
+        if length >= n:
+            continue
+        whole = -(-n // u) * u
+        longer = {min(2 * length, whole), whole}
+        for other in others:
+            aligned = math.lcm(u, max(1, other[axis]))
+            multiple = (length // aligned + 1) * aligned
+            if length < multiple <= whole:
+                longer.add(multiple)
+        for one in longer:
+            yield (*lengths[:axis], one, *lengths[axis + 1 :])
+
+
+def _grown(
+    problem: Problem, start: Sequence[tuple[int, ...]], units: Sequence[tuple[int, ...]]
+) -> Plan | None:
+    """The regions made larger, as long as that makes the plan faster and memory suffices."""
+    regions = list(start)
+    best = _evaluated(problem, regions)
+    if best.memory > problem.memory:
+        return None
+    while True:
+        found: tuple[float, Plan, list[tuple[int, ...]]] | None = None
+        for at in range(len(regions)):
+            others = [problem.read, *regions[:at], *regions[at + 1 :]]
+            for longer in _steps(problem, regions[at], units[at], others):
+                tried = [*regions[:at], longer, *regions[at + 1 :]]
+                plan = _evaluated(problem, tried)
+                if plan.memory > problem.memory:
+                    continue
+                # The time that is saved for the memory that it takes.
+                grown = math.prod(longer) / math.prod(regions[at])
+                gain = math.log(max(best.seconds, 1e-12) / max(plan.seconds, 1e-12))
+                rate = gain / math.log(grown)
+                if gain > 1e-9 and (found is None or rate > found[0]):
+                    found = (rate, plan, tried)
+        if found is None:
+            return best
+        _, best, regions = found
+
+
+def _padded(problem: Problem, plan: Plan) -> Plan:
+    """The same plan with larger tasks in the last pass, where they are very small."""
+    regions = [one.region for one in plan.passes]
+    unit = tuple(problem.write)
+    workers = problem.rates.workers
+    while True:
+        last = plan.passes[-1]
+        size = math.prod(problem.clipped(last.region)) * problem.itemsize
+        if size * 2 > _ENOUGH_BYTES or last.tasks < 2 * max(_FEW_TASKS, 8 * workers):
+            return plan
+        axes = [i for i, (n, r) in enumerate(zip(problem.shape, last.region, strict=True)) if r < n]
+        for axis in reversed(axes):
+            longer = min(2 * regions[-1][axis], -(-problem.shape[axis] // unit[axis]) * unit[axis])
+            tried = [*regions[:-1], (*regions[-1][:axis], longer, *regions[-1][axis + 1 :])]
+            larger = _evaluated(problem, tried)
+            if larger.memory <= problem.memory and larger.seconds <= plan.seconds * 1.02:
+                plan, regions = larger, tried
+                break
+        else:
+            return plan
+
+
+def _between(
+    problem: Problem, first: Sequence[int], last: Sequence[int], count: int
+) -> list[tuple[int, ...]]:
+    """Shapes between two shapes, by equal factors."""
+    found = []
+    for at in range(1, count + 1):
+        share = at / (count + 1)
+        lengths = [
+            a if a == b else max(1, round(a ** (1 - share) * b**share))
+            for a, b in zip(problem.clipped(first), problem.clipped(last), strict=True)
+        ]
+        # Multiples of the nearer shape have divisors in common with it.
+        near = first if share <= 0.5 else last
+        lengths = [
+            max(u, round(x / u) * u) if x >= u else _nearest_divisor(u, x)
+            for x, u in zip(lengths, near, strict=True)
+        ]
+        found.append(problem.clipped(lengths))
+    return found
+
+
+def _nearest_divisor(n: int, wanted: int) -> int:
+    return min(_divisors(n), key=lambda d: abs(math.log(d / wanted)))
+
+
+def candidates(problem: Problem, most: int = MOST_PASSES) -> list[Plan]:
+    """The best plan for each number of passes that fits into memory."""
+    if 0 in problem.shape:
+        return [Plan((Pass(tuple(problem.write), None),))]
+    write, read = tuple(problem.write), problem.clipped(problem.read)
+    found = []
+    one = _grown(problem, [write], [write])
+    if one is not None:
+        found.append(_padded(problem, one))
+    two = _grown(problem, [read, write], [read, write]) if most > 1 else None
+    if two is None:
+        return found
+    found.append(two)
+    ones = (1,) * len(read)
+    first, last = two.passes[0].region, two.passes[-1].region
+    for count in range(3, most + 1):
+        # The middle ones have no grid to keep to.
+        middle = _between(problem, first, last, count - 2)
+        starts = ([first, *middle, last], [read, *middle, write])
+        units = [read, *(ones for _ in middle), write]
+        grown = [_grown(problem, start, units) for start in starts]
+        kept = [plan for plan in grown if plan is not None]
+        if kept:
+            found.append(min(kept, key=lambda plan: plan.seconds))
+    return found
+
+
+def choose(problem: Problem, passes: int | None = None) -> tuple[Plan, list[Plan]]:
+    """The fastest plan, and all candidates; fewer passes where they take about as long.
+
+    Raises
+    ------
+    JobError
+        No plan fits into memory; it says how much the smallest one needs.
+    """
+    found = candidates(problem, MOST_PASSES if passes is None else max(passes, 1))
+    if passes is not None:
+        found = [plan for plan in found if len(plan.passes) == passes]
+    if not found:
+        read, write = problem.clipped(problem.read), tuple(problem.write)
+        least = min(_evaluated(problem, [write]).memory, _evaluated(problem, [read, write]).memory)
+        raise JobError(
+            f"max_memory={size_text(problem.memory)} is not enough"
+            + (f" for {passes} passes" if passes else "")
+            + f": a task holds at least {size_text(least)}, because the source is decoded by "
+            f"{read} elements and the destination stores {problem.clipped(write)}; pass a larger "
+            "max_memory, or smaller chunks or shards"
+        )
+    best = min(plan.seconds for plan in found)
+    chosen = next(plan for plan in found if plan.seconds <= best * 1.05)
+    return chosen, found
+
+
+def rates_of(given: Mapping[str, float] | None, is_remote: bool) -> Rates:
+    """The rates of a store, with those that a user knows better.
+
+    Raises
+    ------
+    TypeError
+        There is no such rate.
+    """
+    base = REMOTE if is_remote else LOCAL
+    unknown = sorted({*(given or {})} - set(vars(base)))
+    if unknown:
+        raise TypeError(f"rates has no {unknown[0]!r}; it has {', '.join(vars(base))}")
+    return replace(base, **(given or {}))  # type: ignore[arg-type]  # Numbers, by name.

@@ -1,0 +1,471 @@
+"""`rechunk`: arrays with other chunks, shards, codecs or data type, in passes that fit into memory.
+
+A pass reads any regions of its input and writes whole shards of an intermediate, or whole stored
+values of the destination. Intermediates are in the folder of the job, or below ``temp=``. A chunk
+that is missing there is an error and not the fill value: a task that comes back after they have
+been removed writes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zarrix._array.array import Array
+from zarrix._array.create_array import create_array, from_array
+from zarrix._display.progress import Progress
+from zarrix._dtypes.variable import is_variable
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.literals import Format
+from zarrix._nodes import nodes
+from zarrix._nodes.location import Location
+from zarrix._runtime.cached_property import cached_property
+from zarrix._runtime.config import config
+from zarrix._stores.memory import MemoryStore
+from zarrix._stores.zip import ZipStore
+from zarrix.jobs._destination import FOLDER
+from zarrix.jobs._documents import (
+    array_documents,
+    below,
+    consolidated_as,
+    group_documents,
+    opened,
+    store_all,
+    walk,
+)
+from zarrix.jobs._job import Job
+from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
+from zarrix.jobs._places import Place, digest_of, place_of
+from zarrix.jobs._planner import Plan, Problem, choose, rates_of
+from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._tiling import Region, Tiling, extent
+from zarrix.jobs._units import bytes_of
+
+__all__ = ["Rechunk", "rechunk"]
+
+_MEMORY = 512 << 20
+# Text and objects have no item size; most are shorter.
+_VARIABLE_BYTES = 64
+
+
+class Rechunk(Operation):
+    """Arrays of a hierarchy, each with a number of passes of its own."""
+
+    kind = "rechunk"
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._arrays = [_Passes(self, one) for one in self.parameters["arrays"]]
+        self._count = max((len(one.tilings) for one in self._arrays), default=0)
+        self._firsts = []
+        for stage in range(self._count):
+            firsts = [0]
+            for one in self._arrays:
+                count = len(one.tilings[stage]) if stage < len(one.tilings) else 0
+                firsts.append(firsts[-1] + count)
+            self._firsts.append(firsts)
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """One for each pass; that of a hierarchy has the tasks of all arrays."""
+        return [self._stage(at) for at in range(self._count)]
+
+    def _stage(self, at: int) -> Stage:
+        told = [one.told[at] for one in self._arrays if at < len(one.told)]
+        widest = max(told, key=lambda one: one["memory"])
+        name = "rechunk" if self._count == 1 else f"pass {at + 1} of {self._count}"
+
+        def region(number: int) -> Region:
+            one, own = self._task(at, number)
+            return one.tilings[at].region(own)
+
+        return Stage(
+            name,
+            self._firsts[at][-1],
+            region,
+            tuple(widest["region"]),
+            widest["memory"],
+            sum(one["bytes_in"] for one in told),
+            sum(one["bytes_out"] for one in told),
+            sum(one["gets"] for one in told),
+            sum(one["puts"] for one in told),
+        )
+
+    def _task(self, stage: int, number: int) -> tuple[_Passes, int]:
+        firsts = self._firsts[stage]
+        at = next(i for i in range(len(self._arrays)) if number < firsts[i + 1])
+        return self._arrays[at], number - firsts[at]
+
+    def check(self) -> None:
+        """Every array must be the one that was planned for."""
+        for one in self._arrays:
+            source_array(below(self.places["source"], one.path), one.digest)
+
+    def begin(self) -> None:
+        """Create the groups above the destination, or raise an error if one is an array."""
+        store, path, chunk_store = self.places["destination"]
+        nodes.require_parents(store, path, chunk_store, False, self.parameters["format"])
+
+    def run(self, stage: int, number: int) -> Done:
+        """Read a region of a pass and write it."""
+        one, own = self._task(stage, number)
+        region = one.tilings[stage].region(own)
+        elements = one.array(stage)[region]
+        if elements.shape != extent(region):
+            elements = np.asarray(elements).reshape(extent(region))
+        one.array(stage + 1)[region] = elements
+        moved = math.prod(extent(region)) * max(1, elements.dtype.itemsize)
+        return Done(None, moved, moved)
+
+    def finish(self, values: Sequence[Mapping[int, Any]]) -> Any:
+        """Store the documents, with the attributes that the source has now."""
+        self.check()
+        source, dest = self.places["source"], self.places["destination"]
+        zarr_format: Format = self.parameters["format"]
+        found = []
+        for path in self.parameters["groups"]:
+            group = opened(below(source, path))
+            found.append((path, group_documents(zarr_format, group.attrs.asdict())))
+        for one in self._arrays:
+            attributes = one.array(0).attrs.asdict()
+            found.append((one.path, array_documents(dest, one.document, attributes)))
+        store_all(dest, found)
+        consolidated_as(source, dest, zarr_format)
+        if "temporary" in self.places:
+            store, path, _ = self.places["temporary"]
+            store.rmdir(path)
+        return opened(dest)
+
+    def explain(self) -> Iterator[str]:
+        """The candidates that were compared."""
+        for one in self._arrays:
+            name = f"{one.path}: " if one.path else ""
+            told = [f"{passes} in {seconds:.3g} s" for passes, seconds in one.candidates]
+            read = one.told[0]["amplification"] if one.told else 1
+            yield (
+                f"{name}the source is read x {read:.2f}; estimated for one worker by number of "
+                f"passes: {', '.join(told)}"
+            )
+
+
+class _Passes:
+    """The passes of one array: what each reads and writes."""
+
+    def __init__(self, job: Rechunk, told: Mapping[str, Any]) -> None:
+        self._places = job.places
+        self.path: str = told["path"]
+        self.digest: str = told["digest"]
+        self.document: Mapping[str, Any] = told["document"]
+        self.told: Sequence[Mapping[str, Any]] = told["passes"]
+        self.candidates: Sequence[tuple[int, float]] = told["candidates"]
+        self._cast: bool = told["cast"]
+        self._arrays: dict[int, Array] = {}
+
+    def array(self, at: int) -> Array:
+        """What pass ``at`` reads: the source, an intermediate; or at last the destination."""
+        found = self._arrays.get(at)
+        if found is None:
+            found = self._arrays[at] = self._opened(at)
+        return found
+
+    def _opened(self, at: int) -> Array:
+        if at == 0:
+            source = source_array(below(self._places["source"], self.path), self.digest)
+            return source.astype(self._dest.dtype) if self._cast else source
+        if at == len(self.told):
+            return array_at(
+                below(self._places["destination"], self.path),
+                self.document,
+                write_empty_chunks=False,
+            )
+        place = below(self._temporary, f"pass-{at}{'-' if self.path else ''}{self.path}")
+        told = self.told[at - 1]
+        document = _intermediate(self._dest, told["region"], told["inner"])
+        return array_at(place, document, write_empty_chunks=True, read_missing_chunks=False)
+
+    @property
+    def _temporary(self) -> Place:
+        if "temporary" in self._places:
+            return self._places["temporary"]
+        return below(self._places["destination"]._replace(chunk_store=None), FOLDER)
+
+    @cached_property
+    def _dest(self) -> ArrayMetadata:
+        return array_at(self._places["destination"], self.document)._metadata
+
+    @cached_property
+    def tilings(self) -> list[Tiling]:
+        """The regions of each pass."""
+        found = []
+        for at, told in enumerate(self.told):
+            if at == len(self.told) - 1:
+                found.append(Tiling.of(self._dest, told["units"]))
+            else:
+                document = _intermediate(self._dest, told["region"], told["inner"])
+                place = Place(MemoryStore(), "")
+                found.append(Tiling.of(array_at(place, document)._metadata))
+        return found
+
+
+def _intermediate(
+    dest: ArrayMetadata, shard: Sequence[int], inner: Sequence[int]
+) -> Mapping[str, Any]:
+    """The document of an intermediate: shards with inner chunks that are compressed little."""
+    made = create_array(
+        MemoryStore(),
+        shape=dest.shape,
+        dtype=dest.dtype,
+        chunks=tuple(inner),
+        shards=tuple(shard),
+        compressors=None,
+        fill_value=dest.fill_value,
+        zarr_format=3,
+    )
+    return made._metadata.to_dict()
+
+
+def rechunk(
+    source: Any,
+    dest: Any,
+    *,
+    chunks: Any = None,
+    shards: Any = None,
+    compressors: Any = "keep",
+    dtype: Any = None,
+    zarr_format: Format | None = None,
+    max_memory: Any = _MEMORY,
+    passes: int | None = None,
+    temp: Any = None,
+    rates: Mapping[str, float] | None = None,
+    overwrite: bool = False,
+    run: bool = True,
+    executor: Any = None,
+    resume: Any = True,
+    retries: int = 3,
+    patience: float = 300.0,
+    progress: bool | Progress = False,
+) -> Any:
+    """Store an array, or all arrays of a group, with other chunks, in bounded memory.
+
+    The planner chooses the number of passes, and the region of a task in each, by a cost model;
+    ``run=False`` shows them. The result becomes visible when it is complete. After an interruption,
+    the same call goes on.
+
+    Parameters
+    ----------
+    source : Array, Group, Store, str or Path
+    dest : Store, str or Path
+        Where nothing is stored yet.
+    chunks : tuple of int, mapping or callable, optional
+        As in `create_array`; -1 is the whole axis. A mapping has lengths by the names of
+        dimensions, or for a group one of these by path; a callable gets the array. Those of the
+        source when omitted.
+    shards : tuple of int, mapping or callable, optional
+        In the same forms. None when ``chunks`` is passed, otherwise those of the source.
+    compressors : codec or iterable of codecs, optional
+        As in `create_array`; those of the source when omitted.
+    dtype : dtype, optional
+        Elements are cast as by ``astype``.
+    zarr_format : {2, 3}, optional
+        That of the source when omitted; 3 with ``shards``.
+    max_memory : int or str
+        The memory of a task, such as ``"2 GiB"``.
+    passes : int, optional
+        The number of passes, instead of the planner's choice.
+    temp : Store, str or Path, optional
+        Where intermediates are; in a folder of the destination when omitted. It must be empty.
+    rates : mapping, optional
+        What is known better than by the planner: ``bandwidth`` and ``codecs`` in bytes a second,
+        ``latency`` in seconds, ``concurrency``, ``gets`` and ``puts`` a second, ``workers``.
+    overwrite : bool
+        Replace what is at ``dest``.
+    run : bool
+        False returns the `Job` with its plan, and changes nothing.
+    executor : optional
+        As for `Job.run`, and so are all arguments below.
+    resume : bool, str, Path or Store
+    retries : int
+    patience : float
+    progress : bool or callable
+
+    Returns
+    -------
+    Array or Group, or Job
+        The result; the job with ``run=False``.
+
+    Raises
+    ------
+    JobError
+        No plan fits into ``max_memory``; it says how much the smallest one needs.
+    ContainsArrayError
+        Something is at ``dest``.
+    JobFailed, JobInterrupted
+        As from `Job.run`.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> z = zarr.create_array("steps.zarr", shape=(400, 60), chunks=(1, 60), dtype="f4")
+    >>> z[:] = 1.0
+    >>> series = zarr.jobs.rechunk("steps.zarr", "series.zarr", chunks=(400, 6))
+    >>> series.chunks, float(series[:, 3].sum())
+    ((400, 6), 400.0)
+    """
+    places = {"source": place_of(source), "destination": place_of(dest)}
+    if temp is not None:
+        places["temporary"] = place_of(temp)
+    if passes is not None and (isinstance(passes, bool) or not 1 <= passes <= 4):
+        raise ValueError(f"passes={passes!r}; expected 1 to 4, or None")
+    if isinstance(places["destination"].store, ZipStore) and temp is None:
+        # Members of an archive cannot be removed.
+        passes = passes or 1
+    wanted = _Wanted(chunks, shards, compressors, dtype, zarr_format)
+    parameters = _planned(places, wanted, bytes_of(max_memory, "max_memory"), passes, rates)
+    job = Job("rechunk", Setting(parameters, places), overwrite=overwrite)
+    return run_or_plan(
+        job, run, executor, resume=resume, retries=retries, patience=patience, progress=progress
+    )
+
+
+class _Wanted:
+    """What the arrays are to be like."""
+
+    def __init__(
+        self, chunks: Any, shards: Any, compressors: Any, dtype: Any, zarr_format: Format | None
+    ) -> None:
+        self.chunks, self.shards = chunks, shards
+        self.compressors, self.dtype = compressors, dtype
+        if zarr_format is None and shards is not None:
+            zarr_format = 3
+        self.zarr_format = zarr_format
+
+    def document(self, source: Array, path: str) -> dict[str, Any]:
+        """The document of the result of one array."""
+        chunks = _lengths(self.chunks, source, path, "chunks")
+        shards = _lengths(self.shards, source, path, "shards")
+        options: dict[str, Any] = {"compressors": self.compressors}
+        if chunks is not None:
+            options["chunks"] = chunks
+        if chunks is not None or shards is not None:
+            options["shards"] = shards
+        if (self.zarr_format or source.zarr_format) == 2:
+            options.pop("shards", None)
+        made = from_array(
+            MemoryStore(),
+            data=source if self.dtype is None else source.astype(self.dtype),
+            write_data=False,
+            zarr_format=self.zarr_format or source.zarr_format,
+            attributes={},
+            **options,
+        )
+        return made._metadata.to_dict()
+
+
+def _lengths(rule: Any, source: Array, path: str, name: str) -> Any:
+    """The lengths of chunks or shards for one array; None to keep them."""
+    if callable(rule):
+        rule = rule(source)
+    if isinstance(rule, Mapping):
+        if not rule or not all(isinstance(one, int) for one in rule.values()):
+            return _lengths(rule.get(path), source, path, name)
+        names = source.metadata.dimension_names or ()
+        unknown = sorted({*rule} - {*names})
+        if unknown and not path:
+            raise ValueError(f"{name}: the array has no dimension {unknown[0]!r}; it has {names}")
+        if unknown:
+            return None
+        rule = tuple(rule.get(one, n) for one, n in zip(names, source.shape, strict=True))
+    if isinstance(rule, tuple | list) and all(isinstance(n, int | np.integer) for n in rule):
+        return tuple(
+            max(1, n) if length == -1 else int(length)
+            for length, n in zip(rule, source.shape, strict=True)
+        )
+    return rule
+
+
+def _planned(
+    places: Mapping[str, Place],
+    wanted: _Wanted,
+    max_memory: int,
+    passes: int | None,
+    rates: Mapping[str, float] | None,
+) -> dict[str, Any]:
+    source = places["source"]
+    found = dict(walk(source))
+    stores = [places[name].chunks for name in ("source", "destination")]
+    known = rates_of(rates, any(store.is_remote for store in stores))
+    arrays = []
+    for path, node in found.items():
+        if node.kind != "array":
+            continue
+        there = below(source, path)
+        array = Array._at(
+            Location(there.store, there.path, None, there.chunk_store), node, read_only=True
+        )
+        document = wanted.document(array, path)
+        dest = array_at(Place(MemoryStore(), ""), document)._metadata
+        memory = max_memory
+        cast = dest.dtype != array.dtype
+        itemsize = max(_itemsize(array._metadata), _itemsize(dest))
+        problem = Problem(
+            array.shape,
+            itemsize * (2 if cast else 1),
+            array._metadata.inner_chunk_shape,
+            array._metadata.chunk_shape,
+            _lengths_of(dest),
+            memory,
+            config.threads,
+            known,
+        )
+        # Elements without a fixed size have no intermediates.
+        only = 1 if is_variable(dest.dtype) else passes
+        plan, others = choose(problem, only)
+        arrays.append(
+            {
+                "path": path,
+                "digest": digest_of(array._metadata),
+                "document": document,
+                "cast": cast,
+                "passes": _told(plan, dest),
+                "candidates": [[len(one.passes), round(one.seconds, 4)] for one in others],
+            }
+        )
+    groups = [path for path, node in found.items() if node.kind == "group"]
+    zarr_format = wanted.zarr_format or found[""].zarr_format
+    return {"format": zarr_format, "groups": groups, "arrays": arrays}
+
+
+def _itemsize(metadata: ArrayMetadata) -> int:
+    return _VARIABLE_BYTES if is_variable(metadata.dtype) else metadata.dtype.itemsize
+
+
+def _lengths_of(metadata: ArrayMetadata) -> tuple[int, ...]:
+    """Stored values along each axis: one length, the longest of a rectilinear grid."""
+    return tuple(max(1, length) for length in metadata.chunk_shape)
+
+
+def _told(plan: Plan, dest: ArrayMetadata) -> list[dict[str, Any]]:
+    """The passes as JSON values."""
+    told: list[dict[str, Any]] = [
+        {
+            "region": list(one.region),
+            "inner": None if one.inner is None else list(one.inner),
+            "memory": one.memory,
+            "amplification": round(one.amplification, 3),
+            "gets": one.gets,
+            "puts": one.puts,
+            "bytes_in": one.bytes_in,
+            "bytes_out": one.bytes_out,
+        }
+        for one in plan.passes
+    ]
+    last = told[-1]
+    lengths = _lengths_of(dest)
+    last["units"] = [-(-r // w) for r, w in zip(plan.passes[-1].region, lengths, strict=True)]
+    last["region"] = [
+        min(r, n) if n else r for r, n in zip(plan.passes[-1].region, dest.shape, strict=True)
+    ]
+    return told

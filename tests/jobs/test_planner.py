@@ -1,0 +1,139 @@
+"""The planner, for any shape and grids: every element once, within memory, and never outside."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix.errors import JobError
+from zarrix.jobs._planner import LOCAL, REMOTE, Problem, candidates, choose
+from zarrix.jobs._tiling import Tiling, extent
+from zarrix.jobs._units import bytes_of
+
+
+@st.composite
+def problems(draw):
+    """Small arrays with any two grids, and a memory that is sometimes too small."""
+    axes = draw(st.integers(0, 3))
+    lengths = st.integers(1, 40)
+    shape = tuple(draw(st.integers(0, 60)) for _ in range(axes))
+    read, write = (tuple(draw(lengths) for _ in range(axes)) for _ in range(2))
+    stored = tuple(n * draw(st.integers(1, 3)) for n in read)
+    memory = draw(st.sampled_from([1 << 8, 1 << 12, 1 << 16, 1 << 22]))
+    rates = draw(st.sampled_from([LOCAL, REMOTE]))
+    return Problem(shape, draw(st.sampled_from([1, 8])), read, stored, write, memory, 2, rates)
+
+
+def tiling_of(problem, region, unit):
+    grid = tuple(AxisGrid(even=n) for n in unit)
+    units = tuple(-(-r // u) for r, u in zip(region, unit, strict=True))
+    return Tiling(problem.shape, grid, units)
+
+
+@settings(max_examples=150)
+@given(problems())
+def test_every_pass_writes_every_element_once(problem):
+    try:
+        plan, others = choose(problem)
+    except JobError:
+        return
+    assert plan in others
+    for at, one in enumerate(plan.passes):
+        is_last = at == len(plan.passes) - 1
+        assert all(r % u == 0 for r, u in zip(one.region, one.inner or problem.write, strict=True))
+        tiling = tiling_of(problem, one.region, problem.write if is_last else one.region)
+        written = np.zeros(problem.shape, int)
+        values = set()
+        for number in range(len(tiling)):
+            region = tiling.region(number)
+            assert all(
+                0 <= s.start < s.stop <= n for s, n in zip(region, problem.shape, strict=True)
+            )
+            written[region] += 1
+            own = set(tiling.coords(number))
+            assert own
+            assert not own & values
+            values |= own
+        assert (written == 1).all()
+        assert one.memory <= problem.memory or 0 in problem.shape
+        if 0 not in problem.shape:
+            assert one.tasks == len(tiling)
+
+
+@settings(max_examples=100)
+@given(problems())
+def test_reads_are_as_many_as_planned(problem):
+    """The amplification of a pass over plain chunks, by counting."""
+    problem = Problem(**{**vars(problem), "stored": problem.read})
+    if 0 in problem.shape:
+        return
+    for plan in candidates(problem, most=1):
+        (one,) = plan.passes
+        tiling = tiling_of(problem, one.region, problem.write)
+        touched = 0
+        for number in range(len(tiling)):
+            touched += math.prod(
+                -(-s.stop // u) - s.start // u
+                for s, u in zip(tiling.region(number), problem.clipped(problem.read), strict=True)
+            )
+        assert one.gets == touched
+
+
+def test_coprime_chunks_are_planned():
+    problem = Problem((10**5, 10**5), 8, (1000,) * 2, (1000,) * 2, (999,) * 2, 2**28, 2, LOCAL)
+    plan, others = choose(problem)
+    assert len(others) == 4
+    assert all(one.memory <= 2**28 for one in plan.passes)
+    assert plan.passes[0].amplification < 2
+
+
+def test_an_index_of_a_shard_is_short():
+    problem = Problem((2**20, 2**11, 2**10), 4, (1, 2**10, 2**10), (1, 2**10, 2**10),
+                      (2**20, 1, 1), 2**30, 2, REMOTE)  # fmt: skip
+    for plan in candidates(problem):
+        for one in plan.passes[:-1]:
+            assert math.prod(r // c for r, c in zip(one.region, one.inner, strict=True)) <= 1000
+
+
+def test_passes_that_do_not_fit_are_named():
+    problem = Problem((100, 100), 8, (100, 1), (100, 1), (1, 100), 2000, 1, LOCAL)
+    with pytest.raises(JobError, match="at least"):
+        choose(problem)
+
+
+@pytest.mark.parametrize("zeros", [(0,), (0, 5), (3, 0, 2)])
+def test_an_array_without_elements_has_no_tasks(zeros):
+    ones = (1,) * len(zeros)
+    plan, _ = choose(Problem(zeros, 8, ones, ones, ones, 1000, 2, LOCAL))
+    assert len(plan.passes) == 1
+    assert len(tiling_of(plan_problem(zeros), plan.passes[0].region, ones)) == 0
+
+
+def plan_problem(shape):
+    ones = (1,) * len(shape)
+    return Problem(shape, 8, ones, ones, ones, 1000, 2, LOCAL)
+
+
+def test_uneven_grids_have_regions_of_whole_chunks():
+    grid = (AxisGrid(runs=((10, 2), (5, 3))), AxisGrid(even=4))
+    tiling = Tiling((33, 9), grid, (2, 2))
+    regions = [tiling.region(n) for n in range(len(tiling))]
+    assert [extent(one) for one in regions] == [(20, 8), (20, 1), (10, 8), (10, 1), (3, 8), (3, 1)]
+    coords = [c for n in range(len(tiling)) for c in tiling.coords(n)]
+    assert sorted(coords) == list(itertools.product(range(5), range(3)))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("1", 1), ("2 GiB", 2**31), ("1.5 kB", 1500), ("3MiB", 3 << 20), (7, 7)]
+)
+def test_sizes_are_read(text, count):
+    assert bytes_of(text, "x") == count
+
+
+@pytest.mark.parametrize("text", ["", "GiB", "-1", 0, True, None, 1.5, "1 PiB of"])
+def test_sizes_that_are_not_are_errors(text):
+    with pytest.raises(ValueError, match="x="):
+        bytes_of(text, "x")
