@@ -53,6 +53,7 @@ SECTIONS = {"PR01", "PR02", "PR03", "PR04", "PR05", "RT01", "YD01", "EX01"}
 # Every argument is accepted, so there is no error to document.
 NEVER_RAISES = (
     "ArrayMetadata.at",
+    "Format",
     "StorePath.of",
     "encode_group_metadata",
     "engine_path",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from zarrix import codecs as codecs
     from zarrix import context as context
     from zarrix import convenience as convenience
+    from zarrix import convert as convert
     from zarrix import core as core
     from zarrix import creation as creation
     from zarrix import dtype as dtype
@@ -116,6 +117,8 @@ if TYPE_CHECKING:
     from zarrix.convenience import save_array as save_array
     from zarrix.convenience import save_group as save_group
     from zarrix.convenience import tree as tree
+    from zarrix.convert import export as export
+    from zarrix.convert import import_ as import_
     from zarrix.core import Array as Array
     from zarrix.creation import array as array
     from zarrix.creation import create as create
@@ -254,6 +257,7 @@ _HOMES = {
     "_hierarchy.copy_store": "copy_store",
     "_hierarchy.open": "consolidate_metadata open open_consolidated tree",
     "_hierarchy.save": "load save save_array save_group",
+    "convert": "export import_",
     "core": "Array",
     "creation": "array create empty empty_like full full_like ones ones_like open_array open_like "
     "zeros zeros_like",
@@ -266,8 +270,20 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = (
-    *("abc", "api", "attrs", "codecs", "context", "convenience", "core", "creation", "dtype"),
     *(
+        "abc",
+        "api",
+        "attrs",
+        "codecs",
+        "context",
+        "convenience",
+        "convert",
+        "core",
+        "creation",
+        "dtype",
+    ),
+    *(
+        "dtype",
         "errors",
         "hierarchy",
         "indexing",

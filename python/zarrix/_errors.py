@@ -24,6 +24,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         ReadOnlyError(PermissionError)                              read-only
         StoreBusyError(BlockingIOError)                             store-busy
         CopyError(RuntimeError)                                     copy
+        ConversionError(ValueError)                                 conversion
         WriterError(RuntimeError)                                   writer
         JobError(RuntimeError)                                      job
             JobFailed                                               job-failed
@@ -66,6 +67,7 @@ __all__ = [
     "ReadOnlyError",
     "StoreBusyError",
     "CopyError",
+    "ConversionError",
     "WriterError",
     "JobError",
     "JobFailed",
@@ -204,6 +206,12 @@ class CopyError(ZarrixError, RuntimeError):
     """A copy stopped, because the destination exists or cannot hold the source."""
 
     kind = "copy"
+
+
+class ConversionError(ZarrixError, ValueError):
+    """A file of another format cannot be imported, or an array cannot be exported to it."""
+
+    kind = "conversion"
 
 
 class WriterError(ZarrixError, RuntimeError):

@@ -196,6 +196,7 @@ def test_info_and_tree_as_json(stored: Path) -> None:
     assert group["attributes"] == {"title": "t"}
     tree = json.loads(program("tree", "--json", stored).stdout)
     assert tree == {
+        "version": 1,
         "name": "/",
         "kind": "group",
         "members": [
@@ -285,7 +286,8 @@ def test_a_broken_member_is_in_the_tree_and_a_warning_is_one_line(stored: Path) 
     assert "rgb (cannot be opened: " in ran.stdout
     (broken,) = json.loads(program("tree", stored, "--json").stdout)["members"][0]["members"]
     assert (broken["name"], broken["kind"]) == ("rgb", "broken")
-    code = "import sys, warnings; from zarrix.cli import main, _commands\n"
-    code += "_commands._info = lambda *_: warnings.warn('odd\\nname') or 0\nsys.exit(main())"
+    code = "import sys, warnings; from zarrix.cli import main\n"
+    code += "from zarrix.cli._verbs import info\n"
+    code += "info.run = lambda *_: warnings.warn('odd\\nname') or 0\nsys.exit(main())"
     ran = program("info", stored, code=code)
     assert (ran.stderr, ran.returncode) == ("zarrix: warning: odd\\nname\n", 0)

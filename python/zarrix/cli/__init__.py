@@ -1,4 +1,4 @@
-"""The command line: ``zarrix info PATH``, ``tree``, ``verify``, ``repair``, ``diff``, ``demo``.
+"""The command line: one verb a call, such as ``zarrix info PATH``; `zarrix.cli._table` lists them.
 
 Exit codes: 0 done, 1 an error that one sentence on stderr explains, 2 wrong usage or a missing
 extra, 3 something is broken or lost (``verify``) or differs (``diff``), 130 interrupted.

@@ -1,0 +1,163 @@
+"""Arguments that several verbs share, and what their texts mean."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+__all__ = [
+    "EXIT_CODES",
+    "PATH",
+    "add_common",
+    "add_writing",
+    "option",
+    "options_of",
+    "selection",
+    "size",
+    "sizes",
+    "whole",
+]
+
+EXIT_CODES = (
+    "exit codes: 0 done, 1 an error, 2 wrong usage or a missing extra, 3 something is broken or "
+    "differs, 130 interrupted"
+)
+PATH = "a folder, a path inside one, a zip archive, a URL, or a file of another format"
+
+
+def add_common(parser: argparse.ArgumentParser, *, store: bool = True) -> None:
+    """Add the options of every verb."""
+    common = parser.add_argument_group("common options")
+    common.add_argument("--json", action="store_true", help="print the result as JSON")
+    common.add_argument("-q", "--quiet", action="store_true", help="print no notes, draw no bars")
+    common.add_argument(
+        "--progress",
+        choices=("auto", "always", "never", "json"),
+        default="auto",
+        help="bars on a terminal (auto), lines elsewhere too, none, or JSON lines on stderr",
+    )
+    common.add_argument("--threads", type=whole(1, 1024), metavar="N", help="threads to use")
+    if store:
+        common.add_argument(
+            "-o",
+            "--storage-option",
+            type=option,
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="an option of the store of a URL, under fsspec's name; may be repeated",
+        )
+
+
+def add_writing(parser: argparse.ArgumentParser, *, resume: bool = True) -> None:
+    """Add the options of every verb that writes."""
+    writing = parser.add_argument_group("writing")
+    writing.add_argument(
+        "-n", "--dry-run", action="store_true", help="print what would be done; change nothing"
+    )
+    writing.add_argument(
+        "-f", "--overwrite", action="store_true", help="replace a destination that exists"
+    )
+    if resume:
+        writing.add_argument(
+            "--resume", action="store_true", help="continue the same call, which was interrupted"
+        )
+        writing.add_argument(
+            "--memory",
+            type=size,
+            default="256M",
+            metavar="SIZE",
+            help="what data in flight may take (default 256M)",
+        )
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """Reads a whole number within these limits."""
+
+    def read(text: str) -> int:
+        number = int(text) if text.strip().lstrip("+-").isdecimal() else None
+        if number is None or not least <= number <= most:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not a whole number from {least} to {most}"
+            )
+        return number
+
+    return read
+
+
+def size(text: str) -> int:
+    """Reads a number of bytes, such as 64M, 1GiB or 500kB; K, M and G are powers of 1024."""
+    units = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+    decimal = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+    digits = text.strip().rstrip("kKmMgGtTiIbB ")
+    unit = text.strip()[len(digits) :].strip().lower()
+    factor = decimal.get(unit) or units.get(unit.removesuffix("b").removesuffix("i"))
+    try:
+        number = float(digits)
+    except ValueError:
+        number = 0
+    if factor is None or not 0 < number < 2**60:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as 64M, 1GiB or 500kB")
+    return int(number * factor)
+
+
+def sizes(text: str) -> Any:
+    """Reads lengths along the axes, ``1,3,512,512``; or a size of chunks, ``1MiB``."""
+    parts = text.split(",")
+    if all(part.strip().isdecimal() for part in parts):
+        return tuple(int(part) for part in parts)
+    size(text)
+    return text
+
+
+def option(text: str) -> tuple[str, Any]:
+    """Reads KEY=VALUE; the value is JSON, such as true or 30 or {...}, or else text."""
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
+
+
+def options_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """The storage options."""
+    return dict(arguments.storage_option) or None
+
+
+def selection(text: str, names: Sequence[str | None] | None, ndim: int) -> tuple[Any, ...]:
+    """The selection that a text means: ``0,:,200:456`` or, by dimension, ``t=0,y=200:456``.
+
+    Raises
+    ------
+    ValueError
+        It is not a selection, or a dimension has another name.
+    """
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if any("=" in part for part in parts):
+        found: list[Any] = [slice(None)] * ndim
+        for part in parts:
+            name, _, rest = part.partition("=")
+            if names is None or name not in names:
+                known = ", ".join(one for one in names or () if one) or "none"
+                raise ValueError(f"{name!r} is not a dimension of the array; it has {known}")
+            found[list(names).index(name)] = _index(rest)
+        return tuple(found)
+    return tuple(_index(part) for part in parts)
+
+
+def _index(text: str) -> Any:
+    if text == "...":
+        return ...
+    try:
+        numbers = [int(part) if part.strip() else None for part in text.split(":")]
+    except ValueError:
+        numbers = []
+    if len(numbers) == 1 and numbers[0] is not None:
+        return numbers[0]
+    if len(numbers) in (2, 3):
+        return slice(*numbers)
+    raise ValueError(f"{text!r} is not an index or a slice, such as 3 or 10:20")

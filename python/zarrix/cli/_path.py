@@ -1,0 +1,95 @@
+"""The node that a path on the command line names: of any store, or of a file of another format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import zarrix as zarr
+from zarrix._errors import PathNotFoundError
+from zarrix._nodes.location import Location
+from zarrix.operate._place import nothing_at
+
+__all__ = ["located", "new_location", "open_path", "split"]
+
+# Files that have something inside.
+_ARCHIVES = (".zip", ".ozx")
+
+
+def split(path: str) -> tuple[str, str, str | None]:
+    """A path as a file or store, the path inside of it, and its format if it is another one."""
+    # Import time: only paths that are files need it.
+    from zarrix.convert._formats import format_of
+
+    if "://" in path or "::" in path or os.path.isdir(path):
+        return path, "", None
+    head, inside = path, ""
+    while head and not os.path.lexists(head):
+        parent, name = os.path.split(head.rstrip("/"))
+        if parent == head:
+            break
+        head, inside = parent, f"{name}/{inside}" if inside else name
+    if os.path.isfile(head):
+        if head.endswith((*_ARCHIVES, ".json")):
+            return head, inside, None
+        return head, inside, format_of(head)
+    return path, "", None
+
+
+def open_path(path: str, storage_options: Mapping[str, Any] | None = None) -> Any:
+    """Open the array or group at a path, read-only.
+
+    Raises
+    ------
+    PathNotFoundError
+        Nothing is there.
+    """
+    file, inside, format = split(path)
+    if format is not None:
+        # Import time: only files of other formats need it.
+        from zarrix.convert import open_file
+
+        return open_file(file, inside or None, format=format)
+    if not inside and not os.path.isdir(file) and os.path.isfile(file):
+        known = file.endswith((*_ARCHIVES, ".json"))
+        if not known:
+            raise PathNotFoundError(f"{file} is a file of a format that zarrix does not know")
+    return zarr.open(file, mode="r", path=inside or None, storage_options=storage_options)
+
+
+def located(path: str, storage_options: Mapping[str, Any] | None = None) -> Location:
+    """The store of a hierarchy, and the path of an existing node in it.
+
+    Raises
+    ------
+    PathNotFoundError
+        Nothing is there, or it is a file of another format.
+    """
+    file, inside, format = split(path)
+    if format is not None:
+        raise PathNotFoundError(f"{file} is not a Zarr hierarchy; 'zarrix import' makes one of it")
+    # Import time: only verbs that change something need it.
+    from zarrix.convert._destination import locate
+
+    found = locate(file, inside or None, storage_options)
+    if found.find() is None:
+        raise nothing_at(found.store, found.path)
+    return found
+
+
+def new_location(
+    path: str, storage_options: Mapping[str, Any] | None = None, *, dry_run: bool = False
+) -> Location:
+    """The store and path of a node that is going to be made; its parent groups are created."""
+    # Import time: only verbs that change something need it.
+    from zarrix.convert._destination import locate
+
+    file, inside, format = split(path)
+    if format is not None and os.path.isfile(file):
+        raise PathNotFoundError(f"{file} is a file of another format; 'zarrix export' writes those")
+    found = locate(file, inside or None, storage_options)
+    parent = found.path.rpartition("/")[0]
+    if parent and not dry_run:
+        zarr.open_group(found.store, mode="a", path=parent)
+    return found

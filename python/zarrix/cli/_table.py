@@ -1,0 +1,53 @@
+"""The verbs of ``zarrix``: their group, and one line about each.
+
+The module of a verb is imported when it is used, so that ``zarrix info`` does not load the
+arguments of thirty verbs. Each has ``EXAMPLES``, ``add_arguments(parser)`` and
+``run(arguments, ui)``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["GROUPS", "VERBS", "Verb"]
+
+
+class Verb(NamedTuple):
+    """A verb: the group that lists it, and what it does in one line."""
+
+    group: str
+    what: str
+
+
+GROUPS = {
+    "look": "Look",
+    "check": "Check",
+    "copy": "Copy",
+    "convert": "Convert",
+    "measure": "Measure",
+    "tool": "The tool",
+}
+
+VERBS: dict[str, Verb] = {
+    "info": Verb("look", "print shape, data type, chunks, codecs and stored bytes"),
+    "ls": Verb("look", "list the members of a group"),
+    "tree": Verb("look", "print the groups and arrays below a path"),
+    "attrs": Verb("look", "print attributes, or change them"),
+    "cat": Verb("look", "print the values of an array"),
+    "plan": Verb("look", "print what a read touches and costs"),
+    "verify": Verb("check", "check that everything stored can be read; exit code 3 if not"),
+    "repair": Verb("check", "rename what is broken, so that the rest can be read"),
+    "digest": Verb("check", "print the SHA-256 of every stored value, or compare with a file"),
+    "diff": Verb("check", "name what differs; exit code 3 if anything does"),
+    "doctor": Verb("check", "print versions, threads and locks, for a bug report"),
+    "cp": Verb("copy", "copy stored bytes as they are, from any store to any store"),
+    "mv": Verb("copy", "rename an array or a group"),
+    "rm": Verb("copy", "remove an array or a group"),
+    "consolidate": Verb("copy", "write all metadata of a hierarchy to one document"),
+    "migrate": Verb("copy", "change a hierarchy from Zarr v2 to v3 or back"),
+    "import": Verb("convert", "import files of other formats"),
+    "export": Verb("convert", "export an array or a group to a file of another format"),
+    "demo": Verb("tool", "make a data set, load crops from it, compare"),
+    "help": Verb("tool", "print this list, or the help of a verb"),
+    "completion": Verb("tool", "print the completion script of a shell"),
+}

@@ -1,0 +1,98 @@
+"""What a verb gets beside its arguments: where results and progress go."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from zarrix.cli._interrupts import Interrupts
+from zarrix.cli._output import complain, say
+
+__all__ = ["Ui"]
+
+# Without a terminal, one line of progress in so many seconds.
+_LINE_SECONDS = 10.0
+_JSON_SECONDS = 0.1
+
+
+class Ui:
+    """The output of a verb.
+
+    Parameters
+    ----------
+    verb : str
+    arguments : argparse.Namespace
+        With the common options.
+    interrupts : Interrupts
+    """
+
+    def __init__(self, verb: str, arguments: argparse.Namespace, interrupts: Interrupts) -> None:
+        self.verb, self.interrupts = verb, interrupts
+        self.json: bool = getattr(arguments, "json", False)
+        self.quiet: bool = getattr(arguments, "quiet", False)
+        self._progress: str = getattr(arguments, "progress", "never")
+
+    def say(self, text: str) -> None:
+        """Print a result."""
+        say(text)
+
+    def result(self, found: Any) -> None:
+        """Print a result that has ``to_json()``, as JSON or as text."""
+        say(found.to_json() if self.json else str(found))
+
+    def document(self, found: dict[str, Any]) -> None:
+        """Print one JSON document."""
+        say(json.dumps({"version": 1, **found}, indent=2, default=str))
+
+    def note(self, text: str) -> None:
+        """Print a note on standard error."""
+        if not self.quiet:
+            complain(text, 0)
+
+    @property
+    def progress(self) -> bool | Callable[[int, int], object]:
+        """What a public function takes as ``progress=``."""
+        if self.quiet or self._progress == "never":
+            return False
+        if self._progress == "json":
+            return self._lines(_JSON_SECONDS, self._as_json)
+        if sys.stderr is not None and sys.stderr.isatty():
+            return True
+        if self._progress == "always":
+            return self._lines(_LINE_SECONDS, self._as_text)
+        return False
+
+    def _lines(
+        self, pause: float, show: Callable[[int, int, float], str]
+    ) -> Callable[[int, int], object]:
+        begun, last = time.monotonic(), float("-inf")
+
+        def tell(done: int, total: int) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - last >= pause or done >= total:
+                last = now
+                print(show(done, total, now - begun), file=sys.stderr, flush=True)
+
+        return tell
+
+    def _as_text(self, done: int, total: int, elapsed: float) -> str:
+        share = f"{100 * done / total:.0f} %" if total else "done"
+        return f"zarrix {self.verb}: {share}, {done:,} of {total:,} after {elapsed:.0f} s"
+
+    def _as_json(self, done: int, total: int, elapsed: float) -> str:
+        left = elapsed * (total - done) / done if done else None
+        return json.dumps(
+            {
+                "event": "progress",
+                "verb": self.verb,
+                "done": done,
+                "total": total,
+                "elapsed_s": round(elapsed, 3),
+                "eta_s": None if left is None else round(left, 3),
+            }
+        )

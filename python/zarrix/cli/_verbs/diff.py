@@ -1,0 +1,51 @@
+"""``zarrix diff``: what differs between two hierarchies or files."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._ui import Ui
+
+EXAMPLES = ("zarrix diff data.zarr data.zarr", "zarrix diff x.npy x.h5/data")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", help=PATH)
+    parser.add_argument("other", help="the second one")
+    add_common(parser)
+
+
+def run(arguments: argparse.Namespace, ui: Ui) -> int:
+    """Print the differences; 3 if there are any.
+
+    Two stores are compared as they are stored. If one is a file of another format, shapes, data
+    types, attributes and values are compared.
+    """
+    # Import time: --help does not need them.
+    import zarrix as zarr
+    from zarrix.cli._path import open_path, split
+
+    paths = (arguments.path, arguments.other)
+    options = options_of(arguments)
+    if any(split(one)[2] is not None for one in paths):
+        first, second = (open_path(one, options) for one in paths)
+        found = zarr.convert.same_values(first, second)
+        if ui.json:
+            ui.document({"same": not found, "differences": found})
+        else:
+            for one in found:
+                _say(ui, one)
+        return 3 if found else 0
+    result = zarr.diff(*paths, storage_options=options, progress=ui.progress)
+    ui.result(result)
+    return 0 if result.same else 3
+
+
+def _say(ui: Ui, one: Any) -> None:
+    # Import time: --help does not need it.
+    from zarrix._display.printable import printable
+
+    ui.say(printable(f"{one['path'] or '/'}: {one['what']}"))

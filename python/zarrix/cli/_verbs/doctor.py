@@ -1,0 +1,94 @@
+"""``zarrix doctor``: what a bug report needs to say; never credentials."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from zarrix.cli._common import add_common
+from zarrix.cli._ui import Ui
+
+EXAMPLES = ("zarrix doctor .",)
+_OPTIONAL = ("h5py", "tifffile", "pillow", "av", "netCDF4", "imagecodecs", "rich", "xarray", "dask")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", nargs="?", help="a folder whose file system is tried")
+    add_common(parser, store=False)
+
+
+def run(arguments: argparse.Namespace, ui: Ui) -> int:
+    """Print versions and settings; 3 if the file system has a problem."""
+    # Import time: --help does not need them.
+    from importlib.metadata import PackageNotFoundError, version
+
+    import numpy as np
+
+    import zarrix as zarr
+
+    found: dict[str, Any] = {
+        "zarrix": zarr.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "numpy": np.__version__,
+        "numcodecs": version("numcodecs"),
+        "cpus": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "threads": zarr.config.threads,
+        "environment": sorted(name for name in os.environ if name.startswith("ZARRIX_")),
+    }
+    for name in _OPTIONAL:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    problems: list[str] = []
+    if arguments.path is not None:
+        found |= _file_system(zarr, arguments.path, problems)
+    found["problems"] = problems
+    if ui.json:
+        ui.document(found)
+    else:
+        for name, value in found.items():
+            told = ", ".join(value) or "none" if isinstance(value, list) else value
+            ui.say(f"{name:<14} {told}")
+    return 3 if problems else 0
+
+
+def _file_system(zarr: Any, path: str, problems: list[str]) -> dict[str, Any]:
+    """Try to write, read, lock and delete in a folder that is removed again."""
+    with tempfile.TemporaryDirectory(prefix="zarrix-doctor-", dir=path) as folder:
+        begun = time.perf_counter()
+        z = zarr.open(str(Path(folder) / "x.zarr"), mode="w", shape=16, chunks=8, dtype="u1")
+        # A partial write takes the lock of its chunk.
+        z[1:3] = 1
+        if z[:4].tolist() != [0, 1, 1, 0]:
+            problems.append(f"{path} does not give back what was written")
+        milliseconds = 1000 * (time.perf_counter() - begun)
+    return {
+        "path": os.path.abspath(path),
+        "write_and_read": f"{milliseconds:.1f} ms",
+        "locks": _locks(path, problems),
+        "encoding": sys.getfilesystemencoding(),
+    }
+
+
+def _locks(path: str, problems: list[str]) -> str:
+    # Import time: the module does not exist on all platforms.
+    import fcntl
+
+    with tempfile.NamedTemporaryFile(dir=path) as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            problems.append(f"{path} has no advisory locks between processes: {error.strerror}")
+            return "none between processes"
+    return "yes"

@@ -1,0 +1,116 @@
+"""``zarrix import``: files of other formats become Zarr."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from zarrix.cli._common import add_common, add_writing, option, options_of, sizes
+from zarrix.cli._ui import Ui
+
+EXAMPLES = (
+    "zarrix import x.npy new.zarr",
+    "zarrix import x.h5 run.zarr --keep-chunks",
+    "zarrix import x.npy data.zarr/x --chunks 2,2 --codec zstd:3 -n",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("source", nargs="+", help="files, a folder of images, or a quoted pattern")
+    parser.add_argument("dest", help="a new array or group; may be a path inside a hierarchy")
+    parser.add_argument(
+        "--from", dest="format", metavar="FORMAT", help="the format; else what the name says"
+    )
+    parser.add_argument(
+        "--option", type=option, action="append", default=[], metavar="KEY=VALUE",
+        help="an option of the format (docs/convert.md), such as dtype=float32; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--stack", metavar="NAME", help="stack files along a new first axis")
+    parser.add_argument("--concat", type=int, metavar="AXIS", help="join files along an axis")
+    parser.add_argument("--chunks", type=sizes, metavar="N,N", help="chunk shape, or a size, 1MiB")
+    parser.add_argument("--shards", type=sizes, metavar="N,N", help="shard shape (v3)")
+    parser.add_argument(
+        "--codec", type=codec, default="auto",
+        help="none, zstd:LEVEL, gzip:LEVEL, or blosc:NAME:LEVEL:SHUFFLE "
+        "(default blosc:zstd:5:bitshuffle)",
+    )  # fmt: skip
+    parser.add_argument("--to-format", type=int, choices=(2, 3), help="Zarr v2 or v3 (default)")
+    parser.add_argument(
+        "--keep-chunks", action="store_true",
+        help="copy encoded chunks without decoding them, where Zarr has their codecs",
+    )  # fmt: skip
+    parser.add_argument(
+        "--virtual", action="store_true",
+        help="write references to the file (kerchunk JSON) instead of a copy",
+    )  # fmt: skip
+    parser.add_argument(
+        "--verify", choices=("none", "sample", "full"), default="sample",
+        help="read what was stored again and compare (default sample)",
+    )  # fmt: skip
+    add_writing(parser)
+    add_common(parser)
+
+
+def codec(text: str) -> Any:
+    """Reads a codec: ``none``, ``zstd:3``, ``gzip:6`` or ``blosc:zstd:5:bitshuffle``."""
+    # Import time: only --codec needs them.
+    from zarrix.codecs import Blosc, GZip, Zstd
+
+    name, *rest = text.split(":")
+    try:
+        if name == "none" and not rest:
+            return None
+        if name == "auto" and not rest:
+            return "auto"
+        if name in ("zstd", "gzip") and len(rest) <= 1:
+            level = int(rest[0]) if rest else 5
+            return Zstd(level=level) if name == "zstd" else GZip(level=level)
+        if name == "blosc" and len(rest) <= 3:
+            inner, level_text, shuffle = [*rest, *("zstd", "5", "bitshuffle")[len(rest) :]]
+            shuffles = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
+            return Blosc(cname=inner, clevel=int(level_text), shuffle=shuffles[shuffle])
+    except (ValueError, KeyError):
+        pass
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is not a codec, such as none, zstd:3, gzip:6 or blosc:zstd:5:bitshuffle"
+    )
+
+
+def run(arguments: argparse.Namespace, ui: Ui) -> int:
+    """Import, and print what was made."""
+    # Import time: --help does not need it.
+    from zarrix.convert import import_, virtual
+
+    sources = arguments.source
+    source: Any = sources[0] if len(sources) == 1 else sources
+    if arguments.virtual:
+        ui.result(
+            virtual(
+                source, arguments.dest, format=arguments.format, overwrite=arguments.overwrite,
+                dry_run=arguments.dry_run, **dict(arguments.option),
+            )
+        )  # fmt: skip
+        return 0
+    result = import_(
+        source,
+        arguments.dest,
+        format=arguments.format,
+        chunks=arguments.chunks,
+        shards=arguments.shards,
+        compressor=arguments.codec,
+        zarr_format=arguments.to_format,
+        keep_chunks=arguments.keep_chunks,
+        stack=arguments.stack,
+        concat=arguments.concat,
+        memory=arguments.memory,
+        verify=arguments.verify,
+        overwrite=arguments.overwrite,
+        resume=arguments.resume,
+        dry_run=arguments.dry_run,
+        progress=ui.progress,
+        storage_options=options_of(arguments),
+        **dict(arguments.option),
+    )
+    ui.result(result)
+    return 0

@@ -1,0 +1,110 @@
+"""``zarrix ls``: the members of a group, one a line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._ui import Ui
+
+EXAMPLES = ("zarrix ls data.zarr", "zarrix ls -lR data.zarr", "zarrix ls -a data.zarr/rgb")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", nargs="?", default=".", help=PATH)
+    parser.add_argument(
+        "-l", "--long", action="store_true", help="data type, shape, chunks, bytes and ratio"
+    )
+    parser.add_argument("-R", "--recursive", action="store_true", help="groups inside, too")
+    parser.add_argument(
+        "-a", "--all", action="store_true", help="keys of metadata documents and chunks instead"
+    )
+    parser.add_argument("-S", "--by-size", action="store_true", help="the largest first")
+    parser.add_argument("-r", "--reverse", action="store_true", help="in reverse order")
+    add_common(parser)
+
+
+def run(arguments: argparse.Namespace, ui: Ui) -> int:
+    """Print the members."""
+    # Import time: --help does not need it.
+    from zarrix.cli._path import open_path
+
+    node = open_path(arguments.path, options_of(arguments))
+    if arguments.all:
+        below = f"{node.path}/" if node.path else ""
+        keys = sorted(key[len(below) :] for key in node.store if key.startswith(below))
+        if ui.json:
+            ui.document({"keys": keys})
+        else:
+            _say_lines(ui, keys)
+        return 0
+    members = [*_members(node, "", arguments.recursive)]
+    if arguments.by_size:
+        members.sort(key=lambda one: -getattr(one[1], "nbytes", 0))
+    if arguments.reverse:
+        members.reverse()
+    if ui.json:
+        ui.document({"members": [_described(*one) for one in members]})
+    elif arguments.long:
+        _say_lines(ui, _table([_row(*one) for one in members]))
+    else:
+        _say_lines(ui, [name for name, _ in members])
+    return 0
+
+
+def _say_lines(ui: Ui, found: list[str]) -> None:
+    # Import time: --help does not need it.
+    from zarrix._display.printable import lines
+
+    if found:
+        ui.say(lines(found))
+
+
+def _members(node: Any, prefix: str, deep: bool) -> Iterator[tuple[str, Any]]:
+    if hasattr(node, "shape"):
+        yield node.basename or "/", node
+        return
+    for name, member in sorted(node.members()):
+        is_group = not hasattr(member, "shape")
+        yield f"{prefix}{name}{'/' if is_group else ''}", member
+        if deep and is_group:
+            yield from _members(member, f"{prefix}{name}/", deep)
+
+
+def _row(name: str, node: Any) -> tuple[str, ...]:
+    if not hasattr(node, "shape"):
+        return ("group", "", "", "", "", name)
+    stored = int(node.nbytes_stored)
+    ratio = f"{node.nbytes / stored:.2f}x" if stored > 0 and node.nbytes else ""
+    shape, chunks = ("x".join(map(str, one)) or "scalar" for one in (node.shape, node.chunks))
+    return (str(node.dtype), shape, chunks, f"{stored:,}", ratio, name)
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(5)] if rows else []
+    right = (False, False, False, True, True)
+    return [
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(row[:5], widths, right, strict=True)
+        )
+        + f"  {row[5]}"
+        for row in rows
+    ]
+
+
+def _described(name: str, node: Any) -> dict[str, Any]:
+    if not hasattr(node, "shape"):
+        return {"name": name.rstrip("/"), "kind": "group"}
+    return {
+        "name": name,
+        "kind": "array",
+        "dtype": str(node.dtype),
+        "shape": node.shape,
+        "chunks": node.chunks,
+        "nbytes": node.nbytes,
+        "nbytes_stored": int(node.nbytes_stored),
+    }

@@ -1,0 +1,244 @@
+"""A file of another format as a read-only store of Zarr v2.
+
+Chunks that are bytes of the file are given to the engine as they are; all others are read by the
+library of the format, and encoded without compression when they are asked for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from zarrix._array.create_array import create_array
+from zarrix._errors import ConversionError, MetadataError
+from zarrix._hierarchy.open import create_group
+from zarrix._hierarchy.open import open as open_node
+from zarrix._metadata.json import json_loads
+from zarrix._stores.keys import ZARRAY, key_of
+from zarrix._stores.memory import MemoryStore
+from zarrix._stores.python import PythonStore
+from zarrix.convert._encoded import kept_options, key_in
+from zarrix.convert._formats import open_source
+from zarrix.convert._source import Source, SourceArray
+
+__all__ = ["FileStore", "open_file"]
+
+_CHUNK = "1 MiB"
+
+
+def open_file(
+    file: str | os.PathLike[str],
+    path: str | None = None,
+    *,
+    format: str | None = None,
+    **options: Any,
+) -> Any:
+    """Open a file of another format as a read-only group or array; nothing is converted.
+
+    Chunks are read when they are used. Those that are stored as Zarr would store them (HDF5 with
+    deflate, Blosc or zstd, npy, uncompressed TIFF) are decoded by the engine, by all threads.
+
+    Parameters
+    ----------
+    file : str or Path
+    path : str, optional
+        Path of an array or group in the file.
+    format : str, optional
+        The name of a format; what the name of the file says if omitted.
+    **options
+        Of the format.
+
+    Returns
+    -------
+    Array or Group
+
+    Raises
+    ------
+    ConversionError
+        The file is damaged, or not of that format.
+    PathNotFoundError
+        There is no array and no group at ``path``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zarrix.convert import open_file
+    >>> np.save("x.npy", np.arange(6).reshape(2, 3))
+    >>> open_file("x.npy")[1, ::2]
+    array([3, 5])
+    """
+    return open_node(reopened(os.fspath(file), format, options), mode="r", path=path)
+
+
+class FileStore(PythonStore):
+    """The keys of a hierarchy whose arrays are those of a file.
+
+    Parameters
+    ----------
+    source : Source
+        It is closed by its owner.
+    made_of : tuple
+        The arguments of `reopened`, for a process that unpickles the store.
+    """
+
+    _writeable = _erasable = False
+
+    def __init__(self, source: Source, made_of: tuple[Any, ...] = ()) -> None:
+        self._made_of = made_of
+        self.source = source
+        self.notes: list[str] = list(source.notes)
+        documents = MemoryStore()
+        self._arrays: dict[str, tuple[Any, SourceArray]] = {}
+        for name, attributes in source.groups.items():
+            create_group(documents, path=name, zarr_format=2, attributes=dict(attributes) or None)
+        for name, one in source.arrays.items():
+            self._add(documents, name, one, source)
+        self._documents = {key: documents[key] for key in documents}
+
+    def _add(self, documents: MemoryStore, name: str, one: SourceArray, source: Source) -> None:
+        if one.encoded is not None:
+            options = kept_options(one.encoded, 2, one.dtype)
+        else:
+            options = {"chunks": one.chunks or _CHUNK, "compressor": None, "order": one.order}
+            if not one.shape or 0 in one.shape:
+                options["chunks"] = (1,) * len(one.shape)
+        attributes = dict(one.attributes)
+        if one.dimension_names is not None:
+            attributes["_ARRAY_DIMENSIONS"] = list(one.dimension_names)
+        try:
+            array = create_array(
+                documents,
+                name=name,
+                shape=one.shape,
+                dtype=one.dtype,
+                fill_value=one.fill_value,
+                zarr_format=2,
+                attributes=attributes,
+                **options,
+            )
+        except MetadataError as error:
+            if not name:
+                raise ConversionError(f"{source.name}: {error}") from None
+            self.notes.append(f"{name} is left out: {error}")
+            return
+        self._arrays[name] = (array, one)
+
+    def _chunk(self, key: str) -> tuple[Any, SourceArray, tuple[int, ...]] | None:
+        """The array of a chunk's key, and its coordinates."""
+        name, _, numbers = key.rpartition("/")
+        found = self._arrays.get(name)
+        if found is None:
+            return None
+        array, one = found
+        if not one.shape:
+            return (array, one, ()) if numbers == "0" else None
+        parts = numbers.split(".")
+        if len(parts) != len(one.shape) or not all(part.isdecimal() for part in parts):
+            return None
+        coords = tuple(map(int, parts))
+        grid = array.cdata_shape
+        if any(i >= n for i, n in zip(coords, grid, strict=True)):
+            return None
+        return array, one, coords
+
+    def _read(self, key: str) -> bytes | None:
+        if key in self._documents:
+            return self._documents[key]
+        found = self._chunk(key)
+        if found is None:
+            return None
+        array, one, coords = found
+        if one.encoded is None:
+            return self._encode(array, one, coords)
+        part = one.encoded.find(coords)
+        if part is None:
+            return None
+        if part.value is not None:
+            return part.value
+        return one.encoded.file.read(part.offset, part.length)
+
+    def _encode(self, array: Any, one: SourceArray, coords: tuple[int, ...]) -> bytes | None:
+        """A chunk of elements that another library reads, encoded without compression."""
+        region = tuple(
+            slice(i * n, min((i + 1) * n, length))
+            for i, n, length in zip(coords, array.chunks, one.shape, strict=True)
+        )
+        values = MemoryStore()
+        document = dict(json_loads(self._documents[key_of(array.path, ZARRAY)]))
+        document["shape"] = list(array.chunks)
+        values[ZARRAY] = _dumped(document)
+        scratch: Any = open_node(values, mode="r+")
+        read = one.read(region)
+        scratch[tuple(slice(0, part.stop - part.start) for part in region)] = read
+        stored: bytes | None = values.get(
+            "0" if not one.shape else ".".join("0" for _ in one.shape)
+        )
+        return stored
+
+    def _size(self, key: str) -> int | None:
+        found = self._chunk(key) if key not in self._documents else None
+        if found is not None and found[1].encoded is not None:
+            part = found[1].encoded.find(found[2])
+            if part is not None:
+                return part.length if part.value is None else len(part.value)
+        return super()._size(key)
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        self._forbid_changes()
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        self._forbid_changes()
+        return False
+
+    def _list(self, prefix: str) -> list[str]:
+        return [*self._names(prefix)]
+
+    def _names(self, prefix: str) -> Iterator[str]:
+        start = f"{prefix}/" if prefix else ""
+        yield from (key for key in self._documents if key.startswith(start))
+        for name, (array, one) in self._arrays.items():
+            if not (f"{name}/".startswith(start) or name == prefix or not name):
+                continue
+            if one.encoded is not None:
+                yield from (key_in(array, part.coords) for part in one.encoded.parts())
+            else:
+                grid = itertools.product(*map(range, array.cdata_shape))
+                yield from (key_in(array, coords) for coords in grid)
+
+    def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        if prefix in self._arrays:
+            return super()._list_dir(prefix)
+        start = len(prefix) + 1 if prefix else 0
+        begin = f"{prefix}/" if prefix else ""
+        inside = [key[start:] for key in self._documents if key.startswith(begin)]
+        return (
+            [key for key in inside if "/" not in key],
+            sorted({key.partition("/")[0] for key in inside if "/" in key}),
+        )
+
+    def _identity(self) -> str:
+        return f"file {self.source.name}"
+
+    def _label(self) -> str:
+        return repr(self.source.name)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.source.close()
+
+    def __reduce__(self) -> Any:
+        return (reopened, self._made_of)
+
+
+def reopened(file: str, format: str | None, options: Mapping[str, Any]) -> FileStore:
+    """The store of a file that is opened now."""
+    return FileStore(open_source(file, format, options), (file, format, dict(options)))
+
+
+def _dumped(document: Mapping[str, Any]) -> bytes:
+    # Import time: only chunks that are read by other libraries need it.
+    import json
+
+    return json.dumps(document).encode()

@@ -1,0 +1,109 @@
+"""NumPy's npy, versions 1 to 3: the header is read here, because NumPy's readers load the data."""
+
+from __future__ import annotations
+
+import ast
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zarrix._errors import ConversionError
+from zarrix.convert._flat import flat_array
+from zarrix.convert._source import OpenFile, Source, SourceArray
+
+__all__ = ["header_of", "npy_array", "open_source", "save"]
+
+_MAGIC = b"\x93NUMPY"
+_MOST_HEADER = 1 << 20
+
+
+def open_source(path: Path, *, allow_pickle: bool = False) -> Source:
+    """The array of an npy file."""
+    file = OpenFile(path)
+    try:
+        array = npy_array(file, 0, allow_pickle=allow_pickle)
+    except BaseException:
+        file.close()
+        raise
+    return Source(str(path), {"": array}, identity=file.identity, close=file.close)
+
+
+def npy_array(
+    file: OpenFile, start: int, size: int | None = None, *, allow_pickle: bool = False
+) -> SourceArray:
+    """The array whose header begins at ``start``; ``size`` bytes are its, or all that follow."""
+    shown = str(file.path)
+    end = file.size if size is None else start + size
+    if end - start < 10 or file.read(start, 6) != _MAGIC:
+        raise ConversionError(f"{shown} is not an npy file: it does not begin with {_MAGIC!r}")
+    major = file.read(start + 6, 1)[0]
+    if major not in (1, 2, 3):
+        raise ConversionError(f"{shown} is npy of version {major}; versions 1 to 3 are supported")
+    width = 2 if major == 1 else 4
+    (length,) = struct.unpack("<H" if major == 1 else "<I", file.read(start + 8, width))
+    if length > _MOST_HEADER:
+        raise ConversionError(f"{shown} has a header of {length} bytes, above {_MOST_HEADER}")
+    text = file.read(start + 8 + width, length)
+    shape, order, dtype = _header(text, "utf-8" if major == 3 else "latin-1", shown)
+    if dtype.hasobject and allow_pickle:
+        return _objects(file)
+    array = flat_array(file, start + 8 + width + length, shape, dtype, order)
+    if size is not None and start + 8 + width + length + array.nbytes > end:
+        raise ConversionError(f"{shown} is truncated: a member is shorter than its array")
+    return array
+
+
+def _header(text: bytes, encoding: str, shown: str) -> tuple[tuple[int, ...], str, np.dtype[Any]]:
+    try:
+        found = ast.literal_eval(text.decode(encoding).strip())
+        shape, order, descr = found["shape"], found["fortran_order"], found["descr"]
+        if not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
+            raise ValueError(f"its shape is {shape!r}")
+        if not isinstance(order, bool):
+            raise ValueError(f"fortran_order is {order!r}")
+        dtype = np.lib.format.descr_to_dtype(descr)
+    except (ValueError, TypeError, KeyError, SyntaxError, RecursionError, MemoryError) as error:
+        raise ConversionError(f"{shown} has an invalid npy header: {error}") from None
+    return shape, "F" if order and len(shape) > 1 else "C", dtype
+
+
+def _objects(file: OpenFile) -> SourceArray:
+    loaded = np.load(file.path, allow_pickle=True)
+    return SourceArray(loaded.shape, object, lambda region: loaded[region])
+
+
+def header_of(array: Any) -> bytes:
+    """The header of an npy file, byte for byte as `numpy.save` writes it.
+
+    NumPy's own function is private; this one writes the lowest version that represents the dtype.
+    """
+    order = getattr(array, "order", "C") == "F" and array.ndim > 1
+    shape = tuple(map(int, array.shape))
+    descr = np.lib.format.dtype_to_descr(np.dtype(array.dtype))
+    text = f"{{'descr': {descr!r}, 'fortran_order': {order}, 'shape': {shape!r}, }}"
+    # NumPy leaves room for the axis that grows.
+    text += " " * (21 - len(repr(shape[-1 if order else 0]))) if shape else ""
+    for major, encoding, width in ((1, "latin-1", 2), (2, "latin-1", 4), (3, "utf-8", 4)):
+        try:
+            header = text.encode(encoding)
+        except UnicodeEncodeError:
+            continue
+        start = 8 + width
+        padded = header + b" " * (-(start + len(header) + 1) % 64) + b"\n"
+        if len(padded) < 1 << (8 * width):
+            size = len(padded).to_bytes(width, "little")
+            return _MAGIC + bytes((major, 0)) + size + padded
+    raise ConversionError("the dtype is too large for the header of an npy file")
+
+
+def save(array: Any, path: Path, job: Any) -> None:
+    """Write an array as npy."""
+    header = header_of(array)
+    with open(path, "r+b" if path.exists() else "w+b") as file:
+        if not job.resumed:
+            file.truncate()
+        file.write(header)
+        file.flush()
+        job.write_flat(array, file, len(header))

@@ -1,0 +1,93 @@
+"""What differs between two nodes, one of which may be a file of another format."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zarrix._array.sparse import grid_of
+from zarrix.convert._export import arrays_of
+from zarrix.convert._regions import regions, step_of
+
+__all__ = ["same_values"]
+
+_REGION_BYTES = 16 * 2**20
+
+
+def same_values(first: Any, second: Any) -> list[dict[str, str]]:
+    """Name what differs in arrays, shapes, data types, attributes and values.
+
+    Values are compared bit by bit, so that a NaN equals itself and -0.0 is not 0.0.
+
+    Parameters
+    ----------
+    first, second : Array or Group
+
+    Returns
+    -------
+    list of dict
+        Each with the path and what differs there; empty if both are the same.
+
+    Raises
+    ------
+    ConversionError
+        A file is damaged.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.convert import same_values
+    >>> same_values(zarr.array([1, 2]), zarr.array([1, 3]))
+    [{'path': '', 'what': '1 of 2 values differ, first at (1,): 2 and 3'}]
+    """
+    found: list[dict[str, str]] = []
+    mine, theirs = arrays_of(first), arrays_of(second)
+    for path in sorted({*mine, *theirs}):
+        if path not in mine or path not in theirs:
+            told = "only in the first" if path in mine else "only in the second"
+        else:
+            told = _difference(mine[path], theirs[path])
+        if told:
+            found.append({"path": path, "what": told})
+    return found
+
+
+def _difference(first: Any, second: Any) -> str:
+    for what in ("shape", "dtype"):
+        if getattr(first, what) != getattr(second, what):
+            return f"{what} {getattr(first, what)} and {getattr(second, what)}"
+    names = {*first.attrs, *second.attrs}
+    different = [
+        name
+        for name in sorted(names)
+        if repr(first.attrs.get(name)) != repr(second.attrs.get(name))
+    ]
+    if different:
+        return f"attributes {', '.join(different)}"
+    return _different_values(first, second)
+
+
+def _different_values(first: Any, second: Any) -> str:
+    unit = tuple(max(1, axis.even or 1) for axis in grid_of(first))
+    step = step_of(first.shape, unit, None, max(1, first.dtype.itemsize), _REGION_BYTES)
+    count, where = 0, ""
+    for region in regions(first.shape, step):
+        mine, theirs = np.asarray(first[region]), np.asarray(second[region])
+        differ: Any = np.asarray(_bits(mine) != _bits(theirs))
+        if differ.ndim > mine.ndim:
+            differ = differ.any(axis=-1)
+        here = int(np.count_nonzero(differ))
+        if here and not where:
+            at = tuple(int(one[0]) for one in np.nonzero(differ))
+            told = tuple(i + one.start for i, one in zip(at, region, strict=True))
+            where = f"{told}: {mine[at]} and {theirs[at]}"
+        count += here
+    return f"{count:,} of {first.size:,} values differ, first at {where}" if count else ""
+
+
+def _bits(value: Any) -> Any:
+    """Elements as bytes along a further axis; objects as they are."""
+    if value.dtype.hasobject or value.dtype.kind == "T" or value.dtype.itemsize == 0:
+        return value
+    return np.ascontiguousarray(value).reshape(*value.shape, 1).view(np.uint8)

@@ -1,0 +1,102 @@
+"""References to a file as a Zarr hierarchy: kerchunk's JSON, which copies no data."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from zarrix._errors import ContainsArrayError, ConversionError
+from zarrix.convert._encoded import key_in
+from zarrix.convert._file_store import reopened
+from zarrix.convert._import import Conversion
+
+__all__ = ["virtual"]
+
+
+def virtual(
+    source: str | os.PathLike[str],
+    dest: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    overwrite: bool = False,
+    dry_run: bool = False,
+    **options: Any,
+) -> Conversion:
+    """Write references to the chunks of a file, so that it opens as Zarr without a copy.
+
+    A chunk that is not encoded as Zarr has it (`filter_mask` in HDF5) is in the references
+    themselves, encoded anew.
+
+    Parameters
+    ----------
+    source : str or Path
+    dest : str or Path
+        A file whose name ends in ``.json``; `zarrix.open`, kerchunk and fsspec read it.
+    format : str, optional
+        What the name of the file says if omitted.
+    overwrite, dry_run : bool
+    **options
+        Of the format.
+
+    Returns
+    -------
+    Conversion
+
+    Raises
+    ------
+    ConversionError
+        An array has bytes that are not chunks of Zarr, such as a TIFF with a predictor.
+    ContainsArrayError
+        ``dest`` exists.
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> from zarrix.convert import virtual
+    >>> np.save("x.npy", np.arange(6).reshape(2, 3))
+    >>> made = virtual("x.npy", "x.json")
+    >>> zarr.open("x.json", mode="r")[1]
+    array([3, 4, 5])
+    """
+    target = Path(dest)
+    if target.suffix != ".json":
+        raise ConversionError(f"{target} is a file of references, whose name ends in .json")
+    if target.exists() and not overwrite:
+        raise ContainsArrayError(f"{target} exists; replace it with overwrite=True (--overwrite)")
+    store = reopened(os.fspath(source), format, options)
+    try:
+        result = Conversion(store.source.name, str(target), dry_run=dry_run)
+        result.notes += store.notes
+        refs: dict[str, Any] = {key: value.decode() for key, value in store._documents.items()}
+        for name, (array, one) in store._arrays.items():
+            if one.encoded is None and one.nbytes:
+                raise ConversionError(
+                    f"{store.source.name}: {name or 'the array'} has no references, because "
+                    f"{one.why_decoded}; import it"
+                )
+            result.nbytes += one.nbytes
+            result.arrays[name] = {
+                "shape": one.shape, "dtype": str(one.dtype), "chunks": array.chunks,
+                "how": "referenced",
+            }  # fmt: skip
+            if one.encoded is not None:
+                file = os.fspath(one.encoded.file.path.absolute())
+                for part in one.encoded.parts():
+                    value: Any = [file, part.offset, part.length]
+                    if part.value is not None:
+                        value = f"base64:{base64.b64encode(part.value).decode()}"
+                    refs[key_in(array, part.coords)] = value
+        if not dry_run:
+            partial = target.with_name(f"{target.name}.partial")
+            partial.write_text(json.dumps({"version": 1, "refs": refs}), encoding="utf-8")
+            os.replace(partial, target)
+            result.stored_bytes = target.stat().st_size
+    finally:
+        store.close()
+    return result
+
+
+virtual.__module__ = "zarrix.convert"
