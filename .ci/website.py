@@ -53,7 +53,15 @@ NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("How-to", ("howto/*", "stores.md", "jobs.md", "damaged.md", "ecosystem.md", "migration.md")),
     (
         "Reference",
-        ("indexing.md", "cli.md", "settings.md", "errors.md", "support.md", "platforms.md"),
+        (
+            "indexing.md",
+            "tool.md",
+            "convert.md",
+            "settings.md",
+            "errors.md",
+            "support.md",
+            "platforms.md",
+        ),
     ),
     ("API", ("api/*",)),
     ("Explanation", ("design.md", "reliability.md", "performance.md")),

@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time: --help does not need them.
     import numpy as np
 
+    # Import time, too.
     from zarrix.cli._failures import UsageError
     from zarrix.cli._path import open_path
 

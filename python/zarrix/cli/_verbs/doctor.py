@@ -29,8 +29,10 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time: --help does not need them.
     from importlib.metadata import PackageNotFoundError, version
 
+    # Import time, too.
     import numpy as np
 
+    # Import time, too.
     import zarrix as zarr
 
     found: dict[str, Any] = {
