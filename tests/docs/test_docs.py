@@ -1,6 +1,5 @@
 """Every Python block of the README and of the pages in docs/ runs, and prints what they say."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -8,20 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ci_tools import load
 
 ROOT = Path(__file__).resolve().parents[2]
-# The page of stores wants a server: tests/stores/remote/test_remote_docs.py.
+# These pages want a server: tests/stores/remote/test_remote_docs.py.
+REMOTE = ("stores.md", "use-s3.md")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-DOCUMENTS = [page for page in PAGES if page.name != "stores.md"]
+DOCUMENTS = [page for page in PAGES if page.name not in REMOTE]
 # Pages of lessons and tasks show what each block prints.
 SHOWN = [page for page in DOCUMENTS if page.parent != ROOT / "docs" and page.parent != ROOT]
 
-spec = importlib.util.spec_from_file_location("pages", ROOT / ".ci" / "pages.py")
-assert spec is not None
-assert spec.loader is not None
-pages = importlib.util.module_from_spec(spec)
-sys.modules["pages"] = pages  # its dataclass looks its module up
-spec.loader.exec_module(pages)
+pages = load("pages")
 
 
 def blocks(document: Path) -> list[Any]:

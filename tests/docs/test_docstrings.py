@@ -7,29 +7,17 @@ Each example runs in an empty folder with its own imports.
 """
 
 import doctest
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import zarrix as zarr
+from ci_tools import load
 
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "pyproject.toml").is_file())
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docstrings", ROOT / ".ci" / "docstrings.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["docstrings"] = module  # dataclasses look it up
-    spec.loader.exec_module(module)
-    return module
-
-
-DOCSTRINGS = _load()
+DOCSTRINGS = load("docstrings")
 TEXTS = {name: DOCSTRINGS.docstring(*rest, name) for name, *rest in DOCSTRINGS.public()}
 EXAMPLES = {name: text for name, text in TEXTS.items() if ">>>" in text}
 

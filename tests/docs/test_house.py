@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from ci_tools import load
 
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "pyproject.toml").is_file())
 PACKAGE = ROOT / "python" / "zarrix"
@@ -18,17 +16,7 @@ DESIGN = (ROOT / "docs" / "design.md").read_text()
 RECIPES = (ROOT / "CONTRIBUTING.md").read_text()
 
 
-def _house() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("house", ROOT / ".ci" / "house.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["house"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-HOUSE = _house()
+HOUSE = load("house")
 # | question | file | what in it answers |
 QUESTIONS = re.findall(r"^\| ([^|]*\?) \| `([^`]+)` \| `([^`]+)` \|$", DESIGN, re.MULTILINE)
 RECIPE = re.compile(r"^### (Add an? .*?)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)

@@ -1,35 +1,28 @@
 """The documentation site: every public name once, every page in the navigation, links that lead."""
 
-import importlib.util
 import posixpath
 import re
-import sys
 import warnings
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from ci_tools import load
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def website() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("website", ROOT / ".ci" / "website.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["website"] = module
     with warnings.catch_warnings():
+        # Deprecated public modules say so when they are imported.
         warnings.simplefilter("ignore")
-        spec.loader.exec_module(module)
-    return module
+        return load("website")
 
 
 @pytest.fixture(scope="module")
 def pages(website: ModuleType) -> dict[str, str]:
     with warnings.catch_warnings():
-        # Deprecated public modules say so when they are imported.
         warnings.simplefilter("ignore")
         found: dict[str, str] = website.sources()
     return found

@@ -1,27 +1,16 @@
 """The lint of words finds each habit that it names, and no sentence that only looks like one."""
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from ci_tools import load
 
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "pyproject.toml").is_file())
 
 
-def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("words", ROOT / ".ci" / "words.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["words"] = module  # dataclasses look it up
-    spec.loader.exec_module(module)
-    return module
-
-
-WORDS = _load()
+WORDS = load("words")
 WRONG = [(habit.name, sentence) for habit in WORDS.HABITS for sentence in habit.wrong]
 RIGHT = [sentence for habit in WORDS.HABITS for sentence in habit.right]
 

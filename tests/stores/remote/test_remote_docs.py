@@ -1,16 +1,19 @@
-"""The code of docs/stores.md runs, against a server whose address the environment has."""
+"""The code of the pages about S3 runs, against a server whose address the environment has."""
 
-import re
 from pathlib import Path
 
 import pytest
+from ci_tools import load
 from servers import KEY, SECRET, s3_client
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "stores.md"
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGES = load("pages")
 
 
-def test_the_code_of_the_page_runs(serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["stores.md", "howto/use-s3.md"])
+def test_the_code_of_the_page_runs(
+    name: str, serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     server = serve("moto")
     client = s3_client(server)
@@ -19,8 +22,7 @@ def test_the_code_of_the_page_runs(serve, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    blocks = PAGES.blocks((DOCS / name).read_text(encoding="utf-8"))
     assert blocks
-    names: dict[str, object] = {"__name__": "document"}
-    for code in blocks:
-        exec(compile(code, PAGE.name, "exec"), names)
+    page = DOCS / name
+    assert PAGES.differences(page, blocks, PAGES.printed(page, blocks)) == ""
