@@ -6,6 +6,7 @@ A leaf room: it uses arrays, groups and stores, and no other room depends on it.
 from zarrix._errors import JobError, JobFailed, JobInterrupted, SourceChangedError
 from zarrix.jobs._copy import copy
 from zarrix.jobs._job import Job
+from zarrix.jobs._pyramid import pyramid
 from zarrix.jobs._rechunk import rechunk
 from zarrix.jobs._report import Report, Task
 
@@ -19,4 +20,5 @@ __all__ = [
     "Task",
     "copy",
     "rechunk",
+    "pyramid",
 ]

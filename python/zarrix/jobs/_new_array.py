@@ -1,0 +1,80 @@
+"""The document of an array that a job will make: planned like any new array, and stored last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zarrix._array.array import Array
+from zarrix._array.create_array import create_array
+from zarrix._array.like import take_like
+from zarrix._metadata.literals import Format
+from zarrix._nodes import nodes
+from zarrix._nodes.existing import require
+from zarrix._nodes.location import Location
+from zarrix._stores.keys import ZARR_JSON, ZARRAY
+from zarrix._stores.memory import MemoryStore
+from zarrix.jobs._operation import array_at
+from zarrix.jobs._places import Place
+
+__all__ = ["new_document", "opened_array", "publish_array", "write_unit"]
+
+
+def new_document(
+    like: Any, zarr_format: Format, arguments: Mapping[str, Any], **more: Any
+) -> dict[str, Any]:
+    """The metadata of an array with these arguments, and what they leave out from ``like``.
+
+    Raises
+    ------
+    MetadataError, ValueError, TypeError
+        The arguments do not describe an array.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None} | more
+    given["zarr_format"] = zarr_format
+    has_codecs = {"compressors", "compressor"} & given.keys()
+    if like is not None:
+        if "chunks" in given:
+            # Shards of the source need not be a multiple of other chunks.
+            given.setdefault("shards", None)
+        if has_codecs:
+            given.setdefault("filters", None)
+        same_format = isinstance(like, Array) and like.zarr_format == zarr_format
+        if same_format or not isinstance(like, Array):
+            given = take_like(like, given)
+        else:
+            given.setdefault("chunks", like.chunks if isinstance(like.chunks, tuple) else True)
+        given.setdefault("shape", tuple(like.shape))
+        given.setdefault("dtype", like.dtype)
+        if isinstance(like, Array) and given["dtype"] == like.dtype:
+            given.setdefault("fill_value", like.fill_value)
+    if given.get("chunks") is True:
+        given["chunks"] = "auto"
+    if zarr_format == 2:
+        separator = given.pop("dimension_separator", None)
+        for name in ("shards", "dimension_names", "serializer"):
+            given.pop(name, None)
+        if separator is not None:
+            given["chunk_key_encoding"] = {"name": "v2", "separator": separator}
+    else:
+        given.pop("dimension_separator", None)
+    made: dict[str, Any] = create_array(MemoryStore(), **given)._metadata.to_dict()
+    return made
+
+
+def write_unit(array: Array) -> tuple[int, ...]:
+    """The longest stored value along each axis."""
+    return tuple(max(axis.lengths) for axis in array._metadata.grid)
+
+
+def publish_array(place: Place, document: Mapping[str, Any]) -> None:
+    """Store the document of an array whose chunks are stored."""
+    array = array_at(place, document)
+    name = ZARRAY if array.zarr_format == 2 else ZARR_JSON
+    nodes.publish(place.store, place.path, {name: nodes.array_document(array._metadata)})
+
+
+def opened_array(place: Place) -> Array:
+    """The array at a place, for writing."""
+    location = Location(place.store, place.path, None, place.chunk_store)
+    return Array._at(location, require(location, "array"))
