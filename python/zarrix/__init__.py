@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from zarrix import types as types
     from zarrix import util as util
     from zarrix import version as version
+    from zarrix._array.many import WindowFailure as WindowFailure
+    from zarrix._array.many import read_many as read_many
     from zarrix._codecs.numcodecs_names import BZ2 as BZ2
     from zarrix._codecs.numcodecs_names import CRC32 as CRC32
     from zarrix._codecs.numcodecs_names import JSON as JSON
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
     from zarrix._codecs.numcodecs_names import codec_registry as codec_registry
     from zarrix._codecs.numcodecs_names import get_codec as get_codec
     from zarrix._codecs.numcodecs_names import register_codec as register_codec
+    from zarrix._engine import CancelToken as CancelToken
     from zarrix._hierarchy.asynchronous import AsyncArray as AsyncArray
     from zarrix._hierarchy.asynchronous import AsyncGroup as AsyncGroup
     from zarrix._runtime.debug import print_debug_info as print_debug_info
@@ -249,6 +252,8 @@ __all__ = [
 # Everything is imported when it is first named: a program pays for what it uses.
 _HOMES = {
     "_hierarchy.asynchronous": "AsyncArray AsyncGroup",
+    "_array.many": "WindowFailure read_many",
+    "_engine": "CancelToken",
     "_runtime.debug": "print_debug_info set_format set_log_level",
     "operate._migrate": "Migration migrate",
     "api.synchronous": "create_array create_group create_hierarchy from_array",

@@ -14,6 +14,7 @@ from typing_extensions import Buffer, disjoint_base
 
 __all__ = [
     "ArrayIO",
+    "CancelToken",
     "FaultyStore",
     "Layout",
     "LocalStore",
@@ -30,6 +31,7 @@ __all__ = [
     "chunk_cache_bytes",
     "chunk_cache_counts",
     "concurrent_requests",
+    "read_many",
     "set_chunk_cache_bytes",
     "set_concurrent_requests",
     "set_most_answer_bytes",
@@ -316,6 +318,47 @@ class Layout:
         foreign: Sequence[Any] = ...,
         chain_of: Callable[[tuple[int, ...]], tuple[str, Sequence[Any]]] | None = None,
     ) -> Layout: ...
+
+@final
+class CancelToken:
+    """Ends the calls that got it, from any thread; a forked child has a copy of its state.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> token = zarr.CancelToken()
+    >>> token.cancel()
+    >>> token.is_cancelled
+    True
+    """
+
+    def __new__(cls) -> CancelToken: ...
+    def cancel(self) -> None:
+        """End the calls within 100 ms with `CallCancelledError`, and all later ones at once."""
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+
+def read_many(
+    entries: Sequence[tuple[ArrayIO, Buffer, Buffer, str, bytes | None]],
+    *,
+    tolerate: bool = False,
+    cancel: CancelToken | None = None,
+) -> list[tuple[int, int, str | None, Exception]]:
+    """Fill the buffers of all entries with windows.
+
+    An entry is an array; starts, C-contiguous, of 64-bit integers, with a row of coordinates per
+    window; a buffer of shape ``(N, *window)``; a border; and one element of padding.
+
+    With the border "inside", a window outside of the array is an error. With "pad", starts are
+    signed, and what lies outside is filled with the padding, or unchanged if that is None. "edge"
+    and "reflect" do as `numpy.pad` does.
+
+    With ``tolerate``, corrupt chunks do not end the call: the windows that need them get the fill
+    value of the array, unless its elements are variable-length. They are returned: number of the
+    entry, of the window in it, key of the chunk, and exception.
+    """
 
 @final
 class ArrayIO:

@@ -30,6 +30,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
             JobFailed                                               job-failed
             JobInterrupted                                          job-interrupted
             SourceChangedError                                      source-changed
+        CallCancelledError(RuntimeError)                            call-cancelled
         SelectionError(ValueError)                                  selection
         ArrayIndexError(IndexError)                                 array-index
             BoundsCheckError                                        out-of-bounds
@@ -73,6 +74,7 @@ __all__ = [
     "JobFailed",
     "JobInterrupted",
     "SourceChangedError",
+    "CallCancelledError",
     "SelectionError",
     "ArrayIndexError",
     "BoundsCheckError",
@@ -242,6 +244,12 @@ class SourceChangedError(JobError):
     """The source of a job has another shape, data type or codecs than when it was planned."""
 
     kind = "source-changed"
+
+
+class CallCancelledError(ZarrixError, RuntimeError):
+    """A call was ended by its cancellation token."""
+
+    kind = "call-cancelled"
 
 
 class SelectionError(ZarrixError, ValueError):

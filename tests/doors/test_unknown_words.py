@@ -150,6 +150,7 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         "data": np.arange(3),
         "fill_value": 0,
         "starts": [[0, 0]],
+        "entries": [],
         "nodes": {},
         "path": str(folder / "new"),
         "url": str(folder / "new"),

@@ -95,6 +95,34 @@ impl EngineError {
             _ => false,
         }
     }
+
+    /// Whether stored bytes are damaged or missing, which another window of the array may not
+    /// notice.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        let is_damage = match self {
+            Self::CorruptChunk { .. } | Self::MissingChunk { .. } => true,
+            Self::Store(source) => {
+                matches!(source, StoreError::Corrupt { .. } | StoreError::TooLong { .. })
+            }
+            _ => false,
+        };
+        is_damage && !self.is_out_of_memory()
+    }
+
+    /// The key of the chunk that it is about, if it names one.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::CorruptChunk { key, .. }
+            | Self::Codec { key, .. }
+            | Self::MissingChunk { key }
+            | Self::Store(StoreError::Corrupt { key, .. } | StoreError::TooLong { key, .. }) => {
+                Some(key)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// An error of the layout document, at `key`.

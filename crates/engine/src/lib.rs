@@ -29,6 +29,7 @@ pub use array::verify::Verified;
 pub use cache::chunks::{
     ChunkCacheCounts, chunk_cache_bytes, chunk_cache_counts, set_chunk_cache_bytes,
 };
+pub use calls::many::{Entry, Failure, read_many};
 pub use calls::windows::{Along, Outside};
 pub use chunk::buffer::{ObjectSink, ObjectSource, Source, Target};
 pub use error::{EngineError, Result};

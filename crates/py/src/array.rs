@@ -16,7 +16,7 @@ use crate::callback;
 use crate::error::from_array;
 use crate::layout::Layout;
 use crate::notices;
-use crate::objects::ObjectCodec;
+use crate::objects::{ObjectCodec, Sink};
 use crate::signals::Signals;
 use crate::store::{Store, durability};
 
@@ -111,6 +111,26 @@ pub struct ArrayIO {
 }
 
 impl ArrayIO {
+    /// The array of the engine.
+    pub fn engine(&self) -> &zarrix_engine::ArrayIO {
+        &self.inner
+    }
+
+    /// The label of the array and its store, for messages.
+    pub fn label(&self) -> &str {
+        &self.place
+    }
+
+    /// The item size in bytes.
+    pub fn item_bytes(&self) -> usize {
+        self.item_bytes
+    }
+
+    /// The sink of variable-length elements into `out`, if the array has such.
+    pub fn sink<'a>(&'a self, py: Python<'_>, out: &'a Writable) -> PyResult<Option<Sink<'a>>> {
+        self.objects.as_ref().map(|codec| codec.sink(py, out.buffer())).transpose()
+    }
+
     /// Runs `read` detached, with `out` as its target.
     fn reading<T: Send>(
         &self,
@@ -119,7 +139,7 @@ impl ArrayIO {
         read: impl FnOnce(Target<'_>, Interrupt<'_>) -> Result<T, EngineError> + Send,
     ) -> PyResult<T> {
         let signals = Signals::default();
-        let sink = self.objects.as_ref().map(|codec| codec.sink(py, out.buffer())).transpose()?;
+        let sink = self.sink(py, out)?;
         let target =
             sink.as_ref().map_or_else(|| out.target(self.item_bytes), |s| Ok(s.target()))?;
         py.detach(|| read(target, &|| signals.interrupt()))

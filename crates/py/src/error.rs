@@ -16,7 +16,7 @@ use zarrix_store::{Refusal, StoreError};
 use crate::callback;
 
 /// `zarrix._errors.<class>(message)`.
-fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
+pub fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
     match py
         .import("zarrix._errors")
         .and_then(|errors| callback::call(&errors.getattr(class)?, (message,)))

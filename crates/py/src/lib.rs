@@ -11,6 +11,7 @@ mod error;
 mod foreign;
 mod interrupt;
 mod layout;
+mod many;
 mod notices;
 mod npystring;
 mod objects;
@@ -38,6 +39,8 @@ mod _engine {
     use crate::codec::codec_fault;
     #[pymodule_export]
     use crate::layout::Layout;
+    #[pymodule_export]
+    use crate::many::{CancelToken, read_many};
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]

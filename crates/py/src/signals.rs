@@ -43,9 +43,13 @@ impl Signals {
         }
     }
 
+    /// The exception of a handler.
+    pub fn raised(self) -> Option<PyErr> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The exception of a handler, or else the error of the array at `place`.
     pub fn raise(self, py: Python<'_>, error: &EngineError, place: &str) -> PyErr {
-        let raised = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        raised.unwrap_or_else(|| from_array(py, error, place))
+        self.raised().unwrap_or_else(|| from_array(py, error, place))
     }
 }

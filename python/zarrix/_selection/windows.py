@@ -60,7 +60,11 @@ def check(
 
 
 def leaving(
-    starts: npt.NDArray[np.int64], size: tuple[int, ...], lengths: tuple[int, ...], outside: str
+    starts: npt.NDArray[np.int64],
+    size: tuple[int, ...],
+    lengths: tuple[int, ...],
+    outside: str,
+    advice: str = "outside='pad'",
 ) -> npt.NDArray[np.bool_] | None:
     """The windows that extend beyond the array; None, or an error, as ``outside`` says."""
     if outside not in ("error", "pad"):
@@ -74,7 +78,7 @@ def leaving(
         window, axis = (int(place[0]) for place in np.nonzero(out))
         raise BoundsCheckError(
             f"window {window} begins at {int(starts[window, axis])} on axis {axis}, and with a "
-            f"length of {size[axis]} leaves the axis of size {lengths[axis]}; outside='pad' fills "
+            f"length of {size[axis]} leaves the axis of size {lengths[axis]}; {advice} fills "
             "what lies outside"
         )
     mask: npt.NDArray[np.bool_] = out.any(axis=1)

@@ -12,11 +12,12 @@ use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Source, Target, check_shape};
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
+use crate::layout::grid::AxisGrid;
 use crate::read::cost::Cost;
 use crate::read::job::Job;
 use crate::selection::chunk_selection::{ChunkSelection, offset_of};
 use crate::selection::plan::{
-    AxisPlan, AxisSelection, Part, buffer_shape, plan_axis, plan_range, shift,
+    AxisPlan, AxisSelection, Part, buffer_shape, plan_axis, plan_list, plan_range, shift,
 };
 use crate::threads::cancel::Interrupt;
 use crate::threads::scratch;
@@ -29,6 +30,10 @@ pub enum Outside {
     Refuse,
     /// The outer part of the buffer is left unchanged; starts are signed.
     Skip,
+    /// The outer part repeats the element at the edge; starts are signed.
+    Edge,
+    /// The outer part mirrors the array, without its edge; starts are signed.
+    Reflect,
 }
 
 /// The selection of boxes along one axis.
@@ -41,11 +46,13 @@ pub enum Along<'a> {
 }
 
 /// The boxes of a call, divided at chunk borders.
-struct Boxes<'a> {
+pub(crate) struct Boxes<'a> {
     axes: PerAxis<Axis>,
     /// Lengths and byte strides of the axes of the buffer that count boxes.
     counts: &'a [usize],
     strides: &'a [isize],
+    /// The number of their destination, in a call that has several.
+    pub out: u32,
 }
 
 /// The plans along one axis, and the one of each box; if `which` is empty, all boxes have the first
@@ -85,12 +92,16 @@ impl Axis {
 }
 
 impl Boxes<'_> {
+    fn count(&self) -> usize {
+        self.counts.iter().product()
+    }
+
     fn plans(&self, number: usize) -> PerAxis<&AxisPlan> {
         self.axes.iter().map(|axis| axis.plan(number)).collect()
     }
 
     /// The selection of box `number` in its chunk number `task`; the last axis varies fastest.
-    fn selection(&self, number: usize, mut task: usize) -> ChunkSelection<'_> {
+    pub fn selection(&self, number: usize, mut task: usize) -> ChunkSelection<'_> {
         let mut parts: PerAxis<&Part> = self
             .plans(number)
             .into_iter()
@@ -102,12 +113,13 @@ impl Boxes<'_> {
             })
             .collect();
         parts.reverse();
-        ChunkSelection::Box { parts, base: offset_of(number, self.counts, self.strides) }
+        let base = offset_of(number, self.counts, self.strides);
+        ChunkSelection::Box { parts, base, out: self.out }
     }
 }
 
 /// A chunk by its number in the grid, a box, and the number of the chunk in that box.
-type Piece = (u64, usize, usize);
+pub(crate) type Piece = (u64, usize, usize);
 
 impl ArrayIO {
     /// Fills `target`, of shape `(N, *shape)`, with the N windows of `shape` that begin at
@@ -198,7 +210,8 @@ impl ArrayIO {
         Job { coords: self.coords_of(run[0].0), selected: selected.collect() }
     }
 
-    fn windows<'a>(
+    /// The windows of a buffer of shape `(N, *shape)`.
+    pub(crate) fn windows<'a>(
         &self,
         starts: &[u64],
         outside: Outside,
@@ -219,24 +232,12 @@ impl ArrayIO {
         let along = |axis: usize| {
             let (length, chunk) = (lengths[axis], &self.layout.grid[axis]);
             let (count, stride) = (shape[axis] as u64, strides[axis + 1]);
-            Axis::each(starts.iter().copied().skip(axis).step_by(axes), |start| match outside {
-                Outside::Refuse => plan_range(axis, length, chunk, (start, 1, count), stride),
-                Outside::Skip => {
-                    let begin = i128::from(start as i64);
-                    let low = begin.max(0);
-                    let high = (begin + i128::from(count)).min(i128::from(length));
-                    let inside = (low as u64, 1, (high - low).max(0) as u64);
-                    let mut plan = plan_range(axis, length, chunk, inside, stride)?;
-                    if !plan.is_empty() {
-                        // The skipped part is shorter than the window, whose length is a usize.
-                        shift(&mut plan, (low - begin) as isize * stride);
-                    }
-                    Ok(plan)
-                }
+            Axis::each(starts.iter().copied().skip(axis).step_by(axes), |start| {
+                plan_window(axis, length, chunk, (start, count), outside, stride)
             })
         };
         let axes = (0..axes).map(along).collect::<Result<_>>()?;
-        Ok(Boxes { axes, counts: &target[..1], strides: &strides[..1] })
+        Ok(Boxes { axes, counts: &target[..1], strides: &strides[..1], out: 0 })
     }
 
     fn boxes<'a>(
@@ -279,15 +280,21 @@ impl ArrayIO {
                 }
             });
         }
-        Ok(Boxes { axes, counts, strides: counted })
+        Ok(Boxes { axes, counts, strides: counted, out: 0 })
     }
 
     /// Every chunk that every box touches, sorted by chunk.
     fn pieces(&self, boxes: &Boxes<'_>) -> Result<Vec<Piece>> {
+        let mut pieces = with_room(boxes.count())?;
+        self.each_piece(boxes, |piece| pieces.push(piece))?;
+        pieces.sort_unstable();
+        Ok(pieces)
+    }
+
+    /// Visits every chunk that every box touches.
+    pub(crate) fn each_piece(&self, boxes: &Boxes<'_>, mut visit: impl FnMut(Piece)) -> Result<()> {
         let grid = self.grid()?;
-        let count = boxes.counts.iter().product();
-        let mut pieces = with_room(count)?;
-        for number in 0..count {
+        for number in 0..boxes.count() {
             let plans = boxes.plans(number);
             let tasks = plans.iter().map(|plan| plan.len()).product::<usize>();
             for task in 0..tasks {
@@ -298,11 +305,77 @@ impl ArrayIO {
                     rest /= plan.len();
                     unit *= length;
                 }
-                pieces.push((id, number, task));
+                visit((id, number, task));
             }
         }
-        pieces.sort_unstable();
-        Ok(pieces)
+        Ok(())
+    }
+}
+
+/// The part of a window along one axis, divided by chunks.
+fn plan_window(
+    axis: usize,
+    length: u64,
+    grid: &AxisGrid,
+    (start, count): (u64, u64),
+    outside: Outside,
+    stride: isize,
+) -> Result<AxisPlan> {
+    if outside == Outside::Refuse {
+        return plan_range(axis, length, grid, (start, 1, count), stride);
+    }
+    let begin = i128::from(start as i64);
+    let low = begin.clamp(0, i128::from(length));
+    let high = (begin + i128::from(count)).clamp(low, i128::from(length));
+    let before = (low - begin).clamp(0, i128::from(count));
+    if outside != Outside::Skip && length == 0 && count > 0 {
+        let reason = format!("axis {axis} has length 0: it has no edge to repeat or reflect");
+        return Err(EngineError::Selection(reason));
+    }
+    let mut plan = AxisPlan::new();
+    // Every distance is shorter than the window, whose length is a usize.
+    let mut add = |distance: i128, mut part: AxisPlan| {
+        shift(&mut part, distance as isize * stride);
+        plan.extend(part);
+    };
+    let inside = high - low;
+    let part = plan_range(axis, length, grid, (low as u64, 1, inside as u64), stride)?;
+    add(before, part);
+    let after = i128::from(count) - before - inside;
+    let outer = [(0, before), (before + inside, after)];
+    for (distance, count) in outer.into_iter().filter(|(_, count)| *count > 0) {
+        match outside {
+            Outside::Refuse | Outside::Skip => {}
+            Outside::Edge => {
+                let index = (begin + distance).clamp(0, i128::from(length) - 1) as u64;
+                let mut repeated = with_room(count as usize)?;
+                repeated.resize(count as usize, index);
+                add(distance, plan_list(axis, length, grid, &repeated, stride)?);
+            }
+            Outside::Reflect => {
+                let mut done = 0;
+                while done < count {
+                    let (first, step, run) =
+                        reflected(begin + distance + done, i128::from(length), count - done);
+                    let range = (first as u64, step, run as u64);
+                    add(distance + done, plan_range(axis, length, grid, range, stride)?);
+                    done += run;
+                }
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// The first indices, at most `count`, that an axis of `length` has at `position` and after, if it
+/// is mirrored at its first and last index: first index, step, and number.
+fn reflected(position: i128, length: i128, count: i128) -> (i128, i64, i128) {
+    let period = (2 * (length - 1)).max(1);
+    let index = position.rem_euclid(period);
+    if index < length {
+        (index, 1, count.min(length - index))
+    } else {
+        (period - index, -1, count.min(period - index))
     }
 }
 

@@ -22,7 +22,20 @@ pub struct Target<'a> {
     strides: &'a [isize],
     objects: Option<&'a dyn ObjectSink>,
     absent: Option<&'a AtomicUsize>,
+    /// If it is not empty, it has the memory of each destination that selections name by number.
+    outs: &'a [Out],
 }
+
+/// One of several destinations of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Out {
+    pub base: *mut u8,
+}
+
+// SAFETY: as for `Target`, of which it is a part.
+unsafe impl Send for Out {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Out {}
 
 /// The source of a write; a stride of 0 repeats one element.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +61,20 @@ impl<'a> Target<'a> {
     /// Every element that `shape` and `strides` (in bytes) reach from `base` is writable memory
     /// that stays valid while this value is in use, and no two of them overlap.
     pub unsafe fn new(base: *mut u8, shape: &'a [usize], strides: &'a [isize]) -> Self {
-        Self { base, shape, strides, objects: None, absent: None }
+        Self { base, shape, strides, objects: None, absent: None, outs: &[] }
     }
 
     /// A target for variable-length elements; only the sink accesses the memory.
     pub fn objects(shape: &'a [usize], strides: &'a [isize], sink: &'a dyn ObjectSink) -> Self {
         let base = std::ptr::null_mut();
-        Self { base, shape, strides, objects: Some(sink), absent: None }
+        Self { base, shape, strides, objects: Some(sink), absent: None, outs: &[] }
+    }
+
+    /// Several targets as one: `shape` has as many elements as all of them, and selections name
+    /// them by number.
+    pub(crate) fn several(outs: &'a [Out], shape: &'a [usize]) -> Self {
+        let base = std::ptr::null_mut();
+        Self { base, shape, strides: &[], objects: None, absent: None, outs }
     }
 
     /// The same target, for a call that counts its missing chunks in `absent`.
@@ -134,7 +154,8 @@ pub(crate) fn check_shape(expected: &[usize], given: &[usize], role: &str) -> Re
 /// The buffer of a read, as its tasks use it.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadBuffer<'a> {
-    pub to: *mut u8,
+    to: *mut u8,
+    outs: &'a [Out],
     pub objects: Option<&'a dyn ObjectSink>,
     pub layout: &'a Layout,
     /// Counts the missing chunks of the call.
@@ -143,7 +164,18 @@ pub(crate) struct ReadBuffer<'a> {
 
 impl<'a> ReadBuffer<'a> {
     pub fn new(target: Target<'a>, layout: &'a Layout) -> Self {
-        Self { to: target.base(), objects: target.sink(), layout, absent: target.absent() }
+        let (objects, absent) = (target.sink(), target.absent());
+        Self { to: target.base(), outs: target.outs, objects, layout, absent }
+    }
+
+    /// For a chunk that is contiguous memory.
+    pub fn over(memory: &'a mut [u8], layout: &'a Layout) -> Self {
+        Self { to: memory.as_mut_ptr(), outs: &[], objects: None, layout, absent: None }
+    }
+
+    /// Where an element of `selected` lies whose offset is `offset`.
+    pub fn at(&self, selected: &ChunkSelection<'_>, offset: isize) -> *mut u8 {
+        self.outs.get(selected.out()).map_or(self.to, |out| out.base).wrapping_offset(offset)
     }
 
     pub fn count_absent(&self) {

@@ -19,7 +19,7 @@ use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::memory::copy;
 use crate::memory::strides::{Dims, Grid};
-use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, Points, ShardSplit};
+use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit};
 use crate::selection::picks::Picks;
 use crate::selection::runs::walk;
 use crate::threads::scratch::Scratch;
@@ -53,17 +53,17 @@ pub(crate) fn decode_chunk(
 
 fn fill(chunk: &ChunkLayout, selected: &ChunkSelection<'_>, buffer: ReadBuffer<'_>) {
     match selected {
-        ChunkSelection::Box { parts, base } => {
+        ChunkSelection::Box { parts, base, .. } => {
             // A fill ignores the source side, so any strides are correct.
             let strides: PerAxis<isize> = chunk.shape.iter().map(|_| 0).collect();
             let placed = CopyPlan::new(parts, *base, &strides);
-            let to = buffer.to.wrapping_offset(placed.buffer_offset);
+            let to = buffer.at(selected, placed.buffer_offset);
             // SAFETY: the plan reaches only elements of the buffer, whose maker vouches for them.
             unsafe { buffer.layout.fill.put(to, placed.grid) }
         }
         ChunkSelection::Points { points, which } => {
             for point in *which {
-                let to = buffer.to.wrapping_offset(points.buffer_offset(*point));
+                let to = buffer.at(selected, points.buffer_offset(*point));
                 // SAFETY: one element of the buffer, which has one for each point.
                 unsafe { buffer.layout.fill.put(to, Grid::default()) }
             }
@@ -129,13 +129,13 @@ pub(crate) fn straight<'a>(
     selected: &[ChunkSelection<'_>],
     buffer: ReadBuffer<'a>,
 ) -> Option<&'a mut [u8]> {
-    let [only @ ChunkSelection::Box { parts, base }] = selected else { return None };
+    let [only @ ChunkSelection::Box { parts, base, .. }] = selected else { return None };
     if !only.covers(&chunk.shape) {
         return None;
     }
     let placed = CopyPlan::new(parts, *base, &elements.strides);
     placed.is_contiguous().then(|| {
-        let to = buffer.to.wrapping_offset(placed.buffer_offset);
+        let to = buffer.at(only, placed.buffer_offset);
         // SAFETY: the box is the whole chunk, and its elements lie in the buffer one after the
         // other as in the decoded chunk: `chunk.bytes` contiguous bytes that no other task of
         // this call touches.
@@ -154,9 +154,9 @@ pub(crate) fn scatter(
     let item = buffer.layout.item_bytes;
     for selected in selected {
         match selected {
-            ChunkSelection::Box { parts, base } => {
+            ChunkSelection::Box { parts, base, .. } => {
                 let placed = CopyPlan::new(parts, *base, &elements.strides);
-                let to = buffer.to.wrapping_offset(placed.buffer_offset);
+                let to = buffer.at(selected, placed.buffer_offset);
                 let from = decoded[placed.chunk_offset..].as_ptr();
                 // SAFETY: the plan reaches only elements inside a chunk, which `decoded` is, and of
                 // the buffer, whose maker vouches for them.
@@ -166,15 +166,14 @@ pub(crate) fn scatter(
                 for point in *which {
                     let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
                     let element = &decoded[at..at + item];
-                    scatter_point(points, *point, element, buffer);
+                    scatter_point(buffer.at(selected, points.buffer_offset(*point)), element);
                 }
             }
         }
     }
 }
 
-fn scatter_point(points: &Points<'_>, point: usize, element: &[u8], buffer: ReadBuffer<'_>) {
-    let to = buffer.to.wrapping_offset(points.buffer_offset(point));
+fn scatter_point(to: *mut u8, element: &[u8]) {
     // SAFETY: one element of the buffer, which has one for each point.
     unsafe { copy::copy(to, element.as_ptr(), Dims::new(), element.len()) }
 }
@@ -209,7 +208,7 @@ pub(crate) fn decode_frame(
                     frame.decode_block(index, part, &mut chain.codec)?;
                 }
             }
-            let (from, to) = (memory[bytes].as_ptr(), buffer.to.wrapping_offset(to));
+            let (from, to) = (memory[bytes].as_ptr(), buffer.at(selected, to));
             // SAFETY: the bytes cover every element of this part in the chunk; the maker of the
             // buffer vouches for the other side.
             unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };

@@ -81,7 +81,7 @@ fn contiguous<'a>(
     elements: &Elements,
     edit: Edit<'a, '_>,
 ) -> Option<&'a [u8]> {
-    let [only @ ChunkSelection::Box { parts, base }] = edit.selected else { return None };
+    let [only @ ChunkSelection::Box { parts, base, .. }] = edit.selected else { return None };
     if !only.covers(&chunk.shape) {
         return None;
     }
@@ -156,7 +156,7 @@ fn insert(
 ) {
     let item = buffer.layout.item_bytes;
     match selected {
-        ChunkSelection::Box { parts, base } => {
+        ChunkSelection::Box { parts, base, .. } => {
             let placed = CopyPlan::new(parts, *base, &elements.strides);
             let from = buffer.from.wrapping_offset(placed.buffer_offset);
             let to = memory[placed.chunk_offset..].as_mut_ptr();

@@ -66,7 +66,7 @@ pub(crate) fn shard_codec(configuration: &Value, context: Context<'_>) -> Result
 
 impl ShardCodec {
     fn selection(&self) -> ChunkSelection<'_> {
-        ChunkSelection::Box { parts: self.parts.iter().collect(), base: 0 }
+        ChunkSelection::Box { parts: self.parts.iter().collect(), base: 0, out: 0 }
     }
 }
 
@@ -123,8 +123,7 @@ impl Codec for ShardCodec {
         if dst.len() != chunk.bytes {
             return Err(damaged(format!("a shard of {} bytes, not {}", chunk.bytes, dst.len())));
         }
-        let buffer =
-            ReadBuffer { to: dst.as_mut_ptr(), objects: None, layout: &self.layout, absent: None };
+        let buffer = ReadBuffer::over(dst, &self.layout);
         scratch::with(|s| {
             let Scratch { chunk: memory, chain, .. } = s;
             let scratch = &mut DecodeScratch { chunk: memory, chain };

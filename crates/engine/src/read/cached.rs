@@ -514,7 +514,7 @@ fn scatter_blocks(
                 }
                 memory.as_ptr()
             };
-            let to = buffer.to.wrapping_offset(to);
+            let to = buffer.at(selected, to);
             // SAFETY: `from` is followed by the bytes that cover every element of this part; the
             // maker of the buffer vouches for the other side.
             unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };
@@ -533,7 +533,7 @@ fn scatter_box(
     buffer: ReadBuffer<'_>,
 ) -> bool {
     let (block, item) = (blocks.table.block_bytes(), buffer.layout.item_bytes);
-    let ChunkSelection::Box { parts, base } = selected else { return false };
+    let ChunkSelection::Box { parts, base, .. } = selected else { return false };
     let CopyPlan { grid, chunk_offset, buffer_offset } =
         CopyPlan::new(parts, *base, &elements.strides);
     if !grid.lists.is_empty() || !block.is_multiple_of(item) {
@@ -545,7 +545,7 @@ fn scatter_box(
         let bytes = index * block..((index + 1) * block).min(chunk.bytes);
         clip(&dims, item, (chunk_offset, buffer_offset), &bytes, &mut |dims, at| {
             let from = cached[at.0 - bytes.start..].as_ptr();
-            let to = buffer.to.wrapping_offset(at.1);
+            let to = buffer.at(selected, at.1);
             // SAFETY: the clipped box lies in the block; the maker of the buffer vouches for the
             // other side.
             unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };

@@ -13,7 +13,7 @@ use crate::threads::scratch::{self, Scratch};
 
 impl ArrayIO {
     /// Reads the selection of the chunk at `coords`.
-    pub(in crate::read) fn read_job(
+    pub(crate) fn read_job(
         &self,
         coords: &[u64],
         selected: &[ChunkSelection<'_>],
@@ -68,7 +68,7 @@ impl ArrayIO {
             })
             .collect::<Result<_>>()?;
         let parts = plans.iter().map(|plan| &plan[0].part).collect();
-        let selected = [ChunkSelection::Box { parts, base: 0 }];
+        let selected = [ChunkSelection::Box { parts, base: 0, out: 0 }];
         scratch::with(|s| {
             write_key(&mut s.key, &self.prefix, layout, coords.iter().copied());
             if !self.fetch_stored(chunk, s)? {

@@ -55,7 +55,8 @@ impl ArrayIO {
         self.reading(count, target, |target| self.read_by(strategy, count, target, interrupt, job))
     }
 
-    fn read_by<'a>(
+    /// Reads as `strategy` says.
+    pub(crate) fn read_by<'a>(
         &self,
         strategy: Strategy<'_>,
         count: usize,

@@ -136,11 +136,11 @@ impl ArrayIO {
         pool::run(others.len(), interrupt, &|i| {
             let segments = plan.task(others[i].task);
             let coords: Vec<u64> = segments.iter().map(|segment| segment.chunk).collect();
-            let selected = [ChunkSelection::of(&segments, 0)];
+            let selected = [ChunkSelection::of(&segments, 0, 0)];
             scratch::with(|s| self.read_job(&coords, &selected, target, s))
         })?;
         let Some(first) = members.first() else { return Ok(()) };
-        let selected = ChunkSelection::of(&plan.task(first.task), 0);
+        let selected = ChunkSelection::of(&plan.task(first.task), 0, 0);
         let blocks = touched(chunk, elements, std::slice::from_ref(&selected), (block, item))
             .map_err(|source| Failed::Codec(source).of(&first.key, first.reader.size() as usize))?;
         let placed = placed(&selected, elements);
@@ -191,7 +191,7 @@ impl ArrayIO {
         let coords = segments.iter().map(|segment| segment.chunk);
         let mut key = String::new();
         write_key(&mut key, &self.prefix, &self.layout, coords);
-        let selected = ChunkSelection::of(&segments, 0);
+        let selected = ChunkSelection::of(&segments, 0, 0);
         let Some(reader) = self.store.reader(&key)? else {
             scratch::with(|s| {
                 self.decode_whole(
@@ -235,7 +235,7 @@ fn extent(part: &Part) -> Option<(usize, usize, usize)> {
 
 fn placed(selected: &ChunkSelection<'_>, elements: &Elements) -> CopyPlan {
     match selected {
-        ChunkSelection::Box { parts, base } => CopyPlan::new(parts, *base, &elements.strides),
+        ChunkSelection::Box { parts, base, .. } => CopyPlan::new(parts, *base, &elements.strides),
         ChunkSelection::Points { .. } => CopyPlan::new(&[], 0, &[]),
     }
 }

@@ -19,6 +19,6 @@ impl<'a> Job<'a> {
     /// The chunk of a planned task.
     pub fn of(segments: &Segments<'a>) -> Self {
         let coords = segments.iter().map(|segment| segment.chunk).collect();
-        Self { coords, selected: smallvec![ChunkSelection::of(segments, 0)] }
+        Self { coords, selected: smallvec![ChunkSelection::of(segments, 0, 0)] }
     }
 }

@@ -30,7 +30,7 @@ const ENOUGH_SHARDS: usize = 4;
 
 /// How a call reads its chunks.
 #[derive(Clone, Copy)]
-pub(in crate::read) enum Strategy<'a> {
+pub(crate) enum Strategy<'a> {
     /// Neighbouring chunks are open at once, and the same block of each is decoded.
     Interleaved(Interleaved<'a>),
     /// The inner chunks of a few shards are divided among the threads.
@@ -43,7 +43,7 @@ pub(in crate::read) enum Strategy<'a> {
 
 /// The axis along which chunks are neighbours in the buffer, and how many of them make up a task.
 #[derive(Clone, Copy)]
-pub(in crate::read) struct Interleaved<'a> {
+pub(crate) struct Interleaved<'a> {
     pub axis: usize,
     pub per_task: usize,
     pub chunk: &'a ChunkLayout,
@@ -52,7 +52,7 @@ pub(in crate::read) struct Interleaved<'a> {
 
 /// What all shards of an array have in common.
 #[derive(Clone, Copy)]
-pub(in crate::read) struct SharedShards<'a> {
+pub(crate) struct SharedShards<'a> {
     pub chunk: &'a ChunkLayout,
     pub shard: &'a Shard,
 }
@@ -96,12 +96,7 @@ impl ChunkStrategy<'_> {
 impl ArrayIO {
     /// How a call reads `count` chunks to a buffer of `bytes`; `plan` is that of a single
     /// selection.
-    pub(in crate::read) fn strategy(
-        &self,
-        plan: Option<&Plan>,
-        count: usize,
-        bytes: usize,
-    ) -> Strategy<'_> {
+    pub(crate) fn strategy(&self, plan: Option<&Plan>, count: usize, bytes: usize) -> Strategy<'_> {
         if !self.store.is_inline() {
             return Strategy::Batched;
         }

@@ -13,8 +13,9 @@ use crate::selection::plan::{Part, Plan, Segments};
 /// Elements of one chunk, and where each lies in the buffer.
 #[derive(Clone, Debug)]
 pub(crate) enum ChunkSelection<'a> {
-    /// All combinations of one part per axis; `base` is added to the parts' buffer offsets.
-    Box { parts: PerAxis<&'a Part>, base: isize },
+    /// All combinations of one part per axis; `base` is added to the parts' buffer offsets. `out`
+    /// is the number of the destination, in a call that has several.
+    Box { parts: PerAxis<&'a Part>, base: isize, out: u32 },
     /// Points by their number; two of them may be the same element.
     Points { points: &'a Points<'a>, which: &'a [usize] },
 }
@@ -97,8 +98,16 @@ impl CopyPlan {
 
 impl<'a> ChunkSelection<'a> {
     /// The box that `segments` of a plan are.
-    pub fn of(segments: &Segments<'a>, base: isize) -> Self {
-        Self::Box { parts: segments.iter().map(|segment| &segment.part).collect(), base }
+    pub fn of(segments: &Segments<'a>, base: isize, out: u32) -> Self {
+        Self::Box { parts: segments.iter().map(|segment| &segment.part).collect(), base, out }
+    }
+
+    /// The number of the destination.
+    pub fn out(&self) -> usize {
+        match self {
+            Self::Box { out, .. } => *out as usize,
+            Self::Points { .. } => 0,
+        }
     }
 
     /// Whether this selects all of a chunk's first `limits` elements along each axis, in order.
@@ -115,7 +124,8 @@ pub(crate) fn covered(selected: &[ChunkSelection<'_>], limits: &[usize]) -> bool
 
 /// The selection of a shard, divided into those of its inner chunks.
 pub(crate) struct ShardSplit<'a> {
-    plans: SmallVec<[(Plan, isize); 1]>,
+    /// Plan, base and destination of each box.
+    plans: SmallVec<[(Plan, isize, u32); 1]>,
     /// Points, ordered by index entry, with the bounds of each entry's run.
     points: Vec<(&'a Points<'a>, Vec<usize>)>,
     /// Index entry, and the source of its `ChunkSelection`; ordered by entry.
@@ -133,14 +143,14 @@ impl<'a> ShardSplit<'a> {
         let mut cut = Self { plans: SmallVec::new(), points: Vec::new(), pieces: Vec::new() };
         for selected in selected {
             match selected {
-                ChunkSelection::Box { parts, base } => {
+                ChunkSelection::Box { parts, base, out } => {
                     let plan = Plan::inside(parts.iter().copied(), &shard.inner.shape);
                     for task in 0..plan.tasks {
                         let coords = plan.task(task).into_iter().map(|segment| segment.chunk);
                         let piece = Piece::Task { plan: cut.plans.len(), task };
                         cut.pieces.push((shard.entry(coords), piece));
                     }
-                    cut.plans.push((plan, *base));
+                    cut.plans.push((plan, *base, *out));
                 }
                 ChunkSelection::Points { points, which } => {
                     cut.add_points(shard, shard_shape, points, which)
@@ -183,8 +193,8 @@ impl<'a> ShardSplit<'a> {
         self.pieces.chunk_by(|a, b| a.0 == b.0).map(|run| {
             let selected = run.iter().map(|(_, piece)| match *piece {
                 Piece::Task { plan, task } => {
-                    let (plan, base) = &self.plans[plan];
-                    ChunkSelection::of(&plan.task(task), *base)
+                    let (plan, base, out) = &self.plans[plan];
+                    ChunkSelection::of(&plan.task(task), *base, *out)
                 }
                 Piece::Points { set, begin, end } => {
                     let (points, which) = &self.points[set];

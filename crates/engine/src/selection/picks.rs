@@ -42,7 +42,7 @@ impl<'a, 'w> Picks<'a, 'w> {
     pub fn each(&self, mut visit: impl FnMut(usize, isize)) {
         for selected in self.selected {
             match selected {
-                ChunkSelection::Box { parts, base } => {
+                ChunkSelection::Box { parts, base, .. } => {
                     let placed = CopyPlan::new(parts, *base, &self.strides);
                     let (element, place) = (placed.chunk_offset as isize, placed.buffer_offset);
                     walk(&placed.grid, 0, element, place, &mut visit);

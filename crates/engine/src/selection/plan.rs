@@ -246,7 +246,8 @@ fn cut_range(
     plan
 }
 
-fn plan_list(
+/// A list of indices along an axis of `length`, divided by chunks; out of bounds is an error.
+pub(crate) fn plan_list(
     axis: usize,
     length: u64,
     grid: &AxisGrid,

@@ -31,7 +31,7 @@ pub(crate) fn walk(
             let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
             visit(at..at + item, &[], points.buffer_offset(*point))
         }),
-        ChunkSelection::Box { parts, base } => {
+        ChunkSelection::Box { parts, base, .. } => {
             let mut placed = CopyPlan::new(parts, *base, &elements.strides);
             placed.grid.dims.retain(|dim| dim.count > 1);
             placed.grid.dims.sort_by_key(|dim| std::cmp::Reverse(dim.src));

@@ -54,7 +54,7 @@ impl ArrayIO {
             }
             let selected: Vec<ChunkSelection<'_>> = cut
                 .iter()
-                .map(|parts| ChunkSelection::Box { parts: parts.iter().collect(), base: 0 })
+                .map(|parts| ChunkSelection::Box { parts: parts.iter().collect(), base: 0, out: 0 })
                 .collect();
             scratch::with(|s| self.write_job(coords, &selected, fill, durability, s))
         })?;

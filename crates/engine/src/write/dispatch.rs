@@ -46,7 +46,7 @@ impl ArrayIO {
         let task = |task: usize| {
             let segments = plan.task(task);
             let coords: PerAxis<u64> = segments.iter().map(|segment| segment.chunk).collect();
-            let selected = [ChunkSelection::of(&segments, 0)];
+            let selected = [ChunkSelection::of(&segments, 0, 0)];
             scratch::with(|s| self.write_job(&coords, &selected, source, durability, s))
         };
         if let Some(parts) = self.parts(plan.tasks, source) {

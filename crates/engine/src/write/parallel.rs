@@ -141,7 +141,7 @@ impl ArrayIO {
         let done = (0..plan.tasks).try_for_each(|task| {
             let segments = plan.task(task);
             let coords: PerAxis<u64> = segments.iter().map(|segment| segment.chunk).collect();
-            let selected = [ChunkSelection::of(&segments, 0)];
+            let selected = [ChunkSelection::of(&segments, 0, 0)];
             if !covered(&selected, &chunk.shape) {
                 return pool::run_alone(1, interrupt, &|_| {
                     scratch::with(|s| self.write_job(&coords, &selected, source, durability, s))
@@ -255,7 +255,9 @@ struct Gathered<'a> {
 impl<'a> Gathered<'a> {
     fn new(job: &Job<'a, '_>, elements: &Elements, item: usize) -> Self {
         let mut placed = match &job.selected[0] {
-            ChunkSelection::Box { parts, base } => CopyPlan::new(parts, *base, &elements.strides),
+            ChunkSelection::Box { parts, base, .. } => {
+                CopyPlan::new(parts, *base, &elements.strides)
+            }
             ChunkSelection::Points { .. } => CopyPlan::new(&[], 0, &[]),
         };
         let from = job.source.base().wrapping_offset(placed.buffer_offset);

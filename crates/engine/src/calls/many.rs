@@ -1,0 +1,406 @@
+//! Windows of several arrays, of several stores, in one call.
+//!
+//! Entries of equal arrays are one group: all their windows are sorted by chunk, so that a chunk is
+//! fetched and decoded once and copied to every buffer that needs it. The chunks of all groups in
+//! local stores and in memory are one job of the thread pool. Other stores get batches of requests,
+//! group by group.
+//!
+//! A call that tolerates damage reads the windows of a damaged chunk one by one: only those that
+//! need what is damaged fail, and are filled with the fill value.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::array::io::ArrayIO;
+use crate::calls::windows::{Boxes, Outside};
+use crate::chunk::buffer::{Out, Target};
+use crate::error::{EngineError, Result};
+use crate::memory::strides::{Dim, Grid};
+use crate::read::job::{ALONE_BYTES, Job};
+use crate::read::strategy::Strategy;
+use crate::selection::chunk_selection::{ChunkSelection, offset_of};
+use crate::threads::cancel::Interrupt;
+use crate::threads::{pool, scratch};
+
+/// Below this sum of decoded bytes, waking a thread costs more than it gains.
+const ALONE_DECODED_BYTES: usize = 4 * ALONE_BYTES;
+
+/// Windows of one array, and the buffer for them.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    /// The array.
+    pub array: &'a ArrayIO,
+    /// One row of coordinates per window; signed, unless windows outside of the array are refused.
+    pub starts: &'a [u64],
+    /// What happens to a window that leaves the array.
+    pub outside: Outside,
+    /// The element that fills what [`Outside::Skip`] leaves unchanged.
+    pub pad: Option<&'a [u8]>,
+    /// The buffer, of shape `(N, *shape)`.
+    pub target: Target<'a>,
+}
+
+/// A window that needs a damaged chunk.
+#[derive(Debug)]
+pub struct Failure {
+    /// The number of the entry.
+    pub entry: usize,
+    /// The number of the window in its entry.
+    pub window: usize,
+    /// What is damaged.
+    pub error: EngineError,
+}
+
+/// A chunk by its number in the grid, the number of an entry in its group, a window of it, and the
+/// number of the chunk in that window.
+type Piece = (u64, usize, usize, usize);
+
+/// Entries of equal arrays.
+struct Group<'a> {
+    array: &'a ArrayIO,
+    /// The numbers of the entries.
+    entries: SmallVec<[usize; 2]>,
+    boxes: Vec<Boxes<'a>>,
+    outs: Vec<Out>,
+    /// The target of variable-length elements, which are not grouped.
+    objects: Option<Target<'a>>,
+    /// How many elements the entries have.
+    elements: [usize; 1],
+    pieces: Vec<Piece>,
+    /// The pieces of each chunk.
+    runs: Vec<Range<usize>>,
+    absent: AtomicUsize,
+}
+
+/// The state of a call: its groups, and what went wrong.
+struct Call<'g, 'a> {
+    groups: &'g [Group<'a>],
+    tolerates: bool,
+    failures: Mutex<Vec<Failure>>,
+    /// The first error that ends the call, and its group.
+    failed: Mutex<Option<(usize, EngineError)>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Fills the targets of all entries with their windows.
+///
+/// If `tolerates`, damaged chunks do not end the call: the windows that need them are returned, in
+/// the order of entries and windows.
+///
+/// # Errors
+/// The number of an entry of the array that failed, and its error. The content of all targets is
+/// then unspecified.
+pub fn read_many(
+    entries: &[Entry<'_>],
+    tolerates: bool,
+    interrupt: Interrupt<'_>,
+) -> std::result::Result<Vec<Failure>, (usize, EngineError)> {
+    let groups = grouped(entries)?;
+    for (number, entry) in entries.iter().enumerate() {
+        entry.fill_outside(interrupt).map_err(|error| (number, error))?;
+    }
+    let (failures, failed) = (Mutex::default(), Mutex::default());
+    let call = Call { groups: &groups, tolerates, failures, failed };
+    let done = call.read(interrupt);
+    // An error of a task has stopped the others, whose errors are only consequences.
+    match (locked(&call.failed).take(), done) {
+        (Some((group, error)), _) => return Err((groups[group].entries[0], error)),
+        (None, Err(error)) => return Err((0, error)),
+        (None, Ok(())) => {}
+    }
+    let mut failures = call.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failures.sort_by_key(|failure| (failure.entry, failure.window));
+    failures.dedup_by_key(|failure| (failure.entry, failure.window));
+    for group in &groups {
+        let is_damaged = failures.iter().any(|failure| group.entries.contains(&failure.entry));
+        group.check_document(is_damaged).map_err(|error| (group.entries[0], error))?;
+    }
+    for failure in &failures {
+        entries[failure.entry].fill(failure.window, None);
+    }
+    Ok(failures)
+}
+
+/// Whether two handles read the same chunks in the same way.
+fn is_same(a: &ArrayIO, b: &ArrayIO) -> bool {
+    std::ptr::eq(a, b)
+        || Arc::ptr_eq(&a.layout, &b.layout) && a.prefix == b.prefix && a.store.id() == b.store.id()
+}
+
+fn grouped<'a>(
+    entries: &'a [Entry<'_>],
+) -> std::result::Result<Vec<Group<'a>>, (usize, EngineError)> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        let objects = entry.target.sink().is_some().then_some(entry.target);
+        let same = groups.iter().position(|group| {
+            objects.is_none() && group.objects.is_none() && is_same(group.array, entry.array)
+        });
+        let group = same.unwrap_or(groups.len());
+        if same.is_none() {
+            groups.push(Group {
+                array: entry.array,
+                entries: SmallVec::new(),
+                boxes: Vec::new(),
+                outs: Vec::new(),
+                objects,
+                elements: [0],
+                pieces: Vec::new(),
+                runs: Vec::new(),
+                absent: AtomicUsize::new(0),
+            });
+        }
+        groups[group].add(number, entry).map_err(|error| (number, error))?;
+    }
+    groups.iter_mut().for_each(Group::sort);
+    Ok(groups)
+}
+
+impl Entry<'_> {
+    fn windows(&self) -> usize {
+        self.target.shape().first().copied().unwrap_or(0)
+    }
+
+    /// Whether part of a window lies outside of the array.
+    fn leaves(&self, window: usize) -> bool {
+        let lengths = &self.array.layout.shape;
+        let starts = &self.starts[window * lengths.len()..(window + 1) * lengths.len()];
+        let sizes = self.target.shape()[1..].iter();
+        starts.iter().zip(sizes).zip(lengths).any(|((start, size), length)| {
+            let begin = i128::from(*start as i64);
+            begin < 0 || begin + *size as i128 > i128::from(*length)
+        })
+    }
+
+    /// Fills each window that leaves the array with the padding; the parts inside are read later.
+    fn fill_outside(&self, interrupt: Interrupt<'_>) -> Result<()> {
+        let Some(pad) = self.pad.filter(|_| self.outside == Outside::Skip) else { return Ok(()) };
+        if pad.len() != self.array.layout.item_bytes || self.target.sink().is_some() {
+            let reason = format!("padding of {} bytes does not fit the elements", pad.len());
+            return Err(EngineError::Selection(reason));
+        }
+        let leaving: Vec<usize> =
+            (0..self.windows()).filter(|window| self.leaves(*window)).collect();
+        pool::run(leaving.len(), interrupt, &|number| {
+            self.fill(leaving[number], Some(pad));
+            Ok(())
+        })
+    }
+
+    /// Fills a window with an element; with the fill value of the array if it is `None`.
+    fn fill(&self, window: usize, element: Option<&[u8]>) {
+        if self.target.sink().is_some() {
+            return;
+        }
+        let (shape, strides) = (self.target.shape(), self.target.strides());
+        let dims = shape.iter().zip(strides).skip(1);
+        let dims = dims.map(|(count, dst)| Dim { count: *count, dst: *dst, src: 0 }).collect();
+        let grid = Grid { dims, ..Grid::default() };
+        let to = self.target.base().wrapping_offset(offset_of(window, &shape[..1], &strides[..1]));
+        // SAFETY: these are the elements of one window of the target, whose maker vouches for them;
+        // no thread reads chunks to it at this time.
+        unsafe {
+            match element {
+                Some(element) => crate::memory::copy::fill(to, grid, element),
+                None => self.array.layout.fill.put(to, grid),
+            }
+        }
+    }
+}
+
+impl<'a> Group<'a> {
+    fn add(&mut self, number: usize, entry: &'a Entry<'_>) -> Result<()> {
+        let Entry { array, starts, outside, ref target, .. } = *entry;
+        array.check_kind(target.sink().is_some())?;
+        let mut boxes = array.windows(starts, outside, target.shape(), target.strides())?;
+        let out = self.outs.len();
+        boxes.out = u32::try_from(out)
+            .map_err(|_| EngineError::Selection("one array has too many entries".into()))?;
+        array.each_piece(&boxes, |(chunk, window, task)| {
+            self.pieces.push((chunk, self.boxes.len(), window, task));
+        })?;
+        self.boxes.push(boxes);
+        self.outs.push(Out { base: target.base() });
+        self.entries.push(number);
+        self.elements[0] = self.elements[0].saturating_add(target.bytes(1));
+        Ok(())
+    }
+
+    /// Brings the pieces of each chunk together.
+    fn sort(&mut self) {
+        self.pieces.sort_unstable();
+        let mut begin = 0;
+        for run in self.pieces.chunk_by(|a, b| a.0 == b.0) {
+            self.runs.push(begin..begin + run.len());
+            begin += run.len();
+        }
+    }
+
+    fn target(&self) -> Target<'_> {
+        let target = self.objects.unwrap_or_else(|| Target::several(&self.outs, &self.elements));
+        if self.array.document.is_some() { target.counting(&self.absent) } else { target }
+    }
+
+    fn job(&self, pieces: &[Piece]) -> Job<'_> {
+        let selected = pieces.iter().map(|(_, entry, window, task)| -> ChunkSelection<'_> {
+            self.boxes[*entry].selection(*window, *task)
+        });
+        Job { coords: self.array.coords_of(pieces[0].0), selected: selected.collect() }
+    }
+
+    fn run(&self, number: usize) -> &[Piece] {
+        &self.pieces[self.runs[number].clone()]
+    }
+
+    /// Tells missing or damaged chunks from a missing array.
+    fn check_document(&self, is_damaged: bool) -> Result<()> {
+        let absent = self.absent.load(Ordering::Relaxed);
+        let is_empty = absent > 0 && (absent >= self.runs.len() || self.array.store.is_inline());
+        if is_empty || is_damaged { self.array.check_document() } else { Ok(()) }
+    }
+}
+
+impl<'g> Call<'g, '_> {
+    fn read(&self, interrupt: Interrupt<'_>) -> Result<()> {
+        let total = self.groups.iter().map(|group| group.runs.len()).sum();
+        let mut tasks: Vec<(usize, usize)> = Vec::new();
+        let (mut bytes, mut decoded) = (0usize, 0usize);
+        for (number, group) in self.groups.iter().enumerate() {
+            let (array, item) = (group.array, group.array.layout.item_bytes);
+            let own_bytes = group.target().bytes(item);
+            match array.strategy(None, total, own_bytes) {
+                Strategy::Batched => self.read_batched(number, 0..group.runs.len(), interrupt)?,
+                strategy @ Strategy::ParallelShards(_) => {
+                    let job = |run| group.job(group.run(run));
+                    let (count, target) = (group.runs.len(), group.target());
+                    match array.read_by(strategy, count, target, interrupt, &job) {
+                        Err(error) if self.tolerates && error.is_damage() => {
+                            tasks.extend((0..count).map(|run| (number, run)));
+                        }
+                        done => self.noting(number, done)?,
+                    }
+                }
+                Strategy::ByChunk | Strategy::Interleaved(_) => {
+                    tasks.extend((0..group.runs.len()).map(|run| (number, run)));
+                    bytes = bytes.saturating_add(own_bytes);
+                    let chunk = array.layout.max_encoded_bytes;
+                    decoded = decoded.saturating_add(chunk.saturating_mul(group.runs.len()));
+                }
+            }
+        }
+        let task = |index: usize| {
+            let (number, run) = tasks[index];
+            self.noting(number, self.read_run(number, self.groups[number].run(run)))
+        };
+        match bytes <= ALONE_BYTES && decoded <= ALONE_DECODED_BYTES {
+            true => pool::run_alone(tasks.len(), interrupt, &task),
+            false => pool::run(tasks.len(), interrupt, &task),
+        }
+    }
+
+    /// `done`, after an error was noted, so that the caller gets the first one with its array.
+    fn noting(&self, number: usize, done: Result<()>) -> Result<()> {
+        done.map_err(|error| {
+            if matches!(error, EngineError::Interrupted) {
+                return error;
+            }
+            let error = match self.groups[number].array.explained(Err::<(), _>(error), false) {
+                Err(error) => error,
+                Ok(()) => EngineError::Interrupted,
+            };
+            locked(&self.failed).get_or_insert((number, error));
+            EngineError::Interrupted
+        })
+    }
+
+    /// Reads the pieces of one chunk, on this thread.
+    fn read_run(&self, number: usize, pieces: &'g [Piece]) -> Result<()> {
+        let group = &self.groups[number];
+        let Job { coords, selected } = group.job(pieces);
+        let done = scratch::with(|s| group.array.read_job(&coords, &selected, group.target(), s));
+        match done {
+            Err(error) if self.tolerates && error.is_damage() => {
+                self.apart(number, pieces, error, |window| self.read_run(number, window))
+            }
+            done => done,
+        }
+    }
+
+    /// Reads chunks of a store that answers batches of requests. Damage divides a batch until it is
+    /// one chunk, whose windows are then read one by one.
+    fn read_batched(
+        &self,
+        number: usize,
+        runs: Range<usize>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        let group = &self.groups[number];
+        let read = |pieces: &[Range<usize>]| {
+            group.array.read_by(
+                Strategy::Batched,
+                pieces.len(),
+                group.target(),
+                interrupt,
+                &|index| group.job(&group.pieces[pieces[index].clone()]),
+            )
+        };
+        let mut waiting = vec![runs];
+        while let Some(runs) = waiting.pop() {
+            match read(&group.runs[runs.clone()]) {
+                Err(error) if self.tolerates && error.is_damage() => {
+                    if runs.len() > 1 {
+                        let middle = runs.start + runs.len() / 2;
+                        waiting.extend([runs.start..middle, middle..runs.end]);
+                        continue;
+                    }
+                    let pieces = group.runs[runs.start].clone();
+                    let done = self.apart(number, &group.pieces[pieces], error, |window| {
+                        let begin = window.as_ptr_range().start;
+                        let at = group.pieces.iter().position(|p| std::ptr::eq(p, begin));
+                        let at = at.unwrap_or(0);
+                        let mut done = read(std::slice::from_ref(&(at..at + window.len())));
+                        if let Err(error) = &mut done
+                            && error.is_damage()
+                        {
+                            let error = std::mem::replace(error, EngineError::Interrupted);
+                            self.note_failure(number, window, error);
+                            done = Ok(());
+                        }
+                        done
+                    });
+                    self.noting(number, done)?;
+                }
+                done => self.noting(number, done)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads each window of a damaged chunk by itself; if there is only one, it has failed.
+    fn apart(
+        &self,
+        number: usize,
+        pieces: &'g [Piece],
+        error: EngineError,
+        read: impl Fn(&'g [Piece]) -> Result<()>,
+    ) -> Result<()> {
+        let window = |piece: &Piece| (piece.1, piece.2);
+        if pieces.iter().all(|piece| window(piece) == window(&pieces[0])) {
+            self.note_failure(number, pieces, error);
+            return Ok(());
+        }
+        pieces.chunk_by(|a, b| window(a) == window(b)).try_for_each(read)
+    }
+
+    fn note_failure(&self, number: usize, pieces: &[Piece], error: EngineError) {
+        let (_, entry, window, _) = pieces[0];
+        let entry = self.groups[number].entries[entry];
+        locked(&self.failures).push(Failure { entry, window, error });
+    }
+}

@@ -1,0 +1,215 @@
+"""`read_many`: windows of several arrays, of several stores, in one call of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._array.array import Array
+from zarrix._errors import suggestion
+from zarrix._runtime.signatures import takes
+from zarrix._selection import windows
+from zarrix._selection.values import as_out, fill_element
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["BORDERS", "WindowFailure", "read_many"]
+
+BORDERS = ("inside", "pad", "edge", "reflect")
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFailure:
+    """A window that `read_many` could not read, because a chunk is corrupt.
+
+    Attributes
+    ----------
+    entry : int
+        The number of the entry.
+    window : int
+        The number of the window in its entry.
+    key : str or None
+        The key of the chunk in the store of the array.
+    error : Exception
+        What ``on_error="raise"`` would have raised.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> zarr.WindowFailure(0, 3, "c/0/1", ValueError("a checksum differs")).window
+    3
+    """
+
+    entry: int
+    window: int
+    key: str | None
+    error: Exception
+
+
+class _Entry:
+    """One entry of a call, checked: what the engine is given, and what is left to do after it."""
+
+    __slots__ = ("array", "element", "given", "native", "out", "result")
+
+    def __init__(self, array: Array, starts: Any, shape: Any, out: Any, border: str, pad: Any):
+        array._refresh()
+        metadata = array._metadata
+        corners, size = windows.check(starts, shape, metadata.shape)
+        outside = "error" if border == "inside" else "pad"
+        leaving = windows.leaving(corners, size, metadata.shape, outside, 'border="pad"')
+        self.array, self.out = array, out
+        wanted = (len(corners), *size)
+        self.given: Any = None if out is None else as_out(out, array.dtype, wanted)
+        is_direct = self.given is not None and array._cast_to is None
+        result: Any = self.given if is_direct else np.empty(wanted, metadata.dtype)
+        self.result = result
+        self.element = fill_element(metadata.dtype, metadata.fill_value)
+        padding = self.element if pad is None else _element(pad, metadata.dtype)
+        is_fixed = not _is_variable(metadata.dtype)
+        if border == "pad" and leaving is not None and not is_fixed:
+            result[leaving] = padding
+        native_pad = padding.tobytes() if border == "pad" and is_fixed else None
+        buffer: Any = corners
+        self.native = (array._io, buffer, result, border, native_pad)
+
+    def finish(self, failed: Iterable[int]) -> Any:
+        """The filled result; variable-length elements of failed windows become the fill value."""
+        if _is_variable(self.result.dtype):
+            for window in failed:
+                self.result[window] = self.element
+        if self.array._cast_to is None:
+            return self.result if self.out is None else self.out
+        if self.given is None:
+            return self.result.astype(self.array._cast_to)
+        self.given[...] = self.result
+        return self.out
+
+
+def _is_variable(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "OT"
+
+
+def _element(value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    element: npt.NDArray[Any] = np.empty((), dtype)
+    element[()] = value
+    return element
+
+
+@takes()
+def read_many(
+    entries: Iterable[Sequence[Any]],
+    *,
+    border: str | Sequence[str] = "inside",
+    pad_value: Any = None,
+    on_error: str | Callable[[WindowFailure], object] = "raise",
+    cancel: _engine.CancelToken | None = None,
+) -> list[Any]:
+    """Read windows of several arrays, of several stores, in one native call.
+
+    A chunk is fetched and decoded once per call, even if several windows or entries need it. Apart
+    from the results, the call uses the memory of a few chunks per thread. It holds the GIL only to
+    check its arguments. The result does not differ from slicing the same arrays.
+
+    Parameters
+    ----------
+    entries : sequence of (array, starts, shape) or (array, starts, shape, out)
+        An open array; the lowest corner of each window, shape (N, ndim); the shape of a window, an
+        int for all axes or one per axis; and a buffer to fill, of shape (N, n0, n1, ...), with any
+        strides. A new array when omitted or None. Outs may lie side by side in one buffer; if two
+        share elements, it is not defined whose values remain.
+    border : {"inside", "pad", "edge", "reflect"}, or a list with one per entry
+        What to do if a window extends beyond its array: raise an error before anything is read,
+        fill with ``pad_value``, repeat the edge, or mirror the array, as `numpy.pad` does.
+    pad_value : scalar, or a list with one per entry, optional
+        The array's fill value when omitted.
+    on_error : "raise" or callable
+        A function is called with a `WindowFailure` for each window that needs a corrupt chunk. Such
+        a window has the fill value in all of its elements. All other errors raise in any case.
+    cancel : CancelToken, optional
+        Its ``cancel()``, in any thread, ends the call within 100 ms.
+
+    Returns
+    -------
+    list
+        The filled ``out`` of each entry.
+
+    Raises
+    ------
+    BoundsCheckError
+        A window extends beyond its array, and ``border="inside"``; nothing was read.
+    CorruptChunkError
+        A chunk is corrupt, and ``on_error="raise"``. The content of the outs is unspecified.
+    CallCancelledError
+        ``cancel`` ended the call. The content of the outs is unspecified.
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> image = zarr.array(np.arange(12).reshape(3, 4), chunks=(2, 2))
+    >>> label = zarr.array(np.arange(6).reshape(3, 2), chunks=(2, 2))
+    >>> crops, labels = zarr.read_many(
+    ...     [(image, [[0, 0], [1, 2]], (2, 2)), (label, [[0, 0], [1, 1]], (2, 1))]
+    ... )
+    >>> crops[1]
+    array([[ 6,  7],
+           [10, 11]])
+    >>> labels[1]
+    array([[3],
+           [5]])
+    """
+    given = [_parts(entry, number) for number, entry in enumerate(entries)]
+    borders = _each(border, len(given), "border", str)
+    for one in {border} if isinstance(border, str) else borders:
+        if one not in BORDERS:
+            hint = suggestion(str(one), BORDERS)
+            raise ValueError(f"border={one!r}; allowed are {', '.join(map(repr, BORDERS))}{hint}")
+    padding = _each(pad_value, len(given), "pad_value", tuple)
+    if given and pad_value is not None and "pad" not in borders:
+        raise ValueError("pad_value= is for windows that leave the array: add border='pad'")
+    if on_error != "raise" and not callable(on_error):
+        raise ValueError(f"on_error={on_error!r}; allowed are 'raise' and a function")
+    checked = [
+        _Entry(*parts, one, pad) for parts, one, pad in zip(given, borders, padding, strict=True)
+    ]
+    failures = [
+        WindowFailure(*failure)
+        for failure in _engine.read_many(
+            [entry.native for entry in checked], tolerate=callable(on_error), cancel=cancel
+        )
+    ]
+    results = [
+        entry.finish([failure.window for failure in failures if failure.entry == number])
+        for number, entry in enumerate(checked)
+    ]
+    if callable(on_error):
+        for failure in failures:
+            on_error(failure)
+    return results
+
+
+def _parts(entry: Sequence[Any], number: int) -> tuple[Array, Any, Any, Any]:
+    try:
+        array, starts, shape, *rest = entry
+    except (TypeError, ValueError):
+        rest = [None, None]
+    if len(rest) > 1:
+        raise TypeError(
+            f"entry {number} is not (array, starts, shape) or (array, starts, shape, out)"
+        )
+    if not isinstance(array, Array):
+        raise TypeError(f"entry {number}: an open zarrix array is needed, not {type(array)}")
+    return array, starts, shape, rest[0] if rest else None
+
+
+def _each(value: Any, count: int, name: str, single: type) -> list[Any]:
+    """One value per entry, of a list with one each or of a value for all."""
+    if isinstance(value, list | tuple) and not isinstance(value, single):
+        if len(value) != count:
+            raise ValueError(f"{name} has {len(value)} values for {count} entries")
+        return list(value)
+    return [value] * count
