@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from zarrix import convert as convert
     from zarrix import core as core
     from zarrix import creation as creation
+    from zarrix import dask as dask
     from zarrix import dtype as dtype
     from zarrix import errors as errors
     from zarrix import hierarchy as hierarchy
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from zarrix import types as types
     from zarrix import util as util
     from zarrix import version as version
+    from zarrix import xarray as xarray
     from zarrix._array.many import WindowFailure as WindowFailure
     from zarrix._array.many import read_many as read_many
     from zarrix._codecs.numcodecs_names import BZ2 as BZ2
@@ -301,7 +303,7 @@ _MODULES = (
         "storage",
         "sync",
     ),
-    *("testing", "types", "util", "version"),
+    *("testing", "types", "util", "version", "dask", "xarray"),
 )
 
 

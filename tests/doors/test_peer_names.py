@@ -119,7 +119,9 @@ def test_a_star_import_has_what_it_has_in_zarr_2() -> None:
     exec(STAR, {})
 
 
-def test_small_names_of_both_versions_mean_what_they_say() -> None:
+def test_small_names_of_both_versions_mean_what_they_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert zarr.version.version == zarr.__version__
     assert zarr.types.DIMENSION_SEPARATOR.__args__ == (".", "/")
     assert isinstance(zarr.creation.normalize_store_arg({}), zarr.KVStore)
@@ -134,6 +136,7 @@ def test_small_names_of_both_versions_mean_what_they_say() -> None:
 
 
 def test_without_msgpack_its_codec_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("numcodecs.MsgPack", raising=False)
     monkeypatch.delattr("numcodecs.MsgPack", raising=False)
     with pytest.raises(AttributeError, match="MsgPack needs msgpack: pip install"):
         zarr.MsgPack  # noqa: B018

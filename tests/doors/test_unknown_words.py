@@ -41,6 +41,7 @@ OTHER_WORDS = {
     "zarrix.MongoDBStore": "pymongo's, which connects later",
     "zarrix.RedisStore": "redis', which connects later",
     "zarrix.LMDBStore": "lmdb's",
+    "zarrix.dask.AsZarr": "no keyword at all",
     "zarrix.sync.Synchronizer": "a protocol, which is not instantiated",
 }
 # Options whose values are not a fixed set, though the documentation has braces there.
@@ -168,6 +169,8 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         "func": print,
         "dtype_spec": "int8",
     }
+    if name == "zarrix.dask.to_zarr":
+        values["array"] = pytest.importorskip("dask.array").zeros(3)
     if name.endswith(("copy_all",)):
         values["source"] = grouped
     if name.endswith("full_like"):

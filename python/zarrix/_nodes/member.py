@@ -42,6 +42,21 @@ class Member:
             return [self._store]
         return [self._store, self._chunk_store]
 
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """What tells this node from others in the task graphs of dask, equal in all processes.
+
+        It costs no request, and does not depend on stored elements.
+        """
+        # Import time: only task graphs ask for it.
+        from zarrix._stores.identity import identity
+
+        kind = f"zarrix.{type(self).__name__}"
+        return kind, tuple(map(identity, self._stores())), self._path, self._token()
+
+    def _token(self) -> str:
+        """What else tells this node from others of its path."""
+        return ""
+
     @property
     def path(self) -> str:
         """Its path in the store, without a leading slash; empty for the root."""

@@ -1,0 +1,209 @@
+"""Writing datasets and trees: the steps of `Dataset.to_zarr`, with the store of zarrix."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, Literal
+
+from xarray import DataArray, Dataset, DataTree
+from xarray.backends.common import ArrayWriter
+from xarray.backends.writers import dump_to_store
+from xarray.backends.zarr import _choose_default_mode
+
+from zarrix._hierarchy.group import Group
+from zarrix._hierarchy.open import consolidate_metadata
+from zarrix.dask._guard import require_shared
+from zarrix.xarray._store import Store
+
+__all__ = ["to_zarr"]
+
+_UNNAMED = "__xarray_dataarray_variable__"
+_NAME = "__xarray_dataarray_name__"
+
+
+def to_zarr(
+    data: Dataset | DataArray | DataTree,
+    store: Any,
+    mode: str | None = None,
+    *,
+    group: str | None = None,
+    encoding: Mapping[Any, Any] | None = None,
+    compute: bool = True,
+    consolidated: bool | None = None,
+    append_dim: Hashable | None = None,
+    region: Mapping[Any, slice | Literal["auto"]] | Literal["auto"] | None = None,
+    safe_chunks: bool = False,
+    align_chunks: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    zarr_format: int | None = None,
+    write_empty_chunks: bool | None = None,
+    write_inherited_coords: bool = False,
+    chunkmanager_store_kwargs: Mapping[str, Any] | None = None,
+) -> Any:
+    """Write a dataset, an array or a tree, by the conventions of `xarray.Dataset.to_zarr`.
+
+    Blocks of dask need not align with chunks or shards: no element is lost, in threads, processes
+    and distributed workers, also by `region` and `append_dim`. A chunk that blocks share is decoded
+    and encoded for each of them, so that aligned blocks are faster.
+
+    Parameters
+    ----------
+    data : Dataset, DataArray or DataTree
+    store : Store, Group, mapping, str or Path
+        As for `zarrix.open_group`.
+    mode : {'w-', 'w', 'a', 'a-', 'r+'}, optional
+        ``'w-'`` creates, ``'w'`` replaces what exists, ``'a'`` replaces variables that exist,
+        ``'a-'`` only appends to them, ``'r+'`` changes only elements. By default ``'a'`` with
+        `append_dim`, ``'r+'`` with `region`, otherwise ``'w-'``.
+    group : str, optional
+        Path of the group; the root when omitted.
+    encoding : mapping, optional
+        By name of variable: chunks, shards, compressors, filters, serializer, ... In a tree, by
+        path of the group first.
+    compute : bool
+        False writes metadata and what is in memory, and returns the task that writes the rest.
+    consolidated : bool, optional
+        Whether consolidated metadata is written; it is by default, except with mode ``'r+'``.
+    append_dim : hashable, optional
+        The dimension along which the stored variables grow.
+    region : mapping of dimension to slice or "auto", or "auto"; optional
+        Where to write in the stored variables; "auto" looks up the coordinates.
+    safe_chunks : bool
+        True makes blocks that do not align with chunks an error.
+    align_chunks : bool
+        True rechunks them first.
+    storage_options : mapping, optional
+        For stores named by a URL.
+    zarr_format : {3, 2}, optional
+        Of a new hierarchy: 3 by default.
+    write_empty_chunks : bool, optional
+        Whether chunks of only fill values are stored; they are not by default.
+    write_inherited_coords : bool
+        Whether every group of a tree gets the coordinates of the groups above it.
+    chunkmanager_store_kwargs : mapping, optional
+        As in `xarray.Dataset.to_zarr`.
+
+    Returns
+    -------
+    Group, or dask.delayed.Delayed
+        The group that was written; with ``compute=False`` the task.
+
+    Raises
+    ------
+    ContainsGroupError
+        Mode ``'w-'``, and the group exists.
+    ValueError
+        The dataset does not fit the stored variables, the mode, or `region`; or a store is in the
+        memory of this process, and dask would write into copies.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr, zarrix.xarray
+    >>> ds = xr.Dataset({"t": ("time", np.arange(3.0))})
+    >>> group = zarrix.xarray.to_zarr(ds, "data.zarr")
+    >>> group = zarrix.xarray.to_zarr(ds, "data.zarr", append_dim="time")
+    >>> group["t"][:]
+    array([0., 1., 2., 0., 1., 2.])
+    """
+    chosen = _choose_default_mode(mode=mode, append_dim=append_dim, region=region)  # type: ignore[arg-type]
+    if isinstance(region, str) and region != "auto":
+        raise ValueError(f"region is a mapping of dimensions to slices, or 'auto', not {region!r}")
+    if isinstance(data, DataTree) and (append_dim is not None or region is not None):
+        raise ValueError("append_dim and region are for a dataset; write the groups of a tree")
+    if isinstance(data, DataArray):
+        data = _as_dataset(data)
+    root = Store.open_group(
+        store,
+        chosen,
+        group,
+        consolidated=consolidated if chosen == "r+" else False,
+        append_dim=append_dim,
+        write_region=region,
+        safe_chunks=safe_chunks,
+        align_chunks=align_chunks,
+        storage_options=storage_options,
+        zarr_format=zarr_format,
+        write_empty=write_empty_chunks,
+    )
+    writer = _Writer()
+    for child, dataset, wanted in _parts(data, root, encoding or {}, write_inherited_coords):
+        _require_names(dataset)
+        part = child._validate_and_autodetect_region(dataset)
+        child._validate_encoding(wanted)
+        with warnings.catch_warnings():
+            # xarray's name of an array without a name; v3 reserves such names.
+            warnings.filterwarnings("ignore", message=f".*'{_UNNAMED}'")
+            dump_to_store(part, child, writer, encoding=wanted)
+    if chosen != "r+" and consolidated is not False:
+        # Once, and not for each group of a tree.
+        consolidate_metadata(root.zarr_group.store, zarr_format=root.zarr_group.zarr_format)
+    store_options = dict(chunkmanager_store_kwargs or {})
+    writes = writer.sync(compute=compute, chunkmanager_store_kwargs=store_options)
+    if compute:
+        return _finished(writes, root.zarr_group)
+    # Optional package: dask.
+    from dask.delayed import delayed
+
+    return delayed(_finished)(writes, root.zarr_group)
+
+
+def _parts(
+    data: Dataset | DataTree, root: Store, encoding: Mapping[Any, Any], with_inherited: bool
+) -> Iterator[tuple[Store, Dataset, Mapping[Any, Any]]]:
+    """The stores, datasets and encodings of the groups of ``data``."""
+    if isinstance(data, Dataset):
+        yield root, data, encoding
+        return
+    if unknown := set(encoding) - set(data.groups):
+        raise ValueError(f"unexpected encoding group name(s) provided: {unknown}")
+    for path, node in data.subtree_with_keys:
+        is_root = node is data
+        dataset = node.to_dataset(inherit=with_inherited or is_root)
+        yield root if is_root else root.get_child_store(path), dataset, encoding.get(node.path, {})
+
+
+def _as_dataset(array: DataArray) -> Dataset:
+    """The dataset from which `xarray.open_dataarray` makes ``array`` again."""
+    if array.name is not None and array.name not in (*array.coords, *array.dims):
+        return array.to_dataset()
+    dataset = array.to_dataset(name=_UNNAMED)
+    if array.name is not None:
+        dataset.attrs[_NAME] = array.name
+    return dataset
+
+
+def _require_names(dataset: Dataset) -> None:
+    for name in dataset.variables:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a stored variable is a str, not {name!r}")
+        if not name:
+            raise ValueError("the name of a stored variable has at least one character")
+
+
+class _Writer(ArrayWriter):
+    """xarray's writer, which refuses targets that dask workers do not see."""
+
+    __slots__ = ()
+
+    def sync(
+        self, compute: bool = True, chunkmanager_store_kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Write the blocks of all chunked variables, or return the tasks that do."""
+        by_dask = [
+            target
+            for source, target in zip(self.sources, self.targets, strict=True)
+            if type(source).__module__.startswith("dask.")
+        ]
+        if by_dask:
+            require_shared(by_dask, (chunkmanager_store_kwargs or {}).get("scheduler"))
+        return super().sync(compute, chunkmanager_store_kwargs)
+
+
+def _finished(writes: Any, group: Group) -> Group:
+    """The group after all writes; archives are complete then."""
+    del writes
+    flush = getattr(group.store, "flush", None)
+    if flush is not None:
+        flush()
+    return group
