@@ -67,6 +67,8 @@ NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Explanation", ("design.md", "reliability.md", "performance.md")),
     ("Project", ("CHANGELOG.md", "CONTRIBUTING.md", "words.md")),
 )
+# Pages for contributors, which use every word: a user's search leaves them out.
+NOT_SEARCHED = ("CHANGELOG.md", "CONTRIBUTING.md", "design.md", "words.md")
 # Pages of the repository that the site does not have: an index, which the navigation replaces, and
 # the text for a package index.
 LEFT_OUT = ("README.md", "package.md")
@@ -283,6 +285,8 @@ def sources() -> dict[str, str]:
         if name not in LEFT_OUT:
             pages[name] = page
     texts = {name: copied(page, page.read_text(encoding="utf-8")) for name, page in pages.items()}
+    for name in NOT_SEARCHED:
+        texts[name] = f"---\nsearch:\n  exclude: true\n---\n\n{texts[name]}"
     return texts | api_pages()
 
 
