@@ -9,15 +9,9 @@ from zarrix._array.array import Array
 from zarrix._array.create_array import create_array
 from zarrix._array.like import take_like
 from zarrix._metadata.literals import Format
-from zarrix._nodes import nodes
-from zarrix._nodes.existing import require
-from zarrix._nodes.location import Location
-from zarrix._stores.keys import ZARR_JSON, ZARRAY
 from zarrix._stores.memory import MemoryStore
-from zarrix.jobs._operation import array_at
-from zarrix.jobs._places import Place
 
-__all__ = ["new_document", "opened_array", "publish_array", "write_unit"]
+__all__ = ["new_document", "write_unit"]
 
 
 def new_document(
@@ -65,16 +59,3 @@ def new_document(
 def write_unit(array: Array) -> tuple[int, ...]:
     """The longest stored value along each axis."""
     return tuple(max(axis.lengths) for axis in array._metadata.grid)
-
-
-def publish_array(place: Place, document: Mapping[str, Any]) -> None:
-    """Store the document of an array whose chunks are stored."""
-    array = array_at(place, document)
-    name = ZARRAY if array.zarr_format == 2 else ZARR_JSON
-    nodes.publish(place.store, place.path, {name: nodes.array_document(array._metadata)})
-
-
-def opened_array(place: Place) -> Array:
-    """The array at a place, for writing."""
-    location = Location(place.store, place.path, None, place.chunk_store)
-    return Array._at(location, require(location, "array"))

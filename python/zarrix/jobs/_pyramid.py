@@ -20,10 +20,10 @@ from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open_group
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
-from zarrix._stores.keys import key_of
+from zarrix.jobs._documents import array_documents, below, opened, store_all
 from zarrix.jobs._downsample import check_dtype, downsampled, shape_below
 from zarrix.jobs._job import Job
-from zarrix.jobs._new_array import new_document, opened_array, publish_array, write_unit
+from zarrix.jobs._new_array import new_document, write_unit
 from zarrix.jobs._ome import attributes_of, check_axes, default_axes
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
@@ -67,7 +67,7 @@ class Pyramid(Operation):
         """The array of a level; level 0 is the source, unless it is written."""
         found = self._arrays.get(level)
         if found is None:
-            place = _below(self.places["destination"], self.parameters["paths"][level])
+            place = below(self.places["destination"], self.parameters["paths"][level])
             found = self._arrays[level] = array_at(place, self._document(level))
         return found
 
@@ -137,9 +137,10 @@ class Pyramid(Operation):
         self.check()
         place = self.places["destination"]
         first = 0 if self.parameters["base"] else 1
+        paths = self.parameters["paths"]
         for level in range(first, len(self._shapes)):
-            here = _below(place, self.parameters["paths"][level])
-            publish_array(here, self._document(level))
+            here = below(place, paths[level])
+            store_all(here, [("", array_documents(here, self._document(level), {}))])
         group = open_group(
             place.store, mode="a", path=place.path, zarr_format=self.parameters["format"]
         )
@@ -152,7 +153,7 @@ class Pyramid(Operation):
         place = self.places["destination"]
         if self.parameters["base"]:
             return [place]
-        return [_below(place, path) for path in self.parameters["paths"][1:]]
+        return [below(place, path) for path in self.parameters["paths"][1:]]
 
     def explain(self) -> Iterator[str]:
         """The shapes of the levels."""
@@ -258,9 +259,10 @@ def pyramid(
     >>> levels["2"].shape, levels.attrs["ome"]["version"]
     ((50, 50), '0.5')
     """
-    if not isinstance(source, Array):
-        source = opened_array(place_of(source))
     here = place_of(source)
+    source = opened(here)
+    if not isinstance(source, Array):
+        raise TypeError(f"the image is an array, and {source!r} is a group")
     place, base = _destination(here, dest)
     version, zarr_format = _version(ome, source, None if base else place)
     named = tuple(axes) if axes is not None else default_axes(source.ndim, _dimension_names(source))
@@ -348,7 +350,7 @@ def _version(ome: str | bool, source: Array, group: Place | None) -> tuple[str |
 
 
 def _dimension_names(source: Array) -> Sequence[str | None] | None:
-    return source._metadata.dimension_names
+    return source._metadata.dimension_names if source.zarr_format == 3 else None
 
 
 def _factors(factors: Mapping[str, int] | None, axes: Sequence[str]) -> tuple[int, ...]:
@@ -447,10 +449,6 @@ def _region(number: int, shape: Sequence[int], lengths: Sequence[int]) -> Region
     found: Region = tuple(reversed(axes))
     assert all(extent(found))
     return found
-
-
-def _below(place: Place, path: str) -> Place:
-    return place._replace(path=key_of(place.path, path))
 
 
 def _name_of(place: Place) -> str:
