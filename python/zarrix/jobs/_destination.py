@@ -6,11 +6,14 @@ it, chunks without an array would be keys of unknown origin.
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from zarrix._errors import ContainsArrayError, ContainsGroupError, JobError
 from zarrix._metadata.json import json_loads
 from zarrix._nodes import nodes
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
+from zarrix._stores.local import DirectoryStore
 from zarrix._stores.zip import ZipStore
 from zarrix.jobs._operation import Operation
 from zarrix.jobs._places import Place
@@ -85,8 +88,12 @@ class Destination:
             self._check(self._stored() or b"{}")
 
     def release(self) -> None:
-        """Remove the folder of the job."""
+        """Remove the folder of the job, and partial files of workers that were killed."""
         self._empty_folder()
+        for store, path, _ in self._operation.new_places:
+            if isinstance(store, DirectoryStore):
+                for name in store._engine.leftovers(store.engine_path(path)):
+                    store._engine.remove_leftover(name, timedelta(0))
         if self.folder is not None:
             # The document goes last: without it, the rest would be keys of unknown origin.
             self.folder[0].rmdir(self.folder[1])

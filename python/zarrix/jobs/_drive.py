@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -79,7 +80,15 @@ def drive(
                 if pause is None:
                     break
                 time.sleep(pause)
-    finally:
+    except BaseException:
+        # What ends the run is the error to see; the journal may lag.
+        with contextlib.suppress(OSError):
+            journal.save()
+        raise
+    if state.failures:
+        with contextlib.suppress(OSError):
+            journal.save()
+    else:
         journal.save()
     raise_failures(state, runner, stage)
     left = sum(1 for _ in journal.missing(stage, among))

@@ -22,6 +22,7 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 from zarrix._stores.open import as_store
 from zarrix._stores.zip import ZipStore
+from zarrix.jobs._clusters import cluster_crew
 from zarrix.jobs._crews import Crew, crew_of
 from zarrix.jobs._destination import DOCUMENT, FOLDER, Destination
 from zarrix.jobs._drive import Driving, drive
@@ -29,6 +30,7 @@ from zarrix.jobs._journal import Journal, part_of
 from zarrix.jobs._operation import Operation, Setting, Stage, operation_of
 from zarrix.jobs._places import address, in_this_process, place_at
 from zarrix.jobs._report import Report, Task, Tasks
+from zarrix.jobs._spmd import run_spmd
 from zarrix.jobs._units import size_text
 from zarrix.jobs._worker import Runner
 
@@ -314,7 +316,13 @@ class Job:
         if part is not None and not (0 <= part[0] < part[1]):
             raise ValueError(f"part={part!r}; expected (i, n) with 0 <= i < n")
         begun = time.monotonic()
-        crew = crew_of(executor, retries=retries, patience=patience)
+        if hasattr(executor, "Get_rank"):
+            if part is not None or stage is not None:
+                raise ValueError("an MPI communicator divides the job itself: leave out part=")
+            return run_spmd(self, executor, resume, retries, on_error, progress, events)
+        crew = cluster_crew(executor, retries=retries, patience=patience, memory=self.memory)
+        if crew is None:
+            crew = crew_of(executor, retries=retries, patience=patience)
         try:
             self._check_reach(crew)
             journal = self._begin(resume, part or (0, 1))

@@ -391,6 +391,8 @@ def candidates(problem: Problem, most: int = MOST_PASSES) -> list[Plan]:
     """The best plan for each number of passes that fits into memory."""
     if 0 in problem.shape:
         return [Plan((Pass(tuple(problem.write), None),))]
+    if not problem.shape:
+        most = 1
     write, read = tuple(problem.write), problem.clipped(problem.read)
     found = []
     one = _grown(problem, [write], [write])
@@ -422,7 +424,9 @@ def choose(problem: Problem, passes: int | None = None) -> tuple[Plan, list[Plan
     JobError
         No plan fits into memory; it says how much the smallest one needs.
     """
-    found = candidates(problem, MOST_PASSES if passes is None else max(passes, 1))
+    if 0 in problem.shape or not problem.shape:
+        passes = None
+    found = candidates(problem, MOST_PASSES if passes is None else passes)
     if passes is not None:
         found = [plan for plan in found if len(plan.passes) == passes]
     if not found:

@@ -1,0 +1,103 @@
+"""A job in an MPI program: the same call in every process, each with every n-th task of a stage.
+
+A barrier is between stages, and an error of one process is raised in all of them, so that none
+waits for a process that has left.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from zarrix._display.progress import Progress, phase
+from zarrix._errors import JobFailed
+from zarrix.jobs._crews import Alone
+from zarrix.jobs._drive import Driving, Events, drive
+from zarrix.jobs._journal import Journal, part_of
+from zarrix.jobs._report import Report
+from zarrix.jobs._worker import Runner
+
+if TYPE_CHECKING:
+    from zarrix.jobs._job import Job
+
+__all__ = ["run_spmd"]
+
+
+def run_spmd(
+    job: Job,
+    comm: Any,
+    resume: Any,
+    retries: int,
+    on_error: str,
+    progress: bool | Progress,
+    events: Events | None,
+) -> Report:
+    """Run a job; the result is that of the process of rank 0, and None in the others.
+
+    Raises
+    ------
+    JobFailed
+        Tasks of this process failed, or another process has an error.
+    """
+    begun = time.monotonic()
+    rank, size = comm.Get_rank(), comm.Get_size()
+    found: list[Journal] = []
+
+    def begin() -> None:
+        found.append(job._begin(resume, (rank, size)))
+
+    # One process takes the destination; the others find it taken.
+    _together(comm, begin if rank == 0 else None)
+    _together(comm, begin if rank else None)
+    journal, counts = found[0], [one.count for one in job.stages]
+    before = sum(journal.count(at) for at in range(len(counts)))
+    mine = sum(len(part_of((rank, size), count)) for count in counts)
+    tell = phase(progress if rank == 0 else False, "tasks of this process")
+    state = Driving(retries, on_error == "stop", lambda done: tell(done, mine), events)
+    runner = Runner(job.kind, job._setting, job._operation)
+    for at in range(len(counts)):
+
+        def do_part(stage: int = at) -> None:
+            part = part_of((rank, size), counts[stage])
+            drive(Alone(), runner, stage, journal, part, state)
+
+        _together(comm, do_part)
+    gathered = comm.gather(journal.values, root=0)
+    result = None
+
+    def finish() -> None:
+        nonlocal result
+        for values in gathered:
+            for own, one in zip(journal.values, values, strict=True):
+                own.update(one)
+        result = job._finish(journal, resume)
+
+    _together(comm, finish if rank == 0 else None)
+    return Report(
+        job.id,
+        state.tasks,
+        before,
+        state.again,
+        state.bytes_in,
+        state.bytes_out,
+        time.monotonic() - begun,
+        True,
+        result,
+    )
+
+
+def _together(comm: Any, work: Callable[[], object] | None) -> None:
+    """Work of some processes of an MPI program; all wait for it, and raise its error."""
+    error: Exception | None = None
+    try:
+        if work is not None:
+            work()
+    except Exception as raised:
+        error = raised
+    told = comm.allgather(None if error is None else f"{type(error).__name__}: {error}")
+    if error is not None:
+        raise error
+    failed = [f"process {rank}: {one}" for rank, one in enumerate(told) if one is not None]
+    if failed:
+        raise JobFailed("\n".join(failed))
