@@ -7,12 +7,44 @@ for batch in ml.Loader(crops, batch_size=16, seed=0, to="torch"):
     step(batch["rgb"], batch["depth"])
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from zarrix._errors import suggestion
 from zarrix.ml._batch import Batch
+from zarrix.ml._clips import Clips
 from zarrix.ml._crops import Crops
 from zarrix.ml._fields import Field
+from zarrix.ml._filters import foreground, fraction, weights
+from zarrix.ml._grid import Grid
 from zarrix.ml._loader import Loader
 from zarrix.ml._mix import Mix
 from zarrix.ml._rows import Rows
 from zarrix.ml._stats import Stats
 
-__all__ = ["Batch", "Crops", "Field", "Loader", "Mix", "Rows", "Stats"]
+if TYPE_CHECKING:
+    from zarrix.ml import torch as torch
+
+__all__ = [
+    "Batch",
+    "Clips",
+    "Crops",
+    "Field",
+    "Grid",
+    "Loader",
+    "Mix",
+    "Rows",
+    "Stats",
+    "foreground",
+    "fraction",
+    "weights",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # For import time: a program that does not use torch needs none of it.
+    if name == "torch":
+        return importlib.import_module("zarrix.ml.torch")
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}{suggestion(name, __all__)}"
+    )

@@ -45,10 +45,13 @@ class Samples(list[dict[str, Any]]):
     """
 
     batch: Batch
+    # Storages of torch that fields are in, and what fields are converted to, by their names.
+    shared: dict[str, Any]
+    kinds: dict[str, str]
 
     @classmethod
     def of(cls, batch: Batch) -> Samples:
         count = len(batch["item"])
         samples = cls({name: value[i] for name, value in batch.items()} for i in range(count))
-        samples.batch = batch
+        samples.batch, samples.shared, samples.kinds = batch, {}, {}
         return samples

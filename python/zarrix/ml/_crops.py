@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from zarrix.ml._dataset import Dataset, check_border, sizes_of
+from zarrix.ml._dataset import check_border, sizes_of
 from zarrix.ml._fields import as_fields, columns_of, names_of_axes
-from zarrix.ml._random import Ints, draw
+from zarrix.ml._places import Places
+from zarrix.ml._random import Ints
+from zarrix.ml._split import Divisible
 
 __all__ = ["Crops"]
 
 
-class Crops(Dataset):
+class Crops(Divisible):
     """Random windows of arrays, aligned over fields of different resolution.
 
     An item is a crop number of a frame: an epoch visits each frame ``per_item`` times, at places
@@ -103,65 +105,30 @@ class Crops(Dataset):
         self._per_item, self._seed = int(per_item), int(seed)
         self._border, self._pad_value = check_border(border), pad_value
         self._columns = columns_of(self._groups, dims, self._size, self._over)
-        self._grid()
-        self._where = None if where is None else where.bind(self)
+        self._places = Places(self._groups, found, self._size, self._columns, self._border)
+        self._frame_shapes = [
+            tuple(int(next(iter(g.values())).array.shape[found.index(dim)]) for dim in self._over)
+            for g in self._groups
+        ]
         frames = [math.prod(shape) for shape in self._frame_shapes]
-        if self._where is not None:
-            frames = self._where.frames
+        self._where = None
+        if where is not None:
+            self._where = where.bind(
+                self._groups, dims, self._over, self._places, self._frame_shapes
+            )
+            frames = [len(allowed) for allowed in self._where.frames]
         self._prepare([count * self._per_item for count in frames])
-
-    def _grid(self) -> None:
-        """Where corners may be: multiples of a step, in a range for each group."""
-        axes = len(self._dims)
-        step = np.ones(axes, np.int64)
-        for column in self._columns:
-            for axis, down in zip(column.axes, column.down, strict=True):
-                if axis >= 0 and self._dims[axis] in self._size:
-                    step[axis] = math.lcm(int(step[axis]), int(down))
-        self._step = step
-        cropped = [self._dims.index(dim) for dim in self._dims if dim in self._size]
-        low = np.zeros((len(self._groups), axes), np.int64)
-        places = np.ones((len(self._groups), axes), np.int64)
-        self._frame_shapes = []
-        for number, group in enumerate(self._groups):
-            shape = next(iter(group.values())).array.shape
-            self._frame_shapes.append(tuple(shape[self._dims.index(dim)] for dim in self._over))
-            for axis in cropped:
-                window, length = self._size[self._dims[axis]], int(shape[axis])
-                if self._border == "inside":
-                    if window > length:
-                        raise ValueError(
-                            f"a window of {window} along {self._dims[axis]!r} is larger than group "
-                            f"{number}, which has {length}; border='pad' allows it"
-                        )
-                    last = length - window
-                else:
-                    low[number, axis] = -(window // 2 // step[axis]) * step[axis]
-                    last = max(0, length - window + window // 2)
-                places[number, axis] = (last - low[number, axis]) // step[axis] + 1
-        self._low, self._places, self._cropped = low, places, cropped
-
-    def _frames(self, items: Ints) -> tuple[Ints, Ints]:
-        """The group and the frame of each item."""
-        groups = np.searchsorted(self._ends, items, "right") - 1
-        return groups, (items - self._ends[groups]) // self._per_item
 
     def _corners(
         self, items: Ints, seed: int, epoch: Any, rounds: Ints | None
     ) -> tuple[Ints, Ints, dict[str, Any]]:
-        groups, frames = self._frames(items)
-        corners = self._low[groups]
-        if self._where is not None:
-            found: tuple[Ints, Ints, dict[str, Any]] = self._where.corners(
-                self, groups, frames, items, seed, epoch, rounds
-            )
-            return found
+        groups = np.searchsorted(self._ends, items, "right") - 1
+        frames = (items - self._ends[groups]) // self._per_item
+        if self._where is None:
+            corners = self._places.corners(groups, items, seed, epoch, rounds)
+        else:
+            corners, frames = self._where.corners(groups, frames, items, seed, epoch, rounds)
         self._set_frames(corners, groups, frames)
-        for pair in range(0, len(self._cropped), 2):
-            words = draw(seed, "corner", epoch, items, rounds=rounds, attempt=pair)
-            for axis, word in zip(self._cropped[pair : pair + 2], words, strict=False):
-                places = (word % self._places[groups, axis].astype(np.uint64)).astype(np.int64)
-                corners[:, axis] += places * self._step[axis]
         return groups, corners, {}
 
     def _set_frames(self, corners: Ints, groups: Ints, frames: Ints) -> None:
@@ -170,34 +137,17 @@ class Crops(Dataset):
             frames, index = np.divmod(frames, shapes[groups, number])
             corners[:, self._dims.index(self._over[number])] = index
 
-    def _begins(self) -> Ints:
-        """A block has the frames that lie in one chunk of the reference, along ``over[0]``."""
-        begins = [np.zeros(1, np.int64)]
-        for number, group in enumerate(self._groups):
-            shape = self._frame_shapes[number]
-            count = int(self._ends[number + 1] - self._ends[number])
-            if not shape or self._where is not None:
-                block = max(1, self._per_item)
-                ends = np.arange(block, count + block, block)
-            else:
-                axis = self._dims.index(self._over[0])
-                ends = np.array(chunk_ends(next(iter(group.values())).array, axis, shape[0]))
-                ends *= count // shape[0]
-            begins.append(self._ends[number] + np.minimum(ends, count))
-        return np.concatenate(begins)
+    @property
+    def _axis(self) -> int | None:
+        return self._dims.index(self._over[0]) if self._over else None
+
+    def _before(self, group: int, positions: Ints) -> Ints:
+        """Items of a group whose frame comes before these positions along the first of `over`."""
+        frames = positions * math.prod(self._frame_shapes[group][1:])
+        if self._where is not None:
+            frames = np.searchsorted(self._where.frames[group], frames)
+        return frames * self._per_item
 
     def _spec(self) -> dict[str, Any]:
         where = None if self._where is None else self._where.digest
         return {"per_item": self._per_item, "over": self._over, "where": where}
-
-
-def chunk_ends(array: Any, axis: int, length: int) -> list[int]:
-    """Where the chunks along one axis end; shards, which are fetched as one, count as chunks."""
-    grid = getattr(getattr(array, "metadata", None), "grid", None)
-    if grid is None:
-        return [length]
-    ends, end = [], 0
-    for size in grid[axis].sizes(length):
-        end += size
-        ends.append(end)
-    return ends

@@ -16,6 +16,7 @@ from zarrix.ml._cell import Cell
 from zarrix.ml._fetch import Entry, fetch
 from zarrix.ml._fields import Column, Field
 from zarrix.ml._random import Ints
+from zarrix.ml._shared import Shared, in_worker
 from zarrix.ml._slots import allocate
 
 __all__ = ["BORDERS", "Dataset", "Draws", "check_border"]
@@ -67,11 +68,12 @@ class Dataset:
 
     _groups: list[dict[str, Field]]
     _columns: list[Column]
+    _dims: tuple[str, ...]
     _border = "inside"
     _pad_value: Any = None
     _seed = 0
 
-    def _prepare(self, counts: Sequence[int]) -> None:
+    def _prepare(self, counts: Sequence[int] | Ints) -> None:
         """Count the items, ``counts`` of each group."""
         self._ends = np.concatenate([[0], np.cumsum(np.array(counts, np.int64))])
         self._count = int(self._ends[-1])
@@ -87,13 +89,42 @@ class Dataset:
         """The group of each item, its corner on the reference's grid, and more entries."""
         raise TypeError(f"{type(self).__name__} is made by one of its subclasses")
 
-    def _begins(self) -> Ints:
-        """The first item of each block, and the number of items."""
+    @property
+    def _axis(self) -> int | None:
+        """The axis of the reference along which items are in order; None if there is none."""
+        return 0
+
+    def _before(self, group: int, positions: Ints) -> Ints:
+        """How many items of a group come before these positions along `_axis`."""
         raise TypeError(f"{type(self).__name__} is made by one of its subclasses")
+
+    def _parts_by(self) -> dict[str, Ints]:
+        """What a split may be by: the first item of each, and the number of items."""
+        return {"group": self._ends}
+
+    def _spans(self) -> int:
+        """How far apart two items are that share nothing, along `_axis`."""
+        return 1
 
     def _spec(self) -> dict[str, Any]:
         """What determines the samples, in terms of JSON: part of the fingerprint."""
         return {}
+
+    def _begins(self) -> Ints:
+        """The first item of each block, and the number of items.
+
+        A block has the items of one chunk of the reference along the axis of the items. A shard,
+        which is fetched as one, counts as a chunk.
+        """
+        begins = [np.zeros(1, np.int64)]
+        for number, group in enumerate(self._groups):
+            array = next(iter(group.values())).array
+            if self._axis is None:
+                ends = np.array([self._ends[number + 1] - self._ends[number]])
+            else:
+                ends = self._before(number, chunk_ends(array, self._axis))
+            begins.append(self._ends[number] + ends)
+        return np.unique(np.concatenate(begins))
 
     # Items to batches
 
@@ -162,18 +193,19 @@ class Dataset:
         """A batch whose memory is not filled yet, and what fills it."""
         batch = Batch()
         for column in self._shown():
-            batch[column.name] = memory((len(draws), *column.shape), column.dtype)
+            shape, axes = self._allocated(column)
+            out = memory((len(draws), *shape), column.dtype)
+            batch[column.name] = out if axes is None else out.transpose(axes)
         batch.update(draws.extras)
         return batch, self._entries(draws, batch)
+
+    def _allocated(self, column: Column) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+        """The shape of a sample in memory, and the axes of a batch in another order, if it is."""
+        return column.shape, None
 
     def _shown(self) -> list[Column]:
         """The columns by which a batch is allocated."""
         return self._columns
-
-    def _load(self, items: Any, seed: int, epoch: Any, rounds: Any = None) -> Batch:
-        batch, entries = self._batch(self._draws(np.asarray(items), seed, epoch, rounds))
-        fetch(entries)
-        return batch
 
     # The protocols of data loaders
 
@@ -183,42 +215,59 @@ class Dataset:
 
     def __getitems__(self, indices: Sequence[int]) -> Samples:
         """The samples of a batch, read in one call."""
-        items, seeds, epochs, rounds = self._decoded(indices)
-        return Samples.of(self._load(items, seeds, epochs, rounds))
+        items, seed, epochs, rounds, valid = self._decoded(indices)
+        shared = Shared() if in_worker() else None
+        batch, entries = self._batch(
+            self._draws(items, seed, epochs, rounds), allocate if shared is None else shared
+        )
+        fetch(entries)
+        if valid is not None:
+            batch["valid"] = valid
+        samples = Samples.of(batch)
+        samples.kinds = self._kinds()
+        if shared is not None:
+            columns = zip(self._shown(), shared.storages, strict=True)
+            samples.shared = {column.name: one for column, one in columns if one is not None}
+        return samples
 
     def _getitems(self, indices: Sequence[int]) -> Samples:
         """Grain's name of `__getitems__`."""
         return self.__getitems__(indices)
 
-    def _decoded(self, indices: Sequence[int]) -> tuple[Ints, int, Any, Ints | None]:
-        """Item, seed, epoch and round of indices; see `_encoded`."""
+    def _decoded(self, indices: Sequence[int]) -> tuple[Ints, int, Any, Ints | None, Any]:
+        """Item, seed, epoch and round of indices, and which are valid; see `_encoded`."""
         count, numbers = len(self), [int(index) for index in indices]
-        for index in numbers:
-            if not -count <= index:
-                raise IndexError(f"item {index} of {count}")
         if all(-count <= index < count for index in numbers):
-            return np.array(numbers, np.int64) % count, self._seed, self._cell.epoch, None
+            return np.array(numbers, np.int64) % count, self._seed, self._cell.epoch, None, None
+        valid = np.array([index >= 0 for index in numbers])
+        numbers = [index if index >= 0 else -1 - index for index in numbers]
         parts = [divmod(index, count) for index in numbers]
         items = np.array([item for _, item in parts], np.int64)
         keys = {(key - 1) >> 96 for key, _ in parts}
         if any(key == 0 for key, _ in parts) or len(keys) > 1:
-            raise IndexError(f"indices of {count} items, some with an epoch and some without")
+            raise IndexError(f"{indices} of {count} items: some are beyond, or of other samplers")
         epochs = np.array([key - 1 & 0xFFFFFFFF for key, _ in parts])
         rounds = np.array([(key - 1) >> 32 & 0xFFFFFFFFFFFFFFFF for key, _ in parts], np.uint64)
-        return items, keys.pop(), epochs, rounds.astype(np.int64)
+        return items, keys.pop(), epochs, rounds.astype(np.int64), valid
 
-    def _encoded(self, items: Ints, seed: int, epoch: int, rounds: Ints | None) -> list[int]:
+    def _encoded(
+        self, items: Ints, seed: int, epoch: int, rounds: Ints | None, valid: Any
+    ) -> list[int]:
         """Indices that carry seed and epoch, so that they mean the same in every process.
 
-        Those below the number of items mean the current epoch, for samplers of others.
+        Those below the number of items mean the current epoch, for samplers of others. A negative
+        one is a sample that pads a batch.
         """
         again = [0] * len(items) if rounds is None else rounds.tolist()
         base = (seed << 96) + epoch + 1
         count = len(self)
-        return [
+        found = [
             (base + (number << 32)) * count + item
             for item, number in zip(items.tolist(), again, strict=True)
         ]
+        if valid is None:
+            return found
+        return [one if ok else -1 - one for one, ok in zip(found, valid.tolist(), strict=True)]
 
     def set_epoch(self, epoch: int) -> None:
         """Make samples those of this epoch, in worker processes that run already as well.
@@ -311,3 +360,12 @@ def sizes_of(size: Any, dims: Sequence[str], what: str) -> dict[str, int]:
         if int(length) < 1:
             raise ValueError(f"size {length} along {dim!r}")
     return {str(dim): int(length) for dim, length in size.items()}
+
+
+def chunk_ends(array: Any, axis: int) -> Ints:
+    """Where the chunks along one axis end; an array in memory is one chunk."""
+    length = int(array.shape[axis])
+    grid = getattr(getattr(array, "metadata", None), "grid", None)
+    sizes = [length] if grid is None else list(grid[axis].sizes(length))
+    ends: Ints = np.cumsum(np.array(sizes, np.int64))
+    return ends

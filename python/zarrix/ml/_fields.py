@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from zarrix._errors import suggestion
 from zarrix.ml._random import Ints
 
-__all__ = ["Column", "Field", "as_fields", "columns_of", "names_of_axes"]
+__all__ = ["Column", "Field", "MaskGrid", "as_fields", "columns_of", "grid_of", "names_of_axes"]
 
 _TARGETS = ("float16", "bfloat16", "float32")
 
@@ -329,3 +329,75 @@ def _ratio(name: str, dim: str, length: int, base: int, rate: int | None) -> tup
             "multiple of the other, so that one place has no whole window in both"
         )
     return up, down
+
+
+class MaskGrid(NamedTuple):
+    """How a mask lies on the grid of the reference, along the dimensions that are cropped.
+
+    ``frames`` has the axis of the mask for each dimension that frames are counted along, or -1, and
+    ``cropped`` for each that is cropped; ``up`` over ``down`` is the ratio along the latter.
+    """
+
+    frames: tuple[int, ...]
+    cropped: tuple[int, ...]
+    frame_up: tuple[int, ...]
+    frame_down: tuple[int, ...]
+    up: Ints
+    down: Ints
+
+    def read(self, mask: Any, frame: Sequence[int]) -> Any:
+        """The cropped dimensions of one frame; a dimension beyond these must have one element."""
+        index: list[Any] = [0] * len(mask.shape)
+        for axis, number, up, down in zip(
+            self.frames, frame, self.frame_up, self.frame_down, strict=True
+        ):
+            if axis >= 0:
+                index[axis] = number * up // down
+        for axis in self.cropped:
+            index[axis] = slice(None)
+        found = np.asarray(mask[tuple(index)])
+        order = np.argsort(np.argsort(self.cropped))
+        return found.transpose(tuple(int(axis) for axis in order))
+
+
+def grid_of(
+    mask: Field,
+    group: dict[str, Field],
+    dims: Any,
+    own: Any,
+    over: Sequence[str],
+    cropped: Sequence[int],
+) -> MaskGrid:
+    """How a mask lies on the grid of a group's first field."""
+    name, reference = next(iter(group.items()))
+    theirs = names_of_axes(name, reference, dims) or ()
+    wanted = [*over, *(theirs[axis] for axis in cropped)]
+    names = tuple(own) if own is not None else names_of_axes("where", mask, None)
+    if names is None:
+        count = len(mask.array.shape)
+        in_order = tuple(dim for dim in theirs if dim in wanted)
+        names = theirs if count == len(theirs) else in_order if count == len(in_order) else None
+    if names is None or not {theirs[axis] for axis in cropped} <= set(names):
+        raise ValueError(f"a mask of shape {mask.array.shape} for {', '.join(wanted)}: pass dims=")
+    shape, base = mask.array.shape, reference.array.shape
+
+    def ratios(these: Sequence[str]) -> list[tuple[int, int]]:
+        return [
+            _ratio("where", dim, int(shape[names.index(dim)]), int(base[theirs.index(dim)]), None)
+            if dim in names
+            else (1, 1)
+            for dim in these
+        ]
+
+    spatial, counted = ratios([theirs[axis] for axis in cropped]), ratios(over)
+    for axis, dim in enumerate(names):
+        if dim not in wanted and shape[axis] != 1:
+            raise ValueError(f"the mask has {shape[axis]} along {dim!r}, which is not cropped")
+    return MaskGrid(
+        tuple(names.index(dim) if dim in names else -1 for dim in over),
+        tuple(names.index(theirs[axis]) for axis in cropped),
+        tuple(up for up, _ in counted),
+        tuple(down for _, down in counted),
+        np.array([up for up, _ in spatial], np.int64),
+        np.array([down for _, down in spatial], np.int64),
+    )

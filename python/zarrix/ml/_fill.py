@@ -30,6 +30,7 @@ __all__ = ["Filler", "Options"]
 
 # Batches of a full shuffle share no chunks: reading several in one call only spares calls.
 _SMALL_BYTES = 2**22
+_SMALL = 16
 
 
 class Options(NamedTuple):
@@ -71,10 +72,9 @@ class Filler:
         self._thread: threading.Thread | None = None
         self._cancel = Cancel()
         each = sample_bytes(options.dataset) * schedule.batch_size
-        least = (
-            options.memory // 2 if options.kind == "block" else min(_SMALL_BYTES, options.memory)
-        )
-        self._most = max(1, min(least // each, 4096))
+        windows = options.kind == "block"
+        half = options.memory // 2 if windows else min(_SMALL_BYTES, options.memory // 2)
+        self._most = max(1, min(half // each, 4096 if windows else _SMALL))
         self._slots = Slots(options.memory)
         self._memory = self._slots.__call__
         self._kinds = options.dataset._kinds()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -156,12 +157,33 @@ class Loader:
     # Batches
 
     def __iter__(self) -> Iterator[Any]:
-        if self._begun:
-            self._epoch, self._seen, self._begun = self.epoch, 0, False
-            if self._running is not None and not self._running.finished:
-                self._epoch += 1
+        self._begin()
         batches = self._running = _Batches(self, self._schedule(self._seen))
         return batches
+
+    def _begin(self) -> None:
+        """What a new pass starts with: the position of a state, or the epoch after the last one."""
+        if self._begun:
+            self._epoch, self._seen, self._begun = self._epoch + 1, 0, False
+
+    def _indices(self) -> Iterator[list[int]]:
+        """The batches of the next pass as indices, for a DataLoader of another library."""
+        self._begin()
+        indices = self._running = _Indices(self, self._schedule(self._seen))
+        return indices
+
+    def _state_after(self, delivered: int | None) -> dict[str, Any]:
+        """The state after so many batches of the pass that runs; all that were taken if None."""
+        if delivered is None or not isinstance(self._running, _Indices):
+            return self.state_dict()
+        schedule = self._running.schedule
+        seen = schedule.first + delivered * schedule.whole
+        size = schedule.order.size
+        if not self._begun and not delivered:
+            return self.state_dict()
+        if not self._begun or min(seen, size) > min(self._running.seen, size):
+            raise ValueError(f"delivered={delivered}, and fewer batches were asked for")
+        return replace(self._state(), seen=min(seen, size)).to_json()
 
     def __len__(self) -> int:
         """Batches of a whole epoch on each rank."""
@@ -369,6 +391,39 @@ class Loader:
             self.errors,
             self._counters,
         )
+
+
+class _Indices(Iterator[list[int]]):
+    """One pass over an epoch as indices that carry seed and epoch."""
+
+    def __init__(self, loader: Loader, schedule: Schedule) -> None:
+        self._loader, self.schedule = loader, schedule
+        self._epoch, self.seen, self.finished = loader._epoch, schedule.first, False
+        self._lists = self._taken()
+
+    def __next__(self) -> list[int]:
+        loader = self._loader
+        found = next(self._lists, None)
+        self.finished = found is None
+        self.seen = self.schedule.order.size if found is None else self.seen + self.schedule.whole
+        if loader._running is self and loader._epoch == self._epoch:
+            loader._seen, loader._begun = self.seen, True
+        if found is None:
+            raise StopIteration
+        return found
+
+    def _taken(self) -> Iterator[list[int]]:
+        dataset, seed = self._loader.dataset, self._loader.seed
+        for share in self.schedule.shares():
+            items, rounds = self.schedule.order.at(share.positions)
+            indices = dataset._encoded(items, seed, self._epoch, rounds, share.valid)
+            begin = 0
+            for size in share.sizes:
+                yield indices[begin : begin + size]
+                begin += size
+
+    def close(self) -> None:
+        """Nothing is read ahead here."""
 
 
 class _Batches(Iterator[Any]):

@@ -13,11 +13,12 @@ from zarrix.ml._fetch import Entry
 from zarrix.ml._fields import Column
 from zarrix.ml._order import proportions
 from zarrix.ml._random import Ints
+from zarrix.ml._split import Divisible
 
 __all__ = ["Mix"]
 
 
-class Mix(Dataset):
+class Mix(Divisible):
     """Datasets with equal samples, mixed in proportion to weights.
 
     Each run of a few positions of the order has exactly the share of every dataset, so that any
@@ -67,7 +68,8 @@ class Mix(Dataset):
         if not all(0 < weight < float("inf") for weight in weights.values()):
             raise ValueError(f"weights={dict(weights)!r}; they are positive")
         self._names = tuple(datasets)
-        self._parts = list(datasets.values())
+        self._parts: list[Any] = list(datasets.values())
+        self._weights = {name: float(weights[name]) for name in datasets}
         self._shares = proportions([weights[name] for name in datasets])
         shapes = [self._shapes(part) for part in self._parts]
         for name, shape in zip(self._names, shapes, strict=True):
@@ -85,13 +87,55 @@ class Mix(Dataset):
     def _shapes(part: Dataset) -> dict[str, tuple[tuple[int, ...], str]]:
         return {c.name: (c.shape, c.target or str(c.dtype)) for c in part._shown()}
 
+    def split(
+        self,
+        parts: Mapping[str, float],
+        *,
+        by: str | None = None,
+        gap: int | None = None,
+        seed: int = 0,
+    ) -> tuple[Mix, ...]:
+        """Divide each dataset, and mix the parts of one name in the same proportions.
+
+        Parameters
+        ----------
+        parts : mapping of str to float
+        by : str, optional
+        gap : int, optional
+        seed : int
+
+        Returns
+        -------
+        tuple of Mix
+
+        Raises
+        ------
+        ValueError
+            A dataset cannot be split so.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> mix = ml.Mix({"a": ml.Rows({"x": zarr.zeros((10, 2))})})
+        >>> [len(part) for part in mix.split({"train": 0.8, "val": 0.2})]
+        [8, 2]
+        """
+        found = [part.split(parts, by=by, gap=gap, seed=seed) for part in self._parts]
+        return tuple(
+            Mix(dict(zip(self._names, of_part, strict=True)), weights=self._weights)
+            for of_part in zip(*found, strict=True)
+        )
+
     # What a dataset defines
 
     def _shown(self) -> list[Column]:
-        return self._parts[0]._shown()
+        columns: list[Column] = self._parts[0]._shown()
+        return columns
 
     def _kinds(self) -> dict[str, str]:
-        return self._parts[0]._kinds()
+        kinds: dict[str, str] = self._parts[0]._kinds()
+        return kinds
 
     def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
         sources = np.searchsorted(self._ends, items, "right") - 1

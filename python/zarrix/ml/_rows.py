@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from zarrix.ml._crops import chunk_ends
-from zarrix.ml._dataset import Dataset
 from zarrix.ml._fields import Field, as_fields, columns_of
 from zarrix.ml._random import Ints
+from zarrix.ml._split import Divisible
 
 __all__ = ["Rows"]
 
 
-class Rows(Dataset):
+class Rows(Divisible):
     """Samples along the first axis of arrays: images and labels, tokens, embeddings.
 
     Parameters
@@ -54,7 +53,7 @@ class Rows(Dataset):
             lengths = {name: int(field.array.shape[0]) for name, field in group.items()}
             if len(set(lengths.values())) > 1:
                 raise ValueError(f"the fields of group {number} have different lengths: {lengths}")
-        self._seed = int(seed)
+        self._seed, self._dims = int(seed), ("item",)
         self._columns = columns_of(self._groups, None, {}, ("item",))
         self._prepare([int(next(iter(g.values())).array.shape[0]) for g in self._groups])
 
@@ -66,12 +65,8 @@ class Rows(Dataset):
         corners[:, 0] = items - self._ends[groups]
         return groups, corners, {}
 
-    def _begins(self) -> Ints:
-        begins = [np.zeros(1, np.int64)]
-        for number, group in enumerate(self._groups):
-            array = next(iter(group.values())).array
-            begins.append(self._ends[number] + np.array(chunk_ends(array, 0, array.shape[0])))
-        return np.concatenate(begins)
+    def _before(self, group: int, positions: Ints) -> Ints:
+        return positions
 
 
 def _named(name: str, field: Field) -> Field:

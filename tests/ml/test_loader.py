@@ -1,0 +1,299 @@
+"""The loader: memory, errors, threads and forks, and what it says about itself."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from ml.data import items_of, numbered, scenes
+from zarrix import ml
+
+
+def rows(count: int = 20) -> ml.Rows:
+    return ml.Rows({"x": numbered(count)})
+
+
+def test_a_batch_that_is_kept_is_never_overwritten() -> None:
+    arrays, _ = scenes()
+    loader = ml.Loader(ml.Crops(arrays, dims="tcyx", size=(24, 36), per_item=20), 4, prefetch=3)
+    kept, copies = [], []
+    for number, batch in enumerate(loader):
+        if number % 3 == 0:
+            kept.append(batch["rgb"][1:, :, ::2])
+            copies.append(kept[-1].copy())
+    assert len(kept) == 20
+    for one, copy in zip(kept, copies, strict=True):
+        assert np.array_equal(one, copy)
+
+
+def test_memory_of_batches_is_used_again() -> None:
+    loader = ml.Loader(
+        ml.Rows({"x": zarr.zeros((4000, 100), chunks=(50, 100))}), 10, shuffle="full"
+    )
+    batches = iter(loader)
+    held = set()
+    for batch in batches:
+        held.add(batch["x"].ctypes.data)
+        del batch
+    assert len(held) < 60
+    assert loader._running._filler._slots.held_bytes < 2**19
+
+
+def test_an_iterator_of_a_loader_that_is_gone_goes_on() -> None:
+    batches = iter(ml.Loader(rows(), 5, shuffle=False))
+    assert [batch["x"][0] for batch in batches] == [0, 5, 10, 15]
+
+
+def test_threads_end_with_their_iterator() -> None:
+    def readers() -> int:
+        return sum(one.name == "zarrix-loader" for one in threading.enumerate())
+
+    before = readers()
+    loader = ml.Loader(rows(1000), 1, prefetch=1)
+    next(iter(loader))
+    assert readers() == before + 1
+    loader.close()
+    assert readers() == before
+    next(iter(loader))
+    gone = weakref.ref(loader)
+    del loader
+    assert gone() is None
+    assert readers() == before
+
+
+@pytest.mark.parametrize("prefetch", [0, 2])
+def test_an_error_while_reading_reaches_the_caller(prefetch: int) -> None:
+    def fails(batch: Any, rng: Any) -> None:
+        if 7 in batch["item"]:
+            raise LookupError("seven")
+
+    loader = ml.Loader(rows(), 2, shuffle=False, prefetch=prefetch, transform=fails)
+    got = []
+    with pytest.raises(LookupError, match="seven"):
+        got += [batch["item"].tolist() for batch in loader]
+    seen = loader.state_dict()["seen"]
+    assert seen == 6 or prefetch == 0
+
+
+def test_a_transform_has_numbers_that_do_not_depend_on_batches() -> None:
+    def seeds(size: int) -> dict[int, int]:
+        found: dict[int, int] = {}
+
+        def note(batch: ml.Batch, rng: np.random.Generator) -> None:
+            batch["noise"] = rng.random(len(batch["item"]))
+            found.update(zip(batch["item"].tolist(), batch.seeds.tolist(), strict=True))
+
+        batches = list(ml.Loader(rows(), size, transform=note))
+        assert all(batch["noise"].shape == batch["item"].shape for batch in batches)
+        return found
+
+    assert seeds(3) == seeds(7)
+    assert len(set(seeds(3).values())) == 20
+
+
+def test_a_loader_pickles_with_its_position_and_without_its_thread() -> None:
+    loader = ml.Loader(rows(), 3, seed=2)
+    batches = iter(loader)
+    first = next(batches)["item"].tolist()
+    other = pickle.loads(pickle.dumps(loader))
+    other.load_state_dict(loader.state_dict())
+    assert first + items_of(other) == items_of(ml.Loader(rows(), 3, seed=2))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_has_iterators_of_its_own_and_leaves_that_of_its_parent() -> None:
+    loader = ml.Loader(rows(), 2, shuffle=False)
+    batches = iter(loader)
+    next(batches)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        found: Any = "nothing"
+        try:
+            next(batches)
+        except RuntimeError as error:
+            found = str(error)
+        mine = ml.Loader(rows(), 2, shuffle=False)
+        found = [found, items_of(mine)]
+        os.write(writing, json.dumps(found).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        message, items = json.loads(pipe.read())
+    os.waitpid(child, 0)
+    assert "process that was forked" in message
+    assert items == list(range(20))
+    assert [one for batch in batches for one in batch["item"].tolist()] == list(range(2, 20))
+
+
+def run(program: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(zarr.__file__).parents[1])}
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+SLOW = """
+import time, zarrix as zarr
+from zarrix import ml
+rows = ml.Rows({"x": zarr.zeros((100, 4), chunks=(1, 4))})
+def slow(batch, rng):
+    time.sleep(SECONDS)
+loader = ml.Loader(rows, 1, transform=slow, prefetch=2)
+"""
+
+
+def test_ctrl_c_ends_a_wait_for_a_batch() -> None:
+    program = SLOW.replace("SECONDS", "0.05") + (
+        "batches = iter(loader)\n"
+        "for number in range(200):\n"
+        "    try:\n"
+        "        import signal; signal.setitimer(signal.ITIMER_REAL, 0.002)\n"
+        "        signal.signal(signal.SIGALRM, signal.default_int_handler)\n"
+        "        next(batches)\n"
+        "    except KeyboardInterrupt:\n"
+        "        continue\n"
+        "    except StopIteration:\n"
+        "        break\n"
+        "    finally:\n"
+        "        signal.setitimer(signal.ITIMER_REAL, 0)\n"
+        "state = loader.state_dict()\n"
+        "loader.close(); print('seen', state['seen'])\n"
+    )
+    process = run(program)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert out.startswith("seen")
+
+
+def test_the_interpreter_exits_while_a_loader_runs() -> None:
+    process = run(SLOW.replace("SECONDS", "0.01") + "next(iter(loader)); print('left')")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "left\n", "")
+
+
+def test_a_loader_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    """streaming#781: names of shared memory outlived a kill, and the next start failed."""
+    before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    process = run(SLOW.replace("SECONDS", "60") + "print('on', flush=True); next(iter(loader))")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "on\n"
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    after = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    assert not {name for name in after - before if "zarrix" in name}
+    assert len(items_of(ml.Loader(rows(), 3))) == 20
+
+
+def damaged(tmp_path: Path) -> tuple[ml.Crops, set[int]]:
+    """Crops of ten frames, of which two are corrupt."""
+    array = zarr.create_array(
+        tmp_path / "x.zarr", shape=(10, 8, 8), chunks=(1, 8, 8), dtype="i4", fill_value=-1
+    )
+    array[...] = np.arange(10)[:, None, None]
+    for frame in (3, 7):
+        path = tmp_path / "x.zarr" / "c" / str(frame) / "0" / "0"
+        stored = bytearray(path.read_bytes())
+        stored[len(stored) // 2] ^= 0xFF
+        path.write_bytes(stored)
+    return ml.Crops({"x": array}, dims="tyx", size={"y": 4, "x": 4}, per_item=3), {3, 7}
+
+
+@pytest.mark.parametrize("shuffle", ["full", "block"])
+def test_corrupt_chunks_raise_are_replaced_or_filled_and_recorded(
+    tmp_path: Path, shuffle: str
+) -> None:
+    crops, bad = damaged(tmp_path)
+    with pytest.raises(zarr.errors.CorruptChunkError):
+        list(ml.Loader(crops, 4, shuffle=shuffle))
+    runs = []
+    for _ in range(2):
+        loader = ml.Loader(crops, 4, shuffle=shuffle, on_error="replace", drop_last=True)
+        batches = list(loader)
+        assert all(len(batch["x"]) == 4 for batch in batches)
+        values = np.concatenate([batch["x"][:, 0, 0] for batch in batches])
+        assert not set(values.tolist()) & (bad | {-1})
+        records = {(one["item"], one["replaced_by"]) for one in loader.errors}
+        runs.append((values.tolist(), records))
+        assert loader.state_dict()["seen"] == 30
+    assert runs[0] == runs[1]
+    loader = ml.Loader(crops, 5, shuffle=shuffle, on_error="fill")
+    filled = 0
+    for batch in loader:
+        frames = batch["item"] // 3
+        assert batch["valid"].tolist() == [frame not in bad for frame in frames.tolist()]
+        assert (batch["x"][~batch["valid"]] == -1).all()
+        assert (batch["x"][batch["valid"], 0, 0] == frames[batch["valid"]]).all()
+        filled += (~batch["valid"]).sum()
+    assert filled == len(loader.errors) == 6
+    with pytest.raises(zarr.errors.CorruptChunkError, match="max_errors=2"):
+        list(ml.Loader(crops, 4, on_error="fill", max_errors=2))
+
+
+def test_stats_count_what_was_delivered() -> None:
+    loader = ml.Loader(rows(), 3)
+    assert loader.stats().limited_by == "unknown"
+    list(loader)
+    stats = loader.stats()
+    assert (stats.samples, stats.batches, stats.bytes, stats.errors) == (20, 7, 160, 0)
+    assert 0 <= stats.waited <= 1
+    assert "20 samples in 7 batches" in str(stats)
+
+
+def test_threads_may_share_a_dataset() -> None:
+    arrays, _ = scenes()
+    crops = ml.Crops(arrays, dims="tcyx", size=(24, 36), per_item=3)
+    wanted = items_of(ml.Loader(crops, 4))
+    found: list[list[int]] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(items_of(ml.Loader(crops, 4))))
+        for _ in range(4)
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(60)
+    assert found == [wanted] * 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_size": 0}, "batch_size=0"),
+        ({"batch_size": 2.5}, "batch_size=2.5"),
+        ({"shuffle": "blocks"}, "did you mean 'block'"),
+        ({"to": "torhc"}, "did you mean 'torch'"),
+        ({"on_error": "skip"}, "on_error='skip'"),
+        ({"memory": "many"}, "memory='many'"),
+        ({"rank": 3, "world": 3}, "rank 3 of 3"),
+        ({"rank": 3}, "together"),
+        ({"weights": [1, 2]}, "for 20 items"),
+        ({"weights": [-1.0] * 20}, "not negative"),
+        ({"samples": 3}, "samples= is for a Mix"),
+    ],
+)
+def test_options_that_do_not_fit_are_errors(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ml.Loader(rows(), **options)
+
+
+def test_waiting_takes_no_processor() -> None:
+    loader = ml.Loader(rows(), 1, transform=lambda batch, rng: time.sleep(0.2), prefetch=1)
+    since = time.thread_time()
+    batches = iter(loader)
+    next(batches), next(batches)
+    assert time.thread_time() - since < 0.15
