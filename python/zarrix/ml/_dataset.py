@@ -13,7 +13,7 @@ import numpy as np
 from zarrix._errors import check_keywords
 from zarrix.ml._batch import Batch, Samples
 from zarrix.ml._cell import Cell
-from zarrix.ml._fetch import Entry, fetch
+from zarrix.ml._fetch import Entry, fetch, padding_of
 from zarrix.ml._fields import Column, Field
 from zarrix.ml._random import Ints
 from zarrix.ml._shared import Shared, in_worker
@@ -77,6 +77,15 @@ class Dataset:
         """Count the items, ``counts`` of each group."""
         self._ends = np.concatenate([[0], np.cumsum(np.array(counts, np.int64))])
         self._count = int(self._ends[-1])
+        pads = self._border == "pad"
+        # The array of each column in each group, and what it is padded with.
+        self._reads = [
+            [
+                (a := group[c.name].array, padding_of(a, self._pad_value) if pads else None)
+                for c in self._columns
+            ]
+            for group in self._groups
+        ]
         if not self._count:
             raise ValueError(f"{type(self).__name__} of {self._described()} has no items")
         self._cell = Cell()
@@ -178,14 +187,13 @@ class Dataset:
             every = draws.starts[number]
             each, axes = every.shape[1:]
             for begin, end in runs:
-                group = self._groups[0 if draws.groups is None else int(draws.groups[begin])]
+                place = 0 if draws.groups is None else int(draws.groups[begin])
                 first = begin if rows is None else int(rows[begin])
                 target = out[first : first + end - begin].reshape(-1, *window)
                 starts = every[begin:end].reshape(-1, axes)
-                array = group[column.name].array
-                border, pad = self._border, self._pad_value
+                array, padding = self._reads[place][number]
                 entries.append(
-                    Entry(array, starts, window, target, border, pad, column, first, each)
+                    Entry(array, starts, window, target, self._border, padding, column, first, each)
                 )
         return entries
 

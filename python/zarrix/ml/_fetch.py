@@ -7,27 +7,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zarrix._errors import CorruptChunkError
+from zarrix import _engine
+from zarrix._array.array import Array
+from zarrix._array.many import read_many
+from zarrix._selection.values import fill_element
 from zarrix.ml._fields import Column
 from zarrix.ml._random import Ints
 
-__all__ = ["Cancel", "Damage", "Entry", "fetch"]
+__all__ = ["Cancel", "Damage", "Entry", "fetch", "padding_of"]
 
-
-class Cancel:
-    """Ends a call from another thread."""
-
-    def __init__(self) -> None:
-        self.is_cancelled = False
-
-    def cancel(self) -> None:
-        self.is_cancelled = True
+Cancel = _engine.CancelToken
 
 
 class Entry(NamedTuple):
     """Windows of one array, and where they go.
 
     The windows are those of samples from row ``first`` of a batch on, ``per_sample`` of each.
+    ``padding`` is one element as bytes.
     """
 
     array: Any
@@ -35,7 +31,7 @@ class Entry(NamedTuple):
     window: tuple[int, ...]
     out: Any
     border: str
-    pad_value: Any
+    padding: bytes | None
     column: Column
     first: int
     per_sample: int
@@ -46,8 +42,20 @@ class Damage(NamedTuple):
 
     entry: int
     window: int
-    key: str
+    key: str | None
     error: Exception
+
+
+def padding_of(array: Any, pad_value: Any) -> bytes | None:
+    """What fills the parts of windows outside of an array; None where the engine cannot."""
+    dtype = np.dtype(array.dtype)
+    if dtype.kind in "OT":
+        return None
+    if pad_value is None:
+        return fill_element(dtype, getattr(array, "fill_value", 0)).tobytes()
+    element = np.empty((), dtype)
+    element[()] = pad_value
+    return element.tobytes()
 
 
 def fetch(
@@ -55,65 +63,66 @@ def fetch(
     cancel: Cancel | None = None,
     tolerate: Callable[[Damage], None] | None = None,
 ) -> None:
-    """Fill the outs of all entries.
+    """Fill the outs of all entries, by one call of the engine.
 
     ``tolerate`` is called with each window that a corrupt chunk touches, which then has the fill
     value; without it the error is raised.
     """
+    native, numbers, converted = [], [], []
     for number, entry in enumerate(entries):
-        if cancel is not None and cancel.is_cancelled:
-            return
-        try:
-            _read(entry, entry.starts, entry.out)
-        except CorruptChunkError:
-            if tolerate is None:
-                raise
-            for window, start in enumerate(entry.starts):
-                try:
-                    _read(entry, start[None], entry.out[window : window + 1])
-                except CorruptChunkError as error:
-                    entry.out[window] = entry.array.fill_value or 0
-                    tolerate(Damage(number, window, "", error))
+        array, out = entry.array, entry.out
+        if entry.column.target is not None:
+            out = np.empty(out.shape, entry.column.source)
+            converted.append((entry, out))
+        if type(array) is not Array or array._cast_to is not None or out.dtype.kind in "OT":
+            _read_alone(entry, out, cancel)
+            continue
+        array._refresh()
+        padding = entry.padding if entry.border == "pad" else None
+        native.append((array._io, entry.starts, out, entry.border, padding))
+        numbers.append(number)
+    failures: Any = _engine.read_many(
+        native,  # type: ignore[arg-type]
+        tolerate=tolerate is not None,
+        cancel=cancel,
+    )
+    for entry, raw in converted:
+        _convert(raw, entry.column, entry.out)
+    if tolerate is not None:
+        for number, window, key, error in failures:
+            tolerate(Damage(numbers[number], window, key, error))
 
 
-def _read(entry: Entry, starts: Ints, out: Any) -> None:
-    column = entry.column
-    raw = out if column.target is None else np.empty(out.shape, column.source)
-    if isinstance(entry.array, np.ndarray):
-        _gather(entry, starts, raw)
-    elif entry.border == "inside":
-        entry.array.read_windows(starts, entry.window, out=raw)
-    else:
-        entry.array.read_windows(
-            starts, entry.window, out=raw, outside="pad", pad_value=entry.pad_value
-        )
-        if entry.border in ("edge", "reflect"):
-            _extend(entry, starts, raw)
-    if column.target is not None:
-        _convert(raw, column, out)
-
-
-def _gather(entry: Entry, starts: Ints, out: Any) -> None:
-    for start, one in zip(starts, out, strict=True):
-        one[...] = entry.array[
-            tuple(slice(s, s + n) for s, n in zip(start, entry.window, strict=True))
-        ]
-
-
-def _extend(entry: Entry, starts: Ints, out: Any) -> None:
-    """Fill what lies outside from what lies inside; the array itself is only read there."""
-    for start, one in zip(starts, out, strict=True):
+def _read_alone(entry: Entry, out: Any, cancel: Cancel | None) -> None:
+    """Read what the engine does not fill in place: arrays in memory, views, and text."""
+    array, border = entry.array, entry.border
+    if isinstance(array, Array):
+        whole = (array, entry.starts, entry.window, out)
+        read_many([whole], border=border, cancel=cancel)
+        return
+    for start, one in zip(entry.starts, out, strict=True):
+        index = []
+        outside = np.zeros(entry.window, np.bool_)
         for axis, (begin, reach) in enumerate(zip(start, entry.window, strict=True)):
-            length = entry.array.shape[axis]
-            index = np.arange(begin, begin + reach)
-            if index[0] >= 0 and index[-1] < length:
-                continue
-            if entry.border == "edge":
-                index = np.clip(index, 0, length - 1)
-            else:
-                period = max(1, 2 * (length - 1))
-                index = np.abs((index + length - 1) % period - (length - 1))
-            one[...] = np.take(one, index - begin, axis)
+            along = np.arange(begin, begin + reach)
+            length = array.shape[axis]
+            beyond = (along < 0) | (along >= length)
+            if beyond.any():
+                outside |= beyond.reshape([-1 if i == axis else 1 for i in range(array.ndim)])
+                along = _folded(along, length, border)
+            index.append(along)
+        one[...] = array[np.ix_(*index)] if index else array
+        if border == "pad" and entry.padding is not None:
+            one[outside] = np.frombuffer(entry.padding, array.dtype)[0]
+
+
+def _folded(index: Ints, length: int, border: str) -> Ints:
+    """Indices beyond an axis, as the border takes them from inside."""
+    if border == "reflect" and length > 1:
+        period = 2 * (length - 1)
+        index = index % period
+        return np.minimum(index, period - index)
+    return np.clip(index, 0, length - 1)
 
 
 def _convert(raw: Any, column: Column, out: Any) -> None:

@@ -170,8 +170,8 @@ class Column:
 
     def starts(self, corners: Ints) -> Ints:
         """Where the window of each corner begins."""
-        begins: Ints = corners[..., self.axes] * self.up // self.down
-        return begins
+        # Contiguous for the engine: NumPy keeps the memory order of an array that it indexes.
+        return np.ascontiguousarray(corners[..., self.axes] * self.up // self.down)
 
 
 def as_fields(given: Any, what: str) -> list[dict[str, Field]]:

@@ -77,6 +77,7 @@ class Mix(Divisible):
                 raise ValueError(
                     f"samples of {name!r} are {shape}, and those of {self._names[0]!r} {shapes[0]}"
                 )
+        self._groups, self._columns = [], []
         self._prepare([len(part) for part in self._parts])
         whole = min(len(p) // share for p, share in zip(self._parts, self._shares, strict=True))
         length = sum(self._shares)
