@@ -36,6 +36,7 @@ from zarrix.jobs._documents import (
     store_all,
     walk,
 )
+from zarrix.jobs._encoded import Encoded, is_encoded_alike, move_values
 from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
@@ -112,6 +113,9 @@ class Rechunk(Operation):
     def run(self, stage: int, number: int) -> Done:
         """Read a region of a pass and write it."""
         one, own = self._task(stage, number)
+        if one.moves:
+            moved = move_values(*one.encoded, one.tilings[stage].coords(own))
+            return Done(None, moved, moved)
         region = one.tilings[stage].region(own)
         elements = one.array(stage)[region]
         if elements.shape != extent(region):
@@ -143,6 +147,9 @@ class Rechunk(Operation):
         """The candidates that were compared."""
         for one in self._arrays:
             name = f"{one.path}: " if one.path else ""
+            if one.moves:
+                yield f"{name}encoded chunks are moved into other stored values; none is decoded"
+                continue
             told = [f"{passes} in {seconds:.3g} s" for passes, seconds in one.candidates]
             read = one.told[0]["amplification"] if one.told else 1
             yield (
@@ -162,6 +169,8 @@ class _Passes:
         self.told: Sequence[Mapping[str, Any]] = told["passes"]
         self.candidates: Sequence[tuple[int, float]] = told["candidates"]
         self._cast: bool = told["cast"]
+        # Whether encoded chunks only move into other stored values.
+        self.moves: bool = told["moves"]
         self._arrays: dict[int, Array] = {}
 
     def array(self, at: int) -> Array:
@@ -185,6 +194,11 @@ class _Passes:
         told = self.told[at - 1]
         document = _intermediate(self._dest, told["region"], told["inner"])
         return array_at(place, document, write_empty_chunks=True, read_missing_chunks=False)
+
+    @cached_property
+    def encoded(self) -> tuple[Encoded, Encoded]:
+        """The source and the destination, as encoded chunks."""
+        return Encoded(self.array(0)), Encoded(self.array(1))
 
     @property
     def _temporary(self) -> Place:
@@ -251,8 +265,8 @@ def rechunk(
     """Store an array, or all arrays of a group, with other chunks, in bounded memory.
 
     The planner chooses the number of passes, and the region of a task in each, by a cost model;
-    ``run=False`` shows them. The result becomes visible when it is complete. After an interruption,
-    the same call goes on.
+    ``run=False`` shows them. Where only shards change, encoded chunks are moved, and not decoded.
+    The result becomes visible when it is complete. After an interruption, the same call goes on.
 
     Parameters
     ----------
@@ -421,7 +435,8 @@ def _planned(
             known,
         )
         # Elements without a fixed size have no intermediates.
-        only = 1 if is_variable(dest.dtype) else passes
+        moves = passes in (None, 1) and is_encoded_alike(array._metadata, dest)
+        only = 1 if moves or is_variable(dest.dtype) else passes
         plan, others = choose(problem, only)
         arrays.append(
             {
@@ -429,6 +444,7 @@ def _planned(
                 "digest": digest_of(array._metadata),
                 "document": document,
                 "cast": cast,
+                "moves": moves,
                 "passes": _told(plan, dest),
                 "candidates": [[len(one.passes), round(one.seconds, 4)] for one in others],
             }

@@ -1,0 +1,86 @@
+"""Encoded chunks that move between chunks and shards, without being decoded."""
+
+import itertools
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from jobs.operations import RANDOM
+from zarrix import jobs
+from zarrix.jobs import _encoded
+
+SHAPE = (50, 47)
+LAYOUTS = {
+    "chunks": None,
+    "shards": (20, 20),
+    "large shards": (40, 60),
+    "index at the start": {"shape": (10, 50), "index_location": "start"},
+}
+
+
+def array(place, shards, **options):
+    z = zarr.create_array(
+        place, shape=SHAPE, chunks=(5, 10), shards=shards, dtype="i4", fill_value=3, **options
+    )
+    z[:] = RANDOM.integers(0, 99, SHAPE)
+    # Chunks and a whole shard that are missing.
+    z[20:, :20] = 3
+    z[:5, 40:] = 3
+    return z
+
+
+@pytest.fixture
+def never_decoded(monkeypatch):
+    def refuse(self, selection):
+        raise AssertionError("a chunk was decoded")
+
+    from zarrix.jobs._rechunk import Rechunk
+
+    run = Rechunk.run
+
+    def checked(self, stage, number):
+        with monkeypatch.context() as patch:
+            patch.setattr(_encoded.Array, "read", refuse)
+            assert all(one.moves for one in self._arrays)
+            return run(self, stage, number)
+
+    monkeypatch.setattr(Rechunk, "run", checked)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [pair for pair in itertools.permutations(LAYOUTS, 2) if pair[1] != "index at the start"],
+    ids=str,
+)
+def test_shards_change_without_decoding(tmp_path, never_decoded, before, after):
+    z = array(tmp_path / "a.zarr", LAYOUTS[before])
+    shards = LAYOUTS[after]
+    # Without shards: chunks that are those of the source.
+    arguments = {"chunks": (5, 10)} if shards is None else {"shards": shards}
+    done = jobs.rechunk(z, tmp_path / "b.zarr", **arguments)
+    np.testing.assert_array_equal(done[:], z[:])
+    assert zarr.verify(tmp_path / "b.zarr").ok
+    direct = zarr.from_array(tmp_path / "c.zarr", data=z, shards=done.shards)
+    assert done.nbytes_stored == direct.nbytes_stored
+
+
+def test_a_plan_says_that_nothing_is_decoded(tmp_path):
+    z = array(tmp_path / "a.zarr", None)
+    job = jobs.rechunk(z, tmp_path / "b.zarr", shards=(20, 20), run=False)
+    assert "none is decoded" in str(job)
+    other = jobs.rechunk(z, tmp_path / "b.zarr", shards=(20, 20), compressors=None, run=False)
+    assert "none is decoded" not in str(other)
+
+
+@pytest.mark.parametrize("damage", ["index", "short"])
+def test_a_damaged_index_is_an_error(tmp_path, damage):
+    z = array(tmp_path / "a.zarr", (20, 20))
+    store = zarr.DirectoryStore(tmp_path / "a.zarr")
+    value = bytearray(store["c/0/0"])
+    if damage == "index":
+        value[-20] ^= 1
+    else:
+        del value[:40]
+    store["c/0/0"] = bytes(value)
+    with pytest.raises(zarr.errors.JobFailed, match="CorruptChunkError"):
+        jobs.rechunk(z, tmp_path / "b.zarr", shards=(40, 60))
