@@ -6,6 +6,7 @@ A leaf room: it uses arrays, groups and stores, and no other room depends on it.
 from zarrix._errors import JobError, JobFailed, JobInterrupted, SourceChangedError
 from zarrix.jobs._copy import copy
 from zarrix.jobs._job import Job
+from zarrix.jobs._map import Where, map_chunks
 from zarrix.jobs._pyramid import pyramid
 from zarrix.jobs._rechunk import rechunk
 from zarrix.jobs._report import Report, Task
@@ -18,7 +19,9 @@ __all__ = [
     "Report",
     "SourceChangedError",
     "Task",
+    "Where",
     "copy",
+    "map_chunks",
     "rechunk",
     "pyramid",
 ]

@@ -32,6 +32,7 @@ __all__ = ["Done", "Operation", "Setting", "Stage", "array_at", "operation_of", 
 _KINDS = {
     "copy": ("zarrix.jobs._copy", "Copy"),
     "rechunk": ("zarrix.jobs._rechunk", "Rechunk"),
+    "map": ("zarrix.jobs._map", "MapChunks"),
     "pyramid": ("zarrix.jobs._pyramid", "Pyramid"),
 }
 

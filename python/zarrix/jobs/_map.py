@@ -1,0 +1,356 @@
+"""`map_chunks`: a function of blocks of arrays, for each stored value of a new array.
+
+A task is one stored value, and one call of the function: what the function gets does not depend on
+the plan, the memory or the number of workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import math
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from zarrix._array.array import Array
+from zarrix._display.progress import Progress
+from zarrix._nodes import nodes
+from zarrix._runtime.cached_property import cached_property
+from zarrix.jobs._documents import array_documents, opened, store_all
+from zarrix.jobs._halo import BOUNDARIES, halo_of, read_with_halo, trimmed
+from zarrix.jobs._job import Job
+from zarrix.jobs._new_array import new_document, write_unit
+from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
+from zarrix.jobs._places import Place, digest_of, place_of
+from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._tiling import Region, Tiling, extent
+
+__all__ = ["MapChunks", "Where", "map_chunks"]
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Where:
+    """What a function of blocks is told about its call, if it has a parameter of that name.
+
+    Attributes
+    ----------
+    region : tuple of slice
+        The elements of the destination that the call computes.
+    halo : tuple of (int, int)
+        The elements before and after the region along each axis that the blocks have, too.
+    number : int
+        The number of the call, from 0.
+    seed : int
+        For a random generator: differs from call to call, and is equal in every run of the job.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> def first(block, where):
+    ...     return block * 0 + where.region[0].start
+    >>> z = zarr.array(range(5), chunks=2)
+    >>> zarr.jobs.map_chunks(first, z, dest="first.zarr")[:]
+    array([0, 0, 2, 2, 4])
+    """
+
+    region: Region
+    halo: tuple[tuple[int, int], ...]
+    number: int
+    seed: int
+
+
+class _Sent:
+    """A function that is pickled by value if workers cannot import it: one of the main module."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    def __reduce__(self) -> Any:
+        if getattr(self.function, "__module__", None) != "__main__":
+            return _Sent, (self.function,)
+        # Optional: without it, the main module has to be a file that workers can run.
+        try:
+            import cloudpickle  # type: ignore[import-untyped]  # It has no types.
+        except ImportError:
+            return _Sent, (self.function,)
+        return _unpickled, (cloudpickle.dumps(self.function),)
+
+
+def _unpickled(dumped: bytes) -> _Sent:
+    return _Sent(pickle.loads(dumped))
+
+
+class MapChunks(Operation):
+    """Calls a function for each stored value of the destination."""
+
+    kind = "map"
+
+    @cached_property
+    def _function(self) -> Function:
+        sent = self.setting.objects.get("function")
+        return _named(self.parameters["function"]) if sent is None else sent.function
+
+    @cached_property
+    def _dest(self) -> Array:
+        return array_at(self.places["destination"], self.parameters["document"])
+
+    @cached_property
+    def _tiling(self) -> Tiling:
+        return Tiling.of(self._dest._metadata)
+
+    @cached_property
+    def _sources(self) -> list[Array]:
+        digests = enumerate(self.parameters["digests"])
+        return [source_array(self.places[f"source{n}"], digest) for n, digest in digests]
+
+    @cached_property
+    def _halo(self) -> tuple[tuple[int, int], ...]:
+        return tuple((before, after) for before, after in self.parameters["halo"])
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """One stage: a task for each stored value."""
+        told = self.parameters
+        return [
+            Stage(
+                "map",
+                len(self._tiling),
+                self._tiling.region,
+                write_unit(self._dest),
+                told["memory"],
+                told["bytes_in"],
+                self._dest.nbytes,
+                told["gets"],
+                len(self._tiling),
+            )
+        ]
+
+    def check(self) -> None:
+        """The sources must be those that were planned for."""
+        for number, digest in enumerate(self.parameters["digests"]):
+            source_array(self.places[f"source{number}"], digest)
+
+    def begin(self) -> None:
+        """Check that the parents of the destination are groups."""
+        store, path, chunk_store = self.places["destination"]
+        nodes.require_parents(store, path, chunk_store, False, self._dest.zarr_format)
+
+    def run(self, stage: int, number: int) -> Done:
+        """Read the blocks, call the function, and write what it returns."""
+        region, boundary = self._tiling.region(number), self.parameters["boundary"]
+        blocks = [read_with_halo(one, region, self._halo, boundary) for one in self._sources]
+        shape, bytes_in = blocks[0].shape, sum(block.nbytes for block in blocks)
+        more = {}
+        if self.parameters["where"]:
+            seeds = np.random.SeedSequence(self.parameters["seed"], spawn_key=(number,))
+            seed = int(seeds.generate_state(1, np.uint64)[0])
+            more["where"] = Where(region, self._halo, number, seed)
+        result = np.asarray(self._function(*blocks, **more))
+        if result.shape == extent(region):
+            pass
+        elif result.shape == shape:
+            result = trimmed(result, region, self._halo, boundary)
+        else:
+            raise ValueError(
+                f"the function returned the shape {result.shape} for the region {region}; expected "
+                f"{extent(region)}, or {shape} with the halo"
+            )
+        self._dest[region] = result
+        return Done(None, bytes_in, result.nbytes)
+
+    def finish(self, values: Sequence[Mapping[int, Any]]) -> Array:
+        """Store the document."""
+        self.check()
+        dest = self.places["destination"]
+        store_all(dest, [("", array_documents(dest, self.parameters["document"], {}))])
+        made = opened(dest)
+        assert isinstance(made, Array)
+        return made
+
+    def explain(self) -> Iterator[str]:
+        """What is called how often."""
+        yield f"{self.parameters['function']} is called once for each stored value"
+
+
+def map_chunks(
+    function: Function | str,
+    *sources: Any,
+    dest: Any,
+    dtype: Any = None,
+    chunks: Any = None,
+    shards: Any = None,
+    compressors: Any = None,
+    fill_value: Any = None,
+    halo: Any = None,
+    boundary: Any = "reflect",
+    seed: int = 0,
+    overwrite: bool = False,
+    run: bool = True,
+    executor: Any = None,
+    resume: Any = True,
+    retries: int = 3,
+    patience: float = 300.0,
+    progress: bool | Progress = False,
+) -> Any:
+    """Compute an array from blocks of arrays of the same shape, with any number of workers.
+
+    The function is called once for each stored value (chunk or shard) of the new array. After an
+    interruption, the same call goes on.
+
+    Parameters
+    ----------
+    function : callable or str
+        Gets a block of each source, and returns a block. A function with a parameter ``where``,
+        which has no default, gets a `Where`, too. Text is ``"module:name"``, which a saved job can
+        hold.
+    *sources : Array, Store, str or Path
+    dest : Store, str or Path
+        Where nothing is stored yet.
+    dtype : dtype, optional
+        Of the result; by default that of the first source.
+    chunks, shards, compressors, fill_value : optional
+        Of the result, as for `zarrix.create_array`; by default those of the first source.
+    halo : int, sequence or mapping, optional
+        The number of elements around a block that the function gets, too: one for all axes, one
+        for each axis, or a mapping of axis to number; a pair is (before, after). Blocks that it
+        returns with the halo are trimmed.
+    boundary : {"reflect", "edge", "wrap", "clip"} or number
+        What the halo has beyond the array, as in `numpy.pad`; "clip" gives smaller blocks there.
+    seed : int
+        From which ``where.seed`` of every call is made.
+    overwrite : bool
+        Replace what is at ``dest``.
+    run : bool
+        False returns the `Job` with its plan, and calls nothing.
+    executor : optional
+        As for `Job.run`, and so are all arguments below.
+    resume : bool, str, Path or Store
+    retries : int
+    patience : float
+    progress : bool or callable
+
+    Returns
+    -------
+    Array or Job
+        The result; the job with ``run=False``.
+
+    Raises
+    ------
+    ValueError
+        The sources have different shapes, or the function returned another shape.
+    ContainsArrayError
+        Something is at ``dest``.
+    JobFailed, JobInterrupted
+        As from `Job.run`; a call of the function that raised is a failed task.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarrix as zarr
+    >>> z = zarr.array(np.arange(6.0), chunks=2)
+    >>> def smooth(block):
+    ...     return (block[:-2] + block[1:-1] + block[2:]) / 3
+    >>> zarr.jobs.map_chunks(smooth, z, dest="smooth.zarr", halo=1, boundary="edge")[:]
+    array([0.33333333, 1.        , 2.        , 3.        , 4.        , 4.66666667])
+    """
+    if not sources:
+        raise ValueError("pass at least one array to map over")
+    if boundary not in BOUNDARIES and isinstance(boundary, str):
+        names = ", ".join(map(repr, BOUNDARIES))
+        raise ValueError(f"boundary={boundary!r}; expected {names} or a number")
+    places = {f"source{n}": place_of(source) for n, source in enumerate(sources)}
+    arrays = [_array(place) for place in places.values()]
+    first = arrays[0]
+    if len({array.shape for array in arrays}) > 1:
+        raise ValueError(f"the arrays have different shapes: {[one.shape for one in arrays]}")
+    called = _named(function) if isinstance(function, str) else function
+    axes = first._metadata.dimension_names if first.zarr_format == 3 else None
+    around = halo_of(halo, first.ndim, axes)
+    arguments = {
+        "chunks": chunks,
+        "shards": shards,
+        "compressors": compressors,
+        "dtype": dtype,
+        "fill_value": fill_value,
+    }
+    document = new_document(first, first.zarr_format, arguments, dimension_names=axes)
+    planned = array_at(place_of(dest), document)
+    unit = write_unit(planned)
+    itemsize = sum(one.dtype.itemsize for one in arrays)
+    reads = math.prod(n + sum(pair) for n, pair in zip(unit, around, strict=True))
+    values = math.prod(planned._metadata.chunk_grid_shape)
+    parameters = {
+        "function": function if isinstance(function, str) else _told(function),
+        "digests": [digest_of(array._metadata) for array in arrays],
+        "document": document,
+        "halo": [list(pair) for pair in around],
+        "boundary": boundary,
+        "seed": seed,
+        "where": _asks_where(called),
+        "memory": 2 * (reads * itemsize + math.prod(unit) * planned.dtype.itemsize),
+        "bytes_in": min(values * reads, first.size * 3 ** sum(map(any, around))) * itemsize,
+        "gets": sum(math.prod(one._metadata.chunk_grid_shape) for one in arrays),
+    }
+    objects = {} if isinstance(function, str) else {"function": _Sent(function)}
+    places["destination"] = place_of(dest)
+    job = Job("map", Setting(parameters, places, objects), overwrite=overwrite)
+    return run_or_plan(
+        job, run, executor, resume=resume, retries=retries, patience=patience, progress=progress
+    )
+
+
+def _array(place: Place) -> Array:
+    found = opened(place)
+    if not isinstance(found, Array):
+        raise TypeError(f"map_chunks takes arrays, and {found!r} is a group")
+    return found
+
+
+def _named(name: str) -> Function:
+    """The function of ``"module:name"``."""
+    module, colon, inside = name.partition(":")
+    if not colon:
+        raise ValueError(f"function={name!r}; expected 'module:name'")
+    found: Any = importlib.import_module(module)
+    for part in inside.split("."):
+        found = getattr(found, part)
+    if not callable(found):
+        raise TypeError(f"{name!r} is not callable")
+    return found  # type: ignore[no-any-return]  # What a module has is known when it runs.
+
+
+def _asks_where(function: Function) -> bool:
+    """Whether a function has to be told; NumPy's have an optional ``where`` of another meaning."""
+    try:
+        found = inspect.signature(function).parameters.get("where")
+    except ValueError:
+        return False
+    return found is not None and found.default is inspect.Parameter.empty
+
+
+def _told(function: Function) -> str:
+    """The name of a function and a digest of its code: another function is another job."""
+    inner = inspect.unwrap(getattr(function, "func", function))
+    name = f"{getattr(inner, '__module__', '')}:{getattr(inner, '__qualname__', type(inner))}"
+    code = getattr(inner, "__code__", None)
+    digest = hashlib.sha256()
+    _digest(code, digest)
+    return f"{name} ({digest.hexdigest()[:16]})" if code is not None else name
+
+
+def _digest(code: CodeType | None, digest: Any) -> None:
+    if code is not None:
+        digest.update(code.co_code + repr(code.co_names).encode())
+        for one in code.co_consts:
+            if isinstance(one, CodeType):
+                _digest(one, digest)
+            else:
+                digest.update(repr(one).encode())

@@ -1,0 +1,9 @@
+"""Functions of blocks that worker processes can import."""
+
+import numpy as np
+
+
+def smooth(block):
+    """The mean of 5 x 3 neighbours; smaller than its block by the halo."""
+    windows = np.lib.stride_tricks.sliding_window_view(block, (5, 3))
+    return windows.mean((-1, -2))
