@@ -43,7 +43,10 @@ HOMES = (
     *("zarrix.indexing", "zarrix.operate", "zarrix.interop", "zarrix.testing", "zarrix.registry"),
 )
 # Names whose modules need a package that may not be installed; griffe reads their source.
-OPTIONAL = {"zarrix.interop.ZarrStore": "zarrix.interop._zarr_python.ZarrStore"}
+OPTIONAL = {
+    "zarrix.interop.Pipeline": "zarrix.interop._pipeline_zarr_python.Pipeline",
+    "zarrix.interop.ZarrStore": "zarrix.interop._zarr_python.ZarrStore",
+}
 # The classes with a page of their own.
 CLASSES = ("Array", "Group")
 

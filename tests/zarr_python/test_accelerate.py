@@ -173,6 +173,24 @@ def test_a_read_only_store_refuses_in_the_words_of_zarr_python(on: None) -> None
         array[0, 0] = 1
 
 
+def test_a_method_that_is_replaced_in_a_store_is_called(
+    monkeypatch: pytest.MonkeyPatch, on: None
+) -> None:
+    store = zarr.storage.MemoryStore()
+    array = numbers(store)
+    assert is_served(array)
+
+    async def refuse(*arguments: Any, **options: Any) -> None:
+        raise RuntimeError("refused")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "set", refuse)
+        with pytest.raises(RuntimeError, match="refused"):
+            array[0, 0] = 1
+    array[0, 0] = 1
+    assert is_served(array)
+
+
 def test_coroutines_are_served(on: None) -> None:
     array = numbers(zarr.storage.MemoryStore())._async_array
 

@@ -12,28 +12,34 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from zarrix.interop._accelerate import accelerate as accelerate
+    from zarrix.interop._engine_protocol import Engine as Engine
+    from zarrix.interop._pipeline_zarr_python import Pipeline as Pipeline
     from zarrix.interop._zarr_python import ZarrStore as ZarrStore
 
-__all__ = ["ZarrStore", "accelerate"]
+__all__ = ["Engine", "Pipeline", "ZarrStore", "accelerate"]
+
+_LATE = {
+    "Engine": "zarrix.interop._engine_protocol",
+    "accelerate": "zarrix.interop._accelerate",
+}
+_SUBCLASSES = {
+    "Pipeline": "zarrix.interop._pipeline_zarr_python",
+    "ZarrStore": "zarrix.interop._zarr_python",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "accelerate":
+    if name in _LATE:
         # Import time: few programs also use zarr-python.
-        from zarrix.interop._accelerate import accelerate
-
-        return accelerate
-    # A subclass of zarr-python's class, which few programs have.
-    if name != "ZarrStore":
+        return getattr(importlib.import_module(_LATE[name]), name)
+    if name not in _SUBCLASSES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Subclasses of zarr-python's classes, which few programs have.
     try:
         importlib.import_module("zarr.abc.store")
     except ImportError:
         raise ImportError(
-            "zarrix.interop.ZarrStore is a store of zarr-python 3, which is not installed: "
+            f"zarrix.interop.{name} is for zarr-python 3, which is not installed: "
             "pip install 'zarr>=3'"
         ) from None
-    # Optional package: zarr-python.
-    from zarrix.interop._zarr_python import ZarrStore
-
-    return ZarrStore
+    return getattr(importlib.import_module(_SUBCLASSES[name]), name)

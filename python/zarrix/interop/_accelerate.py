@@ -13,18 +13,17 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from zarrix._runtime.threads import in_pool
-from zarrix._selection.fancy import Indexer
 from zarrix.interop import _keys as keys
-from zarrix.interop._bound import Bound, bound_to
-from zarrix.interop._calls import DECLINED, read_box, read_selected, write_box, write_selected
+from zarrix.interop._bound import bound_to
+from zarrix.interop._calls import DECLINED, read_box, write_box
 from zarrix.interop._pool import threads
+from zarrix.interop._selections import KINDS, plain_buffers, read_key, write_key
 
 __all__ = ["accelerate"]
 
 _lock = threading.Lock()
+_ASYNC_KINDS = ("orthogonal", "mask", "coordinate")
 # The original methods, by class and name; empty while nothing is replaced.
 _originals: dict[tuple[type, str], Any] = {}
 
@@ -83,8 +82,8 @@ def accelerate(on: bool = True) -> _Acceleration:
     ImportError
         zarr-python 3 is not installed.
     RuntimeError
-        The installed zarr-python gives other results than the ones that this function knows.
-        Nothing was replaced.
+        The installed zarr-python lacks a method that this function replaces, or ``zarr`` is
+        zarrix itself, by ``zarrix.as_zarr``. Nothing was replaced.
 
     Examples
     --------
@@ -116,8 +115,8 @@ def _install() -> None:
         module.Array: {
             "__getitem__": _getitem,
             "__setitem__": _setitem,
-            **{f"get_{kind}_selection": _getter(kind) for kind in _KINDS},
-            **{f"set_{kind}_selection": _setter(kind) for kind in _KINDS},
+            **{f"get_{kind}_selection": _getter(kind) for kind in KINDS},
+            **{f"set_{kind}_selection": _setter(kind) for kind in KINDS},
         },
         module.AsyncArray: {
             "getitem": _async_getter("basic"),
@@ -132,7 +131,7 @@ def _install() -> None:
                     f"accelerate() does not know this version of zarr-python: "
                     f"{kind.__name__} has no method {name}; nothing was replaced"
                 )
-    is_plain = _plain_buffers()
+    is_plain = plain_buffers()
     for kind, methods in wraps.items():
         for name, wrap in methods.items():
             original = kind.__dict__[name]
@@ -148,108 +147,17 @@ def _restore() -> None:
 
 def _zarr_array_module() -> Any:
     try:
-        return importlib.import_module("zarr.core.array")
+        module = importlib.import_module("zarr.core.array")
     except ImportError:
         raise ImportError(
             "zarrix.interop.accelerate() is for zarr-python 3, which is not installed: "
             "pip install 'zarr>=3'"
         ) from None
-
-
-def _plain_buffers() -> Callable[[Any], bool]:
-    """A function that tells whether results are NumPy arrays for the ``prototype`` of a call."""
-    config = importlib.import_module("zarr.core.config").config
-    cpu = importlib.import_module("zarr.core.buffer.cpu")
-    known = (cpu.Buffer, cpu.NDBuffer)
-
-    def is_plain(prototype: Any) -> bool:
-        if prototype is None:
-            values = config.config
-            return bool(
-                values["ndbuffer"] == "zarr.buffer.cpu.NDBuffer"
-                and values["buffer"] == "zarr.buffer.cpu.Buffer"
-            )
-        return bool((prototype.buffer, prototype.nd_buffer) == known)
-
-    return is_plain
-
-
-# One kind of selection: from a key and a `Bound` to what it selects.
-
-
-def _basic(bound: Bound, key: Any, array: Any) -> Indexer | None:
-    box = keys.basic(key, bound.shape)
-    return None if box is None else Indexer(*box)
-
-
-def _block(bound: Bound, key: Any, array: Any) -> Indexer | None:
-    box = keys.block(key, bound.shape, array._chunk_grid._dimensions)
-    return None if box is None else Indexer(*box)
-
-
-def _orthogonal(bound: Bound, key: Any, array: Any) -> Indexer | None:
-    return keys.orthogonal(key, bound.shape)
-
-
-def _coordinate(bound: Bound, key: Any, array: Any) -> Indexer | None:
-    return keys.coordinate(key, bound.shape)
-
-
-def _mask(bound: Bound, key: Any, array: Any) -> Indexer | None:
-    return keys.mask(key, bound.shape)
-
-
-_KINDS: dict[str, Callable[[Bound, Any, Any], Indexer | None]] = {
-    "basic": _basic,
-    "orthogonal": _orthogonal,
-    "coordinate": _coordinate,
-    "mask": _mask,
-    "block": _block,
-}
-_ASYNC_KINDS = ("orthogonal", "mask", "coordinate")
-
-
-def _selected(array: Any, kind: str, selection: Any, out: Any, fields: Any, is_plain: bool) -> Any:
-    """The result of reading ``selection`` of an ``AsyncArray``, or `DECLINED`."""
-    if not is_plain or not _has_none(fields):
-        return DECLINED
-    bound = bound_to(array)
-    if bound is None:
-        return DECLINED
-    indexer = _KINDS[kind](bound, selection, array)
-    if out is None:
-        found = read_selected(bound, indexer)
-    else:
-        target = _memory_of(out, bound, indexer)
-        if target is None or kind == "coordinate":
-            return DECLINED
-        found = read_selected(bound, indexer, target)
-    return found[()] if found is not DECLINED and kind == "basic" and not found.shape else found
-
-
-def _has_none(fields: Any) -> bool:
-    return fields is None or (type(fields) is list and not fields)
-
-
-def _memory_of(out: Any, bound: Bound, indexer: Indexer | None) -> Any:
-    """The NumPy array of a buffer that a caller passed; None if zarr-python has to check it."""
-    data = getattr(out, "_data", None)
-    if type(data) is not np.ndarray or indexer is None:
-        return None
-    if data.shape != indexer.shape or data.dtype != bound.dtype or not data.flags.writeable:
-        return None
-    return data
-
-
-def _stored(array: Any, kind: str, selection: Any, value: Any, fields: Any, is_plain: bool) -> Any:
-    """Write ``value`` to ``selection`` of an ``AsyncArray``, or return `DECLINED`."""
-    if not is_plain or not _has_none(fields):
-        return DECLINED
-    bound = bound_to(array)
-    if bound is None:
-        return DECLINED
-    indexer = _KINDS[kind](bound, selection, array)
-    return write_selected(bound, indexer, value, flat=kind == "coordinate")
+    if module.Array.__module__.partition(".")[0] != "zarr":
+        raise RuntimeError(
+            "zarrix.as_zarr is installed: zarr is zarrix itself, which needs no accelerate()"
+        )
+    return module
 
 
 # The methods
@@ -298,7 +206,7 @@ def _getter(kind: str) -> Callable[[Any, Any], Any]:
             prototype: Any = None,
             fields: Any = None,
         ) -> Any:
-            found = _selected(self._async_array, kind, selection, out, fields, is_plain(prototype))
+            found = read_key(self._async_array, kind, selection, out, fields, is_plain(prototype))
             if found is not DECLINED:
                 return found
             return original(self, selection, out=out, prototype=prototype, fields=fields)
@@ -314,7 +222,7 @@ def _setter(kind: str) -> Callable[[Any, Any], Any]:
             self: Any, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None
         ) -> None:
             plain = is_plain(prototype)
-            if _stored(self._async_array, kind, selection, value, fields, plain) is DECLINED:
+            if write_key(self._async_array, kind, selection, value, fields, plain) is DECLINED:
                 original(self, selection, value, fields=fields, prototype=prototype)
 
         return set_
@@ -327,7 +235,7 @@ def _async_getter(kind: str) -> Callable[[Any, Any], Any]:
         async def get(self: Any, selection: Any, *, prototype: Any = None, **options: Any) -> Any:
             out, fields = options.get("out"), options.get("fields")
             plain = is_plain(prototype)
-            found = await in_pool(threads(), _selected, self, kind, selection, out, fields, plain)
+            found = await in_pool(threads(), read_key, self, kind, selection, out, fields, plain)
             if found is not DECLINED:
                 return found
             return await original(self, selection, prototype=prototype, **options)
@@ -340,7 +248,7 @@ def _async_getter(kind: str) -> Callable[[Any, Any], Any]:
 def _async_setter(original: Any, is_plain: Callable[[Any], bool]) -> Any:
     async def setitem(self: Any, selection: Any, value: Any, prototype: Any = None) -> None:
         plain = is_plain(prototype)
-        found = await in_pool(threads(), _stored, self, "basic", selection, value, None, plain)
+        found = await in_pool(threads(), write_key, self, "basic", selection, value, None, plain)
         if found is DECLINED:
             await original(self, selection, value, prototype=prototype)
 

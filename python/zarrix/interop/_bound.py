@@ -43,10 +43,12 @@ class Bound:
         Of the engine's buffers: it differs from ``dtype`` in byte order at most.
     order : {"C", "F"}
         Memory order of results.
+    is_written : bool
+        Whether the engine writes the array, too.
     """
 
     __slots__ = (
-        *("array", "config", "dtype", "io", "metadata", "order"),
+        *("array", "attributes", "config", "dtype", "io", "is_written", "metadata", "order"),
         *("pipeline", "shape", "store", "stored"),
     )
 
@@ -55,7 +57,10 @@ class Bound:
         self.config = config
         self.pipeline = pipeline
         self.store = store
+        # How many attributes the store has: more, if a method is replaced in the instance.
+        self.attributes = 0
         self.io: _engine.ArrayIO | None = None
+        self.is_written = True
         self.array: Array | None = None
         self.shape: tuple[int, ...] = metadata.shape
         self.dtype = self.stored = np.dtype("V1")
@@ -80,6 +85,7 @@ def bound_to(array: Any) -> Bound | None:
         or found.metadata is not array.metadata
         or found.pipeline is not array.codec_pipeline
         or found.config is not array.config
+        or found.attributes != len(found.store.__dict__)
     ):
         found = attached(array)
     return found if found.io is not None else None
@@ -93,6 +99,7 @@ def attached(array: Any) -> Bound:
     else:
         # A subclass, whose methods may do anything.
         new = Bound(array.metadata, array.config, array.codec_pipeline, path.store)
+    new.attributes = len(path.store.__dict__)
     object.__setattr__(array, _NAME, new)
     return new
 
@@ -123,6 +130,7 @@ def bind(store: Any, path: str, metadata: Any, config: Any, pipeline: Any = None
     new.dtype, new.stored, new.array = dtype, dtype if dtype == stored else stored, array
     new.order = metadata.order if metadata.zarr_format == 2 else config.order
     new.io = array._io
+    new.is_written = metadata.zarr_format == 2 or not _have_order(metadata.codecs)
     return new
 
 
@@ -161,6 +169,18 @@ def _are_plain(codecs: Iterable[Any]) -> bool:
     )
 
 
+def _have_order(codecs: Iterable[Any]) -> bool:
+    """Whether a user has chosen another order of inner chunks in a shard than the default.
+
+    The engine writes them in C order. A document does not have this option of zarr-python.
+    """
+    return any(
+        getattr(codec, "subchunk_write_order", None) == "colexicographic"
+        or _have_order(getattr(codec, "codecs", ()))
+        for codec in codecs
+    )
+
+
 def _is_of(value: Any, package: str) -> bool:
     return type(value).__module__.partition(".")[0] == package
 
@@ -168,21 +188,28 @@ def _is_of(value: Any, package: str) -> bool:
 def _cached_store(store: Any) -> Store | None:
     """Our store for a store of zarr-python, made once: the store's arrays share its caches."""
     found: _Kept | None = store.__dict__.get(_STORE)
-    if found is None or found.made_for is not store or found.read_only != store.read_only:
+    if (
+        found is None
+        or found.made_for is not store
+        or found.read_only != store.read_only
+        or found.attributes != len(store.__dict__)
+    ):
         found = _Kept(store)
         store.__dict__[_STORE] = found
+        found.attributes = len(store.__dict__)
     return found.ours
 
 
 class _Kept:
     """A store of ours in the store of zarr-python that it stands for."""
 
-    __slots__ = ("made_for", "ours", "read_only")
+    __slots__ = ("attributes", "made_for", "ours", "read_only")
 
     def __init__(self, store: Any) -> None:
         self.made_for = store
         self.read_only = store.read_only
         self.ours = store_of(store)
+        self.attributes = 0
 
     def __reduce__(self) -> Any:
         return type(None), ()

@@ -72,7 +72,9 @@ def write_box(bound: Bound, box: Box | None, value: Any) -> Any:
 
 def write_selected(bound: Bound, indexer: Indexer | None, value: Any, *, flat: bool = False) -> Any:
     """Store the elements of a selection; with ``flat`` the axes of the value do not matter."""
-    if indexer is None or bound.store.read_only or _awaits_repair(bound.metadata):
+    if indexer is None or not bound.is_written or bound.store.read_only:
+        return DECLINED
+    if _awaits_repair(bound.metadata):
         return DECLINED
     shape = indexer.shape
     io: Any = bound.io
