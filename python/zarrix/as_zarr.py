@@ -15,6 +15,7 @@ so that a process without the alias reads them, too.
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 from zarrix._as_zarr import dialect
@@ -60,7 +61,7 @@ def install() -> None:
         users = sorted(
             name
             for name, module in [*sys.modules.items()]
-            if name.partition(".")[0] != "zarr" and real in vars(module or real).values()
+            if name.partition(".")[0] != "zarr" and _has(module, real)
         )
         raise RuntimeError(
             "zarr-python is already imported"
@@ -69,7 +70,15 @@ def install() -> None:
         )
     if not is_installed():
         sys.meta_path.insert(0, FINDER)
+        # At once: other finders may come before this one later, as that of pytest does. Submodules
+        # are searched in the path of this module, which is empty.
+        importlib.import_module("zarr")
         dialect.enter()
+
+
+def _has(module: object, wanted: object) -> bool:
+    # By identity: modules contain objects that cannot be compared.
+    return any(value is wanted for value in getattr(module, "__dict__", {}).values())
 
 
 def uninstall() -> None:

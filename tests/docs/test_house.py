@@ -28,7 +28,7 @@ DEFINED = """
     meta encode_group_metadata _as_json
     storage contains_array contains_group init_array init_group listdir rmdir rename getsize
     storage normalize_store_arg atexit_rmtree atexit_rmglob
-    as_zarr is_installed install uninstall support
+    as_zarr is_installed install uninstall support _has
     util is_total_slice buffer_size
 """
 

@@ -164,6 +164,13 @@ def plain_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
     return tuple(items)
 
 
+def has_two_meanings(key: Any) -> bool:
+    """Whether a mask stands beside another array."""
+    items = key if isinstance(key, tuple) else (key,)
+    found = [np.asarray(one) for one in items if isinstance(one, list | np.ndarray)]
+    return len(found) > 1 and any(one.dtype == bool for one in found)
+
+
 def is_zarrs_own(key: tuple[Any, ...]) -> bool:
     """One array beside integers that slices keep apart from it: zarr leaves its axis in place."""
     return sum(isinstance(item, np.ndarray) for item in key) == 1 and any(
@@ -178,6 +185,11 @@ def test_a_plain_key_selects_what_numpy_selects(
     z, model = pair
     key = data.draw(plain_keys(model.shape))
     numbers = positions(model)
+    if has_two_meanings(key):
+        for call in (lambda: z[key], lambda: z.__setitem__(key, 0)):
+            with pytest.raises(IndexError, match=r"oindex.*vindex|boolean array|does not match"):
+                call()
+        return
     try:
         selected = np.asarray(numbers[key])
     except IndexError:

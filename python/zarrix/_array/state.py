@@ -219,6 +219,7 @@ class ArrayState(Member):
             read_only=self._read_only,
             cache=cache_attrs,
             synchronizer=synchronizer,
+            stored=node.attributes,
         )
 
     def __getstate__(self) -> dict[str, Any]:

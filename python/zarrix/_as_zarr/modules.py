@@ -98,7 +98,11 @@ class Finder:
         parts = tuple(importlib.import_module(name) for name in spec.loader_state)
         listed = {name for part in parts for name in getattr(part, "__all__", ())}
         module.__dict__.update(
-            _parts=parts, __all__=sorted(listed), __doc__=parts[0].__doc__, __file__=spec.origin
+            _parts=parts,
+            __all__=sorted(listed),
+            # The second line is for pytest, whose hook could not rewrite the module.
+            __doc__=f"{parts[0].__doc__}\n\nPYTEST_DONT_REWRITE",
+            __file__=spec.origin,
         )
 
 

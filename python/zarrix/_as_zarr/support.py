@@ -25,7 +25,6 @@ TIERS: dict[str, dict[str, str]] = {
 """By promise: the projects, and what of each."""
 
 REFUSED: dict[str, str] = {
-    "zarr.core.indexing": "selections are resolved in the engine",
     "zarr.core.codec_pipeline": "codec chains run in the engine",
     "zarr.core.chunk_grids": "array.metadata.chunk_grid describes the grid",
     "zarr.core.metadata.v3": "documents are read by zarr.core.metadata",

@@ -25,7 +25,7 @@ __all__ = ["AsyncArray", "AsyncGroup"]
 
 
 class _AsyncIndex:
-    """``z.oindex`` and ``z.vindex`` of an `AsyncArray`."""
+    """An index of an `AsyncArray`, by the index of the array itself."""
 
     __slots__ = ("_index",)
 
@@ -39,6 +39,14 @@ class _AsyncIndex:
     async def setitem(self, selection: Any, value: Any) -> None:
         """Write a selection."""
         await in_thread(self._index.__setitem__, selection, as_sync(value))
+
+
+class AsyncOIndex(_AsyncIndex):
+    """``z.oindex`` of an `AsyncArray`."""
+
+
+class AsyncVIndex(_AsyncIndex):
+    """``z.vindex`` of an `AsyncArray`."""
 
 
 class AsyncArray(Counterpart):
@@ -203,14 +211,14 @@ class AsyncArray(Counterpart):
         await in_thread(self._sync.__setitem__, selection, as_sync(value))
 
     @property
-    def oindex(self) -> _AsyncIndex:
+    def oindex(self) -> AsyncOIndex:
         """With ``getitem`` and ``setitem`` for orthogonal selections."""
-        return _AsyncIndex(self._sync.oindex)
+        return AsyncOIndex(self._sync.oindex)
 
     @property
-    def vindex(self) -> _AsyncIndex:
+    def vindex(self) -> AsyncVIndex:
         """With ``getitem`` and ``setitem`` for points and masks."""
-        return _AsyncIndex(self._sync.vindex)
+        return AsyncVIndex(self._sync.vindex)
 
     async def resize(self, new_shape: Any, delete_outside_chunks: bool = True) -> None:
         """Change the length of axes; elements outside the new shape are deleted.

@@ -163,8 +163,12 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
             "synchronizer": self._synchronizer,
             **changes,
         }
-        kind = Array if node.kind == "array" else Group
-        return kind._at(self._location(path), node, **options)
+        if node.kind == "array":
+            return Array._at(self._location(path), node, **options)
+        options["shows_consolidated"] = self._shows_consolidated
+        if path.startswith(f"{self._opened_from}/" if self._opened_from else ""):
+            options["opened_from"] = self._opened_from
+        return Group._at(self._location(path), node, **options)
 
     def __getitem__(self, item: str) -> Any:
         """The array or group of that name or path; ``KeyError`` if there is none."""

@@ -50,7 +50,8 @@ class GroupProperties(GroupState):
         # Import time: few programs ask for the metadata.
         from zarrix._nodes.consolidated_store import view
 
-        return replace(found, consolidated_metadata=view(self._store, self._path, found))
+        shown = view(self._store, self._path, found, self._opened_from)
+        return replace(found, consolidated_metadata=shown)
 
     @property
     def store_path(self) -> StorePath:

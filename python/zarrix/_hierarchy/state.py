@@ -75,6 +75,7 @@ class GroupState(Member):
         synchronizer: Any = None,
         meta_array: Any = None,
         shows_consolidated: bool = True,
+        opened_from: str | None = None,
     ) -> None:
         """Initialise from ``node`` without another lookup."""
         store, path, _, chunk_store = location
@@ -86,6 +87,8 @@ class GroupState(Member):
         self._meta_array = meta_array
         # False after `open_group(use_consolidated=False)`: then `metadata` has none.
         self._shows_consolidated = shows_consolidated
+        # Path of the group that this one was reached from, whose consolidated metadata includes it.
+        self._opened_from = path if opened_from is None else opened_from
         self._zarr_format = node.zarr_format
         self._parse_metadata(node.document)
         self._attrs = Attributes._of_node(
@@ -95,6 +98,7 @@ class GroupState(Member):
             read_only=self._read_only,
             cache=cache_attrs,
             synchronizer=synchronizer,
+            stored=node.attributes,
         )
 
     def _location(self, path: str) -> Location:

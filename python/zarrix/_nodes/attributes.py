@@ -104,6 +104,7 @@ class Attributes(MutableMapping[str, Any]):
         read_only: bool = False,
         cache: bool = True,
         synchronizer: Any = None,
+        stored: bytes | None = None,
     ) -> Attributes:
         """The attributes of the node at ``path``: v2 has a separate document, v3 one document for
         all metadata.
@@ -121,6 +122,8 @@ class Attributes(MutableMapping[str, Any]):
             As of the class.
         synchronizer : mapping of key to lock, optional
             As of the class.
+        stored : bytes, optional
+            The document of v2 attributes, if it was read already; empty if there is none.
 
         Returns
         -------
@@ -139,7 +142,10 @@ class Attributes(MutableMapping[str, Any]):
         'K'
         """
         key = key_of(path, ATTRIBUTES_DOCUMENT[zarr_format])
-        return cls(store, key, read_only, cache, synchronizer)
+        new = cls(store, key, read_only, cache, synchronizer)
+        if stored is not None and cache:
+            new._cached = new._parse(stored or None)
+        return new
 
     def asdict(self) -> dict[str, Any]:
         """All attributes, as a new dictionary.

@@ -230,15 +230,28 @@ def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> Co
     )
 
 
-def view(store: Store, path: str, group: GroupMetadata) -> ConsolidatedMetadata | None:
-    """The consolidated metadata of a group as an object; None if it has none."""
+def view(store: Store, path: str, group: GroupMetadata, above: str) -> ConsolidatedMetadata | None:
+    """The consolidated metadata of a group as an object; None if there is none.
+
+    It is the group's own, or the part of that of the group ``above`` that describes its members.
+    """
     if isinstance(store, ConsolidatedStore) and path != store.root:
-        prefix = f"{path[len(store.root) :].strip('/')}/"
-        below = store.documents()
-        documents: Documents | None = {
-            key[len(prefix) :]: one for key, one in below.items() if key.startswith(prefix)
-        }
+        inside = path[len(store.root) :].strip("/")
+        documents: Documents | None = _below(store.documents(), inside)
     else:
-        key = key_of(path, CONSOLIDATED_DOCUMENT[group.zarr_format])
-        documents = parse(store._value(key), group.zarr_format, place(store, key))
+        documents = _stored(store, path, group)
+        if documents is None and path != above:
+            start = len(above) + 1 if above else 0
+            found = _stored(store, above, group)
+            documents = None if found is None else _below(found, path[start:])
     return None if documents is None else as_objects(documents, group.zarr_format)
+
+
+def _stored(store: Store, path: str, group: GroupMetadata) -> Documents | None:
+    key = key_of(path, CONSOLIDATED_DOCUMENT[group.zarr_format])
+    return parse(store._value(key), group.zarr_format, place(store, key))
+
+
+def _below(documents: Documents, path: str) -> Documents:
+    prefix = f"{path}/"
+    return {key[len(prefix) :]: one for key, one in documents.items() if key.startswith(prefix)}

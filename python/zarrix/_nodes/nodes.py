@@ -74,12 +74,14 @@ _BATCH = 256
 class Node(NamedTuple):
     """The node at a path: its format, its kind ("array" or "group"), and its document.
 
-    A member of a group may be "broken", if its document does not have its kind.
+    A member of a group may be "broken", if its document does not have its kind. ``attributes`` is
+    the document of v2 attributes, if it was read in the same request, and empty if there is none.
     """
 
     zarr_format: Format
     kind: str
     document: bytes
+    attributes: bytes | None = None
 
 
 def _node(store: Store, key: str, mark: str, document: Any) -> Node:
@@ -109,14 +111,18 @@ def find_all(
     if not store.is_remote:
         return {path: find(store, path, zarr_format) for path in wanted}
     marks = [mark for mark, its_format in _MARKS if zarr_format in (None, its_format)]
-    documents = store.getitems(key_of(path, mark) for path in wanted for mark in marks)
+    names = [*marks, ZATTRS] if store._reads_attributes and zarr_format != 3 else marks
+    documents = store.getitems(key_of(path, name) for path in wanted for name in names)
     found: dict[str, Node | None] = dict.fromkeys(wanted)
     for path in wanted:
         stored = (mark for mark in marks if key_of(path, mark) in documents)
         mark = next(stored, None)
         if mark is not None:
             key = key_of(path, mark)
-            found[path] = _node(store, key, mark, documents[key])
+            node = _node(store, key, mark, documents[key])
+            if node.zarr_format == 2 and ZATTRS in names:
+                node = node._replace(attributes=bytes(documents.get(key_of(path, ZATTRS), b"")))
+            found[path] = node
     return found
 
 

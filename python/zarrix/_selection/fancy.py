@@ -93,6 +93,12 @@ def resolve(key: Any, shape: tuple[int, ...]) -> Indexer:
     arrays = [item for item in items if isinstance(item, np.ndarray)]
     if not arrays:
         return Indexer(*parse_basic(key, shape))
+    if len(arrays) > 1 and any(array.dtype == bool for array in arrays):
+        # An error as in zarr 2.18: NumPy and zarr-python 3 give different elements.
+        raise ArrayIndexError(
+            "a mask beside another array has two meanings: use z.oindex[...] to select each axis "
+            "by itself, as zarr-python 3 does, or z.vindex[...] to select points, as NumPy does"
+        )
     entries = _entries(items, shape)
     if len(arrays) > 1:
         # NumPy's rule: integers are coordinates, too. If all coordinates are adjacent, the axes of

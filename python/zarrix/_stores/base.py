@@ -58,6 +58,8 @@ class Store(AwaitedMethods, MutableMapping[str, Any]):
     _durability: str | None = None
     # Whether the values are in the memory of this process, where no other process sees them.
     _is_in_memory = False
+    # Whether attributes of v2 are requested together with the metadata of a node.
+    _reads_attributes = False
     # Whether `get` and `clear` are always coroutines, as under the alias.
     _answers_awaited = False
     # Whether the store is remote, so that many values should be requested at once.

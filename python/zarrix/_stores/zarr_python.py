@@ -124,6 +124,9 @@ class AsyncStore(AwaitedStore):
     (b'144', True)
     """
 
+    # As zarr-python does, for which these stores are made: one request less for the attributes.
+    _reads_attributes = True
+
     def __init__(self, store: Any) -> None:
         self._store = store
         self._prepare()

@@ -77,7 +77,7 @@ class _BufferStore(KVStore):
         self._prefix = getattr(store, "path", "")
         self._shared = f"mapping {id(values):#x}"
 
-    def _open(self) -> _engine.Store:
+    def _open_engine(self) -> _engine.Store:
         return engine_of(self._mutable_mapping, self._shared)
 
     def engine_path(self, path: str) -> str:

@@ -1,0 +1,3 @@
+"""Names of ``zarr.api`` that zarrix has elsewhere."""
+
+__all__: list[str] = []
