@@ -9,7 +9,7 @@ import itertools
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +208,29 @@ class ExportJob:
                 "an array"
             )
         return self._node
+
+    @property
+    def target(self) -> Path:
+        """The name of the complete file."""
+        return self._target
+
+    def arrays(self) -> dict[str, Any]:
+        """All arrays by path; a single one has the empty path."""
+        return arrays_of(self._node)
+
+    def stream(self, array: Any) -> Iterator[bytes]:
+        """The bytes of an array in C order, in blocks within the memory of the call."""
+        shape = array.shape
+        row = math.prod(shape[1:]) * array.dtype.itemsize
+        unit = grid_of(array)[0].even or 1 if shape else 1
+        most = max(1, self.budget // max(1, row))
+        step = most // unit * unit or most
+        rows = shape[0] if shape else 1
+        for start in range(0, rows, step):
+            value = array[start : start + step] if shape else array[...]
+            yield np.ascontiguousarray(value).tobytes()
+            self.done += 1
+            self._tell(min(rows, start + step), rows)
 
     def blocks(self, array: Any, *, rows: bool = False) -> Any:
         """The regions of an array and their values, within the memory of the call."""

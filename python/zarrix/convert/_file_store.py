@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -78,14 +80,17 @@ class FileStore(PythonStore):
     Parameters
     ----------
     source : Source
-        It is closed by its owner.
+    closes : bool
+        Whether the source is closed with the store.
     made_of : tuple
         The arguments of `reopened`, for a process that unpickles the store.
     """
 
     _writeable = _erasable = False
 
-    def __init__(self, source: Source, made_of: tuple[Any, ...] = ()) -> None:
+    def __init__(
+        self, source: Source, made_of: tuple[Any, ...] = (), *, closes: bool = False
+    ) -> None:
         self._made_of = made_of
         self.source = source
         self.notes: list[str] = list(source.notes)
@@ -96,6 +101,10 @@ class FileStore(PythonStore):
         for name, one in source.arrays.items():
             self._add(documents, name, one, source)
         self._documents = {key: documents[key] for key in documents}
+        # Readers of streams have a position; their regions are read one after the other.
+        self._turn = threading.Lock()
+        # A group that shows a file has no moment at which its user closes it.
+        self._closing = weakref.finalize(self, source.close if closes else _nothing)
 
     def _add(self, documents: MemoryStore, name: str, one: SourceArray, source: Source) -> None:
         if one.encoded is not None:
@@ -170,7 +179,11 @@ class FileStore(PythonStore):
         document["shape"] = list(array.chunks)
         values[ZARRAY] = _dumped(document)
         scratch: Any = open_node(values, mode="r+")
-        read = one.read(region)
+        if one.sequential:
+            with self._turn:
+                read = one.read(region)
+        else:
+            read = one.read(region)
         scratch[tuple(slice(0, part.stop - part.start) for part in region)] = read
         stored: bytes | None = values.get(
             "0" if not one.shape else ".".join("0" for _ in one.shape)
@@ -226,7 +239,7 @@ class FileStore(PythonStore):
 
     def close(self) -> None:
         """Close the file."""
-        self.source.close()
+        self._closing()
 
     def __reduce__(self) -> Any:
         return (reopened, self._made_of)
@@ -234,7 +247,12 @@ class FileStore(PythonStore):
 
 def reopened(file: str, format: str | None, options: Mapping[str, Any]) -> FileStore:
     """The store of a file that is opened now."""
-    return FileStore(open_source(file, format, options), (file, format, dict(options)))
+    made_of = (file, format, dict(options))
+    return FileStore(open_source(file, format, options), made_of, closes=True)
+
+
+def _nothing() -> None:
+    """Close nothing."""
 
 
 def _dumped(document: Mapping[str, Any]) -> bytes:

@@ -17,7 +17,7 @@ import numpy as np
 from zarrix._errors import ConversionError
 from zarrix.convert._source import Encoded, OpenFile, Part, Region, SourceArray
 
-__all__ = ["flat_array", "reject_objects"]
+__all__ = ["Flat", "flat_array", "reject_objects"]
 
 # Below this length, one read of the whole span is cheaper than a read for each run.
 _SHORT_RUN = 64 * 1024
@@ -49,7 +49,7 @@ def flat_array(
             f"bytes, and {max(0, file.size - offset)} are there"
         )
     stored = shape[::-1] if order == "F" else shape
-    flat = _Flat(file, offset, stored, dtype)
+    flat = Flat(file, offset, stored, dtype)
 
     def read(region: Region) -> Any:
         return flat.read(region[::-1]).T if order == "F" else flat.read(region)
@@ -75,7 +75,7 @@ def reject_objects(dtype: np.dtype[Any], shown: str) -> None:
         )
 
 
-class _Flat:
+class Flat:
     """Elements in C order."""
 
     def __init__(

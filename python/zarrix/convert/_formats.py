@@ -53,9 +53,25 @@ FORMATS: dict[str, Format] = {
     one.name: one
     for one in (
         Format("npy", (".npy",), "NumPy's npy, versions 1 to 3", "_npy", True),
+        Format("npz", (".npz",), "NumPy's npz, stored or deflated", "_npz", True),
+        Format("raw", (".raw", ".bin"), "elements without a header", "_raw", True),
+        Format("text", (".csv", ".txt", ".tsv"), "text of numbers or words", "_text", True),
+        Format("pickle", (".pkl", ".pickle"), "pickles of arrays: refused", "_pickle"),
+        Format("safetensors", (".safetensors",), "safetensors", "_safetensors", True),
         Format("hdf5", (".h5", ".hdf5", ".he5", ".hdf"), "HDF5", "_hdf5", True),
-        Format("netcdf4", (".nc4",), "NetCDF4", "_hdf5", True),
-        Format("mat", (".mat",), "MATLAB 7.3", "_hdf5"),
+        Format("netcdf", (".nc", ".nc4", ".cdf"), "NetCDF 3 or 4", "_netcdf", True),
+        Format("mat", (".mat",), "MATLAB 7.3", "_mat"),
+        Format("tiff", (".tif", ".tiff", ".btf"), "TIFF, BigTIFF, OME-TIFF", "_tiff", True),
+        Format(
+            "images",
+            (".png", ".jpg", ".jpeg", ".webp", ".bmp"),
+            "an image, or a folder of images",
+            "_images",
+            True,
+        ),
+        Format("video", (".mkv", ".mp4", ".avi", ".mov", ".webm"), "video (PyAV)", "_video", True),
+        Format("tar", (".tar",), "WebDataset", "_tar", True),
+        Format("n5", (".n5",), "N5", "_n5"),
     )
 }
 
@@ -143,6 +159,8 @@ def open_source(
     name = format or format_of(path)
     if not path.exists():
         raise FileNotFoundError(2, os.strerror(2), str(path))
+    if name is None and path.is_dir():
+        name = "images"
     if name is None:
         raise ConversionError(
             f"the name of {path} does not say its format; pass format= (--from), one of "

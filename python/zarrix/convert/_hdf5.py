@@ -257,9 +257,18 @@ def _reader(dataset: Any, dtype: np.dtype[Any]) -> Callable[[Any], Any]:
 
 
 def save(
-    node: Any, path: Path, job: Any, *, compression: str | None = "gzip", level: int = 4
+    node: Any,
+    path: Path,
+    job: Any,
+    *,
+    compression: str | None = "gzip",
+    level: int = 4,
+    scales: bool = False,
 ) -> None:
-    """Write an array as the dataset ``data``, or a group with everything below it."""
+    """Write an array as the dataset ``data``, or a group with everything below it.
+
+    With ``scales`` every dimension name is a dimension scale, as NetCDF4 wants it.
+    """
     h5py = library()
     with h5py.File(path, "w") as file:
         if hasattr(node, "shape"):
@@ -273,6 +282,35 @@ def save(
                 _save_array(h5py, file, where, one, job, compression, level)
             else:
                 _save_attributes(file.require_group(where), one, job)
+        if scales:
+            _add_scales(file)
+
+
+def _add_scales(file: Any) -> None:
+    """Make the labels of axes dimension scales: the array of that name, or one without values."""
+    arrays: list[Any] = []
+    file.visititems(lambda name, one: arrays.append(one) if hasattr(one, "shape") else None)
+    for one in arrays:
+        for axis in range(one.ndim):
+            label = one.dims[axis].label
+            if not label:
+                continue
+            parent = one.parent
+            scale = parent.get(label)
+            if scale is None:
+                most = one.maxshape[axis : axis + 1]
+                scale = parent.create_dataset(
+                    label,
+                    shape=one.shape[axis : axis + 1],
+                    dtype=">f4",
+                    maxshape=most,
+                    chunks=(1024,) if None in most else None,
+                )
+                scale.make_scale(f"{_NO_VARIABLE.decode()}{one.shape[axis]:10}")
+            elif scale.ndim == 1 and scale.shape[0] == one.shape[axis] and not scale.is_scale:
+                scale.make_scale(label)
+            if scale.is_scale and scale != one and scale.shape[0] == one.shape[axis]:
+                one.dims[axis].attach_scale(scale)
 
 
 def _nodes_below(node: Any) -> Iterator[Any]:

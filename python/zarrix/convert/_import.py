@@ -321,7 +321,7 @@ class _Import:
                 how = f"encoded anew, because {one.why_decoded}"
             result.arrays[name] = {
                 "shape": tuple(map(int, one.shape)),
-                "dtype": str(one.dtype),
+                "dtype": one.dtype.__name__ if isinstance(one.dtype, type) else str(one.dtype),
                 "chunks": array.chunks,
                 "how": how,
             }

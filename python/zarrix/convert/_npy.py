@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from zarrix._errors import ConversionError
 from zarrix.convert._flat import flat_array
 from zarrix.convert._source import OpenFile, Source, SourceArray
 
-__all__ = ["header_of", "npy_array", "open_source", "save"]
+__all__ = ["header_of", "npy_array", "open_source", "read_header", "save"]
 
 _MAGIC = b"\x93NUMPY"
 _MOST_HEADER = 1 << 20
@@ -36,23 +36,48 @@ def npy_array(
     """The array whose header begins at ``start``; ``size`` bytes are its, or all that follow."""
     shown = str(file.path)
     end = file.size if size is None else start + size
-    if end - start < 10 or file.read(start, 6) != _MAGIC:
+    at = start
+
+    def read(count: int) -> bytes:
+        nonlocal at
+        found = file.read(at, max(0, min(count, end - at)))
+        at += len(found)
+        return found
+
+    shape, order, dtype, length = read_header(read, shown)
+    if dtype.hasobject and allow_pickle:
+        return _objects(file)
+    array = flat_array(file, start + length, shape, dtype, order)
+    if start + length + array.nbytes > end:
+        raise ConversionError(f"{shown} is truncated: a member is shorter than its array")
+    return array
+
+
+def read_header(
+    read: Callable[[int], bytes], shown: str
+) -> tuple[tuple[int, ...], str, np.dtype[Any], int]:
+    """Shape, order and dtype from a stream at the begin of an npy file, and the header's length.
+
+    Raises
+    ------
+    ConversionError
+        It is not a header.
+    """
+    head = read(8)
+    if head[:6] != _MAGIC or len(head) < 8:
         raise ConversionError(f"{shown} is not an npy file: it does not begin with {_MAGIC!r}")
-    major = file.read(start + 6, 1)[0]
+    major = head[6]
     if major not in (1, 2, 3):
         raise ConversionError(f"{shown} is npy of version {major}; versions 1 to 3 are supported")
     width = 2 if major == 1 else 4
-    (length,) = struct.unpack("<H" if major == 1 else "<I", file.read(start + 8, width))
+    length = int.from_bytes(read(width), "little")
     if length > _MOST_HEADER:
         raise ConversionError(f"{shown} has a header of {length} bytes, above {_MOST_HEADER}")
-    text = file.read(start + 8 + width, length)
-    shape, order, dtype = _header(text, "utf-8" if major == 3 else "latin-1", shown)
-    if dtype.hasobject and allow_pickle:
-        return _objects(file)
-    array = flat_array(file, start + 8 + width + length, shape, dtype, order)
-    if size is not None and start + 8 + width + length + array.nbytes > end:
-        raise ConversionError(f"{shown} is truncated: a member is shorter than its array")
-    return array
+    text = read(length)
+    if len(text) < length:
+        raise ConversionError(f"{shown} is truncated: its header is not complete")
+    found = _header(text, "utf-8" if major == 3 else "latin-1", shown)
+    return (*found, 8 + width + length)
 
 
 def _header(text: bytes, encoding: str, shown: str) -> tuple[tuple[int, ...], str, np.dtype[Any]]:
@@ -74,17 +99,17 @@ def _objects(file: OpenFile) -> SourceArray:
     return SourceArray(loaded.shape, object, lambda region: loaded[region])
 
 
-def header_of(array: Any) -> bytes:
+def header_of(array: Any, order: str | None = None) -> bytes:
     """The header of an npy file, byte for byte as `numpy.save` writes it.
 
     NumPy's own function is private; this one writes the lowest version that represents the dtype.
     """
-    order = getattr(array, "order", "C") == "F" and array.ndim > 1
+    is_fortran = (order or getattr(array, "order", "C")) == "F" and array.ndim > 1
     shape = tuple(map(int, array.shape))
     descr = np.lib.format.dtype_to_descr(np.dtype(array.dtype))
-    text = f"{{'descr': {descr!r}, 'fortran_order': {order}, 'shape': {shape!r}, }}"
+    text = f"{{'descr': {descr!r}, 'fortran_order': {is_fortran}, 'shape': {shape!r}, }}"
     # NumPy leaves room for the axis that grows.
-    text += " " * (21 - len(repr(shape[-1 if order else 0]))) if shape else ""
+    text += " " * (21 - len(repr(shape[-1 if is_fortran else 0]))) if shape else ""
     for major, encoding, width in ((1, "latin-1", 2), (2, "latin-1", 4), (3, "utf-8", 4)):
         try:
             header = text.encode(encoding)
@@ -98,12 +123,11 @@ def header_of(array: Any) -> bytes:
     raise ConversionError("the dtype is too large for the header of an npy file")
 
 
-def save(array: Any, path: Path, job: Any) -> None:
+def save(node: Any, path: Path, job: Any) -> None:
     """Write an array as npy."""
+    array = job.array()
     header = header_of(array)
-    with open(path, "r+b" if path.exists() else "w+b") as file:
-        if not job.resumed:
-            file.truncate()
+    with open(path, "r+b" if job.resumed else "w+b") as file:
         file.write(header)
         file.flush()
         job.write_flat(array, file, len(header))

@@ -1,0 +1,229 @@
+"""PNG, JPEG and WebP: one image, or a folder of them as one array with a first axis of frames."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zarrix._errors import ConversionError
+from zarrix.convert._source import OpenFile, Region, Source, SourceArray
+
+__all__ = ["SUFFIXES", "decoded", "open_source", "save", "shape_and_dtype"]
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp")
+_THREADS = 4
+_MOST_PIXELS = 1 << 30
+_MODES = {"1": "?", "L": "u1", "P": "u1", "I;16": "<u2", "I;16B": ">u2", "I": "i4", "F": "f4",
+          **dict.fromkeys(("RGB", "RGBA", "LA", "CMYK", "YCbCr", "PA"), "u1")}  # fmt: skip
+_BANDS = {"RGB": 3, "RGBA": 4, "LA": 2, "CMYK": 4, "YCbCr": 3, "PA": 2}
+
+
+def library() -> Any:
+    """The module PIL.Image.
+
+    Raises
+    ------
+    ImportError
+        Pillow is not installed.
+    """
+    try:
+        # Optional package: extra [convert].
+        return importlib.import_module("PIL.Image")
+    except ImportError:
+        raise ImportError("images need the package pillow: pip install 'zarrix[convert]'") from None
+
+
+def open_source(path: Path, *, labels: str | None = None, channels: str = "last") -> Source:
+    """One image, or all images of a folder in natural order.
+
+    With ``labels="folder"`` images lie in a folder for each label. ``channels="first"`` puts the
+    axis of colours before the image's.
+    """
+    library()
+    if channels not in ("first", "last") or labels not in (None, "folder"):
+        raise ConversionError("channels is 'first' or 'last', and labels is 'folder'")
+    if path.is_file():
+        file = OpenFile(path)
+        file.close()
+        shape, dtype = shape_and_dtype(path)
+        one = _frames([path], shape, dtype, channels, stacked=False)
+        return Source(str(path), {"": one}, identity=file.identity)
+    files = _listed(path, labels)
+    if not files:
+        raise ConversionError(f"{path} has no image ({', '.join(SUFFIXES)})")
+    found = [shape_and_dtype(one) for one in files]
+    odd = [one for one, kind in zip(files, found, strict=True) if kind != found[0]]
+    if odd:
+        raise ConversionError(
+            f"{path}: {len(odd)} images differ from {files[0].name} ({found[0][0]} of "
+            f"{found[0][1]}), the first is {odd[0].name}; import images of one kind"
+        )
+    source = Source(str(path), {}, {"": {}}, identity=_identity(path, files))
+    source.arrays["image"] = _frames(files, *found[0], channels, stacked=True)
+    names = np.array([os.path.relpath(one, path) for one in files], dtype=object)
+    source.arrays["name"] = _small(names, str, "")
+    if labels == "folder":
+        known = sorted({one.parent.name for one in files})
+        values = np.array([known.index(one.parent.name) for one in files], "i4")
+        source.arrays["label"] = _small(values, values.dtype, 0)
+        source.arrays["label"].attributes = {"names": known}
+    return source
+
+
+def _small(values: Any, dtype: Any, fill: Any) -> SourceArray:
+    return SourceArray(
+        values.shape, dtype, values.__getitem__, fill_value=fill, dimension_names=["frame"]
+    )
+
+
+def _listed(path: Path, labels: str | None) -> list[Path]:
+    # A circle otherwise: the module that opens sources imports that of formats.
+    from zarrix.convert._open import natural
+
+    folders = [one for one in path.iterdir() if one.is_dir()] if labels == "folder" else [path]
+    files = [
+        one
+        for folder in folders
+        for one in folder.iterdir()
+        if one.suffix.lower() in SUFFIXES and one.is_file()
+    ]
+    return sorted(files, key=lambda one: natural(str(one)))
+
+
+def _identity(path: Path, files: list[Path]) -> list[Any]:
+    stats = [one.stat() for one in files]
+    return [
+        str(path.absolute()),
+        len(files),
+        sum(one.st_size for one in stats),
+        max(one.st_mtime_ns for one in stats),
+    ]
+
+
+def shape_and_dtype(file: Any, shown: str = "") -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and dtype of an image, from its header.
+
+    Raises
+    ------
+    ConversionError
+        It is not an image, or Pillow would change its values.
+    """
+    image_of = library()
+    shown = shown or str(file)
+    try:
+        with image_of.open(file) as image:
+            width, height = image.size
+            mode, format = image.mode, image.format
+    except Exception as error:
+        raise ConversionError(f"{shown} is not an image: {error}") from None
+    if width * height > _MOST_PIXELS:
+        raise ConversionError(f"{shown} has {width} x {height} pixels, above {_MOST_PIXELS}")
+    if mode not in _MODES:
+        raise ConversionError(f"{shown} has pixels of {mode!r}, which are not supported")
+    if format == "PNG" and mode in _BANDS and _png_depth(file) == 16:
+        raise ConversionError(
+            f"{shown} has 16 bits a colour, which Pillow reduces to 8; convert it to TIFF"
+        )
+    bands = (_BANDS[mode],) if mode in _BANDS else ()
+    return (height, width, *bands), np.dtype(_MODES[mode])
+
+
+def _png_depth(file: Any) -> int:
+    if hasattr(file, "seek"):
+        file.seek(24)
+        return int(file.read(1)[0])
+    with open(file, "rb") as opened:
+        opened.seek(24)
+        return int(opened.read(1)[0])
+
+
+def decoded(file: Any, shown: str = "") -> Any:
+    """The pixels of an image, as Pillow gives them.
+
+    Raises
+    ------
+    ConversionError
+        It is damaged.
+    """
+    image_of = library()
+    try:
+        with image_of.open(file) as image:
+            return np.asarray(image)
+    except Exception as error:
+        raise ConversionError(f"{shown or file} is damaged: {error}") from None
+
+
+def _frames(
+    files: list[Path], shape: tuple[int, ...], dtype: np.dtype[Any], channels: str, *, stacked: bool
+) -> SourceArray:
+    every: list[str | None] = ["y", "x", "c"]
+    names = every[: len(shape)]
+    first = channels == "first" and len(shape) == 3
+    one_shape = (shape[2], *shape[:2]) if first else shape
+    if first:
+        names[:] = ["c", "y", "x"]
+
+    def one(index: int) -> Any:
+        value = decoded(files[index])
+        if value.shape != shape or value.dtype != dtype:
+            raise ConversionError(f"{files[index]} has changed while it was read")
+        return np.moveaxis(value, 2, 0) if first else value
+
+    def read(region: Region) -> Any:
+        if not stacked:
+            return np.ascontiguousarray(one(0)[region])
+        frames = range(region[0].start, region[0].stop)
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return np.stack([value[region[1:]] for value in threads.map(one, frames)])
+
+    extent = (len(files), *one_shape) if stacked else one_shape
+    chunks = [min(n, 512) for n in one_shape]
+    if len(shape) == 3:
+        chunks[0 if first else 2] = shape[2]
+    return SourceArray(
+        extent, dtype, read,
+        chunks=(1, *chunks) if stacked else tuple(chunks),
+        dimension_names=["frame", *names] if stacked else names,
+        sequential=stacked,
+        why_decoded="images are compressed in another way",
+    )  # fmt: skip
+
+
+def save(node: Any, path: Path, job: Any) -> None:
+    """Write an image of 2 or 3 axes, or a folder of numbered PNG files, one for each frame."""
+    image_of = library()
+    array = job.arrays().get("image") if not hasattr(node, "shape") else node
+    if array is None:
+        raise ConversionError("a group is exported as images if it has an array 'image'")
+    names = array.attrs.get("_ARRAY_DIMENSIONS") or array.metadata.dimension_names or ()
+    single = job.target.suffix.lower() in SUFFIXES
+    frame = array.shape if single else array.shape[1:]
+    first = len(frame) == 3 and (names[-3:-2] == ["c"] or frame[-1] not in (2, 3, 4))
+    bands = frame[0 if first else 2] if len(frame) == 3 else 1
+    grey = len(frame) == 2 and array.dtype in (np.uint8, np.uint16, np.bool_)
+    if not grey and not (len(frame) == 3 and bands in (2, 3, 4) and array.dtype == np.uint8):
+        raise ConversionError(
+            f"PNG has 8 bits of 1 to 4 colours, or 16 bits of one, and frames are {frame} of "
+            f"{array.dtype}"
+        )
+
+    def write(value: Any, file: Path) -> None:
+        pixels = np.ascontiguousarray(np.moveaxis(value, 0, 2) if first else value)
+        plain = pixels.astype(pixels.dtype.newbyteorder("="))
+        image_of.fromarray(plain).save(file, job.target.suffix[1:].upper() if single else "PNG")
+        job.done += 1
+
+    if single:
+        if job.target.suffix.lower() != ".png":
+            raise ConversionError("only PNG is written, because the others lose values")
+        write(array[...], path)
+        return
+    path.mkdir()
+    digits = max(6, len(str(array.shape[0])))
+    for index in range(array.shape[0]):
+        write(array[index], path / f"{index:0{digits}}.png")

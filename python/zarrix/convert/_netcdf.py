@@ -1,0 +1,25 @@
+"""NetCDF: version 3 has a format of its own, version 4 is HDF5."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from zarrix.convert import _hdf5, _netcdf3
+from zarrix.convert._source import Source
+
+__all__ = ["open_source", "save"]
+
+
+def open_source(path: Path) -> Source:
+    """The variables of a file of either version."""
+    with open(path, "rb") as file:
+        begin = file.read(3)
+    return _netcdf3.open_source(path) if begin == b"CDF" else _hdf5.open_source(path)
+
+
+def save(
+    node: Any, path: Path, job: Any, *, compression: str | None = "gzip", level: int = 4
+) -> None:
+    """Write NetCDF4: HDF5 with a dimension scale for each dimension name."""
+    _hdf5.save(node, path, job, compression=compression, level=level, scales=True)

@@ -1,0 +1,217 @@
+"""Text of numbers: columns by blanks (txt) or by a delimiter (csv), with 1 or 2 axes.
+
+The file is read twice, in blocks of lines: first for the number of rows and the narrowest data type
+that has all values (int64, uint64, float64, else text), then for the values.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zarrix._errors import ConversionError
+from zarrix.convert._raw import dtype_of
+from zarrix.convert._source import OpenFile, Region, Source, SourceArray
+
+__all__ = ["open_source", "save"]
+
+_BLOCK_ROWS = 20_000
+_LONGEST_LINE = 16 * 2**20
+_KINDS = (np.dtype("i8"), np.dtype("u8"), np.dtype("f8"))
+
+
+def open_source(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    skip: int = 0,
+    names: bool = False,
+    dtype: Any = None,
+) -> Source:
+    """The array of a text file; one column is an array of one axis.
+
+    The delimiter of csv is a comma, that of other names any blanks. ``skip`` lines are ignored, and
+    with ``names=True`` the next one has the names of the columns.
+    """
+    if delimiter is None and path.suffix.lower() == ".csv":
+        delimiter = ","
+    file = OpenFile(path)
+    try:
+        table = _Table(file, delimiter, skip, names, None if dtype is None else dtype_of(dtype))
+    except BaseException:
+        file.close()
+        raise
+    array = table.array()
+    return Source(str(path), {"": array}, identity=file.identity, close=file.close)
+
+
+class _Table:
+    """The rows of a file, and where each block of them begins."""
+
+    def __init__(
+        self,
+        file: OpenFile,
+        delimiter: str | None,
+        skip: int,
+        names: bool,
+        dtype: np.dtype[Any] | None,
+    ) -> None:
+        self._file, self._delimiter, self._given = file, delimiter, dtype
+        self._names: list[str] | None = None
+        self._blocks: list[tuple[int, int]] = []
+        self._rows = self._columns = 0
+        self._kind: Any = dtype or _KINDS[0]
+        lines = self._lines(0)
+        start = 0
+        for _ in range(skip):
+            start += len(next(lines, b""))
+        if names:
+            head = next(lines, b"")
+            start += len(head)
+            self._names = [one.strip() for one in head.decode().strip("# \r\n").split(delimiter)]
+        self._scan(lines, start)
+
+    def _lines(self, offset: int) -> Iterator[bytes]:
+        """Lines from an offset, read in blocks; a line that does not end is an error."""
+        left = b""
+        while True:
+            size = min(1 << 20, self._file.size - offset)
+            if size <= 0:
+                break
+            left += self._file.read(offset, size)
+            offset += size
+            parts = left.split(b"\n")
+            left = parts.pop()
+            yield from (part + b"\n" for part in parts)
+            if len(left) > _LONGEST_LINE:
+                raise ConversionError(
+                    f"{self._file.path} has a line of more than {_LONGEST_LINE} bytes"
+                )
+        if left:
+            yield left
+
+    def _scan(self, lines: Iterator[bytes], start: int) -> None:
+        """Count rows and columns, and find the data type."""
+        kinds = [one for one in _KINDS if self._given is None]
+        block: list[bytes] = []
+        begin = at = start
+
+        def end() -> None:
+            nonlocal kinds, block, begin
+            text = self._decoded(block)
+            while True:
+                kind = self._given or (kinds[0] if kinds else None)
+                try:
+                    found = self._parsed(text, kind)
+                    break
+                except (ValueError, OverflowError) as error:
+                    if self._given is not None or kind is None:
+                        raise ConversionError(f"{self._file.path}: {error}") from None
+                    kinds = kinds[1:]
+            if found.shape[0]:
+                if self._columns not in (0, found.shape[1]):
+                    raise ConversionError(
+                        f"{self._file.path} has rows of {self._columns} and of {found.shape[1]} "
+                        "columns"
+                    )
+                self._columns = found.shape[1]
+                self._blocks.append((self._rows, begin))
+                self._rows += found.shape[0]
+            block, begin = [], at
+
+        for line in lines:
+            block.append(line)
+            at += len(line)
+            if len(block) >= _BLOCK_ROWS:
+                end()
+        end()
+        self._end = at
+        self._kind = self._given or (kinds[0] if kinds else None)
+
+    def _decoded(self, block: list[bytes]) -> str:
+        try:
+            return b"".join(block).decode()
+        except UnicodeDecodeError as error:
+            raise ConversionError(f"{self._file.path} is not text in UTF-8: {error}") from None
+
+    def _parsed(self, text: str, kind: Any) -> Any:
+        if not text.strip():
+            return np.empty((0, self._columns), kind or object)
+        if kind is None or kind.kind in "US":
+            rows = [
+                [cell.strip() for cell in line.split(self._delimiter)]
+                for line in text.splitlines()
+                if line.strip()
+            ]
+            if len({len(row) for row in rows}) > 1:
+                raise ValueError("rows have different numbers of columns")
+            return np.array(rows, dtype=object)
+        return np.loadtxt(io.StringIO(text), kind, delimiter=self._delimiter, ndmin=2, comments="#")
+
+    def array(self) -> SourceArray:
+        """The array; regions are complete rows."""
+        is_text = self._kind is None or self._kind.kind in "US"
+        shape: tuple[int, ...] = (self._rows, self._columns)
+        if self._columns <= 1:
+            shape = shape[:1]
+
+        def read(region: Region) -> Any:
+            found = self._rows_from(region[0].start, region[0].stop)
+            return found[:, 0] if len(shape) == 1 else found[:, region[1]]
+
+        return SourceArray(
+            shape,
+            str if is_text else self._kind,
+            read,
+            fill_value="" if is_text else 0,
+            attributes={"columns": self._names} if self._names else {},
+            sequential=True,
+            why_decoded="it is text",
+        )
+
+    def _rows_from(self, start: int, stop: int) -> Any:
+        index = int(np.searchsorted([first for first, _ in self._blocks], start, "right")) - 1
+        parts = []
+        while index < len(self._blocks) and self._blocks[index][0] < stop:
+            first, offset = self._blocks[index]
+            end = self._blocks[index + 1][1] if index + 1 < len(self._blocks) else self._end
+            text = self._decoded([self._file.read(offset, end - offset)])
+            found = self._parsed(text, self._kind)
+            parts.append(found[max(0, start - first) : stop - first])
+            index += 1
+        if not parts:
+            return np.empty((0, self._columns), self._kind or object)
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def save(node: Any, path: Path, job: Any, *, delimiter: str | None = None) -> None:
+    """Write an array of 1 or 2 axes as text; every number reads back bit for bit.
+
+    NaN is written without its payload.
+    """
+    array = job.array()
+    if not 1 <= array.ndim <= 2 or array.dtype.kind not in "biufUOT":
+        raise ConversionError(
+            f"text has numbers or words in 1 or 2 axes, and the array has {array.shape} of "
+            f"{array.dtype}"
+        )
+    csv = job.target.suffix.lower() == ".csv"
+    between = delimiter if delimiter is not None else "," if csv else " "
+    with open(path, "w", encoding="utf-8") as file:
+        if array.attrs.get("columns"):
+            file.write("# " + between.join(array.attrs["columns"]) + "\n")
+        for _, value in job.blocks(array, rows=True):
+            for row in value.reshape(-1, 1) if array.ndim == 1 else value:
+                file.write(between.join(_cell(one, between) for one in row) + "\n")
+
+
+def _cell(value: Any, between: str) -> str:
+    if isinstance(value, str):
+        if between in value or "\n" in value or value != value.strip() or not value:
+            raise ConversionError(f"{value!r} cannot be a cell: it has a delimiter or blanks")
+        return value
+    return str(int(value)) if value.dtype.kind == "b" else str(value)
