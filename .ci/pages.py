@@ -5,7 +5,8 @@
 
 The blocks of a page run in their order, in one namespace and in an empty folder. A fenced block of
 the language ``text`` directly below a Python block is what that block prints. As in a doctest,
-"..." in it stands for any text, so that times and addresses can be left out.
+"..." in it stands for any text, so that times and addresses can be left out. A picture that the
+blocks save as NAME.png is compared with the images/NAME.png that the page shows.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import difflib
 import doctest
 import io
 import re
+import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -71,6 +73,31 @@ def differences(page: Path, found: list[Block], outputs: list[str]) -> str:
     return text
 
 
+PICTURE = re.compile(r"!\[[^\]]*\]\(((?:\.\./)?images/([\w-]+\.png))\)")
+
+
+def pictures(page: Path, text: str, folder: Path) -> list[tuple[Path, Path]]:
+    """The pictures of a page that its blocks have saved: the page's file and the saved one."""
+    return [
+        (page.parent / shown, folder / name)
+        for shown, name in PICTURE.findall(text)
+        if (folder / name).is_file()
+    ]
+
+
+def looks_different(shown: Path, saved: Path) -> bool:
+    """Whether two pictures differ by more than a rounding in any pixel."""
+    # Installed with the extra "demo"; pages without pictures do not need them.
+    import numpy as np
+    from PIL import Image
+
+    if not shown.is_file():
+        return True
+    with Image.open(shown) as first, Image.open(saved) as second:
+        one, other = np.asarray(first, dtype=int), np.asarray(second, dtype=int)
+    return one.shape != other.shape or int(abs(one - other).max(initial=0)) > 2
+
+
 def written(text: str, outputs: list[str]) -> str:
     """The text of a page with these outputs below its blocks; an equal one is left as it is."""
     rest = iter(outputs)
@@ -91,16 +118,23 @@ def main() -> int:
     parser.add_argument("pages", nargs="+", type=Path)
     asked = parser.parse_args()
     failed = False
-    for page in asked.pages:
+    for page in map(Path.absolute, asked.pages):
         text = page.read_text(encoding="utf-8")
         found = blocks(text)
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             outputs = printed(page, found)
+            changed = [
+                pair for pair in pictures(page, text, Path(folder)) if looks_different(*pair)
+            ]
+            for shown, saved in changed if asked.write else ():
+                shutil.copyfile(saved, shown)
         if asked.write:
             page.write_text(written(text, outputs), encoding="utf-8")
-        elif difference := differences(page, found, outputs):
-            failed = True
-            print(difference)
+            continue
+        difference = differences(page, found, outputs)
+        difference += "".join(f"{page}: {shown.name} looks different\n" for shown, _ in changed)
+        failed |= bool(difference)
+        print(difference, end="")
     return int(failed)
 
 

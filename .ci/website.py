@@ -53,6 +53,7 @@ CLASSES = ("Array", "Group")
 # Sections of the site, and their pages in order; those of a folder in the order of the index.
 NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Start", ("index.md",)),
+    ("Tutorials", ("tutorials/*",)),
     ("How-to", ("howto/*", "stores.md", "jobs.md", "damaged.md", "ecosystem.md", "migration.md")),
     (
         "Reference",

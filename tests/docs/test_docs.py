@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ci_tools import load
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
 # These pages want a server: tests/stores/remote/test_remote_docs.py.
@@ -37,6 +38,9 @@ def test_the_code_of_a_document_runs_and_prints_what_the_page_says(
     found = blocks(document)
     outputs = pages.printed(document, found)
     assert pages.differences(document, found, outputs) == ""
+    text = document.read_text(encoding="utf-8")
+    for shown, saved in pages.pictures(document, text, tmp_path):
+        assert not pages.looks_different(shown, saved), shown
     if document in SHOWN:
         assert [
             one.line for one, said in zip(found, outputs, strict=True) if said and not one.output
@@ -54,6 +58,22 @@ def test_what_a_block_prints_is_compared_and_written() -> None:
     assert better.count("```text") == 2
     assert pages.differences(page, pages.blocks(better), outputs) == ""
     assert pages.written(better.replace("42", "..."), outputs) == better.replace("42", "...")
+
+
+def test_a_picture_that_changed_is_noticed(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.png", tmp_path / "second.png"
+    Image.new("RGB", (4, 4), (10, 20, 30)).save(first)
+    Image.new("RGB", (4, 4), (10, 20, 31)).save(second)
+    assert not pages.looks_different(first, second)
+    Image.new("RGB", (4, 4), (10, 20, 40)).save(second)
+    assert pages.looks_different(first, second)
+    assert pages.looks_different(tmp_path / "missing.png", second)
+    page = ROOT / "docs" / "tutorials" / "training-set.md"
+    text = page.read_text(encoding="utf-8")
+    (tmp_path / "training-set.png").write_bytes(b"")
+    assert pages.pictures(page, text, tmp_path) == [
+        (page.parent / "../images/training-set.png", tmp_path / "training-set.png")
+    ]
 
 
 def test_the_readme_has_code() -> None:
@@ -79,6 +99,7 @@ def test_every_name_that_the_documents_write_is_there_after_one_import() -> None
     text = "\n".join(page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "CHANGELOG.md"])
     names = {match[1].strip(".") for match in NAMED.finditer(text)}
     assert {"interop.ZarrStore", "testing.check_store"} <= names
+    names.discard("converters")  # a group of entry points, not a module
     failed = {}
     for name in sorted(names):
         # One process a name: an import for another name must not help.

@@ -21,6 +21,9 @@ pytestmark = pytest.mark.skipif(
 
 # what a reader types, and the page that should be first.
 QUESTIONS = {
+    "training set": "tutorials/training-set",
+    "larger than memory": "tutorials/large-arrays",
+    "save a NumPy array": "tutorials/saving-arrays",
     "crop": "howto/read-a-crop",
     "many crops": "howto/read-many-crops",
     "append": "howto/append",
