@@ -171,3 +171,35 @@ def assert_same(got: Any, want: Any, dtype: np.dtype[Any] | None = None) -> None
     assert got.shape == want.shape
     assert got.dtype == (want.dtype if dtype is None else dtype)
     assert np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(want).tobytes()
+
+
+# What `numpy.pad` calls a border.
+BORDERS = {"pad": "constant", "edge": "edge", "reflect": "reflect"}
+
+
+def indices_of(start: int, size: int, length: int, border: str) -> tuple[Values, Values]:
+    """The index of each element of a window along an axis, and whether it lies inside."""
+    around = (max(0, -start), max(0, start + size - length))
+    padded: Any = np.pad(np.arange(length), around, BORDERS[border])  # type: ignore[call-overload]
+    begin = start + around[0]
+    at = np.arange(start, start + size)
+    return padded[begin : begin + size], (at >= 0) & (at < length)
+
+
+def windows_of(
+    model: Values, starts: Values, shape: tuple[int, ...], pad: Any = 0, border: str = "pad"
+) -> Values:
+    """The windows by definition: NumPy pads the indices of each axis, and takes by them."""
+    result = np.empty((len(starts), *shape), model.dtype)
+    for number, start in enumerate(starts):
+        axes = [
+            indices_of(int(at), size, length, border)
+            for at, size, length in zip(start, shape, model.shape, strict=True)
+        ]
+        result[number] = model[np.ix_(*(index for index, _ in axes))]
+        if border == "pad":
+            inside = np.ones(shape, bool)
+            for axis, (_, within) in enumerate(axes):
+                inside &= within.reshape([-1 if a == axis else 1 for a in range(model.ndim)])
+            result[number][~inside] = pad
+    return result

@@ -46,6 +46,8 @@ _AxisSelection = int | tuple[int, int, int] | Buffer
 """One axis, within bounds: an index (the axis is dropped), ``(start, step, count)``, or a
 C-contiguous array of 64-bit indices in any order, repeated or not."""
 
+_Conversion = tuple[str, str, Sequence[float], Sequence[float], int, float, float, float]
+
 @disjoint_base
 class Store:
     """A mapping of keys to bytes. Any number of threads may use one handle at once."""
@@ -341,7 +343,7 @@ class CancelToken:
         """Whether `cancel` was called."""
 
 def read_many(
-    entries: Sequence[tuple[ArrayIO, Buffer, Buffer, str, bytes | None]],
+    entries: Sequence[tuple[ArrayIO, Buffer, Buffer, str, bytes | None, _Conversion | None]],
     *,
     tolerate: bool = False,
     cancel: CancelToken | None = None,
@@ -349,7 +351,10 @@ def read_many(
     """Fill the buffers of all entries with windows.
 
     An entry is an array; starts, C-contiguous, of 64-bit integers, with a row of coordinates per
-    window; a buffer of shape ``(N, *window)``; a border; and one element of padding.
+    window; a buffer of shape ``(N, *window)``; a border; one element of padding; and a conversion:
+    the types of array and buffer; scales and offsets, one of each, or one of each for each index
+    along an axis; that axis; the lowest and the highest result; and the result for NaN. Types are
+    "u1" to "f8", with an order of bytes ("<u2"), and "bfloat16".
 
     With the border "inside", a window outside of the array is an error. With "pad", starts are
     signed, and what lies outside is filled with the padding, or unchanged if that is None. "edge"

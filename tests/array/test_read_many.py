@@ -15,39 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numcodecs.abc import Codec
 from numcodecs.registry import register_codec
-from selections import Values, arrays, assert_same, out_like, values_of
+from selections import BORDERS, Values, arrays, assert_same, out_like, values_of, windows_of
 from zarrix import storage
 from zarrix.errors import BoundsCheckError, CallCancelledError, CorruptChunkError
-
-MODES = {"pad": "constant", "edge": "edge", "reflect": "reflect"}
-
-
-def indices_of(start: int, size: int, length: int, border: str) -> tuple[Values, Values]:
-    """The index of each element of a window along an axis, and whether it lies inside."""
-    around = (max(0, -start), max(0, start + size - length))
-    padded: Any = np.pad(np.arange(length), around, MODES[border])  # type: ignore[call-overload]
-    begin = start + around[0]
-    at = np.arange(start, start + size)
-    return padded[begin : begin + size], (at >= 0) & (at < length)
-
-
-def windows_of(
-    model: Values, starts: Values, shape: tuple[int, ...], border: str, pad: Any = 0
-) -> Values:
-    """The windows by definition: NumPy pads the indices of each axis, and takes by them."""
-    result = np.empty((len(starts), *shape), model.dtype)
-    for number, start in enumerate(starts):
-        axes = [
-            indices_of(int(at), size, length, border)
-            for at, size, length in zip(start, shape, model.shape, strict=True)
-        ]
-        result[number] = model[np.ix_(*(index for index, _ in axes))]
-        if border == "pad":
-            inside = np.ones(shape, bool)
-            for axis, (_, within) in enumerate(axes):
-                inside &= within.reshape([-1 if a == axis else 1 for a in range(model.ndim)])
-            result[number][~inside] = pad
-    return result
 
 
 @given(
@@ -67,7 +37,7 @@ def test_windows_of_many_arrays_are_numpys(
         rows = [[data.draw(st.integers(-n - 4, n + 4)) for n in model.shape] for _ in range(count)]
         starts = np.array(rows, "i8").reshape(count, model.ndim)
         pads.append(values_of(model.dtype, (9,))[8] if border == "pad" else None)
-        want = windows_of(model, starts, shape, border, pads[-1])
+        want = windows_of(model, starts, shape, pads[-1], border)
         wanted.append(want)
         strides = data.draw(st.sampled_from(("new", "C", "F", "strided", "reversed")))
         out = None if strides == "new" else out_like(want, model.dtype, strides)
@@ -102,7 +72,7 @@ def test_one_call_reads_of_every_kind_of_store(tmp_path: Path) -> None:
         opened.append(store)
         entries.append((z, starts, (6, 9)))
     for number, got in enumerate(zarr.read_many(entries, border="reflect")):
-        assert_same(got, windows_of(model + number, starts, (6, 9), "reflect"))
+        assert_same(got, windows_of(model + number, starts, (6, 9), border="reflect"))
     for store in opened:
         if hasattr(store, "close"):
             store.close()
@@ -119,9 +89,9 @@ def test_windows_of_text(dtype: str) -> None:
         z = zarr.create((8, 5), chunks=(3, 2), dtype=str, fill_value="")
     z[:] = model
     starts = np.array([[0, 0], [5, 3], [-1, 2]])
-    for border in MODES:
+    for border in BORDERS:
         a, b = zarr.read_many([(z, starts, (4, 3)), (z, starts[:1], (1, 1))], border=border)
-        assert (a == windows_of(model, starts, (4, 3), border, "")).all()
+        assert (a == windows_of(model, starts, (4, 3), "", border)).all()
         assert b.tolist() == [[[""]]]
 
 
@@ -157,7 +127,7 @@ def test_a_chunk_of_several_entries_and_handles_is_read_once() -> None:
     got = zarr.read_many([(z, starts, (8, 8)), (other, starts[::-1], (4, 5)), (z, starts, (1, 1))])
     assert sorted(store.read) == ["0.0", "0.1", "1.0", "1.1"]
     for result, corners in zip(got, (starts, starts[::-1], starts), strict=True):
-        assert_same(result, windows_of(model, corners, result.shape[1:], "pad"))
+        assert_same(result, windows_of(model, corners, result.shape[1:]))
 
 
 def test_outs_may_lie_in_one_buffer_side_by_side() -> None:
@@ -171,17 +141,17 @@ def test_outs_may_lie_in_one_buffer_side_by_side() -> None:
             (mask, starts, (1, 1, 8, 8), batch[:, None, 3:]),
         ]
     )
-    assert_same(batch[:, None, :3], windows_of(rgb[:], starts, (1, 3, 8, 8), "pad"))
-    assert_same(batch[:, None, 3:], windows_of(mask[:], starts, (1, 1, 8, 8), "pad"))
+    assert_same(batch[:, None, :3], windows_of(rgb[:], starts, (1, 3, 8, 8)))
+    assert_same(batch[:, None, 3:], windows_of(mask[:], starts, (1, 1, 8, 8)))
 
 
 def test_nothing_is_written_beside_an_out() -> None:
     z = zarr.array(values_of(np.dtype("u1"), (30, 30)), chunks=(7, 7))
     frame = np.full((5, 12, 14), 250, "u1")
     starts = np.array([[-3, 2], [28, 28], [-40, 0], [10, 11], [0, 25]])
-    for border in MODES:
+    for border in BORDERS:
         zarr.read_many([(z, starts, (8, 8), frame[:, 2:10, 3:11])], border=border)
-        assert_same(frame[:, 2:10, 3:11], windows_of(z[:], starts, (8, 8), border))
+        assert_same(frame[:, 2:10, 3:11], windows_of(z[:], starts, (8, 8), border=border))
         frame[:, 2:10, 3:11] = 250
         assert (frame == 250).all()
 
@@ -289,8 +259,8 @@ def test_only_windows_that_need_a_corrupt_chunk_fail(kind: str, tmp_path: Path) 
     one, two = zarr.read_many([(good, starts, 4), (z, starts, 4)], on_error=failures.append)
     assert [(f.entry, f.window, f.key) for f in failures] == [(1, 1, key), (1, 2, key)]
     assert all(isinstance(failure.error, CorruptChunkError) for failure in failures)
-    assert_same(one, windows_of(model, starts, (4, 4), "pad"))
-    want = windows_of(model, starts, (4, 4), "pad")
+    assert_same(one, windows_of(model, starts, (4, 4)))
+    want = windows_of(model, starts, (4, 4))
     want[1:3] = -5
     assert_same(two, want)
 
@@ -351,7 +321,7 @@ def test_many_threads_and_a_forked_child_read_at_once() -> None:
     model = values_of(np.dtype("u1"), (64, 64))
     z = zarr.array(model, chunks=(16, 16))
     starts = np.array([[0, 0], [13, 40], [31, 5]])
-    want = windows_of(model, starts, (24, 24), "pad")
+    want = windows_of(model, starts, (24, 24))
     wrong: list[int] = []
 
     def read(number: int) -> None:

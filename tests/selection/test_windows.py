@@ -14,27 +14,8 @@ import pytest
 import zarrix as zarr
 from hypothesis import given
 from hypothesis import strategies as st
-from selections import Values, arrays, assert_same, out_like, values_of
+from selections import Values, arrays, assert_same, out_like, values_of, windows_of
 from zarrix.errors import ArrayIndexError, BoundsCheckError
-
-
-def windows_of(model: Values, starts: Values, shape: tuple[int, ...], pad: Any) -> Values:
-    """Windows cut by NumPy out of the model, ``pad`` where they leave it."""
-    result = np.empty((len(starts), *shape), model.dtype)
-    result[...] = pad
-    for number, start in enumerate(starts):
-        inside = tuple(
-            slice(max(0, int(at)), max(0, min(n, int(at) + size)))
-            for at, n, size in zip(start, model.shape, shape, strict=True)
-        )
-        part = model[inside]
-        place = tuple(
-            slice(max(0, -int(at)), max(0, -int(at)) + n)
-            for at, n in zip(start, part.shape, strict=True)
-        )
-        if part.size:
-            result[(number, *place)] = part
-    return result
 
 
 @given(st.data(), arrays(), st.sampled_from(("C", "F", "strided", "reversed")))

@@ -29,13 +29,14 @@ pub use array::verify::Verified;
 pub use cache::chunks::{
     ChunkCacheCounts, chunk_cache_bytes, chunk_cache_counts, set_chunk_cache_bytes,
 };
-pub use calls::many::{Entry, Failure, read_many};
+pub use calls::many::{Convert, Entry, Failure, read_many};
 pub use calls::windows::{Along, Outside};
 pub use chunk::buffer::{ObjectSink, ObjectSource, Source, Target};
 pub use error::{EngineError, Result};
 pub use layout::chunk::ForeignCodecs;
 pub use layout::chunk_shapes::{Chain, ChainOf};
 pub use layout::document::Layout;
+pub use memory::convert::{Conversion, Float, Formula, Number};
 pub use read::cost::Cost;
 pub use selection::picks::Picks;
 pub use selection::plan::{AxisSelection, Selection};

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use zarrix_engine::{EngineError, Entry, Outside, Target};
+use zarrix_engine::{
+    Conversion, Convert, EngineError, Entry, Float, Formula, Number, Outside, Target,
+};
 use zarrix_store::StoreError;
 use zarrix_store::interrupt as waits;
 
@@ -15,8 +17,12 @@ use crate::error::{from_array, named};
 use crate::objects::Sink;
 use crate::signals::Signals;
 
-/// Array, starts, buffer, border, and the element that pads.
-type EntryArg = (Py<ArrayIO>, Indices, Writable, String, Option<Vec<u8>>);
+/// Array, starts, buffer, border, the element that pads, and the conversion.
+type EntryArg = (Py<ArrayIO>, Indices, Writable, String, Option<Vec<u8>>, Option<ConversionArg>);
+
+/// Types of the stored numbers and of the buffer; scale and offset, or one of each for each index
+/// along an axis; its number; lowest and highest result; and the result for NaN.
+type ConversionArg = (String, String, Vec<f64>, Vec<f64>, usize, f64, f64, f64);
 
 /// Entry, window, key of the chunk, and exception.
 type FailureTuple = (usize, usize, Option<String>, Py<PyAny>);
@@ -54,6 +60,45 @@ impl CancelToken {
     }
 }
 
+/// A type by its name in NumPy, with the order of its bytes.
+fn number_of(name: &str) -> PyResult<(Number, bool)> {
+    let little = cfg!(target_endian = "little");
+    let swapped = name.starts_with(if little { '>' } else { '<' });
+    let number = match name.trim_start_matches(['<', '>', '|', '=']) {
+        "b1" => Number::Bool,
+        "u1" => Number::U8,
+        "i1" => Number::I8,
+        "u2" => Number::U16,
+        "i2" => Number::I16,
+        "u4" => Number::U32,
+        "i4" => Number::I32,
+        "u8" => Number::U64,
+        "i8" => Number::I64,
+        "f2" => Number::Float(Float::F16),
+        "bfloat16" => Number::Float(Float::BF16),
+        "f4" => Number::Float(Float::F32),
+        "f8" => Number::Float(Float::F64),
+        _ => return Err(PyValueError::new_err(format!("{name:?} is not converted"))),
+    };
+    Ok((number, swapped))
+}
+
+fn conversions_of(convert: &ConversionArg) -> PyResult<Vec<Conversion>> {
+    let (source, target, scales, offsets, _, low, high, nan) = convert;
+    let (source, swapped) = number_of(source)?;
+    let (Number::Float(target), false) = number_of(target)? else {
+        return Err(PyValueError::new_err(format!("{target:?} is not a float of this machine")));
+    };
+    if scales.len() != offsets.len() || scales.is_empty() {
+        return Err(PyValueError::new_err("as many scales as offsets are needed, at least one"));
+    }
+    let formulas = scales.iter().zip(offsets).map(|(scale, offset)| {
+        let (scale, offset) = (*scale, *offset);
+        Formula { scale, offset, low: *low, high: *high, nan: *nan }
+    });
+    Ok(formulas.map(|formula| Conversion::new(source, swapped, target, formula)).collect())
+}
+
 fn outside_of(border: &str) -> PyResult<Outside> {
     Ok(match border {
         "inside" => Outside::Refuse,
@@ -72,19 +117,23 @@ pub fn read_many(
     tolerate: bool,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<Vec<FailureTuple>> {
-    let mut sinks: Vec<Option<Sink<'_>>> = Vec::with_capacity(entries.len());
-    for (array, _, out, ..) in &entries {
-        sinks.push(array.get().sink(py, out)?);
+    let mut made: Vec<(Option<Sink<'_>>, Vec<Conversion>)> = Vec::with_capacity(entries.len());
+    for (array, _, out, _, _, convert) in &entries {
+        let conversions = convert.as_ref().map(conversions_of).transpose()?;
+        made.push((array.get().sink(py, out)?, conversions.unwrap_or_default()));
     }
     let mut windows = Vec::with_capacity(entries.len());
-    for ((array, starts, out, border, pad), sink) in entries.iter().zip(&sinks) {
+    for (entry, (sink, conversions)) in entries.iter().zip(&made) {
+        let (array, starts, out, border, pad, convert) = entry;
         let array = array.get();
+        let item = conversions.first().map_or(array.item_bytes(), Conversion::target_bytes);
         let target: Target<'_> = match sink {
             Some(sink) => sink.target(),
-            None => out.target(array.item_bytes())?,
+            None => out.target(item)?,
         };
-        let (starts, outside) = (starts.as_slice(), outside_of(border)?);
-        windows.push(Entry { array: array.engine(), starts, outside, pad: pad.as_deref(), target });
+        let convert = convert.as_ref().map(|one| Convert { axis: one.4, each: conversions });
+        let (starts, outside, pad) = (starts.as_slice(), outside_of(border)?, pad.as_deref());
+        windows.push(Entry { array: array.engine(), starts, outside, pad, target, convert });
     }
     let raised = cancel.map_or_else(Arc::default, |token| Arc::clone(&token.get().raised));
     let signals = Signals::default();

@@ -10,6 +10,7 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._array.array import Array
+from zarrix._array.conversion import conversion_of
 from zarrix._errors import suggestion
 from zarrix._runtime.signatures import takes
 from zarrix._selection import windows
@@ -54,19 +55,28 @@ class WindowFailure:
 class _Entry:
     """One entry of a call, checked: what the engine is given, and what is left to do after it."""
 
-    __slots__ = ("array", "element", "given", "native", "out", "result")
+    __slots__ = ("cast_to", "element", "given", "native", "out", "result")
 
-    def __init__(self, array: Array, starts: Any, shape: Any, out: Any, border: str, pad: Any):
+    def __init__(
+        self, parts: tuple[Array, Any, Any, Any], border: str, pad: Any, convert: Any
+    ) -> None:
+        array, starts, shape, out = parts
         array._refresh()
         metadata = array._metadata
         corners, size = windows.check(starts, shape, metadata.shape)
         outside = "error" if border == "inside" else "pad"
         leaving = windows.leaving(corners, size, metadata.shape, outside, 'border="pad"')
-        self.array, self.out = array, out
+        self.out = out
         wanted = (len(corners), *size)
-        self.given: Any = None if out is None else as_out(out, array.dtype, wanted)
-        is_direct = self.given is not None and array._cast_to is None
-        result: Any = self.given if is_direct else np.empty(wanted, metadata.dtype)
+        self.cast_to = array._cast_to
+        dtype, native = metadata.dtype, None
+        if convert is not None:
+            if self.cast_to is not None:
+                raise TypeError("convert= is for arrays; this is a view made by astype()")
+            dtype, native = conversion_of(convert, dtype, size, out)
+        self.given: Any = None if out is None else as_out(out, self.cast_to or dtype, wanted)
+        is_direct = self.given is not None and self.cast_to is None
+        result: Any = self.given if is_direct else np.empty(wanted, dtype)
         self.result = result
         self.element = fill_element(metadata.dtype, metadata.fill_value)
         padding = self.element if pad is None else _element(pad, metadata.dtype)
@@ -75,17 +85,17 @@ class _Entry:
             result[leaving] = padding
         native_pad = padding.tobytes() if border == "pad" and is_fixed else None
         buffer: Any = corners
-        self.native = (array._io, buffer, result, border, native_pad)
+        self.native = (array._io, buffer, result, border, native_pad, native)
 
     def finish(self, failed: Iterable[int]) -> Any:
         """The filled result; variable-length elements of failed windows become the fill value."""
         if _is_variable(self.result.dtype):
             for window in failed:
                 self.result[window] = self.element
-        if self.array._cast_to is None:
+        if self.cast_to is None:
             return self.result if self.out is None else self.out
         if self.given is None:
-            return self.result.astype(self.array._cast_to)
+            return self.result.astype(self.cast_to)
         self.given[...] = self.result
         return self.out
 
@@ -106,6 +116,7 @@ def read_many(
     *,
     border: str | Sequence[str] = "inside",
     pad_value: Any = None,
+    convert: Any = None,
     on_error: str | Callable[[WindowFailure], object] = "raise",
     cancel: _engine.CancelToken | None = None,
 ) -> list[Any]:
@@ -126,7 +137,13 @@ def read_many(
         What to do if a window extends beyond its array: raise an error before anything is read,
         fill with ``pad_value``, repeat the edge, or mirror the array, as `numpy.pad` does.
     pad_value : scalar, or a list with one per entry, optional
-        The array's fill value when omitted.
+        The array's fill value when omitted. It is a value of the array, and converted as all are.
+    convert : dtype or dict, or a list with one per entry, optional
+        Convert numbers to float16, bfloat16, float32 or float64 while they are copied out of the
+        decoded chunk. A dict has ``dtype``, and may have ``scale`` and ``offset`` (a number, or one
+        for each index of a window along ``axis``), ``clip`` (the lowest and the highest result, or
+        None) and ``nan`` (the result for NaN). The result is ``value * scale + offset``, clipped,
+        computed in double precision and rounded once. bfloat16 may be read to an out of uint16.
     on_error : "raise" or callable
         A function is called with a `WindowFailure` for each window that needs a corrupt chunk. Such
         a window has the fill value in all of its elements. All other errors raise in any case.
@@ -161,6 +178,13 @@ def read_many(
     >>> labels[1]
     array([[3],
            [5]])
+
+    Pixels from 0 to 1, as a network takes them; the second crop leaves the image:
+
+    >>> scaled = {"dtype": "float32", "scale": 1 / 11}
+    >>> zarr.read_many([(image, [[0, 0], [2, 3]], 2)], border="edge", convert=scaled)[0][1]
+    array([[1., 1.],
+           [1., 1.]], dtype=float32)
     """
     given = [_parts(entry, number) for number, entry in enumerate(entries)]
     borders = _each(border, len(given), "border", str)
@@ -173,9 +197,8 @@ def read_many(
         raise ValueError("pad_value= is for windows that leave the array: add border='pad'")
     if on_error != "raise" and not callable(on_error):
         raise ValueError(f"on_error={on_error!r}; allowed are 'raise' and a function")
-    checked = [
-        _Entry(*parts, one, pad) for parts, one, pad in zip(given, borders, padding, strict=True)
-    ]
+    conversions = _each(convert, len(given), "convert", str)
+    checked = list(map(_Entry, given, borders, padding, conversions))
     failures = [
         WindowFailure(*failure)
         for failure in _engine.read_many(

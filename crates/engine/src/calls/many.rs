@@ -18,7 +18,9 @@ use crate::array::io::ArrayIO;
 use crate::calls::windows::{Boxes, Outside};
 use crate::chunk::buffer::{Out, Target};
 use crate::error::{EngineError, Result};
-use crate::memory::strides::{Dim, Grid};
+use crate::memory::convert::Conversion;
+use crate::memory::copy;
+use crate::memory::strides::{Dim, Dims, Grid};
 use crate::read::job::{ALONE_BYTES, Job};
 use crate::read::strategy::Strategy;
 use crate::selection::chunk_selection::{ChunkSelection, offset_of};
@@ -41,6 +43,17 @@ pub struct Entry<'a> {
     pub pad: Option<&'a [u8]>,
     /// The buffer, of shape `(N, *shape)`.
     pub target: Target<'a>,
+    /// What becomes of the numbers, if the buffer has others than the array.
+    pub convert: Option<Convert<'a>>,
+}
+
+/// The conversion of all elements, or one for each index of the windows along an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Convert<'a> {
+    /// The axis.
+    pub axis: usize,
+    /// One conversion, or as many as the windows are long along the axis; all of the same types.
+    pub each: &'a [Conversion],
 }
 
 /// A window that needs a damaged chunk.
@@ -64,7 +77,7 @@ struct Group<'a> {
     /// The numbers of the entries.
     entries: SmallVec<[usize; 2]>,
     boxes: Vec<Boxes<'a>>,
-    outs: Vec<Out>,
+    outs: Vec<Out<'a>>,
     /// The target of variable-length elements, which are not grouped.
     objects: Option<Target<'a>>,
     /// How many elements the entries have.
@@ -200,33 +213,73 @@ impl Entry<'_> {
         }
         let (shape, strides) = (self.target.shape(), self.target.strides());
         let dims = shape.iter().zip(strides).skip(1);
-        let dims = dims.map(|(count, dst)| Dim { count: *count, dst: *dst, src: 0 }).collect();
-        let grid = Grid { dims, ..Grid::default() };
+        let dims: Dims =
+            dims.map(|(count, dst)| Dim { count: *count, dst: *dst, src: 0 }).collect();
         let to = self.target.base().wrapping_offset(offset_of(window, &shape[..1], &strides[..1]));
+        let grid = |dims: &Dims| Grid { dims: dims.clone(), ..Grid::default() };
+        let fill = &self.array.layout.fill;
         // SAFETY: these are the elements of one window of the target, whose maker vouches for them;
         // no thread reads chunks to it at this time.
         unsafe {
-            match element {
-                Some(element) => crate::memory::copy::fill(to, grid, element),
-                None => self.array.layout.fill.put(to, grid),
+            match (self.convert, element) {
+                (None, Some(element)) => copy::fill(to, grid(&dims), element),
+                (None, None) => fill.put(to, grid(&dims)),
+                (Some(Convert { each: [only], .. }), _) => {
+                    only.fill(to, grid(&dims), element.unwrap_or(fill.number()));
+                }
+                (Some(Convert { axis, each }), _) => {
+                    let mut one = dims.clone();
+                    one[axis].count = 1;
+                    for (index, conversion) in (0..).zip(each) {
+                        let to = to.wrapping_offset(index * dims[axis].dst);
+                        conversion.fill(to, grid(&one), element.unwrap_or(fill.number()));
+                    }
+                }
             }
         }
+    }
+
+    /// Refuses a conversion that does not fit the array and the windows.
+    fn check_conversion(&self) -> Result<()> {
+        let Some(Convert { axis, each }) = self.convert else { return Ok(()) };
+        let item = self.array.layout.item_bytes;
+        let length = self.target.shape().get(axis + 1);
+        let fits = self.target.sink().is_none()
+            && each.iter().all(|one| one.source_bytes() == item)
+            && (each.len() == 1 || length == Some(&each.len()));
+        if fits {
+            return Ok(());
+        }
+        Err(EngineError::Selection(format!(
+            "{} conversions of axis {axis} do not fit windows of {length:?} indices along it, or \
+             elements of {item} bytes",
+            each.len()
+        )))
     }
 }
 
 impl<'a> Group<'a> {
     fn add(&mut self, number: usize, entry: &'a Entry<'_>) -> Result<()> {
-        let Entry { array, starts, outside, ref target, .. } = *entry;
+        let Entry { array, starts, outside, ref target, convert, .. } = *entry;
         array.check_kind(target.sink().is_some())?;
+        entry.check_conversion()?;
         let mut boxes = array.windows(starts, outside, target.shape(), target.strides())?;
         let out = self.outs.len();
         boxes.out = u32::try_from(out)
             .map_err(|_| EngineError::Selection("one array has too many entries".into()))?;
+        if let Some(Convert { axis, each: [_, _, ..] }) = convert {
+            boxes.set_apart(axis, target.strides()[axis + 1]);
+        }
         array.each_piece(&boxes, |(chunk, window, task)| {
             self.pieces.push((chunk, self.boxes.len(), window, task));
         })?;
         self.boxes.push(boxes);
-        self.outs.push(Out { base: target.base() });
+        match convert {
+            None => self.outs.push(Out { base: target.base(), conversion: None }),
+            Some(Convert { each, .. }) => self
+                .outs
+                .extend(each.iter().map(|one| Out { base: target.base(), conversion: Some(one) })),
+        }
         self.entries.push(number);
         self.elements[0] = self.elements[0].saturating_add(target.bytes(1));
         Ok(())

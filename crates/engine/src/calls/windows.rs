@@ -17,7 +17,7 @@ use crate::read::cost::Cost;
 use crate::read::job::Job;
 use crate::selection::chunk_selection::{ChunkSelection, offset_of};
 use crate::selection::plan::{
-    AxisPlan, AxisSelection, Part, buffer_shape, plan_axis, plan_list, plan_range, shift,
+    AxisPlan, AxisSelection, Part, Segment, buffer_shape, plan_axis, plan_list, plan_range, shift,
 };
 use crate::threads::cancel::Interrupt;
 use crate::threads::scratch;
@@ -53,6 +53,8 @@ pub(crate) struct Boxes<'a> {
     strides: &'a [isize],
     /// The number of their destination, in a call that has several.
     pub out: u32,
+    /// The axis that has a destination for each of its indices, and its stride in the buffer.
+    apart: Option<(usize, isize)>,
 }
 
 /// The plans along one axis, and the one of each box; if `which` is empty, all boxes have the first
@@ -92,6 +94,14 @@ impl Axis {
 }
 
 impl Boxes<'_> {
+    /// Gives each index of `axis` its own destination; `stride` is that of the axis in the buffer.
+    pub fn set_apart(&mut self, axis: usize, stride: isize) {
+        for plan in &mut self.axes[axis].plans {
+            *plan = plan.iter().flat_map(Segment::singles).collect();
+        }
+        self.apart = Some((axis, stride));
+    }
+
     fn count(&self) -> usize {
         self.counts.iter().product()
     }
@@ -114,7 +124,8 @@ impl Boxes<'_> {
             .collect();
         parts.reverse();
         let base = offset_of(number, self.counts, self.strides);
-        ChunkSelection::Box { parts, base, out: self.out }
+        let index = self.apart.map_or(0, |(axis, stride)| parts[axis].begin() / stride);
+        ChunkSelection::Box { parts, base, out: self.out + index as u32 }
     }
 }
 
@@ -237,7 +248,7 @@ impl ArrayIO {
             })
         };
         let axes = (0..axes).map(along).collect::<Result<_>>()?;
-        Ok(Boxes { axes, counts: &target[..1], strides: &strides[..1], out: 0 })
+        Ok(Boxes { axes, counts: &target[..1], strides: &strides[..1], out: 0, apart: None })
     }
 
     fn boxes<'a>(
@@ -280,7 +291,7 @@ impl ArrayIO {
                 }
             });
         }
-        Ok(Boxes { axes, counts, strides: counted, out: 0 })
+        Ok(Boxes { axes, counts, strides: counted, out: 0, apart: None })
     }
 
     /// Every chunk that every box touches, sorted by chunk.

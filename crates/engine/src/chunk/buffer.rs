@@ -11,6 +11,9 @@ use zarrix_codec::ChainScratch;
 use crate::error::{CodecResult, EngineError, Result};
 use crate::layout::chunk::ChunkLayout;
 use crate::layout::document::Layout;
+use crate::memory::convert::Conversion;
+use crate::memory::copy;
+use crate::memory::strides::{Dims, Grid};
 use crate::selection::chunk_selection::{ChunkSelection, covered};
 use crate::selection::picks::Picks;
 
@@ -23,19 +26,21 @@ pub struct Target<'a> {
     objects: Option<&'a dyn ObjectSink>,
     absent: Option<&'a AtomicUsize>,
     /// If it is not empty, it has the memory of each destination that selections name by number.
-    outs: &'a [Out],
+    outs: &'a [Out<'a>],
 }
 
 /// One of several destinations of a call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Out {
+pub(crate) struct Out<'a> {
     pub base: *mut u8,
+    /// How numbers are converted.
+    pub conversion: Option<&'a Conversion>,
 }
 
 // SAFETY: as for `Target`, of which it is a part.
-unsafe impl Send for Out {}
+unsafe impl Send for Out<'_> {}
 // SAFETY: as for `Send`.
-unsafe impl Sync for Out {}
+unsafe impl Sync for Out<'_> {}
 
 /// The source of a write; a stride of 0 repeats one element.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +77,7 @@ impl<'a> Target<'a> {
 
     /// Several targets as one: `shape` has as many elements as all of them, and selections name
     /// them by number.
-    pub(crate) fn several(outs: &'a [Out], shape: &'a [usize]) -> Self {
+    pub(crate) fn several(outs: &'a [Out<'a>], shape: &'a [usize]) -> Self {
         let base = std::ptr::null_mut();
         Self { base, shape, strides: &[], objects: None, absent: None, outs }
     }
@@ -155,7 +160,7 @@ pub(crate) fn check_shape(expected: &[usize], given: &[usize], role: &str) -> Re
 #[derive(Clone, Copy)]
 pub(crate) struct ReadBuffer<'a> {
     to: *mut u8,
-    outs: &'a [Out],
+    outs: &'a [Out<'a>],
     pub objects: Option<&'a dyn ObjectSink>,
     pub layout: &'a Layout,
     /// Counts the missing chunks of the call.
@@ -173,9 +178,72 @@ impl<'a> ReadBuffer<'a> {
         Self { to: memory.as_mut_ptr(), outs: &[], objects: None, layout, absent: None }
     }
 
-    /// Where an element of `selected` lies whose offset is `offset`.
-    pub fn at(&self, selected: &ChunkSelection<'_>, offset: isize) -> *mut u8 {
-        self.outs.get(selected.out()).map_or(self.to, |out| out.base).wrapping_offset(offset)
+    /// The memory of `selected`, and how its numbers are converted.
+    fn out(&self, selected: &ChunkSelection<'_>) -> Out<'a> {
+        let only = Out { base: self.to, conversion: None };
+        self.outs.get(selected.out()).copied().unwrap_or(only)
+    }
+
+    /// Where an element of `selected` lies whose offset is `offset`, if elements are copied there
+    /// as they are.
+    pub fn plain(&self, selected: &ChunkSelection<'_>, offset: isize) -> Option<*mut u8> {
+        let out = self.out(selected);
+        out.conversion.is_none().then(|| out.base.wrapping_offset(offset))
+    }
+
+    /// Copies a box of decoded elements to where it begins at `offset`, converted if need be.
+    ///
+    /// # Safety
+    /// `from` must be valid for every element that `dims` reach from it, and no element of the
+    /// buffer may overlap one of them. The maker of the buffer vouches for the other side.
+    pub unsafe fn copy(
+        &self,
+        selected: &ChunkSelection<'_>,
+        offset: isize,
+        from: *const u8,
+        dims: Dims,
+    ) {
+        // SAFETY: as the caller vouches.
+        unsafe { self.copy_grid(selected, offset, from, Grid { dims, ..Grid::default() }) }
+    }
+
+    /// [`Self::copy`] of a box at every combination of the offsets of the grid's lists.
+    ///
+    /// # Safety
+    /// As for [`Self::copy`], for every element that the grid reaches.
+    pub unsafe fn copy_grid(
+        &self,
+        selected: &ChunkSelection<'_>,
+        offset: isize,
+        from: *const u8,
+        grid: Grid,
+    ) {
+        let out = self.out(selected);
+        let to = out.base.wrapping_offset(offset);
+        // SAFETY: as the caller vouches.
+        unsafe {
+            match out.conversion {
+                Some(conversion) => conversion.copy_grid(to, from, grid),
+                None => copy::copy_grid(to, from, grid, self.layout.item_bytes),
+            }
+        }
+    }
+
+    /// Writes the fill value to every element of a grid that begins at `offset`; its source side is
+    /// ignored.
+    ///
+    /// # Safety
+    /// The maker of the buffer vouches for every element that the grid reaches.
+    pub unsafe fn fill(&self, selected: &ChunkSelection<'_>, offset: isize, grid: Grid) {
+        let out = self.out(selected);
+        let to = out.base.wrapping_offset(offset);
+        // SAFETY: as the caller vouches; numbers have complete fill values.
+        unsafe {
+            match out.conversion {
+                Some(conversion) => conversion.fill(to, grid, self.layout.fill.number()),
+                None => self.layout.fill.put(to, grid),
+            }
+        }
     }
 
     pub fn count_absent(&self) {

@@ -17,7 +17,6 @@ use crate::chunk::variable::decode_variable;
 use crate::error::CodecResult;
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
-use crate::memory::copy;
 use crate::memory::strides::{Dims, Grid};
 use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit};
 use crate::selection::picks::Picks;
@@ -57,15 +56,14 @@ fn fill(chunk: &ChunkLayout, selected: &ChunkSelection<'_>, buffer: ReadBuffer<'
             // A fill ignores the source side, so any strides are correct.
             let strides: PerAxis<isize> = chunk.shape.iter().map(|_| 0).collect();
             let placed = CopyPlan::new(parts, *base, &strides);
-            let to = buffer.at(selected, placed.buffer_offset);
             // SAFETY: the plan reaches only elements of the buffer, whose maker vouches for them.
-            unsafe { buffer.layout.fill.put(to, placed.grid) }
+            unsafe { buffer.fill(selected, placed.buffer_offset, placed.grid) }
         }
         ChunkSelection::Points { points, which } => {
             for point in *which {
-                let to = buffer.at(selected, points.buffer_offset(*point));
+                let offset = points.buffer_offset(*point);
                 // SAFETY: one element of the buffer, which has one for each point.
-                unsafe { buffer.layout.fill.put(to, Grid::default()) }
+                unsafe { buffer.fill(selected, offset, Grid::default()) }
             }
         }
     }
@@ -134,8 +132,8 @@ pub(crate) fn straight<'a>(
         return None;
     }
     let placed = CopyPlan::new(parts, *base, &elements.strides);
+    let to = buffer.plain(only, placed.buffer_offset)?;
     placed.is_contiguous().then(|| {
-        let to = buffer.at(only, placed.buffer_offset);
         // SAFETY: the box is the whole chunk, and its elements lie in the buffer one after the
         // other as in the decoded chunk: `chunk.bytes` contiguous bytes that no other task of
         // this call touches.
@@ -156,26 +154,22 @@ pub(crate) fn scatter(
         match selected {
             ChunkSelection::Box { parts, base, .. } => {
                 let placed = CopyPlan::new(parts, *base, &elements.strides);
-                let to = buffer.at(selected, placed.buffer_offset);
                 let from = decoded[placed.chunk_offset..].as_ptr();
                 // SAFETY: the plan reaches only elements inside a chunk, which `decoded` is, and of
                 // the buffer, whose maker vouches for them.
-                unsafe { copy::copy_grid(to, from, placed.grid, item) }
+                unsafe { buffer.copy_grid(selected, placed.buffer_offset, from, placed.grid) }
             }
             ChunkSelection::Points { points, which } => {
                 for point in *which {
                     let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
-                    let element = &decoded[at..at + item];
-                    scatter_point(buffer.at(selected, points.buffer_offset(*point)), element);
+                    let element = decoded[at..at + item].as_ptr();
+                    let offset = points.buffer_offset(*point);
+                    // SAFETY: one element of the buffer, which has one for each point.
+                    unsafe { buffer.copy(selected, offset, element, Dims::new()) };
                 }
             }
         }
     }
-}
-
-fn scatter_point(to: *mut u8, element: &[u8]) {
-    // SAFETY: one element of the buffer, which has one for each point.
-    unsafe { copy::copy(to, element.as_ptr(), Dims::new(), element.len()) }
 }
 
 /// Decodes the selected blocks of a Blosc frame, each once, and copies the selection to the buffer.
@@ -208,10 +202,10 @@ pub(crate) fn decode_frame(
                     frame.decode_block(index, part, &mut chain.codec)?;
                 }
             }
-            let (from, to) = (memory[bytes].as_ptr(), buffer.at(selected, to));
+            let from = memory[bytes].as_ptr();
             // SAFETY: the bytes cover every element of this part in the chunk; the maker of the
             // buffer vouches for the other side.
-            unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };
+            unsafe { buffer.copy(selected, to, from, Dims::from_slice(dims)) };
             Ok(())
         })?;
     }

@@ -50,6 +50,11 @@ impl Fill {
         }
     }
 
+    /// The bytes of an element that is short enough to be a number.
+    pub fn number(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Whether every element of `bytes` is the fill value, bit for bit; stops at the first that is
     /// not.
     pub fn is_all(&self, bytes: &[u8]) -> bool {

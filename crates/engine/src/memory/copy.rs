@@ -146,7 +146,7 @@ pub(crate) fn is_filled(bytes: &[u8], pattern: &[u8]) -> bool {
 }
 
 /// Drops axes of one, orders by destination stride and merges; `None` when the box is empty.
-fn normalize(mut dims: Dims, item: usize) -> Option<Dims> {
+pub(crate) fn normalize(mut dims: Dims, item: usize) -> Option<Dims> {
     if dims.iter().any(|dim| dim.count == 0) || item == 0 {
         return None;
     }

@@ -23,7 +23,6 @@ use crate::chunk::lengths::check_max_length;
 use crate::chunk::shard_index::Index;
 use crate::error::{CodecResult, Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
-use crate::memory::copy;
 use crate::memory::strides::Dims;
 use crate::read::parts::{Failed, WHOLE_BYTES, read_table, sparse_of, touched};
 use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit};
@@ -514,10 +513,9 @@ fn scatter_blocks(
                 }
                 memory.as_ptr()
             };
-            let to = buffer.at(selected, to);
             // SAFETY: `from` is followed by the bytes that cover every element of this part; the
             // maker of the buffer vouches for the other side.
-            unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };
+            unsafe { buffer.copy(selected, to, from, Dims::from_slice(dims)) };
             Ok(())
         })?;
     }
@@ -545,10 +543,9 @@ fn scatter_box(
         let bytes = index * block..((index + 1) * block).min(chunk.bytes);
         clip(&dims, item, (chunk_offset, buffer_offset), &bytes, &mut |dims, at| {
             let from = cached[at.0 - bytes.start..].as_ptr();
-            let to = buffer.at(selected, at.1);
             // SAFETY: the clipped box lies in the block; the maker of the buffer vouches for the
             // other side.
-            unsafe { copy::copy(to, from, Dims::from_slice(dims), item) };
+            unsafe { buffer.copy(selected, at.1, from, Dims::from_slice(dims)) };
         });
     }
     true

@@ -48,6 +48,14 @@ impl Part {
             || matches!(*self, Self::Strided { first: 0, count: 1, .. } if limit == 1)
     }
 
+    /// Where the first position lies in the buffer.
+    pub fn begin(&self) -> isize {
+        match self {
+            Self::Strided { offset, .. } => *offset,
+            Self::Listed { offsets, .. } => offsets.first().copied().unwrap_or(0),
+        }
+    }
+
     /// Divides at multiples of `length`.
     pub fn cut(&self, length: usize) -> AxisPlan {
         match self {
@@ -70,6 +78,24 @@ pub(crate) struct Segment {
     pub chunk: u64,
     /// What is selected in it.
     pub part: Part,
+}
+
+impl Segment {
+    /// Each index as a segment of its own.
+    pub fn singles(&self) -> Vec<Self> {
+        let single = |first: usize, offset: isize| {
+            let part = Part::Strided { first, step: 1, count: 1, offset, stride: 0 };
+            Self { chunk: self.chunk, part }
+        };
+        match &self.part {
+            Part::Strided { first, step, count, offset, stride } => (0..*count)
+                .map(|i| single(first + i * step, offset + i as isize * stride))
+                .collect(),
+            Part::Listed { positions, offsets } => {
+                positions.iter().zip(offsets).map(|(at, offset)| single(*at, *offset)).collect()
+            }
+        }
+    }
 }
 
 /// One axis of a planned call: its segments in ascending chunk order.
