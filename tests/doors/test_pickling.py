@@ -126,6 +126,10 @@ MAKERS |= {
     "zarrix.ml.Field": lambda folder: zarr.ml.Field(array(), dtype="float32"),
     "zarrix.ml.Loader": lambda folder: zarr.ml.Loader(rows()),
     "zarrix.ml.Mix": lambda folder: zarr.ml.Mix({"x": rows()}),
+    "zarrix.ml.Plan": lambda folder: zarr.ml.Loader(rows()).plan(),
+    "zarrix.ml.Preview": lambda folder: zarr.ml.Loader(
+        zarr.ml.Rows({"x": zarr.ones((2, 8, 8))})
+    ).preview(),
     "zarrix.ml.Rows": lambda folder: rows(),
     "zarrix.ml.Stats": lambda folder: zarr.ml.Loader(rows()).stats(),
 }

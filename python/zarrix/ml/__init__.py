@@ -17,8 +17,11 @@ from zarrix.ml._crops import Crops
 from zarrix.ml._fields import Field
 from zarrix.ml._filters import foreground, fraction, weights
 from zarrix.ml._grid import Grid
+from zarrix.ml._headspace import headspace
 from zarrix.ml._loader import Loader
 from zarrix.ml._mix import Mix
+from zarrix.ml._plan import Plan
+from zarrix.ml._preview import Preview
 from zarrix.ml._rows import Rows
 from zarrix.ml._stats import Stats
 
@@ -33,10 +36,13 @@ __all__ = [
     "Grid",
     "Loader",
     "Mix",
+    "Plan",
+    "Preview",
     "Rows",
     "Stats",
     "foreground",
     "fraction",
+    "headspace",
     "weights",
 ]
 

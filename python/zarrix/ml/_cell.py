@@ -44,10 +44,11 @@ class Cell:
             return _shared, (reduction.DupFd(self._fd),)
         return _copied, (self.epoch,)
 
-    def __del__(self) -> None:
+    def __del__(self, close: Any = os.close) -> None:
+        # The function is a default value: at exit the module's names may be gone.
         fd = getattr(self, "_fd", None)
         if fd is not None:
-            os.close(fd)
+            close(fd)
 
 
 def _anonymous() -> int:

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from zarrix._display.html import info_table
 from zarrix._errors import check_keywords
 from zarrix.ml._batch import Batch, Samples
 from zarrix.ml._cell import Cell
@@ -333,6 +334,11 @@ class Dataset:
             f"{name} {field.array.shape} {field.array.dtype}"
             for name, field in self._groups[0].items()
         )
+
+    def _repr_html_(self) -> str:
+        fields = ((c.name, f"{c.shape} {c.target or c.dtype}") for c in self._shown())
+        rows = [("Dataset", f"{type(self).__name__}, {self._count} items"), *fields]
+        return info_table(rows)
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{c.name} {c.shape} {c.target or c.dtype}" for c in self._columns)

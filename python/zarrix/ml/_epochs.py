@@ -37,7 +37,8 @@ def choose(dataset: Any, shuffle: Any, batch_size: int, memory: int, partitions:
     """The kind of order: for ``True`` the cheaper one that is about as random as a full shuffle."""
     if isinstance(dataset, Mix):
         chosen = [choose(part, shuffle, batch_size, memory, 1) for part in dataset._parts]
-        return Choice("mixed", max(one.group for one in chosen))
+        kind = "interleaved" if shuffle is False else "mixed"
+        return Choice(kind, max(one.group for one in chosen))
     if shuffle is False:
         return Choice("sequential")
     if shuffle not in (True, "full", "block"):
@@ -78,7 +79,11 @@ def _mixed(mix: Mix, choice: Choice, seed: int, epoch: int, samples: int) -> Ord
     def source(number: int, part: Any, rounds: int) -> Order:
         # Another seed for each source; rounds count above all epochs that fit 32 bits.
         own = int(mix64([(seed ^ (number + 1) << 32) & 0xFFFFFFFFFFFFFFFF])[0])
-        kind = "mixed" if isinstance(part, Mix) else "block" if choice.group else "full"
+        kind = "block" if choice.group else "full"
+        if choice.kind == "interleaved":
+            kind = "sequential"
+        if isinstance(part, Mix):
+            kind = choice.kind
         return order_of(part, replace(choice, kind=kind, partitions=1), own, epoch + (rounds << 32))
 
     cache: dict[tuple[int, int], Order] = {}

@@ -26,7 +26,7 @@ from zarrix.ml._schedule import Schedule
 from zarrix.ml._slots import Slots
 from zarrix.ml._stats import Counters
 
-__all__ = ["Filler", "Options"]
+__all__ = ["Filler", "Options", "batches_of_a_fill"]
 
 # Batches of a full shuffle share no chunks: reading several in one call only spares calls.
 _SMALL_BYTES = 2**22
@@ -71,10 +71,7 @@ class Filler:
         self._ended = self._stopped = False
         self._thread: threading.Thread | None = None
         self._cancel = Cancel()
-        each = sample_bytes(options.dataset) * schedule.batch_size
-        windows = options.kind == "block"
-        half = options.memory // 2 if windows else min(_SMALL_BYTES, options.memory // 2)
-        self._most = max(1, min(half // each, 4096 if windows else _SMALL))
+        self._most = batches_of_a_fill(options, schedule.batch_size)
         self._slots = Slots(options.memory)
         self._memory = self._slots.__call__
         self._kinds = options.dataset._kinds()
@@ -229,6 +226,14 @@ class Filler:
             found = batch if found is None else found
             options.counters.transform_s += time.perf_counter() - since
         return found if options.deliver is None else options.deliver(found, self._kinds)
+
+
+def batches_of_a_fill(options: Options, batch_size: int) -> int:
+    """How many batches one call reads at most."""
+    each = sample_bytes(options.dataset) * batch_size
+    windows = options.kind == "block"
+    half = options.memory // 2 if windows else min(_SMALL_BYTES, options.memory // 2)
+    return max(1, min(half // each, 4096 if windows else _SMALL))
 
 
 class _End:

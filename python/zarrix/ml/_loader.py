@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._display.html import info_table
 from zarrix._errors import suggestion
 from zarrix.ml._batch import Batch
 from zarrix.ml._dataset import Dataset
@@ -18,6 +19,8 @@ from zarrix.ml._epochs import choose, order_of
 from zarrix.ml._fill import Filler, Options
 from zarrix.ml._memory import bytes_of
 from zarrix.ml._mix import Mix
+from zarrix.ml._plan import Plan, plan_of
+from zarrix.ml._preview import Preview, preview_of
 from zarrix.ml._rank import rank_and_world
 from zarrix.ml._schedule import Schedule
 from zarrix.ml._state import State
@@ -304,7 +307,7 @@ class Loader:
             if getattr(own, name) != getattr(state, name)
         ]
         # The kind that shuffle=True chose may have been chosen otherwise elsewhere.
-        free = self._shuffle is True and "mixed" not in (own.order.kind, state.order.kind)
+        free = self._shuffle is True and not isinstance(self.dataset, Mix)
         if own.order.kind != state.order.kind and not free:
             differs.append(f"the order is {own.order} here and {state.order} in the state")
         if differs and strict:
@@ -321,6 +324,61 @@ class Loader:
         self._choice = state.order
         if state.seen >= state.size:
             self._epoch, self._seen = state.epoch + 1, 0
+
+    def plan(self) -> Plan:
+        """What an epoch will cost: read amplification, randomness and memory; nothing is read.
+
+        It is estimated from the first calls of epoch 0.
+
+        Returns
+        -------
+        Plan
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> rows = ml.Rows({"x": zarr.zeros((64, 10), chunks=(8, 10))})
+        >>> ml.Loader(rows, batch_size=8, shuffle="full").plan().order
+        'full/1'
+        """
+        return plan_of(self, self._choice, self._schedule(0))
+
+    def preview(self, samples: int = 8) -> Preview:
+        """A contact sheet of the first samples of the epoch; the position does not move.
+
+        Parameters
+        ----------
+        samples : int
+            The most rows of the picture.
+
+        Returns
+        -------
+        Preview
+            A notebook shows it; `Preview.save` writes a PNG file.
+
+        Raises
+        ------
+        ValueError
+            No field is a picture.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> loader = ml.Loader(ml.Rows({"x": zarr.zeros((8, 16, 16))}), batch_size=4)
+        >>> loader.preview(samples=2)
+        Preview(x: 104 x 204 pixels)
+        """
+        options = self._options()._replace(transform=None, deliver=None)
+        batch = _first_of(options, self._schedule(0))
+        kinds = self.dataset._kinds()
+        names = [c.name for c in self.dataset._shown() if kinds.get(c.name) != "bfloat16"]
+        return preview_of({name: batch[name][:samples] for name in names}, names)
+
+    def _first(self) -> Any:
+        """The first batch of the epoch, as it is delivered; the position does not move."""
+        return _first_of(self._options(), self._schedule(0))
 
     def stats(self) -> Stats:
         """What was loaded so far, how long the caller waited, and what limits.
@@ -369,6 +427,16 @@ class Loader:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _counters=Counters())
 
+    def _repr_html_(self) -> str:
+        return info_table(
+            [
+                ("Dataset", repr(self.dataset)),
+                ("Batch size", f"{self.batch_size}, rank {self.rank} of {self.world}"),
+                ("Order", f"{self._choice}, seed {self.seed}"),
+                ("Position", f"epoch {self._epoch}, {self._seen} of {self._order_size()} samples"),
+            ]
+        )
+
     def __repr__(self) -> str:
         ranks = f", rank {self.rank} of {self.world}" if self.world > 1 else ""
         return (
@@ -391,6 +459,12 @@ class Loader:
             self.errors,
             self._counters,
         )
+
+
+def _first_of(options: Options, schedule: Schedule) -> Any:
+    """The first batch of a schedule, read here and counted nowhere."""
+    options = options._replace(prefetch=0, counters=Counters(), errors=[])
+    return Filler(options, schedule).next()
 
 
 class _Indices(Iterator[list[int]]):

@@ -17,6 +17,8 @@ _ALIGNED = 64
 
 def allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """New memory, aligned for vector instructions and for JAX."""
+    if dtype.hasobject:
+        return np.empty(shape, dtype)
     count = math.prod(shape) * dtype.itemsize
     base = np.empty(count + _ALIGNED, np.uint8)
     return _view(base, shape, dtype, count)
@@ -44,6 +46,8 @@ class Slots:
         self.held_bytes = 0
 
     def __call__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        if dtype.hasobject:
+            return np.empty(shape, dtype)
         count = math.prod(shape) * dtype.itemsize
         with self._lock:
             slots = self._slots.setdefault(count, [])

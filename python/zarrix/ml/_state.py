@@ -9,6 +9,7 @@ from typing import Any
 __all__ = ["VERSION", "Order", "State", "check_state"]
 
 VERSION = 1
+KINDS = ("full", "block", "sequential", "mixed", "interleaved")
 _KEYS = {"zarrix.ml", "order", "seed", "epoch", "seen", "size", "partitions", "fingerprint"}
 
 
@@ -21,14 +22,14 @@ class Order:
     partitions: int = 1
 
     def __str__(self) -> str:
-        return f"{self.kind}/1" + (f":{self.group}" if self.kind == "block" else "")
+        return f"{self.kind}/1" + (f":{self.group}" if self.group else "")
 
     @classmethod
     def parsed(cls, text: str, partitions: int) -> Order:
         """The order with this name; an error if another version of zarrix made it."""
         kind, _, rest = text.partition("/")
         version, _, group = rest.partition(":")
-        if version != "1" or kind not in ("full", "block", "sequential", "weighted", "mixed"):
+        if version != "1" or kind not in KINDS or not (group.isdigit() or not group):
             raise ValueError(f"order {text!r} of the state is not one of this version of zarrix")
         return cls(kind, int(group or 0), partitions)
 

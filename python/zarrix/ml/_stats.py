@@ -6,6 +6,8 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+from zarrix._display.html import info_table
+
 __all__ = ["Counters", "Stats"]
 
 
@@ -57,6 +59,17 @@ class Stats:
     def waited(self) -> float:
         """The share of time that the caller waited, from 0 to 1."""
         return self.waited_s / self.seconds if self.seconds else 0.0
+
+    def _repr_html_(self) -> str:
+        return info_table(
+            [
+                ("Delivered", f"{self.samples} samples in {self.batches} batches"),
+                ("Waited", f"{self.waited:.1%} of {self.seconds:.2f} s"),
+                ("Read", f"{self.bytes / 1e6:.1f} MB in {self.read_s:.2f} s"),
+                ("Limited by", self.limited_by),
+                ("Corrupt windows", self.errors),
+            ]
+        )
 
     def __str__(self) -> str:
         rate = self.samples / self.seconds if self.seconds else 0.0
