@@ -10,6 +10,8 @@ from zarrix.jobs._map import Where, map_chunks
 from zarrix.jobs._pyramid import pyramid
 from zarrix.jobs._rechunk import rechunk
 from zarrix.jobs._report import Report, Task
+from zarrix.jobs._statistics import statistics
+from zarrix.jobs._summary import Statistics
 
 __all__ = [
     "Job",
@@ -20,8 +22,10 @@ __all__ = [
     "SourceChangedError",
     "Task",
     "Where",
+    "Statistics",
     "copy",
     "map_chunks",
     "rechunk",
     "pyramid",
+    "statistics",
 ]

@@ -33,6 +33,7 @@ _KINDS = {
     "copy": ("zarrix.jobs._copy", "Copy"),
     "rechunk": ("zarrix.jobs._rechunk", "Rechunk"),
     "map": ("zarrix.jobs._map", "MapChunks"),
+    "statistics": ("zarrix.jobs._statistics", "Summarize"),
     "pyramid": ("zarrix.jobs._pyramid", "Pyramid"),
 }
 
