@@ -124,6 +124,35 @@ def test_ranges_are_cut_at_the_end_of_the_value() -> None:
         assert store.get_sync("b", byte_range=OffsetByteRequest(1)) is None
 
 
+def test_a_prototype_may_be_left_out_as_in_zarr_pythons_stores() -> None:
+    import asyncio
+
+    store = ZarrStore(storage.MemoryStore())
+    store.store["a"] = b"0123"
+    assert asyncio.run(store.get("a")).to_bytes() == b"0123"
+    asyncio.run(store.delete(""))
+    assert list(store.store) == ["a"]
+
+
+def test_existence_in_a_foreign_store_reads_no_value() -> None:
+    import asyncio
+
+    class Counting(zarr.storage.WrapperStore[Any]):
+        asked: list[str]
+
+        async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+            self.asked.append(key)
+            return await super().get(key, *arguments, **options)
+
+    foreign = Counting(zarr.storage.MemoryStore())
+    foreign.asked = []
+    store = ZarrStore(foreign)
+    asyncio.run(store.set("a", cpu.Buffer.from_bytes(b"0123")))
+    assert asyncio.run(store.exists("a"))
+    assert not asyncio.run(store.exists("b"))
+    assert foreign.asked == []
+
+
 def test_many_who_add_one_key_agree_on_a_value() -> None:
     import asyncio
 

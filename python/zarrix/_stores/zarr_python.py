@@ -173,6 +173,34 @@ class AsyncStore(AwaitedStore):
         if hasattr(self._store, "close"):
             self._store.close()
 
+    async def exists(self, key: str) -> bool:
+        """Whether ``key`` is stored, by the store's own method, which may read nothing.
+
+        Parameters
+        ----------
+        key : str
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        Exception
+            Any error that the store raises.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> from zarrix.storage import AsyncStore
+        >>> class Nothing:
+        ...     async def exists(self, key):
+        ...         return False
+        >>> asyncio.run(AsyncStore(Nothing()).exists("zarr.json"))
+        False
+        """
+        return bool(await self._call(self._run, self._store.exists(key)))
+
     async def _get(self, key: str, part: Any = None) -> Any:
         found = await self._store.get(key, self._buffers, part)
         if found is None:

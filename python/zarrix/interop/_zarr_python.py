@@ -16,6 +16,7 @@ from zarrix._runtime.threads import in_pool
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import as_buffer
 from zarrix._stores.open import as_store
+from zarrix._stores.zarr_python import AsyncStore
 from zarrix.interop._pool import threads
 
 __all__ = ["ZarrStore"]
@@ -153,6 +154,9 @@ class ZarrStore(Base):
     def delete_sync(self, key: str) -> None:
         """`delete`, waiting for it."""
         self._check_writable()
+        if not key:
+            # Nothing is stored there, which is not an error in zarr-python's stores.
+            return
         self.store._engine.delete(self.store.engine_path(key), fsync=self.store.syncs)
 
     def _add(self, key: str, value: Any) -> None:
@@ -161,7 +165,7 @@ class ZarrStore(Base):
             new = bytes(_bytes(value))
             engine.update(path, lambda old: new if old is None else old, fsync=self.store.syncs)
 
-    async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+    async def get(self, key: str, prototype: Any = None, byte_range: Any = None) -> Any:
         """The value of ``key``, or of it the bytes that are asked for; None if it is not stored."""
         return await self._call(self.get_sync, key, prototype=prototype, byte_range=byte_range)
 
@@ -173,6 +177,9 @@ class ZarrStore(Base):
 
     async def exists(self, key: str) -> bool:
         """Whether ``key`` has a value."""
+        if isinstance(self.store, AsyncStore):
+            # Its size may be that of the whole value, which would be read.
+            return await self.store.exists(key)
         path = self.store.engine_path(key)
         return await self._call(self.store._engine.size, path) is not None
 
