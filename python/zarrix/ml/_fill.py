@@ -48,6 +48,7 @@ class Options(NamedTuple):
     max_errors: int
     errors: list[dict[str, Any]]
     counters: Counters
+    marks: bool
 
 
 class _Planned(NamedTuple):
@@ -75,7 +76,7 @@ class Filler:
         self._slots = Slots(options.memory)
         self._memory = self._slots.__call__
         self._kinds = options.dataset._kinds()
-        self._marks = options.on_error == "fill" or (schedule.world > 1 and not schedule.drop_last)
+        self._marks = options.marks or options.on_error == "fill"
         self._fills = self._grouped()
         self._begun: list[_Planned] | None = None
 

@@ -56,7 +56,8 @@ class Loader:
     drop_last : bool, optional
         Whether samples that fill no whole batch on all ranks are left out. True for several ranks
         when omitted. If False, several ranks pad the last batch with the first samples of the
-        epoch, which are not ``valid``; one rank alone has a short batch.
+        epoch, which are not ``valid``; one rank alone has a short batch. All batches then
+        have ``valid``.
     weights : array of float, shape (items,), optional
         Items are drawn with replacement, in proportion to them.
     samples : int, optional
@@ -458,6 +459,7 @@ class Loader:
             self._max_errors,
             self.errors,
             self._counters,
+            self._drop_last is False,
         )
 
 
