@@ -14,7 +14,7 @@ from zarrix._display.html import info_table
 from zarrix._errors import check_keywords
 from zarrix.ml._batch import Batch, Samples
 from zarrix.ml._cell import Cell
-from zarrix.ml._fetch import Entry, fetch, padding_of
+from zarrix.ml._fetch import Entry, fetch, source_of
 from zarrix.ml._fields import Column, Field
 from zarrix.ml._random import Ints
 from zarrix.ml._shared import Shared, in_worker
@@ -78,12 +78,11 @@ class Dataset:
         """Count the items, ``counts`` of each group."""
         self._ends = np.concatenate([[0], np.cumsum(np.array(counts, np.int64))])
         self._count = int(self._ends[-1])
-        pads = self._border == "pad"
-        # The array of each column in each group, and what it is padded with.
+        # The array of each column in each group, with what the engine needs of it.
         self._reads = [
             [
-                (a := group[c.name].array, padding_of(a, self._pad_value) if pads else None)
-                for c in self._columns
+                source_of(group[c.name].array, c, self._windows(n), self._pad_value)
+                for n, c in enumerate(self._columns)
             ]
             for group in self._groups
         ]
@@ -192,9 +191,9 @@ class Dataset:
                 first = begin if rows is None else int(rows[begin])
                 target = out[first : first + end - begin].reshape(-1, *window)
                 starts = every[begin:end].reshape(-1, axes)
-                array, padding = self._reads[place][number]
+                source = self._reads[place][number]
                 entries.append(
-                    Entry(array, starts, window, target, self._border, padding, column, first, each)
+                    Entry(source, starts, window, target, self._border, column, first, each)
                 )
         return entries
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._array.array import Array
+from zarrix._array.conversion import NativeConversion, conversion_of
 from zarrix._array.many import read_many
 from zarrix._selection.values import fill_element
 from zarrix.ml._fields import Column
 from zarrix.ml._random import Ints
 
-__all__ = ["Cancel", "Damage", "Entry", "fetch", "padding_of"]
+__all__ = ["Cancel", "Damage", "Entry", "Source", "fetch", "source_of"]
 
 Cancel = _engine.CancelToken
 
@@ -23,15 +24,13 @@ class Entry(NamedTuple):
     """Windows of one array, and where they go.
 
     The windows are those of samples from row ``first`` of a batch on, ``per_sample`` of each.
-    ``padding`` is one element as bytes.
     """
 
-    array: Any
+    source: Source
     starts: Ints
     window: tuple[int, ...]
     out: Any
     border: str
-    padding: bytes | None
     column: Column
     first: int
     per_sample: int
@@ -46,16 +45,33 @@ class Damage(NamedTuple):
     error: Exception
 
 
-def padding_of(array: Any, pad_value: Any) -> bytes | None:
-    """What fills the parts of windows outside of an array; None where the engine cannot."""
-    dtype = np.dtype(array.dtype)
-    if dtype.kind in "OT":
-        return None
-    if pad_value is None:
-        return fill_element(dtype, getattr(array, "fill_value", 0)).tobytes()
-    element = np.empty((), dtype)
-    element[()] = pad_value
-    return element.tobytes()
+class Source(NamedTuple):
+    """An array as a column reads it, with what the engine needs beside windows."""
+
+    array: Any
+    padding: bytes | None
+    conversion: NativeConversion | None
+
+
+def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: Any) -> Source:
+    """How a column reads an array; ``pad_value`` is of the array, and is converted as all are."""
+    dtype, padding, conversion = np.dtype(array.dtype), None, None
+    if dtype.kind not in "OT":
+        element = fill_element(dtype, getattr(array, "fill_value", 0))
+        if pad_value is not None:
+            element[()] = pad_value
+        padding = element.tobytes()
+    if column.target is not None:
+        options = {
+            "dtype": column.target,
+            "scale": column.scale,
+            "offset": column.offset,
+            "axis": column.channel,
+            "clip": column.clip,
+            "nan": column.nan,
+        }
+        conversion = conversion_of(options, dtype, window, np.empty(0, column.dtype))[1]
+    return Source(array, padding, conversion)
 
 
 def fetch(
@@ -68,38 +84,39 @@ def fetch(
     ``tolerate`` is called with each window that a corrupt chunk touches, which then has the fill
     value; without it the error is raised.
     """
-    native, numbers, converted = [], [], []
+    native, numbers = [], []
     for number, entry in enumerate(entries):
-        array, out = entry.array, entry.out
-        if entry.column.target is not None:
-            out = np.empty(out.shape, entry.column.source)
-            converted.append((entry, out))
-        if type(array) is not Array or array._cast_to is not None or out.dtype.kind in "OT":
-            _read_alone(entry, out, cancel)
+        array, padding, conversion = entry.source
+        if type(array) is not Array or array._cast_to is not None or entry.out.dtype.kind in "OT":
+            _read_alone(entry, cancel)
             continue
         array._refresh()
-        padding = entry.padding if entry.border == "pad" else None
-        native.append((array._io, entry.starts, out, entry.border, padding))
+        padding = padding if entry.border == "pad" else None
+        buffer: Any = entry.starts
+        native.append((array._io, buffer, entry.out, entry.border, padding, conversion))
         numbers.append(number)
-    failures: Any = _engine.read_many(
-        native,  # type: ignore[arg-type]
-        tolerate=tolerate is not None,
-        cancel=cancel,
-    )
-    for entry, raw in converted:
-        _convert(raw, entry.column, entry.out)
+    failures = _engine.read_many(native, tolerate=tolerate is not None, cancel=cancel)
     if tolerate is not None:
         for number, window, key, error in failures:
             tolerate(Damage(numbers[number], window, key, error))
 
 
-def _read_alone(entry: Entry, out: Any, cancel: Cancel | None) -> None:
+def _read_alone(entry: Entry, cancel: Cancel | None) -> None:
     """Read what the engine does not fill in place: arrays in memory, views, and text."""
-    array, border = entry.array, entry.border
+    array, border, column = entry.source.array, entry.border, entry.column
+    out = entry.out
+    if column.target is not None:
+        out = np.empty(out.shape, column.source)
     if isinstance(array, Array):
-        whole = (array, entry.starts, entry.window, out)
-        read_many([whole], border=border, cancel=cancel)
-        return
+        read_many([(array, entry.starts, entry.window, out)], border=border, cancel=cancel)
+    else:
+        _gather(entry, array, out)
+    if column.target is not None:
+        _convert(out, column, entry.out)
+
+
+def _gather(entry: Entry, array: Any, out: Any) -> None:
+    border, padding = entry.border, entry.source.padding
     for start, one in zip(entry.starts, out, strict=True):
         index = []
         outside = np.zeros(entry.window, np.bool_)
@@ -112,8 +129,8 @@ def _read_alone(entry: Entry, out: Any, cancel: Cancel | None) -> None:
                 along = _folded(along, length, border)
             index.append(along)
         one[...] = array[np.ix_(*index)] if index else array
-        if border == "pad" and entry.padding is not None:
-            one[outside] = np.frombuffer(entry.padding, array.dtype)[0]
+        if border == "pad" and padding is not None:
+            one[outside] = np.frombuffer(padding, array.dtype)[0]
 
 
 def _folded(index: Ints, length: int, border: str) -> Ints:
@@ -131,6 +148,8 @@ def _convert(raw: Any, column: Column, out: Any) -> None:
     values = raw * column.scale.reshape(shape) + column.offset.reshape(shape)
     if column.clip is not None:
         values = np.clip(values, *column.clip)
+    if column.nan is not None:
+        values = np.where(np.isnan(values), column.nan, values)
     if column.target == "bfloat16":
         bits = values.astype(np.float32).view(np.uint32)
         out[...] = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)

@@ -40,6 +40,8 @@ class Field:
         A sequence has a value for each index of the first axis of a sample, such as a channel.
     clip : (float, float), optional
         The least and the largest converted value.
+    nan : float, optional
+        What NaN becomes; it stays NaN when omitted.
     layout : str or sequence of str, optional
         The order of axes in a sample, such as "yxc"; the array's when omitted.
     rate : int, optional
@@ -76,6 +78,7 @@ class Field:
         mean: Any = None,
         std: Any = None,
         clip: tuple[float, float] | None = None,
+        nan: float | None = None,
         layout: str | Sequence[str] | None = None,
         rate: int | None = None,
     ) -> None:
@@ -84,10 +87,8 @@ class Field:
                 f"a field is an array of zarrix or of NumPy, not {type(array).__name__}"
             )
         name = None if dtype is None else _target(dtype)
-        if name is None and any(one is not None for one in (scale, offset, mean, std, clip)):
-            raise ValueError(
-                "scale=, offset=, mean=, std= and clip= need dtype=, such as 'float32'"
-            )
+        if name is None and any(one is not None for one in (scale, offset, mean, std, clip, nan)):
+            raise ValueError("scale=, offset=, mean=, std=, clip= and nan= need dtype=")
         if name is not None and np.dtype(array.dtype).kind not in "iufb":
             raise ValueError(f"values of {array.dtype} are not converted to {name}")
         self.array = array
@@ -95,6 +96,7 @@ class Field:
         self.dtype = name
         self.layout = None if layout is None else tuple(layout)
         self.rate = rate
+        self.nan = None if nan is None else float(nan)
         self.clip = None if clip is None else (float(clip[0]), float(clip[1]))
         self.scale, self.offset = _affine(scale, offset, mean, std)
 
@@ -167,6 +169,7 @@ class Column:
     scale: npt.NDArray[np.float64]
     offset: npt.NDArray[np.float64]
     clip: tuple[float, float] | None
+    nan: float | None
 
     def starts(self, corners: Ints) -> Ints:
         """Where the window of each corner begins."""
@@ -308,6 +311,7 @@ def _column(
         scale=field.scale,
         offset=field.offset,
         clip=field.clip,
+        nan=field.nan,
     )
 
 

@@ -193,15 +193,15 @@ def _decoded(entries: Sequence[Entry]) -> tuple[int, int]:
     touched: dict[int, set[tuple[int, ...]]] = {}
     grids: dict[int, Any] = {}
     for entry in entries:
-        grid = getattr(getattr(entry.array, "metadata", None), "inner_grid", None)
+        grid = getattr(getattr(entry.source.array, "metadata", None), "inner_grid", None)
         if grid is None:
             continue
-        grids[id(entry.array)] = entry.array, grid
-        found = touched.setdefault(id(entry.array), set())
+        grids[id(entry.source.array)] = entry.source.array, grid
+        found = touched.setdefault(id(entry.source.array), set())
         for start in entry.starts.tolist():
             ranges = []
             for axis, begin in enumerate(start):
-                length = int(entry.array.shape[axis])
+                length = int(entry.source.array.shape[axis])
                 first = min(max(0, begin), length - 1)
                 last = min(max(0, begin + entry.window[axis] - 1), length - 1)
                 ranges.append(range(grid[axis].find(first).chunk, grid[axis].find(last).chunk + 1))
