@@ -138,9 +138,7 @@ def test_a_full_disk_stops_the_job_which_goes_on_when_there_is_room(source, want
     assert zarr.digests(zarr.KVStore(dest)) == wanted
 
 
-@pytest.mark.parametrize(
-    "mode", ["503 slow down", "reset", pytest.param("no answer", marks=pytest.mark.long), "delay"]
-)
+@pytest.mark.parametrize("mode", ["503 slow down", "reset", "delay"])
 def test_a_server_that_fails_for_a_while_changes_nothing(tmp_path, source, wanted, mode):
     with FaultyServer() as faulty:
         options = {**faulty.options, "timeout": 30}
@@ -187,10 +185,10 @@ class ClientThatSubmitsTwice:
 def test_twenty_rounds_of_killed_workers(tmp_path):
     """500 tasks, three workers, one killed each 1 to 4 s, every fifth task twice."""
     distributed = pytest.importorskip("distributed")
-    shape = (1000, 32, 32)
+    shape = (1200, 32, 32)
     z = zarr.create_array(tmp_path / "a.zarr", shape=shape, chunks=(2, 32, 32), dtype="f4")
     z[:] = np.random.default_rng(5).random(shape)
-    plan = {"chunks": (20, 8, 32), "max_memory": "9 KiB", "passes": 2}
+    plan = {"chunks": (20, 8, 32), "max_memory": "48 KiB", "passes": 2}
     jobs.rechunk(z, tmp_path / "wanted.zarr", **plan)
     wanted = zarr.digests(tmp_path / "wanted.zarr")
     kills, again = [], 0

@@ -29,7 +29,7 @@ from zarrix._selection.values import as_value, fill_element
 if TYPE_CHECKING:
     from zarrix._array.protocols import SelectedArray, StoredArray
 
-__all__ = ["append", "erase_beyond", "io_to_chunk_end", "resize"]
+__all__ = ["append", "erase_beyond", "io_to_chunk_end", "reserve", "resize"]
 
 
 class _ShapeChangedError(Exception):
@@ -133,6 +133,35 @@ def _append(array: SelectedArray, data: Any, axis: int) -> tuple[int, ...]:
     io = io_to_chunk_end(array, metadata, axis)
     array._assign(Indexer(tuple(ranges), added), data, io=io)
     return metadata.shape
+
+
+def reserve(array: StoredArray, count: int, axis: int, *, aligned: bool) -> tuple[slice, ...]:
+    """Grow ``array`` along ``axis``, and return the region of the new rows.
+
+    With ``aligned``, they begin where a chunk (or shard) begins, after the end of the array.
+    """
+    array._forbid_on_view()
+    ndim = len(array._load().shape)
+    if not isinstance(axis, int | np.integer) or not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis!r} is out of range for an array of {ndim} axes")
+    if not isinstance(count, int | np.integer) or count < 0:
+        raise ValueError(f"count={count!r}; expected a number of rows, 0 or more")
+    axis, begin = int(axis) % ndim, 0
+
+    def change(metadata: ArrayMetadata) -> ArrayMetadata:
+        nonlocal begin
+        shape = list(metadata.shape)
+        begin = shape[axis]
+        if aligned:
+            begin = metadata.grid[axis].chunk_end(begin)
+        shape[axis] = begin + int(count)
+        return metadata.with_shape(tuple(shape))
+
+    with array._writing(), LengthLock(array, alone=False):
+        metadata = array._rewrite(change)
+    region = [slice(0, size) for size in metadata.shape]
+    region[axis] = slice(begin, begin + int(count))
+    return tuple(region)
 
 
 def io_to_chunk_end(array: StoredArray, metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:

@@ -10,8 +10,10 @@ from zarrix.jobs._map import Where, map_chunks
 from zarrix.jobs._pyramid import pyramid
 from zarrix.jobs._rechunk import rechunk
 from zarrix.jobs._report import Report, Task
+from zarrix.jobs._reserve import reserve
 from zarrix.jobs._statistics import statistics
 from zarrix.jobs._summary import Statistics
+from zarrix.jobs._verify import verify
 
 __all__ = [
     "Job",
@@ -25,7 +27,9 @@ __all__ = [
     "Statistics",
     "copy",
     "map_chunks",
-    "rechunk",
     "pyramid",
+    "rechunk",
+    "reserve",
     "statistics",
+    "verify",
 ]

@@ -31,6 +31,7 @@ __all__ = ["Done", "Operation", "Setting", "Stage", "array_at", "operation_of", 
 # By kind: the module and the class. A saved job names its kind only.
 _KINDS = {
     "copy": ("zarrix.jobs._copy", "Copy"),
+    "verify": ("zarrix.jobs._verify", "Verify"),
     "rechunk": ("zarrix.jobs._rechunk", "Rechunk"),
     "map": ("zarrix.jobs._map", "MapChunks"),
     "statistics": ("zarrix.jobs._statistics", "Summarize"),

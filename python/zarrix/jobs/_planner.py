@@ -54,6 +54,8 @@ class Rates:
         Requests a second that the service allows all workers together.
     workers : int
         Which share them.
+    barrier : float
+        Seconds between two passes, in which workers are idle.
     """
 
     bandwidth: float
@@ -63,11 +65,12 @@ class Rates:
     gets: float = math.inf
     puts: float = math.inf
     workers: int = 1
+    barrier: float = 0.0
 
 
 # A disk with a page cache; a bucket as seen by one virtual machine, from public measurements.
 LOCAL = Rates(1.5e9, 8e8, 1e-4, 2)
-REMOTE = Rates(8e7, 4e8, 0.03, 64, 5500, 3500)
+REMOTE = Rates(8e7, 4e8, 0.03, 64, 5500, 3500, barrier=1.0)
 
 
 @dataclass(frozen=True)
@@ -232,9 +235,7 @@ def _evaluated(problem: Problem, regions: Sequence[tuple[int, ...]]) -> Plan:
         passes.append(_costs(problem, at, shard, inner, stored, unit))
         if inner is not None:
             stored, unit = problem.clipped(shard), inner
-    # Each pass costs a barrier, at which workers are idle.
-    seconds = sum(one.seconds for one in passes) * (1 + 0.02 * (len(passes) - 1))
-    return Plan(tuple(passes), seconds)
+    return Plan(tuple(passes), sum(one.seconds for one in passes))
 
 
 def _costs(
@@ -255,16 +256,13 @@ def _costs(
     bytes_in, bytes_out = int(problem.nbytes * read), problem.nbytes
     # What is in shards of our own is hardly compressed.
     decoded = bytes_in * (1.0 if at == 0 else 0.3) + bytes_out * (1.0 if inner is None else 0.3)
-    # Few tasks do not occupy all workers.
-    workers = min(rates.workers, max(1, tasks))
-    seconds = max(
-        (bytes_in + bytes_out) / (rates.bandwidth * workers),
-        decoded / (rates.codecs * workers),
-        gets / rates.gets + puts / rates.puts,
-    )
-    seconds += rates.latency * (gets + puts) / (rates.concurrency * workers)
-    # A pass ends with its slowest task.
-    seconds *= 1 + min(1.0, workers / max(1, tasks))
+    # A task waits for one request at least.
+    seconds = max((bytes_in + bytes_out) / rates.bandwidth, decoded / rates.codecs) / tasks
+    seconds += rates.latency * max(1.0, (gets + puts) / tasks / rates.concurrency)
+    # All workers are busy until the last round of tasks.
+    seconds *= max(1, tasks / rates.workers, math.ceil(tasks / rates.workers - 0.1))
+    # What the service allows all workers together.
+    seconds = max(seconds, gets / rates.gets + puts / rates.puts) + rates.barrier
     return Pass(
         region,
         inner,

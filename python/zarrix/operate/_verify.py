@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ from zarrix.operate._orphans import missing_groups, sort_orphans
 from zarrix.operate._place import Place, nothing_at, place_of
 from zarrix.operate._survey import Problem, Survey, survey
 
-__all__ = ["Problem", "Verification", "chunk_fault", "examine", "verify"]
+__all__ = ["Problem", "Verification", "chunk_fault", "examine", "verify", "verify_keys"]
 
 # The names, in a report, of problems that are not broken values.
 _LABELS = {
@@ -246,17 +246,28 @@ def _verify_chunks(found: Survey, result: Verification, progress: bool | Progres
         def watch(count: int, before: int = done) -> None:
             tell(before + count, total)
 
-        chunks, stored_bytes, broken, ignored = array._io.verify(watch if progress else None, keys)
+        chunks, stored_bytes, problems, ignored = verify_keys(
+            array, keys, watch if progress else None
+        )
         result.chunks += chunks
         result.empty += not chunks and 0 not in array.shape
         result.stored_bytes += stored_bytes
         result.checksummed += chunks if is_checked(array._metadata.codecs) else 0
-        result.problems += [Problem("chunk", key, message) for key, message in broken]
+        result.problems += problems
         result.ignored.update(ignored)
-        result.problems += _verify_objects(array, keys, {key for key, _ in broken})
         done += len(keys)
         if keys:
             tell(done, total)
+
+
+def verify_keys(
+    array: Array, keys: list[str], watch: Callable[[int], object] | None = None
+) -> tuple[int, int, list[Problem], list[tuple[str, int]]]:
+    """Decode chunks: how many there are, their bytes, problems, and keys with ignored bytes."""
+    chunks, stored_bytes, broken, ignored = array._io.verify(watch, keys)
+    problems = [Problem("chunk", key, message) for key, message in broken]
+    problems += _verify_objects(array, keys, {key for key, _ in broken})
+    return chunks, stored_bytes, problems, ignored
 
 
 def _verify_objects(array: Array, keys: list[str], broken: set[str]) -> list[Problem]:
