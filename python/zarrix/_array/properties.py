@@ -111,9 +111,11 @@ class ArrayProperties(ArrayState):
         array([7, 7, 7], dtype=int32)
         """
         place = StorePath.of(store_path)
-        document = json_dumps(dict(data))
         zarr_format: Format = 2 if data.get("zarr_format") == 2 else 3
-        node = nodes.Node(zarr_format, "array", document)
+        members, attributes = dict(data), None
+        if zarr_format == 2 and "attributes" in members:
+            attributes = json_dumps(members.pop("attributes"))
+        node = nodes.Node(zarr_format, "array", json_dumps(members), attributes)
         # There is no stored metadata, which could be gone.
         location = Location.of(place.store, place.path, zarr_format)
         return cls._at(location, node, is_detached=True)

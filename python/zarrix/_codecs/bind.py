@@ -23,7 +23,7 @@ from zarrix._codecs.encoder_options import DecodeOnly, decodes_with, encodable
 from zarrix._codecs.native import bind_numcodecs, bind_registered
 from zarrix._codecs.python_codecs import ForeignCodecs, Run, number_slots
 from zarrix._codecs.shards import inner_shape, into_shards, transpositions_first
-from zarrix._codecs.table import ARRAY_TO_ARRAY, ARRAY_TO_BYTES, REGISTERED
+from zarrix._codecs.table import ARRAY_TO_ARRAY, ARRAY_TO_BYTES, BY_NAME, REGISTERED
 from zarrix._dtypes.byte_order import has_order, word_runs
 from zarrix._dtypes.variable import SERIALIZERS, data_type_name, is_variable
 from zarrix._errors import MetadataError, UnknownCodecError, shorten
@@ -128,6 +128,11 @@ class _Walk:
         known = name in ARRAY_TO_ARRAY or name in ARRAY_TO_BYTES or name in _ON_BYTES
         if known or name.startswith("numcodecs."):
             return True
+        # Import time: a registered codec of a user.
+        from zarrix._codecs.user_codecs import find
+
+        if find(name) is not None:
+            return True
         if codec.get("must_understand") is False:
             return False
         raise UnknownCodecError(
@@ -174,6 +179,8 @@ class _Walk:
         elif name in _ON_BYTES:
             self._native(name, configuration)
             self.size = self.size + 4 if name == "crc32c" and self.size is not None else None
+        elif not name.startswith("numcodecs.") and name not in BY_NAME:
+            self._user(dict(codec), name)
         else:
             self._numcodecs(name.removeprefix("numcodecs."), configuration)
             self.is_bytes = self.is_bytes or name in ARRAY_TO_BYTES
@@ -342,6 +349,24 @@ class _Walk:
             ) from None
         self._run().add(codec, None, self.where)
         self.is_bytes, self.size = True, None
+
+    def _user(self, document: dict[str, Any], name: str) -> None:
+        # Import time: a registered codec of a user.
+        from zarrix._codecs.user_codecs import bound, find
+
+        if is_variable(self.dtype):
+            raise MetadataError(
+                f"{self.where} has {name!r}, which needs fixed-size elements, and "
+                f"{data_type_name(self.dtype)} is variable-length"
+            )
+        kind = find(name)
+        assert kind is not None
+        codec, dtype, shape, size = bound(
+            kind.from_dict(document), self.dtype, self.shape, self.size
+        )
+        self._run().add(codec, size, self.where)
+        self._becomes(UINT8 if dtype is None else dtype, size)
+        self.shape, self.is_bytes = shape, dtype is None
 
     def _check_n5(self, codecs: list[Config]) -> None:
         """N5 has one order of axes, one byte order, at most one compressor, and few data types."""

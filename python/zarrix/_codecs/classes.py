@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from zarrix._codecs.blosc import CNAMES, SHUFFLES
 from zarrix._codecs.codec import Codec, Document, OtherCodec, in_range, one_of
+from zarrix._codecs.kinds import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarrix._codecs.normalize import as_codec_document
 from zarrix._codecs.table import CODECS
 from zarrix._errors import MetadataError
@@ -51,7 +52,7 @@ class ShardingCodecIndexLocation(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BytesCodec(Codec):
+class BytesCodec(ArrayBytesCodec):
     """Elements as their bytes, in the byte order ``endian``.
 
     Parameters
@@ -86,7 +87,7 @@ class BytesCodec(Codec):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BloscCodec(Codec):
+class BloscCodec(BytesBytesCodec):
     """Blosc: a fast compressor after a shuffle of bytes or bits.
 
     Parameters
@@ -137,7 +138,7 @@ class BloscCodec(Codec):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GzipCodec(Codec):
+class GzipCodec(BytesBytesCodec):
     """Gzip, which every implementation reads.
 
     Parameters
@@ -171,7 +172,7 @@ class GzipCodec(Codec):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZstdCodec(Codec):
+class ZstdCodec(BytesBytesCodec):
     """Zstandard.
 
     Parameters
@@ -206,7 +207,7 @@ class ZstdCodec(Codec):
 
 
 @dataclass(frozen=True)
-class Crc32cCodec(Codec):
+class Crc32cCodec(BytesBytesCodec):
     """A CRC-32C checksum of four bytes after the chunk; a chunk that does not match it is an error.
 
     References
@@ -233,7 +234,7 @@ class Crc32cCodec(Codec):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransposeCodec(Codec):
+class TransposeCodec(ArrayArrayCodec):
     """The axes of a chunk in another order, as in ``numpy.transpose``.
 
     Drafts of the specification had ``"C"`` and ``"F"`` for two of the orders.
@@ -270,7 +271,7 @@ class TransposeCodec(Codec):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CastValue(Codec):
+class CastValue(ArrayArrayCodec):
     """Elements as values of another data type, rounded and limited as configured.
 
     Parameters
@@ -335,7 +336,7 @@ def _items(pairs: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScaleOffset(Codec):
+class ScaleOffset(ArrayArrayCodec):
     """The encoded element is ``(element - offset) * scale``.
 
     Parameters
@@ -373,7 +374,7 @@ class ScaleOffset(Codec):
 
 
 @dataclass(frozen=True)
-class VLenUTF8Codec(Codec):
+class VLenUTF8Codec(ArrayBytesCodec):
     """Variable-length text, as numcodecs stores it.
 
     References
@@ -391,7 +392,7 @@ class VLenUTF8Codec(Codec):
 
 
 @dataclass(frozen=True)
-class VLenBytesCodec(Codec):
+class VLenBytesCodec(ArrayBytesCodec):
     """Variable-length bytes, as numcodecs stores them.
 
     References
@@ -409,7 +410,7 @@ class VLenBytesCodec(Codec):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShardingCodec(Codec):
+class ShardingCodec(ArrayBytesCodec):
     """A shard: inner chunks of ``chunk_shape``, each encoded by ``codecs``, and an index.
 
     Parameters
@@ -480,6 +481,14 @@ for _class in (*CODEC_CLASSES.values(), Endian, ShardingCodecIndexLocation):
 def codec_from_dict(document: Mapping[str, Any]) -> Codec:
     """The object for a codec's document; an `OtherCodec` if none of the classes fits."""
     kind = CODEC_CLASSES.get(document["name"], OtherCodec)
+    if kind is OtherCodec:
+        # Import time: a registered codec of a user.
+        from zarrix._codecs.user_codecs import find
+
+        own = find(document["name"])
+        if own is not None:
+            made: Codec = own.from_dict(dict(document))
+            return made
     configuration = document.get("configuration", {})
     if kind is OtherCodec or set(configuration) - {one.name for one in fields(kind)}:
         return OtherCodec(dict(document))

@@ -16,7 +16,7 @@ from zarrix import _engine
 from zarrix._codecs.bound import Bound, Config, DType
 from zarrix._codecs.encoder_options import DecodeOnly, decodes_with, encodable, takes
 from zarrix._codecs.objects import OBJECT_CODECS
-from zarrix._codecs.table import BY_ID, REGISTERED
+from zarrix._codecs.table import BY_ID, BY_NAME, REGISTERED
 from zarrix._errors import MetadataError, shorten
 
 __all__ = ["bind_numcodecs", "bind_registered", "dtype_after"]
@@ -137,5 +137,10 @@ def dtype_after(codec: Config, dtype: DType) -> DType:
         return bind_registered(name, configuration, dtype, None, "filters").dtype
     if row is not None and not row.codec_id:
         return dtype
+    if name not in BY_NAME and not name.startswith("numcodecs."):
+        # Import time: a registered codec of a user.
+        from zarrix._codecs.user_codecs import result_dtype
+
+        return result_dtype(dict(codec), dtype)
     config = {**configuration, "id": name.removeprefix("numcodecs.")}
     return bind_numcodecs(config, dtype, None, "filters").dtype

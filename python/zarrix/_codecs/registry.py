@@ -10,20 +10,23 @@ from typing import Any
 
 from zarrix._codecs import numcodecs_classes
 from zarrix._codecs.classes import CODEC_CLASSES, codec_from_dict
+from zarrix._codecs.kinds import UserCodec
 from zarrix._codecs.table import BY_NAME
 
 __all__ = ["get_codec", "get_codec_class", "register_codec"]
 
 
 def register_codec(key: str, codec_cls: type[Any], *, qualname: str | None = None) -> None:
-    """Make a numcodecs class available under the id ``key``.
+    """Make a codec class of your own available under the name ``key``.
 
     Parameters
     ----------
     key : str
-        Without ``numcodecs.``, or with it.
+        The id of a numcodecs class, without ``numcodecs.`` or with it; otherwise the name in v3.
     codec_cls : type
-        With ``encode``, ``decode``, ``get_config`` and ``from_config``.
+        A numcodecs class, with ``encode``, ``decode``, ``get_config`` and ``from_config``; or a
+        subclass of `zarrix.abc.codec.BytesBytesCodec`, ``ArrayBytesCodec`` or ``ArrayArrayCodec``,
+        as for zarr-python 3.
     qualname : str, optional
         Accepted for zarr-python; there is one class for an id.
 
@@ -48,6 +51,12 @@ def register_codec(key: str, codec_cls: type[Any], *, qualname: str | None = Non
     >>> z[:]
     array([1, 2, 3])
     """
+    if isinstance(codec_cls, type) and issubclass(codec_cls, UserCodec):
+        # Import time: few programs have a codec of their own.
+        from zarrix._codecs.user_codecs import register
+
+        register(key, codec_cls)
+        return
     # Import time: numcodecs takes longer than NumPy.
     import numcodecs  # type: ignore[import-untyped, unused-ignore]
 
@@ -112,6 +121,12 @@ def get_codec_class(key: str, reload_config: bool = False) -> type[Any]:
     if row is not None and row.numcodecs_cls:
         found: type[Any] = getattr(numcodecs_classes, row.numcodecs_cls)
         return found
+    # Import time: few programs have a codec of their own.
+    from zarrix._codecs.user_codecs import find
+
+    own = find(key)
+    if own is not None:
+        return own
     raise KeyError(key)
 
 

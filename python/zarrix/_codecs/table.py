@@ -387,6 +387,7 @@ BY_NAME = {
 }
 """Rows by every name that a v3 document may have."""
 
-ARRAY_TO_ARRAY = frozenset(name for name, row in BY_NAME.items() if row.kind == "array-to-array")
-ARRAY_TO_BYTES = frozenset(name for name, row in BY_NAME.items() if row.kind == "array-to-bytes")
+# Users register more: `zarrix._codecs.user_codecs`.
+ARRAY_TO_ARRAY = {name for name, row in BY_NAME.items() if row.kind == "array-to-array"}
+ARRAY_TO_BYTES = {name for name, row in BY_NAME.items() if row.kind == "array-to-bytes"}
 ELEMENTWISE = frozenset(name for name, row in BY_NAME.items() if row.elementwise)

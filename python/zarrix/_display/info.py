@@ -13,11 +13,24 @@ from zarrix._display.printable import printable
 from zarrix._dtypes.variable import is_variable
 from zarrix._errors import shorten
 from zarrix._metadata.array import ArrayMetadata
+from zarrix._runtime.cached_property import cached_property
 
 __all__ = ["InfoItems", "InfoReporter", "array_items", "group_items"]
 
 InfoItems = list[tuple[str, Any]]
 
+# Private attributes of zarr-python's report that other packages ask for.
+_ASKED = {
+    "_zarr_format": "zarr_format",
+    "_compressors": "compressors",
+    "_filters": "filters",
+    "_serializer": "serializer",
+    "_shape": "shape",
+    "_chunk_shape": "chunks",
+    "_shard_shape": "shards",
+    "_read_only": "read_only",
+    "_name": "name",
+}
 # Wide enough for the longest description of a Blosc compressor on one line.
 _WIDTH = 100
 
@@ -109,7 +122,17 @@ class InfoReporter:
 
     def __init__(self, obj: Any) -> None:
         self.obj = obj
-        self.items: InfoItems = obj.info_items()
+
+    @cached_property
+    def items(self) -> InfoItems:
+        """The rows, made when they are first printed: they count members and stored chunks."""
+        rows: InfoItems = self.obj.info_items()
+        return rows
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _ASKED:
+            return getattr(self.obj, _ASKED[name])
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         width = max(len(name) for name, _ in self.items)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from zarrix._errors import ContainsArrayError
@@ -295,10 +296,16 @@ def _as_metadata(value: Any) -> ArrayMetadata | GroupMetadata:
     document = value.to_dict() if hasattr(value, "to_dict") else value
     if not isinstance(document, Mapping):
         raise TypeError(f"{value!r} is not metadata of an array or group")
+    is_array_2 = document.get("zarr_format") == 2 and "shape" in document
+    attributes = document.get("attributes", {}) if is_array_2 else {}
+    if is_array_2:
+        # In v2 they have a document of their own.
+        document = {name: one for name, one in document.items() if name != "attributes"}
     # Through JSON, because tuples become lists in documents.
     text = v3._dumps(document, "metadata")
+    if is_array_2:
+        return replace(v2.parse_array(text, "metadata"), zattrs=attributes)
     if document.get("zarr_format") == 2:
-        parse_2 = v2.parse_array if "shape" in document else v2.parse_group
-        return parse_2(text, "metadata")
+        return v2.parse_group(text, "metadata")
     parse_3 = v3.parse_array if document.get("node_type") == "array" else v3.parse_group
     return parse_3(text, "metadata")

@@ -51,7 +51,7 @@ class ArrayMetadata:
         complete document, which is written back with the changes.
     where : str
         Label of the document, for messages.
-    zattrs : Mapping
+    zattrs : Mapping or None
         User attributes in v2, which have a separate document; set only in the object from
         ``Array.metadata``.
     rectilinear : tuple of AxisGrid or None
@@ -77,7 +77,7 @@ class ArrayMetadata:
     has_compressor: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
     where: str = field(default=ZARRAY, compare=False)
-    zattrs: Mapping[str, Any] = field(default_factory=dict)
+    zattrs: Mapping[str, Any] | None = None
     rectilinear: tuple[AxisGrid, ...] | None = None
     key_suffix: str = ""
     _layouts: dict[tuple[bool, bool, bool], EngineLayout] = field(
@@ -181,8 +181,8 @@ class ArrayMetadata:
     @property
     def attributes(self) -> dict[str, Any]:
         """A copy of the user attributes."""
-        stored = self.zattrs if self.zarr_format == 2 else self.extra.get("attributes", {})
-        return copy.deepcopy(dict(stored))
+        stored = self.zattrs if self.zarr_format == 2 else self.extra.get("attributes")
+        return copy.deepcopy(dict(stored or {}))
 
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None:
@@ -224,7 +224,7 @@ class ArrayMetadata:
         return ChunkKeyEncoding(self.key_encoding[0], self.dimension_separator)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document, as JSON values.
+        """The document, as JSON values; in v2 with the attributes, if `zattrs` is set.
 
         Returns
         -------
@@ -238,6 +238,8 @@ class ArrayMetadata:
         ('array', 'uint8', [3])
         """
         members: dict[str, Any] = json.loads(ARRAY_ENCODERS[self.zarr_format](self))
+        if self.zattrs is not None:
+            members["attributes"] = self.attributes
         return members
 
     @cached_property

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._codecs.chain import INDEX_CODECS, check_codecs
+from zarrix._codecs.document import CodecDocument
 from zarrix._codecs.lossless import check_domains
 from zarrix._codecs.normalize import chain_documents, complete_chain, with_listed_orders
 from zarrix._dtypes.v2 import is_zero, normalize_fill_value
@@ -330,7 +331,7 @@ def parse_array(document: Any, where: str = ZARR_JSON) -> ArrayMetadata:
         rectilinear=rectilinear,
         dtype=dtype,
         fill_value=decode_fill(members["fill_value"], dtype, f"{where}: key 'fill_value'"),
-        codecs=codecs,
+        codecs=tuple(map(CodecDocument, codecs)),
         key_encoding=keys[:2],
         key_suffix=keys.suffix,
         extra=members,

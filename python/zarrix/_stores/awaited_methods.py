@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from zarrix._errors import ReadOnlyError
-from zarrix._stores.buffers import as_bytes, default_buffer_prototype, slice_of
+from zarrix._runtime.buffers import as_bytes, default_buffer_prototype, slice_of
 
 if TYPE_CHECKING:
     from zarrix import _engine

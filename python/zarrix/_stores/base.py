@@ -15,10 +15,10 @@ from typing import Any, Self
 
 from zarrix import _engine
 from zarrix._errors import ReadOnlyError
+from zarrix._runtime.buffers import is_prototype
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import check_durability, config
 from zarrix._stores.awaited_methods import AwaitedMethods, AwaitedSize
-from zarrix._stores.buffers import is_prototype
 from zarrix._stores.keys import NODE_DOCUMENTS, is_document, key_of
 from zarrix._stores.listed_once import listed_once, names_below
 from zarrix._stores.mapping_values import engine_of

@@ -21,8 +21,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
-from zarrix._runtime import event_loop
-from zarrix._stores import buffers
+from zarrix._runtime import buffers, event_loop
 from zarrix._stores.awaited import Answer, AwaitedStore, Part, gather
 from zarrix._stores.awaited_methods import defines_awaited
 from zarrix._stores.base import Store

@@ -29,6 +29,7 @@ from zarrix._codecs.classes import (
 )
 from zarrix._codecs.codec import Codec as Codec
 from zarrix._codecs.codec import OtherCodec as OtherCodec
+from zarrix._codecs.document import CodecDocument as CodecDocument
 from zarrix._codecs.numcodecs import NativeCodec as NativeCodec
 from zarrix.codecs import numcodecs
 

@@ -1,6 +1,6 @@
 """Buffers of stores and codecs, under the module name of zarr-python 3."""
 
-from zarrix._stores.buffers import (
+from zarrix._runtime.buffers import (
     Buffer,
     BufferPrototype,
     NDBuffer,

@@ -1,6 +1,6 @@
 """Buffers in the memory of the CPU, under the module name of zarr-python 3."""
 
-from zarrix._stores.buffers import Buffer, NDBuffer, default_buffer_prototype
+from zarrix._runtime.buffers import Buffer, NDBuffer, default_buffer_prototype
 
 __all__ = ["Buffer", "NDBuffer", "buffer_prototype", "numpy_buffer_prototype"]
 

@@ -1,0 +1,3 @@
+"""Names of ``zarr.abc`` that zarrix has elsewhere."""
+
+__all__: list[str] = []

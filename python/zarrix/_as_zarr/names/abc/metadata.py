@@ -1,0 +1,5 @@
+"""Names of ``zarr.abc.metadata``."""
+
+from zarrix._codecs.codec import Codec as Metadata
+
+__all__ = ["Metadata"]

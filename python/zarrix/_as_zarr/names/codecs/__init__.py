@@ -1,0 +1,3 @@
+"""Names of ``zarr.codecs`` that zarrix has elsewhere."""
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Names of ``zarr.codecs.transpose``."""
+
+from zarrix._codecs.classes import TransposeCodec
+
+__all__ = ["TransposeCodec"]

@@ -1,0 +1,5 @@
+"""Names of ``zarr.codecs.zstd``."""
+
+from zarrix._codecs.classes import ZstdCodec
+
+__all__ = ["ZstdCodec"]
