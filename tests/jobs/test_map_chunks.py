@@ -113,14 +113,14 @@ def test_mistakes_are_errors_before_anything_is_written(tmp_path, raw):
 
 SCRIPT = """
 import pickle
-from zarrix.jobs._map import _Sent
+from zarrix.jobs._sent import Sent
 
 def double(block):
     return offset + 2 * block
 
 offset = 1
 with open("sent", "wb") as file:
-    pickle.dump(_Sent(double), file)
+    pickle.dump(Sent(double), file)
 """
 
 

@@ -11,6 +11,7 @@ from zarrix.jobs._pyramid import pyramid
 from zarrix.jobs._rechunk import rechunk
 from zarrix.jobs._report import Report, Task
 from zarrix.jobs._reserve import reserve
+from zarrix.jobs._stack import stack
 from zarrix.jobs._statistics import statistics
 from zarrix.jobs._summary import Statistics
 from zarrix.jobs._verify import verify
@@ -30,6 +31,7 @@ __all__ = [
     "pyramid",
     "rechunk",
     "reserve",
+    "stack",
     "statistics",
     "verify",
 ]

@@ -10,7 +10,6 @@ import hashlib
 import importlib
 import inspect
 import math
-import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType
@@ -29,6 +28,7 @@ from zarrix.jobs._new_array import new_document, write_unit
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
 from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._sent import Sent
 from zarrix.jobs._tiling import Region, Tiling, extent
 
 __all__ = ["MapChunks", "Where", "map_chunks"]
@@ -65,27 +65,6 @@ class Where:
     halo: tuple[tuple[int, int], ...]
     number: int
     seed: int
-
-
-class _Sent:
-    """A function that is pickled by value if workers cannot import it: one of the main module."""
-
-    def __init__(self, function: Function) -> None:
-        self.function = function
-
-    def __reduce__(self) -> Any:
-        if getattr(self.function, "__module__", None) != "__main__":
-            return _Sent, (self.function,)
-        # Optional: without it, the main module has to be a file that workers can run.
-        try:
-            import cloudpickle  # type: ignore[import-untyped]  # It has no types.
-        except ImportError:
-            return _Sent, (self.function,)
-        return _unpickled, (cloudpickle.dumps(self.function),)
-
-
-def _unpickled(dumped: bytes) -> _Sent:
-    return _Sent(pickle.loads(dumped))
 
 
 class MapChunks(Operation):
@@ -299,7 +278,7 @@ def map_chunks(
         "bytes_in": min(values * reads, first.size * 3 ** sum(map(any, around))) * itemsize,
         "gets": sum(math.prod(one._metadata.chunk_grid_shape) for one in arrays),
     }
-    objects = {} if isinstance(function, str) else {"function": _Sent(function)}
+    objects = {} if isinstance(function, str) else {"function": Sent(function)}
     places["destination"] = place_of(dest)
     job = Job("map", Setting(parameters, places, objects), overwrite=overwrite)
     return run_or_plan(

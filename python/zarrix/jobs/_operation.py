@@ -35,6 +35,7 @@ _KINDS = {
     "rechunk": ("zarrix.jobs._rechunk", "Rechunk"),
     "map": ("zarrix.jobs._map", "MapChunks"),
     "statistics": ("zarrix.jobs._statistics", "Summarize"),
+    "stack": ("zarrix.jobs._stack", "StackFiles"),
     "pyramid": ("zarrix.jobs._pyramid", "Pyramid"),
 }
 
