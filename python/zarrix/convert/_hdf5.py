@@ -21,6 +21,7 @@ from zarrix._errors import ConversionError, CopyError
 from zarrix._hierarchy.h5py_source import attributes_of, stored_as
 from zarrix.convert._flat import flat_array
 from zarrix.convert._hdf5_filters import Filters, encoded_chunks
+from zarrix.convert._names import names_of
 from zarrix.convert._source import OpenFile, Source, SourceArray
 
 __all__ = ["open_source", "save"]
@@ -91,7 +92,11 @@ class _Walk:
                 if told:
                     self._source.notes.append(f"{inside} is left out: {told}")
                     continue
-            member = group.get(name)
+            try:
+                member = group.get(name)
+            except (KeyError, OSError, RuntimeError) as error:
+                self._source.notes.append(f"{inside} is left out: it cannot be opened: {error}")
+                continue
             if isinstance(member, self._h5py.Group):
                 self.group(member, inside, (*above, here))
             elif isinstance(member, self._h5py.Dataset):
@@ -357,8 +362,7 @@ def _save_array(
     for region, value in job.blocks(array):
         made[region] = value.astype(dtype) if array.dtype.kind in "mM" else value
     _save_attributes(made, array, job)
-    names = array.attrs.get("_ARRAY_DIMENSIONS") or getattr(array.metadata, "dimension_names", None)
-    for axis, label in enumerate(names or ()):
+    for axis, label in enumerate(names_of(array)):
         if label and axis < made.ndim:
             made.dims[axis].label = label
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._errors import ConversionError
+from zarrix.convert._names import names_of
 from zarrix.convert._source import OpenFile, Region, Source, SourceArray
 
 __all__ = ["SUFFIXES", "decoded", "open_source", "save", "shape_and_dtype"]
@@ -200,7 +201,7 @@ def save(node: Any, path: Path, job: Any) -> None:
     array = job.arrays().get("image") if not hasattr(node, "shape") else node
     if array is None:
         raise ConversionError("a group is exported as images if it has an array 'image'")
-    names = array.attrs.get("_ARRAY_DIMENSIONS") or array.metadata.dimension_names or ()
+    names = list(names_of(array))
     single = job.target.suffix.lower() in SUFFIXES
     frame = array.shape if single else array.shape[1:]
     first = len(frame) == 3 and (names[-3:-2] == ["c"] or frame[-1] not in (2, 3, 4))

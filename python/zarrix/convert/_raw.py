@@ -81,7 +81,8 @@ def dtype_of(text: Any) -> np.dtype[Any]:
         if isinstance(text, list):
             found: np.dtype[Any] = np.lib.format.descr_to_dtype([tuple(one) for one in text])
             return found
-        return np.dtype(text)
+        plain: np.dtype[Any] = np.dtype(text)
+        return plain
     except (TypeError, ValueError) as error:
         raise ConversionError(f"dtype={text!r} is not a data type of NumPy: {error}") from None
 

@@ -20,6 +20,7 @@ from zarrix.convert._source import OpenFile, Region, Source, SourceArray
 __all__ = ["open_source", "save"]
 
 _BLOCK_ROWS = 20_000
+_BLOCK_BYTES = 2 * 2**20
 _LONGEST_LINE = 16 * 2**20
 _KINDS = (np.dtype("i8"), np.dtype("u8"), np.dtype("f8"))
 
@@ -126,7 +127,7 @@ class _Table:
         for line in lines:
             block.append(line)
             at += len(line)
-            if len(block) >= _BLOCK_ROWS:
+            if len(block) >= _BLOCK_ROWS or at - begin >= _BLOCK_BYTES:
                 end()
         end()
         self._end = at

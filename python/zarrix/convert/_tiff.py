@@ -19,6 +19,7 @@ import numpy as np
 
 from zarrix._errors import ConversionError
 from zarrix.convert._flat import flat_array
+from zarrix.convert._names import names_of
 from zarrix.convert._source import Encoded, OpenFile, Part, Region, Source, SourceArray
 
 __all__ = ["open_source", "save"]
@@ -322,7 +323,7 @@ def save(
         )
     if 0 in array.shape:
         raise ConversionError(f"TIFF has no images without pixels, and the array has {array.shape}")
-    names = array.attrs.get("_ARRAY_DIMENSIONS") or array.metadata.dimension_names or ()
+    names = names_of(array)
     colour = array.ndim > 2 and array.shape[-1] in (3, 4) and array.dtype.kind == "u"
     colour = colour and (not names or names[-1] in ("s", "c", None)) and array.dtype.itemsize < 4
     order = ">" if array.dtype.byteorder == ">" else "<"

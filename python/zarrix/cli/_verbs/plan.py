@@ -29,11 +29,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time: --help does not need it.
     from zarrix.cli._failures import UsageError
     from zarrix.cli._path import open_path
+    from zarrix.convert._names import names_of
 
     node = open_path(arguments.path, options_of(arguments))
     if not hasattr(node, "shape"):
         raise UsageError(f"{arguments.path} is a group; name one of its arrays ('zarrix ls')")
-    names = node.attrs.get("_ARRAY_DIMENSIONS") or getattr(node.metadata, "dimension_names", None)
+    names = names_of(node)
     plan = node.plan(selection(arguments.select, names, node.ndim) or ...)
     if ui.json:
         ui.document(dataclasses.asdict(plan))
