@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import numpy as np
 import zarr
-from hypothesis import strategies as st
 
 KINDS = ("getitem", "basic", "orthogonal", "coordinate", "mask", "block")
 RECORD = np.dtype([("x", "<f4"), ("n", "<i2")])
@@ -114,124 +114,131 @@ def _content(array: Any) -> Any:
     return array.tolist() if array.dtype.kind in "OTV" else array.tobytes()
 
 
-# Keys
+# Keys. A seed that Hypothesis draws decides many of them: a strategy for each part of a key would
+# take longer than zarr-python takes for the selection.
 
 
-def integers(size: int) -> Any:
-    near = st.integers(-size - 1, size)
-    return st.one_of(st.integers(0, max(size - 1, 0)), near, near.map(np.int64))
+def end(random: Random, size: int) -> int | None:
+    return None if random.random() < 0.4 else random.randint(-size - 2, size + 2)
 
 
-def slices(size: int) -> Any:
-    end = st.one_of(st.none(), st.integers(-size - 2, size + 2))
-    step = st.sampled_from([None, None, 1, 1, 2, 3, 7, -1, 0])
-    return st.builds(slice, end, end, step)
+def integer(random: Random, size: int) -> Any:
+    form = random.random()
+    if form < 0.7:
+        return random.randrange(max(size, 1))
+    near = random.randint(-size - 1, size)
+    return np.int64(near) if form < 0.85 else near
 
 
-def index_lists(size: int) -> Any:
-    inside = st.integers(-size, max(size - 1, 0))
-    return st.one_of(
-        st.lists(inside, min_size=1, max_size=6),
-        st.lists(st.integers(0, max(size - 1, 0)), min_size=1, max_size=8).map(sorted),
-        st.lists(st.integers(-size - 1, size), max_size=4),
+def slice_(random: Random, size: int) -> slice:
+    step = random.choice([None, None, None, 1, 1, 2, 3, 7, -1, 0])
+    return slice(end(random, size), end(random, size), step)
+
+
+def index_list(random: Random, size: int) -> list[int]:
+    form = random.random()
+    if form < 0.5:
+        return [random.randint(-size, max(size - 1, 0)) for _ in range(random.randint(1, 6))]
+    if form < 0.85:
+        return sorted(random.randrange(max(size, 1)) for _ in range(random.randint(1, 8)))
+    return [random.randint(-size - 1, size) for _ in range(random.randint(0, 4))]
+
+
+def index_array(random: Random, size: int) -> Any:
+    found = index_list(random, size)
+    form = random.random()
+    if form < 0.5:
+        return found
+    if form < 0.9:
+        return np.array(found, random.choice([np.int64, np.int64, np.int8]))
+    return np.array([abs(index) for index in found], np.uint64)
+
+
+def mask(random: Random, size: int) -> Any:
+    length = size if random.random() < 0.8 else random.randint(0, size + 2)
+    found = [random.random() < 0.5 for _ in range(length)]
+    return found if random.random() < 0.3 else np.array(found, bool)
+
+
+def odd(random: Random) -> Any:
+    return random.choice(
+        [
+            *(None, True, False, 1.5, "x", (), []),
+            *(np.array(1), np.array([[0]]), np.array([0.0]), [[0], [1]]),
+        ]
     )
 
 
-def index_arrays(size: int) -> Any:
-    plain = index_lists(size)
-    return st.one_of(
-        plain,
-        plain.map(lambda found: np.array(found, np.int64)),
-        plain.map(lambda found: np.array(found, np.int64).astype(np.int8)),
-        st.lists(st.integers(0, max(size - 1, 0)), max_size=5).map(
-            lambda found: np.array(found, np.uint64)
-        ),
-    )
+def axis_key(random: Random, kind: str, size: int) -> Any:
+    form = random.random()
+    if kind != "orthogonal" or form < 0.5:
+        return integer(random, size) if form < 0.2 or form > 0.8 else slice_(random, size)
+    return index_array(random, size) if form < 0.8 else mask(random, size)
 
 
-def masks(size: int) -> Any:
-    right = st.lists(st.booleans(), min_size=size, max_size=size)
-    wrong = st.lists(st.booleans(), max_size=size + 2)
-    return st.one_of(right.map(lambda found: np.array(found, bool)), right, wrong)
-
-
-ODD = st.sampled_from(
-    [None, True, False, 1.5, "x", (), [], np.array(1), np.array([[0]]), np.array([0.0]), [[0], [1]]]
-)
-
-
-@st.composite
-def keys(draw: Any, kind: str, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
+def key_of(random: Random, kind: str, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
     """A key for one kind of selection."""
-    if draw(st.integers(0, 19)) == 0:
-        odd = draw(ODD)
-        return (*(draw(slices(size)) for size in shape[1:]), odd) if draw(st.booleans()) else odd
+    if random.random() < 0.05:
+        found = odd(random)
+        if random.random() < 0.5:
+            return found
+        return (*(slice_(random, size) for size in shape[1:]), found)
     if kind == "getitem":
-        kind = draw(st.sampled_from(("basic", "basic", "orthogonal", "coordinate", "mask")))
+        kind = random.choice(("basic", "basic", "orthogonal", "coordinate", "mask"))
     if kind == "mask":
         count = int(np.prod(shape))
-        bits = draw(st.lists(st.booleans(), min_size=count, max_size=count))
-        mask = np.array(bits, bool).reshape(shape)
-        return draw(st.sampled_from([mask, mask, mask, (mask,), mask[..., :-1] if shape else mask]))
+        whole = np.array([random.random() < 0.4 for _ in range(count)], bool).reshape(shape)
+        cut = whole[..., :-1] if shape else whole
+        return random.choice([whole, whole, whole, whole, (whole,), cut])
     if kind == "coordinate":
-        return draw(coordinates(shape))
+        return coordinate_key(random, shape)
     if kind == "block":
         shape = tuple(-(-size // chunk) for size, chunk in zip(shape, chunks, strict=True))
-    one = {
-        "basic": lambda size: st.one_of(integers(size), slices(size)),
-        "block": lambda size: st.one_of(integers(size), slices(size)),
-        "orthogonal": lambda size: st.one_of(
-            integers(size), slices(size), index_arrays(size), masks(size)
-        ),
-    }[kind]
-    count = draw(st.integers(0, len(shape))) if draw(st.booleans()) else len(shape)
-    items = [draw(one(size)) for size in shape[:count]]
-    if draw(st.integers(0, 4)) == 0:
-        items.insert(draw(st.integers(0, len(items))), ...)
-    return items[0] if len(items) == 1 and draw(st.booleans()) else tuple(items)
+    count = random.randint(0, len(shape)) if random.random() < 0.3 else len(shape)
+    items = [axis_key(random, kind, size) for size in shape[:count]]
+    if random.random() < 0.15:
+        items.insert(random.randint(0, len(items)), ...)
+    return items[0] if len(items) == 1 and random.random() < 0.5 else tuple(items)
 
 
-@st.composite
-def coordinates(draw: Any, shape: tuple[int, ...]) -> Any:
-    count = draw(st.integers(1, 7))
-    axes = []
+def coordinate_key(random: Random, shape: tuple[int, ...]) -> Any:
+    count = random.randint(1, 7)
+    axes: list[Any] = []
     for size in shape:
-        inside = st.integers(-size, max(size - 1, 0))
-        found = draw(st.lists(inside, min_size=count, max_size=count))
-        axes.append(found if draw(st.booleans()) else np.array(found))
-    form = draw(st.integers(0, 9))
+        found = [random.randint(-size, max(size - 1, 0)) for _ in range(count)]
+        axes.append(found if random.random() < 0.5 else np.array(found))
+    form = random.randrange(12)
     if form == 0 and axes:
-        axes[0] = draw(index_arrays(shape[0]))
+        axes[0] = index_array(random, shape[0])
     elif form == 1 and axes:
-        axes[-1] = draw(integers(shape[-1]))
+        axes[-1] = integer(random, shape[-1])
     elif form == 2:
         axes = [np.array(axis).reshape(-1, 1) for axis in axes]
     elif form == 3 and len(axes) > 1:
         axes[0] = np.array(axes[0]).reshape(-1, 1)
-    return axes[0] if len(axes) == 1 and draw(st.booleans()) else tuple(axes)
+    return axes[0] if len(axes) == 1 and random.random() < 0.5 else tuple(axes)
 
 
 # Values
 
 
-@st.composite
-def values(draw: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+def value_for(random: Random, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
     """A value for a selection of ``shape``: mostly one that fits."""
-    form = draw(st.integers(0, 11))
-    first = draw(st.integers(0, 100))
+    form = random.randrange(12)
+    first = random.randrange(100)
     if form <= 4:
         return values_like(dtype, shape, first)
     if form == 5:
         return values_like(dtype, (), first)[()]
     if form == 6:
-        return draw(st.sampled_from([0, 1, 7, -1, 2.5, "q", b"z", None, True, 300, (1, 2)]))
+        return random.choice([0, 1, 7, -1, 2.5, "q", b"z", None, True, 300, (1, 2)])
     if form == 7:
         return values_like(dtype, shape, first).tolist()
     if form == 8:
-        other = draw(st.sampled_from(["i8", "f4", ">i4", "u1", "U6", "S2", "?", "c16"]))
+        other = random.choice(["i8", "f4", ">i4", "u1", "U6", "S2", "?", "c16"])
         return values_like(np.dtype(other), shape, first)
     if form == 9:
-        wrong = draw(st.sampled_from([(1,), (*shape, 1), shape[1:], shape[:-1], (3,)]))
+        wrong = random.choice([(1,), (*shape, 1), shape[1:], shape[:-1], (3,)])
         return values_like(dtype, wrong, first)
     if form == 10:
         return values_like(dtype, shape[::-1], first).T

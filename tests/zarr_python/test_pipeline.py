@@ -16,6 +16,7 @@ import pytest
 
 pytest.importorskip("zarr.testing", reason="tests/interop/setup stores")
 import zarr
+from zarr.core.buffer import cpu
 from zarr.core.codec_pipeline import FusedCodecPipeline
 from zarrix.interop import Pipeline
 
@@ -130,3 +131,12 @@ def test_missing_chunks_are_named_where_they_are_errors() -> None:
     array[:3] = 1
     with pytest.raises(zarr.errors.ChunkNotFoundError, match="c/1"):
         array[:]
+
+
+def test_a_buffer_of_another_dtype_is_filled_with_cast_elements() -> None:
+    array = zarr.create_array(zarr.storage.MemoryStore(), shape=9, chunks=3, dtype="i8")
+    array[:] = np.arange(9)
+    for dtype in ("f8", ">i8", "i4"):
+        out = cpu.NDBuffer.create(shape=(4,), dtype=np.dtype(dtype))
+        array.get_basic_selection(slice(2, 6), out=out)
+        assert out.as_numpy_array().tolist() == [2, 3, 4, 5]
