@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from numcodecs.abc import Codec
 from numcodecs.registry import register_codec
 from selections import BORDERS, Values, arrays, assert_same, out_like, values_of, windows_of
 from zarrix import storage
+from zarrix._stores.wrapper import WrapperStore
 from zarrix.errors import BoundsCheckError, CallCancelledError, CorruptChunkError
 
 
@@ -119,15 +120,78 @@ class Counted(dict[str, bytes]):
 
 def test_a_chunk_of_several_entries_and_handles_is_read_once() -> None:
     store = Counted()
-    z = zarr.create((20, 20), chunks=(10, 10), dtype="i4", store=store)
+    root = zarr.open_group(store, mode="w")
+    z = root.create_dataset("z", shape=(20, 20), chunks=(10, 10), dtype="i4")
     z[:] = model = values_of(np.dtype("i4"), (20, 20))
-    other = zarr.open_array(store, mode="r")
     store.read.clear()
     starts = np.array([[0, 0], [5, 5], [10, 10], [3, 9]])
-    got = zarr.read_many([(z, starts, (8, 8)), (other, starts[::-1], (4, 5)), (z, starts, (1, 1))])
-    assert sorted(store.read) == ["0.0", "0.1", "1.0", "1.1"]
-    for result, corners in zip(got, (starts, starts[::-1], starts), strict=True):
-        assert_same(result, windows_of(model, corners, result.shape[1:]))
+    corners = (starts, starts[::-1], starts)
+    got = zarr.read_many(
+        [(z, starts, (8, 8)), (root["z"], starts[::-1], (4, 5)), (z, starts, (1, 1))]
+    )
+    assert sorted(store.read) == ["z/0.0", "z/0.1", "z/1.0", "z/1.1"]
+    for result, begin in zip(got, corners, strict=True):
+        assert_same(result, windows_of(model, begin, result.shape[1:]))
+
+
+class Masked(WrapperStore):
+    """Other values than those of the store that it wraps, whose locks it has."""
+
+    def _read(self, key: str) -> bytes | None:
+        value = super()._read(key)
+        return self._masked(key, value) if value is not None else None
+
+    def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+        return [self._read(key) for key in keys]
+
+    def _masked(self, key: str, value: bytes) -> bytes:
+        return bytes(255 - byte for byte in value) if key[-1].isdigit() else value
+
+
+def test_a_store_is_not_taken_for_the_one_that_it_wraps(tmp_path: Path) -> None:
+    for store in ({}, str(tmp_path / "a")):
+        z = zarr.create(8, chunks=4, dtype="u1", compressor=None, store=store)
+        z[:] = 3
+        masked = zarr.open_array(Masked(z.store), mode="r")
+        plain, other = zarr.read_many([(z, [0], 8), (masked, [0], 8)])
+        assert (plain.max(), other.min()) == (3, 252)
+
+
+class Asked(dict[str, bytes]):
+    """A mapping that is asked for many values at once, as those of fsspec are."""
+
+    fs = "a file system"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+
+    def getitems(self, keys: Sequence[str], on_error: str) -> dict[str, Any]:
+        self.asked.append(len(keys))
+        return {key: self.get(key, KeyError(key)) for key in keys}
+
+
+def test_all_arrays_of_a_store_are_requested_at_once() -> None:
+    store = Asked()
+    root = zarr.open_group(store, mode="w")
+    entries = []
+    for number in range(4):
+        z = root.create_dataset(f"v{number}", shape=(6, 9), chunks=(2, 3), dtype="f4")
+        z[:] = number
+        entries.append((z, [[0, 0], [1, 4]], (3, 3)))
+    store.asked.clear()
+    got = zarr.read_many(entries)
+    assert [float(result.mean()) for result in got] == [0, 1, 2, 3]
+    assert store.asked == [4 * 6]
+    for key in ("v1/0.0", "v2/1.1"):
+        store[key] = b"broken"
+    failures: list[Any] = []
+    got = zarr.read_many(entries, on_error=failures.append)
+    assert [(f.entry, f.window, f.key) for f in failures] == [(1, 0, "v1/0.0"), (2, 1, "v2/1.1")]
+    assert [[int(window.max()) for window in result] for result in got[1:3]] == [[0, 1], [2, 0]]
+    assert (got[3] == 3).all()
+    with pytest.raises(CorruptChunkError, match=r"'/v2' of the KVStore: chunk .v2/1\.1"):
+        zarr.read_many(entries[2:])
 
 
 def test_outs_may_lie_in_one_buffer_side_by_side() -> None:

@@ -70,7 +70,8 @@ def _name(dtype: Any) -> str:
 def _dtype(name: str, out: Any) -> np.dtype[Any]:
     if name != "bfloat16":
         return np.dtype(name)
-    for plain in (np.dtype("u2"), np.dtype("i2")):
+    integers: list[np.dtype[Any]] = [np.dtype("u2"), np.dtype("i2")]
+    for plain in integers:
         if getattr(out, "dtype", None) == plain:
             return plain
     try:
@@ -80,7 +81,8 @@ def _dtype(name: str, out: Any) -> np.dtype[Any]:
         raise TypeError(
             "NumPy has no bfloat16: install ml_dtypes, or give an out of uint16 or int16"
         ) from None
-    return np.dtype(bfloat16)
+    found: np.dtype[Any] = np.dtype(bfloat16)
+    return found
 
 
 def _source(stored: np.dtype[Any]) -> str:

@@ -3,7 +3,7 @@
 //! Entries of equal arrays are one group: all their windows are sorted by chunk, so that a chunk is
 //! fetched and decoded once and copied to every buffer that needs it. The chunks of all groups in
 //! local stores and in memory are one job of the thread pool. Other stores get batches of requests,
-//! group by group.
+//! each for all of their arrays.
 //!
 //! A call that tolerates damage reads the windows of a damaged chunk one by one: only those that
 //! need what is damaged fail, and are filled with the fill value.
@@ -21,6 +21,7 @@ use crate::error::{EngineError, Result};
 use crate::memory::convert::Conversion;
 use crate::memory::copy;
 use crate::memory::strides::{Dim, Dims, Grid};
+use crate::read::batched::{ArrayJob, read_batches};
 use crate::read::job::{ALONE_BYTES, Job};
 use crate::read::strategy::Strategy;
 use crate::selection::chunk_selection::{ChunkSelection, offset_of};
@@ -142,8 +143,10 @@ pub fn read_many(
 
 /// Whether two handles read the same chunks in the same way.
 fn is_same(a: &ArrayIO, b: &ArrayIO) -> bool {
-    std::ptr::eq(a, b)
-        || Arc::ptr_eq(&a.layout, &b.layout) && a.prefix == b.prefix && a.store.id() == b.store.id()
+    // A store in Python may have the id of a store that it wraps, and give other values.
+    let is_inline = a.store.is_inline() && b.store.is_inline();
+    let is_one_store = Arc::ptr_eq(&a.store, &b.store) || is_inline && a.store.id() == b.store.id();
+    Arc::ptr_eq(&a.layout, &b.layout) && a.prefix == b.prefix && is_one_store
 }
 
 fn grouped<'a>(
@@ -319,16 +322,27 @@ impl<'a> Group<'a> {
     }
 }
 
-impl<'g> Call<'g, '_> {
+impl Call<'_, '_> {
     fn read(&self, interrupt: Interrupt<'_>) -> Result<()> {
         let total = self.groups.iter().map(|group| group.runs.len()).sum();
         let mut tasks: Vec<(usize, usize)> = Vec::new();
+        let mut batched: Vec<Vec<(usize, Range<usize>)>> = Vec::new();
         let (mut bytes, mut decoded) = (0usize, 0usize);
         for (number, group) in self.groups.iter().enumerate() {
             let (array, item) = (group.array, group.array.layout.item_bytes);
             let own_bytes = group.target().bytes(item);
             match array.strategy(None, total, own_bytes) {
-                Strategy::Batched => self.read_batched(number, 0..group.runs.len(), interrupt)?,
+                Strategy::Batched => {
+                    let same = batched.iter().position(|of: &Vec<(usize, _)>| {
+                        Arc::ptr_eq(&self.groups[of[0].0].array.store, &array.store)
+                    });
+                    let runs = group.runs.iter().map(|pieces| (number, pieces.clone()));
+                    match same {
+                        Some(same) => batched[same].extend(runs),
+                        None if group.runs.is_empty() => {}
+                        None => batched.push(runs.collect()),
+                    }
+                }
                 strategy @ Strategy::ParallelShards(_) => {
                     let job = |run| group.job(group.run(run));
                     let (count, target) = (group.runs.len(), group.target());
@@ -347,6 +361,7 @@ impl<'g> Call<'g, '_> {
                 }
             }
         }
+        batched.iter().try_for_each(|tasks| self.read_batched(tasks, interrupt))?;
         let task = |index: usize| {
             let (number, run) = tasks[index];
             self.noting(number, self.read_run(number, self.groups[number].run(run)))
@@ -373,82 +388,94 @@ impl<'g> Call<'g, '_> {
     }
 
     /// Reads the pieces of one chunk, on this thread.
-    fn read_run(&self, number: usize, pieces: &'g [Piece]) -> Result<()> {
+    fn read_run(&self, number: usize, pieces: &[Piece]) -> Result<()> {
         let group = &self.groups[number];
         let Job { coords, selected } = group.job(pieces);
         let done = scratch::with(|s| group.array.read_job(&coords, &selected, group.target(), s));
         match done {
             Err(error) if self.tolerates && error.is_damage() => {
-                self.apart(number, pieces, error, |window| self.read_run(number, window))
+                self.apart(number, pieces, error, |window| self.read_run(number, &pieces[window]))
             }
             done => done,
         }
     }
 
-    /// Reads chunks of a store that answers batches of requests. Damage divides a batch until it is
-    /// one chunk, whose windows are then read one by one.
+    /// Reads chunks of one store that answers batches of requests: of all arrays at once, so that
+    /// a call takes as many round trips as one of them. Damage divides a batch until it is one
+    /// chunk, whose windows are then read one by one.
     fn read_batched(
         &self,
-        number: usize,
-        runs: Range<usize>,
+        tasks: &[(usize, Range<usize>)],
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
-        let group = &self.groups[number];
-        let read = |pieces: &[Range<usize>]| {
-            group.array.read_by(
-                Strategy::Batched,
-                pieces.len(),
-                group.target(),
-                interrupt,
-                &|index| group.job(&group.pieces[pieces[index].clone()]),
-            )
+        let Some((first, _)) = tasks.first() else { return Ok(()) };
+        let store = &*self.groups[*first].array.store;
+        let read = |tasks: &[(usize, Range<usize>)]| {
+            read_batches(store, tasks.len(), interrupt, &|index| {
+                let (number, pieces) = &tasks[index];
+                let group = &self.groups[*number];
+                let job = group.job(&group.pieces[pieces.clone()]);
+                ArrayJob { array: group.array, target: group.target(), job }
+            })
         };
-        let mut waiting = vec![runs];
-        while let Some(runs) = waiting.pop() {
-            match read(&group.runs[runs.clone()]) {
-                Err(error) if self.tolerates && error.is_damage() => {
-                    if runs.len() > 1 {
-                        let middle = runs.start + runs.len() / 2;
-                        waiting.extend([runs.start..middle, middle..runs.end]);
-                        continue;
-                    }
-                    let pieces = group.runs[runs.start].clone();
-                    let done = self.apart(number, &group.pieces[pieces], error, |window| {
-                        let begin = window.as_ptr_range().start;
-                        let at = group.pieces.iter().position(|p| std::ptr::eq(p, begin));
-                        let at = at.unwrap_or(0);
-                        let mut done = read(std::slice::from_ref(&(at..at + window.len())));
-                        if let Err(error) = &mut done
-                            && error.is_damage()
-                        {
-                            let error = std::mem::replace(error, EngineError::Interrupted);
-                            self.note_failure(number, window, error);
-                            done = Ok(());
-                        }
-                        done
-                    });
-                    self.noting(number, done)?;
+        let mut waiting = vec![tasks];
+        while let Some(tasks) = waiting.pop() {
+            match (read(tasks), tasks) {
+                (Err(error), [(number, pieces)]) if self.tolerates && error.is_damage() => {
+                    let begin = pieces.start;
+                    let group = &self.groups[*number];
+                    let done =
+                        self.apart(*number, &group.pieces[pieces.clone()], error, |window| {
+                            let window = begin + window.start..begin + window.end;
+                            match read(&[(*number, window.clone())]) {
+                                Err(error) if error.is_damage() => {
+                                    self.note_failure(*number, &group.pieces[window], error);
+                                    Ok(())
+                                }
+                                done => done,
+                            }
+                        });
+                    self.noting(*number, done)?;
                 }
-                done => self.noting(number, done)?,
+                (Err(error), _) if self.tolerates && error.is_damage() => {
+                    let (low, high) = tasks.split_at(tasks.len() / 2);
+                    waiting.extend([low, high]);
+                }
+                (done, _) => {
+                    let key = done.as_ref().err().and_then(EngineError::key);
+                    self.noting(self.owner(tasks, key.unwrap_or_default()), done)?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// The group among those of `tasks` whose array has `key`.
+    fn owner(&self, tasks: &[(usize, Range<usize>)], key: &str) -> usize {
+        let owners = tasks.iter().map(|(number, _)| *number);
+        let prefix = |number: &usize| &self.groups[*number].array.prefix;
+        let owner = owners.filter(|number| key.starts_with(prefix(number).as_str()));
+        owner.max_by_key(|number| prefix(number).len()).unwrap_or(tasks[0].0)
     }
 
     /// Reads each window of a damaged chunk by itself; if there is only one, it has failed.
     fn apart(
         &self,
         number: usize,
-        pieces: &'g [Piece],
+        pieces: &[Piece],
         error: EngineError,
-        read: impl Fn(&'g [Piece]) -> Result<()>,
+        read: impl Fn(Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let window = |piece: &Piece| (piece.1, piece.2);
         if pieces.iter().all(|piece| window(piece) == window(&pieces[0])) {
             self.note_failure(number, pieces, error);
             return Ok(());
         }
-        pieces.chunk_by(|a, b| window(a) == window(b)).try_for_each(read)
+        let mut begin = 0;
+        pieces.chunk_by(|a, b| window(a) == window(b)).try_for_each(|run| {
+            begin += run.len();
+            read(begin - run.len()..begin)
+        })
     }
 
     fn note_failure(&self, number: usize, pieces: &[Piece], error: EngineError) {

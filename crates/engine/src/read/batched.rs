@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use zarrix_store::{Edge, Fetched, Generation, Part, READ_ATTEMPTS, Request, StoreError};
+use zarrix_store::{Edge, Fetched, Generation, Part, READ_ATTEMPTS, Request, Store, StoreError};
 
 use crate::array::fetch::from_store;
 use crate::array::io::ArrayIO;
@@ -66,51 +66,63 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A chunk of an array, the selections of it, and the buffer for them.
+pub(crate) struct ArrayJob<'t, 'a> {
+    pub array: &'t ArrayIO,
+    pub target: Target<'t>,
+    pub job: Job<'a>,
+}
+
+impl<'t> ArrayJob<'t, '_> {
+    fn buffer(&self) -> ReadBuffer<'t> {
+        ReadBuffer::new(self.target, &self.array.layout)
+    }
+}
+
 /// The requests of one round, and the destination of the answers.
 struct Round<'a, 'j> {
-    jobs: &'a [Job<'j>],
+    store: &'a dyn Store,
+    jobs: &'a [ArrayJob<'a, 'j>],
     chunks: &'a [ChunkRef<'a>],
     keys: &'a [String],
     steps: Vec<(usize, Step)>,
-    target: Target<'a>,
+}
+
+/// Reads `count` chunks of arrays in `store`; `job` gives each chunk and its selection.
+pub(crate) fn read_batches<'t, 'a>(
+    store: &dyn Store,
+    count: usize,
+    interrupt: Interrupt<'_>,
+    job: &dyn Fn(usize) -> ArrayJob<'t, 'a>,
+) -> Result<()> {
+    let batch = if store.is_remote() { REMOTE_BATCH } else { BATCH };
+    for begin in (0..count).step_by(batch) {
+        let jobs: Vec<ArrayJob<'t, 'a>> = (begin..(begin + batch).min(count)).map(job).collect();
+        let chunks = jobs.iter().map(|one| one.array.layout.chunk(&one.job.coords));
+        let chunks: Vec<ChunkRef<'_>> = chunks.collect::<Result<_>>()?;
+        let keys = jobs.iter().map(|one| one.array.key_of(&one.job.coords));
+        let keys: Vec<String> = keys.collect();
+        let mut steps = Vec::with_capacity(jobs.len());
+        for (index, (one, key)) in jobs.iter().zip(&keys).enumerate() {
+            let (chunk, buffer) = (&chunks[index], one.buffer());
+            let first = scratch::with(|s| one.array.first_step(chunk, &one.job, key, buffer, s))?;
+            steps.extend(first.map(|step| (index, step)));
+        }
+        for _ in 0..READ_ATTEMPTS {
+            if steps.is_empty() {
+                break;
+            }
+            let round = Round { store, jobs: &jobs, chunks: &chunks, keys: &keys, steps };
+            steps = round.ask(interrupt)?;
+        }
+        if let Some((index, _)) = steps.first() {
+            return Err(StoreError::replaced(keys[*index].clone()).into());
+        }
+    }
+    Ok(())
 }
 
 impl ArrayIO {
-    /// Reads `count` chunks; `job` gives each chunk and its selection.
-    pub(in crate::read) fn read_batches<'a>(
-        &self,
-        count: usize,
-        target: Target<'_>,
-        interrupt: Interrupt<'_>,
-        job: &(dyn Fn(usize) -> Job<'a> + Sync),
-    ) -> Result<()> {
-        let batch = if self.store.is_remote() { REMOTE_BATCH } else { BATCH };
-        for begin in (0..count).step_by(batch) {
-            let jobs: Vec<Job<'a>> = (begin..(begin + batch).min(count)).map(job).collect();
-            let chunks = jobs.iter().map(|job| self.layout.chunk(&job.coords));
-            let chunks: Vec<ChunkRef<'_>> = chunks.collect::<Result<_>>()?;
-            let keys: Vec<String> = jobs.iter().map(|job| self.key_of(&job.coords)).collect();
-            let buffer = ReadBuffer::new(target, &self.layout);
-            let mut steps = Vec::with_capacity(jobs.len());
-            for (index, (job, key)) in jobs.iter().zip(&keys).enumerate() {
-                let chunk = &chunks[index];
-                let first = scratch::with(|s| self.first_step(chunk, job, key, buffer, s))?;
-                steps.extend(first.map(|step| (index, step)));
-            }
-            for _ in 0..READ_ATTEMPTS {
-                if steps.is_empty() {
-                    break;
-                }
-                let round = Round { jobs: &jobs, chunks: &chunks, keys: &keys, steps, target };
-                steps = self.ask(&round, interrupt)?;
-            }
-            if let Some((index, _)) = steps.first() {
-                return Err(StoreError::replaced(keys[*index].clone()).into());
-            }
-        }
-        Ok(())
-    }
-
     /// The first request for a chunk; `None` if nothing needs to be requested.
     fn first_step(
         &self,
@@ -150,85 +162,6 @@ impl ArrayIO {
     /// a second round trip after that of the index.
     pub(in crate::read) fn is_read_in_one(&self, chunk: &ChunkLayout) -> bool {
         self.store.gap().is_some_and(|gap| chunk.bytes as u64 <= gap)
-    }
-
-    /// Sends the requests of a round and decodes the answers; returns what to request next.
-    ///
-    /// It is long because the callback of the store shares all of its state.
-    fn ask(&self, round: &Round<'_, '_>, interrupt: Interrupt<'_>) -> Result<Vec<(usize, Step)>> {
-        let ranges: Vec<_> = round.steps.iter().map(|(_, step)| step.ranges()).collect();
-        let requests: Vec<Request<'_>> = round
-            .steps
-            .iter()
-            .zip(&ranges)
-            .map(|((job, step), ranges)| Request {
-                key: &round.keys[*job],
-                part: match step {
-                    Step::Whole => Part::AtMost(round.chunks[*job].max_stored_bytes as u64),
-                    Step::Index => Part::Edge(round.chunks[*job].index_edge()),
-                    Step::Inner { .. } | Step::Pages(_) | Step::Cached(..) => Part::Ranges(ranges),
-                },
-            })
-            .collect();
-        let is_small = round.chunks.iter().all(|chunk| chunk.bytes <= ALONE_BYTES);
-        let at_once = if is_small { 1 } else { pool::threads() };
-        let next = Mutex::new(Vec::new());
-        let (mut ready, mut failed, mut answered) = (Vec::new(), None, 0);
-        self.store.fetch(&requests, &mut |position, answer| {
-            answered += 1;
-            let (job, step) = &round.steps[position];
-            match answer {
-                // The value that the ranges were made for was replaced.
-                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::UnexpectedEof => {
-                    self.indexes.forget(&round.keys[*job]);
-                    let again = if let Step::Pages(_) = step { Step::Whole } else { Step::Index };
-                    locked(&next).push((*job, again));
-                }
-                // Only the first failure is reported.
-                Err(error) if failed.is_none() => {
-                    failed = Some(from_store(&round.keys[*job], error));
-                }
-                Ok(fetched) if failed.is_none() => ready.push((position, fetched)),
-                _ => {}
-            }
-            if self.store.is_remote() && failed.is_none() && ready.len() >= at_once {
-                let answers = std::mem::take(&mut ready);
-                failed = self.decode_answers(round, &answers, &next, interrupt).err();
-            }
-        });
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        if answered < requests.len() {
-            let (all, key) = (requests.len(), requests[0].key);
-            let problem = format!("the store gave {answered} answers of {all}, from {key:?} on");
-            return Err(EngineError::Panicked(problem));
-        }
-        self.decode_answers(round, &ready, &next, interrupt)?;
-        Ok(next.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn decode_answers(
-        &self,
-        round: &Round<'_, '_>,
-        answers: &[(usize, Fetched)],
-        next: &Mutex<Vec<(usize, Step)>>,
-        interrupt: Interrupt<'_>,
-    ) -> Result<()> {
-        pool::run(answers.len(), interrupt, &|index| {
-            let (position, answer) = &answers[index];
-            let (job, step) = &round.steps[*position];
-            let after = scratch::with(|s| {
-                s.key.clone_from(&round.keys[*job]);
-                let buffer = ReadBuffer::new(round.target, &self.layout);
-                let (chunk, selected) = (&round.chunks[*job], &round.jobs[*job].selected);
-                self.decode_answer(chunk, step, answer, selected, buffer, s)
-            })?;
-            if let Some(after) = after {
-                locked(next).push((*job, after));
-            }
-            Ok(())
-        })
     }
 
     /// Decodes the answer for the chunk at `s.key`; returns the next request, if any.
@@ -348,6 +281,86 @@ impl ArrayIO {
         found.sort_by_key(|(_, range)| range.start);
         let none = found.is_empty() && cached.is_empty();
         Ok((!none).then_some(Step::Inner { index, generation, found, cached }))
+    }
+}
+
+impl Round<'_, '_> {
+    /// Sends the requests of a round and decodes the answers; returns what to request next.
+    ///
+    /// It is long because the callback of the store shares all of its state.
+    fn ask(&self, interrupt: Interrupt<'_>) -> Result<Vec<(usize, Step)>> {
+        let ranges: Vec<_> = self.steps.iter().map(|(_, step)| step.ranges()).collect();
+        let requests: Vec<Request<'_>> = self
+            .steps
+            .iter()
+            .zip(&ranges)
+            .map(|((job, step), ranges)| Request {
+                key: &self.keys[*job],
+                part: match step {
+                    Step::Whole => Part::AtMost(self.chunks[*job].max_stored_bytes as u64),
+                    Step::Index => Part::Edge(self.chunks[*job].index_edge()),
+                    Step::Inner { .. } | Step::Pages(_) | Step::Cached(..) => Part::Ranges(ranges),
+                },
+            })
+            .collect();
+        let is_small = self.chunks.iter().all(|chunk| chunk.bytes <= ALONE_BYTES);
+        let at_once = if is_small { 1 } else { pool::threads() };
+        let next = Mutex::new(Vec::new());
+        let (mut ready, mut failed, mut answered) = (Vec::new(), None, 0);
+        self.store.fetch(&requests, &mut |position, answer| {
+            answered += 1;
+            let (job, step) = &self.steps[position];
+            match answer {
+                // The value that the ranges were made for was replaced.
+                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::UnexpectedEof => {
+                    self.jobs[*job].array.indexes.forget(&self.keys[*job]);
+                    let again = if let Step::Pages(_) = step { Step::Whole } else { Step::Index };
+                    locked(&next).push((*job, again));
+                }
+                // Only the first failure is reported.
+                Err(error) if failed.is_none() => {
+                    failed = Some(from_store(&self.keys[*job], error));
+                }
+                Ok(fetched) if failed.is_none() => ready.push((position, fetched)),
+                _ => {}
+            }
+            if self.store.is_remote() && failed.is_none() && ready.len() >= at_once {
+                let answers = std::mem::take(&mut ready);
+                failed = self.decode_answers(&answers, &next, interrupt).err();
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if answered < requests.len() {
+            let (all, key) = (requests.len(), requests[0].key);
+            let problem = format!("the store gave {answered} answers of {all}, from {key:?} on");
+            return Err(EngineError::Panicked(problem));
+        }
+        self.decode_answers(&ready, &next, interrupt)?;
+        Ok(next.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn decode_answers(
+        &self,
+        answers: &[(usize, Fetched)],
+        next: &Mutex<Vec<(usize, Step)>>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
+        pool::run(answers.len(), interrupt, &|index| {
+            let (position, answer) = &answers[index];
+            let (job, step) = &self.steps[*position];
+            let after = scratch::with(|s| {
+                s.key.clone_from(&self.keys[*job]);
+                let (chunk, one) = (&self.chunks[*job], &self.jobs[*job]);
+                let selected = &one.job.selected;
+                one.array.decode_answer(chunk, step, answer, selected, one.buffer(), s)
+            })?;
+            if let Some(after) = after {
+                locked(next).push((*job, after));
+            }
+            Ok(())
+        })
     }
 }
 

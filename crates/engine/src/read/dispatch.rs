@@ -6,6 +6,7 @@
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Target, check_shape};
 use crate::error::Result;
+use crate::read::batched::{ArrayJob, read_batches};
 use crate::read::job::{ALONE_BYTES, Job};
 use crate::read::strategy::Strategy;
 use crate::selection::plan::{AxisSelection, buffer_shape};
@@ -65,7 +66,13 @@ impl ArrayIO {
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
     ) -> Result<()> {
         match strategy {
-            Strategy::Batched => return self.read_batches(count, target, interrupt, job),
+            Strategy::Batched => {
+                return read_batches(&*self.store, count, interrupt, &|index| ArrayJob {
+                    array: self,
+                    target,
+                    job: job(index),
+                });
+            }
             Strategy::ParallelShards(shards) => {
                 return self.read_shared(count, shards, target, interrupt, job);
             }
