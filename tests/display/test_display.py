@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import zarrix as zarr
-from zarrix._display.html import chunk_grid_svg
-from zarrix._metadata.chunk_grid import AxisGrid
 
 
 def test_the_report_of_an_array_has_the_rows_of_zarr_2() -> None:
@@ -112,34 +110,6 @@ def test_the_tree_in_html_opens_as_far_as_asked(root: zarr.Group) -> None:
     assert html.count("<details") == 3
     assert "a&lt;b (3,) float64" in html
     assert root.tree(expand=True)._repr_html_().count("<details open") == 3
-
-
-def test_arrays_and_groups_show_themselves_as_html(root: zarr.Group) -> None:
-    html = root["array_3D"]._repr_html_()
-    assert '<td style="text-align: left">(10, 10, 10)</td>' in html
-    assert html.count("<svg") == 1
-    assert "array_1D_2" in root._repr_html_()
-    assert root["array_3D"].info._repr_html_() in html
-
-
-def test_the_drawing_has_a_line_where_chunks_meet() -> None:
-    svg = chunk_grid_svg((100, 200), (AxisGrid(even=50), AxisGrid(even=40)))
-    assert svg.count("<rect") == 1
-    assert svg.count("h140.0") == 1
-    assert svg.count("v70.0") == 4
-
-
-@pytest.mark.parametrize(
-    ("shape", "chunks"), [((), ()), ((5,), (2,)), ((10**6, 3, 7), (1, 3, 7)), ((9,) * 5, (1,) * 5)]
-)
-def test_any_array_can_be_drawn_small(shape: tuple[int, ...], chunks: tuple[int, ...]) -> None:
-    svg = chunk_grid_svg(shape, [AxisGrid(even=length) for length in chunks])
-    assert svg.startswith("<svg")
-    assert len(svg) < 4000
-
-
-def test_an_array_without_elements_has_a_table_only() -> None:
-    assert "<svg" not in zarr.zeros((0, 3))._repr_html_()
 
 
 def test_the_report_shows_arrays_that_were_written_at_once() -> None:

@@ -129,7 +129,7 @@ class LazyArray(ReadLater):
 
     def _repr_html_(self) -> str:
         # Imported when called: only notebooks show HTML.
-        from zarrix._display.html import info_table
+        from zarrix._display.table import info_table
 
         return info_table(
             [

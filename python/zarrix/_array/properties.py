@@ -367,7 +367,8 @@ class ArrayProperties(ArrayState):
         # Imported when called: only notebooks show HTML.
         from zarrix._display.html import array_html
 
-        return array_html(self.info_items(), self.shape, self._metadata.inner_grid)
+        self._refresh()
+        return array_html(self)
 
 
 def _sizes(shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> tuple[tuple[int, ...], ...]:

@@ -1,116 +1,123 @@
-"""HTML for notebooks: the info report, the tree and the chunk grid.
+"""HTML for notebooks: arrays, groups, reports and trees.
 
-The HTML has its own style, in ``currentColor`` with opacities, so that one drawing is for light and
+An array is at most 8 KB and a group at most 60 KB, without scripts. Making it never lists a remote
+store. The HTML has its own style, in ``currentColor`` with opacities, so that it suits light and
 dark. It is imported on use, because opening an array draws nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from zarrix._display.drawing import Axis, grid_svg
+from zarrix._display.info import array_items, group_items
 from zarrix._display.labels import label_of
-from zarrix._errors import shorten
-from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._display.table import info_table, text_html
 
 if TYPE_CHECKING:
-    from zarrix._display.info import InfoItems
     from zarrix._display.tree import TreeViewer
 
-__all__ = ["array_html", "chunk_grid_svg", "info_table", "tree_html"]
+__all__ = ["array_html", "group_html", "tree_html"]
+
+_LONGEST_ATTRIBUTES = 2000
+# A local store is asked what it has of an array if that is at most this many values.
+_MOST_COUNTED = 4096
+_MOST_NODES = 500
 
 
-def info_table(items: InfoItems) -> str:
-    """The rows as an HTML table."""
-    cell = 'style="text-align: left"'
-    rows = (
-        f"<tr><th {cell}>{escape(name)}</th><td {cell}>{escape(str(value))}</td></tr>"
-        for name, value in items
+def array_html(array: Any) -> str:
+    """An array as a table next to a drawing of its chunks, and its attributes."""
+    items = array_items(array, counted=_is_quick_to_count(array))
+    return (
+        '<div style="display: flex; gap: 1.5em; align-items: center">'
+        f"{info_table(items)}{grid_svg(_axes(array))}</div>{_attributes(array)}"
     )
-    return f'<table class="zarr-info"><tbody>{"".join(rows)}</tbody></table>'
+
+
+def group_html(group: Any) -> str:
+    """A group as a table, its attributes, and the tree of its members."""
+    # Members of a remote group are opened by a request each.
+    level = 1 if group.store.is_remote else None
+    tree = group.tree(level=level, max_nodes=_MOST_NODES)
+    table = info_table(group_items(group, counted=False))
+    return f"{table}{_attributes(group)}{tree_html(tree)}"
+
+
+def _is_quick_to_count(array: Any) -> bool:
+    """Whether the stored chunks can be counted without going over a large or remote store."""
+    kinds = {kind.__name__ for kind in type(array.chunk_store).__mro__}
+    values = math.prod(array._metadata.chunk_grid_shape)
+    return bool(kinds & {"LocalStore", "MemoryStore", "ZipStore"}) and values <= _MOST_COUNTED
+
+
+def _axes(array: Any) -> list[Axis]:
+    """The axes of an array for its drawing."""
+    metadata = array._metadata
+    names = _dimension_names(array)
+    sharded = metadata.shard_codec is not None
+    return [
+        Axis(names[k], size, outer, inner if sharded else None)
+        for k, (size, outer, inner) in enumerate(
+            zip(array.shape, metadata.grid, metadata.inner_grid, strict=True)
+        )
+    ]
+
+
+def _dimension_names(array: Any) -> list[str]:
+    """The names of the axes, where the metadata or, in v2, xarray's attribute has them."""
+    found = array._metadata.extra.get("dimension_names") if array.zarr_format == 3 else None
+    if found is None and "_ARRAY_DIMENSIONS" in array.attrs:
+        found = array.attrs["_ARRAY_DIMENSIONS"]
+    if not isinstance(found, list | tuple) or len(found) != array.ndim:
+        return [""] * array.ndim
+    return [str(name or "") for name in found]
+
+
+def _attributes(node: Any) -> str:
+    """The attributes as a list that opens on a click; empty if there are none."""
+    found = dict(node.attrs)
+    if not found:
+        return ""
+    summary = f"<summary>Attributes ({len(found)})</summary>"
+    return f"<details>{summary}{info_table(_attribute_rows(found))}</details>"
+
+
+def _attribute_rows(attributes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    left = _LONGEST_ATTRIBUTES
+    for name, value in attributes.items():
+        shown = json.dumps(value)
+        left -= len(text_html(name)) + len(text_html(shown))
+        if left < 0:
+            yield "...", "and more"
+            return
+        yield name, shown
 
 
 def tree_html(tree: TreeViewer) -> str:
-    """A hierarchy as boxes that open and close."""
+    """A hierarchy as boxes that open and close; at most ``tree.max_nodes`` members are shown."""
+    left = float("inf") if tree.max_nodes is None else tree.max_nodes
 
     def html(node: Any, depth: int) -> str:
+        nonlocal left
         label = escape(label_of(node))
-        children = tree.children(node, depth)
-        if not children:
+        inner, count = "", 0
+        for child in tree.iterate(node, depth):
+            count += 1
+            if left <= 0:
+                inner += '<div style="margin-left: 1.2em">... and more</div>'
+                break
+            left -= 1
+            inner += html(child, depth + 1)
+        if not count:
             return f'<div style="margin-left: 1.2em">{label}</div>'
         limit = tree.expand if tree.expand is not True else depth + 1
-        is_open = " open" if depth == 0 or depth < limit else ""
-        inner = "".join(html(child, depth + 1) for child in children)
+        is_open = ' open=""' if depth == 0 or depth < limit else ""
         tag = f'<details{is_open} style="margin-left: 1em">'
         return f"{tag}<summary>{label}</summary>{inner}</details>"
 
     with tree.listed_once():
         return f'<div class="zarrix-tree">{html(tree.group, 0)}</div>'
-
-
-def array_html(items: InfoItems, shape: Sequence[int], grid: Sequence[AxisGrid]) -> str:
-    """An array as a table of ``items`` next to a drawing of its chunk grid."""
-    return (
-        '<div style="display: flex; gap: 1.5em; align-items: center">'
-        f"{info_table(items)}{chunk_grid_svg(shape, grid)}</div>"
-    )
-
-
-_SIDE = 140.0
-_SMALLEST_SIDE = 18.0
-_MOST_LINES = 24
-_SHEET_STEP = 7.0
-
-
-def chunk_grid_svg(shape: Sequence[int], grid: Sequence[AxisGrid]) -> str:
-    """The last two axes and their chunks, to scale; further axes are sheets behind.
-
-    If an axis has more chunks than can be distinguished, only some lines are drawn.
-    """
-    if 0 in shape:
-        return ""
-    rows, columns = (1, 1, *shape)[-2:]
-    row_grid, column_grid = (AxisGrid(even=1), AxisGrid(even=1), *grid)[-2:]
-    scale = _SIDE / max(rows, columns)
-    height = max(rows * scale, _SMALLEST_SIDE)
-    width = max(columns * scale, _SMALLEST_SIDE)
-    behind = 0
-    for size, axis in zip(shape[:-2], grid[:-2], strict=True):
-        behind = min(2, behind + (size > 1) + (axis.count(size) > 1))
-    shift = behind * _SHEET_STEP
-
-    sheets = [
-        _rectangle(1 + k * _SHEET_STEP, 1 + shift - k * _SHEET_STEP, width, height)
-        for k in range(behind, -1, -1)
-    ]
-    top = 1 + shift
-    lines = [
-        f"M1 {top + height * at:.1f}h{width:.1f}" for at in _line_positions(rows, row_grid)
-    ] + [
-        f"M{1 + width * at:.1f} {top:.1f}v{height:.1f}"
-        for at in _line_positions(columns, column_grid)
-    ]
-    regular = all(axis.even for axis in grid)
-    lengths = [axis.document() for axis in grid]
-    chunks = tuple(lengths) if regular else shorten(lengths)
-    label = escape(f"shape {tuple(shape)}, chunks {chunks}")
-    return (
-        f'<svg width="{width + shift + 2:.0f}" height="{height + shift + 2:.0f}" role="img" '
-        f'aria-label="{label}" fill="none" stroke="currentColor"><title>{label}</title>'
-        f'{"".join(sheets)}<path d="{"".join(lines)}" stroke-opacity="0.55"/></svg>'
-    )
-
-
-def _rectangle(x: float, y: float, width: float, height: float) -> str:
-    return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
-        'fill="currentColor" fill-opacity="0.08"/>'
-    )
-
-
-def _line_positions(size: int, axis: AxisGrid) -> list[float]:
-    """The chunk boundaries along an axis, as fractions of it."""
-    count = axis.count(size) - 1
-    step = -(-count // _MOST_LINES) or 1
-    return [axis.chunk(k).begin / size for k in range(step, count + 1, step)]

@@ -35,9 +35,12 @@ _ASKED = {
 _WIDTH = 100
 
 
-def array_items(array: Any) -> InfoItems:
-    """The rows of an array's report; ``Name`` only if it has one."""
-    nbytes, stored = array.nbytes, int(array.nbytes_stored)
+def array_items(array: Any, *, counted: bool = True) -> InfoItems:
+    """The rows of an array's report; ``Name`` only if it has one.
+
+    If not ``counted``, the stored chunks are not listed.
+    """
+    nbytes = array.nbytes
     rows: list[tuple[str, Any] | None] = [
         ("Name", array.name) if array.name is not None else None,
         ("Type", type_name(array)),
@@ -52,11 +55,21 @@ def array_items(array: Any) -> InfoItems:
         _not_native(array),
         *_store_rows(array),
         ("No. bytes", byte_count(nbytes)),
-        ("No. bytes stored", byte_count(stored)) if stored > 0 else None,
-        ("Storage ratio", f"{nbytes / stored:.1f}") if stored > 0 else None,
-        ("Chunks initialized", f"{array.nchunks_initialized}/{array.nchunks}"),
+        *(_stored_rows(array, nbytes) if counted else _NOT_COUNTED),
     ]
     return [row for row in rows if row is not None]
+
+
+_NOT_COUNTED = [("No. bytes stored", "not counted here; info counts them")]
+
+
+def _stored_rows(array: Any, nbytes: int) -> InfoItems:
+    stored = int(array.nbytes_stored)
+    chunks = ("Chunks initialized", f"{array.nchunks_initialized}/{array.nchunks}")
+    if stored <= 0:
+        return [chunks]
+    ratio = f"{nbytes / stored:.1f}"
+    return [("No. bytes stored", byte_count(stored)), ("Storage ratio", ratio), chunks]
 
 
 def _partition_rows(metadata: ArrayMetadata) -> InfoItems:
@@ -76,22 +89,28 @@ def _codec_rows(array: Any) -> InfoItems:
     return [("Serializer", repr(array.serializer)), ("Compressors", compressors or "none")]
 
 
-def group_items(group: Any) -> InfoItems:
-    """The rows of a group's report."""
-    arrays, groups = list(group.array_keys()), list(group.group_keys())
+def group_items(group: Any, *, counted: bool = True) -> InfoItems:
+    """The rows of a group's report; if not ``counted``, its members are not listed."""
     rows: list[tuple[str, Any] | None] = [
         ("Name", group.name),
         ("Type", type_name(group)),
         ("Zarr format", "3") if group.zarr_format == 3 else None,
         ("Read-only", str(group.read_only)),
         *_store_rows(group),
+        *(_member_rows(group) if counted else ()),
+    ]
+    return [row for row in rows if row is not None]
+
+
+def _member_rows(group: Any) -> InfoItems:
+    arrays, groups = list(group.array_keys()), list(group.group_keys())
+    named = [("Arrays", ", ".join(arrays)), ("Groups", ", ".join(groups))]
+    return [
         ("No. members", len(arrays) + len(groups)),
         ("No. arrays", len(arrays)),
         ("No. groups", len(groups)),
-        ("Arrays", ", ".join(arrays)) if arrays else None,
-        ("Groups", ", ".join(groups)) if groups else None,
+        *(row for row in named if row[1]),
     ]
-    return [row for row in rows if row is not None]
 
 
 def _store_rows(node: Any) -> InfoItems:
@@ -146,7 +165,7 @@ class InfoReporter:
 
     def _repr_html_(self) -> str:
         # Imported when called: only notebooks show HTML.
-        from zarrix._display.html import info_table
+        from zarrix._display.table import info_table
 
         return info_table(self.items)
 

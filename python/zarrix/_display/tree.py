@@ -63,15 +63,20 @@ class TreeViewer:
 
     def children(self, node: Any, depth: int) -> list[Any]:
         """The lines below ``node`` at this depth."""
+        return list(self.iterate(node, depth))
+
+    def iterate(self, node: Any, depth: int) -> Iterator[Any]:
+        """What `children` lists; each member is opened when it is asked for."""
         is_leaf = hasattr(node, "shape") or not hasattr(node, "keys")
         if is_leaf or (self.level is not None and depth >= self.level):
-            return []
+            return iter(())
         shown = getattr(node, "_shown_members", None)
         if callable(shown):
-            return list(shown())
+            found: Iterator[Any] = shown()
+            return found
         members = getattr(node, "members", None)
         # All members by one request, if the group supports it.
-        return [one for _, one in members()] if callable(members) else [node[n] for n in node]
+        return (one for _, one in members()) if callable(members) else (node[n] for n in node)
 
     def _repr_html_(self) -> str:
         # Imported when called: only notebooks show HTML.

@@ -225,6 +225,6 @@ class GroupProperties(GroupState):
 
     def _repr_html_(self) -> str:
         # Imported when called: only notebooks show HTML.
-        from zarrix._display.html import info_table
+        from zarrix._display.html import group_html
 
-        return f"{info_table(self.info_items())}{self.tree()._repr_html_()}"
+        return group_html(self)

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from zarrix._display.html import info_table
+from zarrix._display.table import info_table
 from zarrix._errors import check_keywords
 from zarrix.ml._batch import Batch, Samples
 from zarrix.ml._cell import Cell

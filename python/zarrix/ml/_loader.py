@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._display.html import info_table
+from zarrix._display.table import info_table
 from zarrix._errors import suggestion
 from zarrix.ml._batch import Batch
 from zarrix.ml._dataset import Dataset

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._display.html import info_table
+from zarrix._display.table import info_table
 from zarrix.ml._epochs import order_of, randomness, sample_bytes
 from zarrix.ml._fetch import Entry
 from zarrix.ml._fill import batches_of_a_fill

@@ -6,7 +6,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from zarrix._display.html import info_table
+from zarrix._display.table import info_table
 
 __all__ = ["Counters", "Stats"]
 
