@@ -54,7 +54,18 @@ CLASSES = ("Array", "Group")
 NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Start", ("index.md",)),
     ("Tutorials", ("tutorials/*",)),
-    ("How-to", ("howto/*", "stores.md", "jobs.md", "damaged.md", "ecosystem.md", "migration.md")),
+    (
+        "How-to",
+        (
+            "howto/*",
+            "stores.md",
+            "training.md",
+            "jobs.md",
+            "damaged.md",
+            "ecosystem.md",
+            "migration.md",
+        ),
+    ),
     (
         "Reference",
         (

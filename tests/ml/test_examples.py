@@ -12,6 +12,7 @@ import zarrix as zarr
 from zarrix import ml
 
 ROOT = Path(zarr.__file__).parents[1]
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture
@@ -172,3 +173,29 @@ def test_numpy_needs_neither_torch_nor_jax() -> None:
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120, env=environment)
+
+
+@pytest.mark.parametrize(("name", "needs"), [("train_numpy", "numpy"), ("train_depth", "torch")])
+def test_the_training_scripts_run_and_their_loss_falls(
+    tmp_path: Path, name: str, needs: str
+) -> None:
+    pytest.importorskip(needs, reason=f"{needs} is not installed")
+    random = np.random.default_rng(0)
+    depth = 1 + 30 * random.random((6, 1, 1)) + np.zeros((6, 72, 96))
+    frames = zarr.open_group(tmp_path / "demo.zarr", mode="w").require_group("lr/36p")
+    frames["rgb"] = (8 * depth[:, None] + random.integers(0, 8, (6, 3, 72, 96))).astype("u1")
+    frames["depth"] = depth.astype("f2")
+    small = ["--per-frame", "8", "--crop", "16", "--epochs", "3"] if needs == "torch" else []
+    found = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{name}.py"), str(tmp_path / "demo.zarr"), *small],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert found.returncode == 0, found.stderr
+    lines = [line for line in found.stdout.splitlines() if line.startswith("epoch")]
+    losses = [float(line.rpartition(" ")[2]) for line in lines]
+    assert len(losses) == 3
+    assert losses[2] < losses[0] / 2
