@@ -475,6 +475,7 @@ def _opened(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
     core = _fsspec().core
     with hiding(lambda: options):
         fs, path = core.url_to_fs(url, **options)
+    url = os.fspath(url)
     if url.startswith(_BUCKETS) and public_url(url) != url:
         # As a part of the name, it would be sent to the service, and appear in its errors.
         raise ValueError(

@@ -78,6 +78,12 @@ class Engine:
         ------
         TypeError
             ``metadata`` is not that of an array.
+
+        Examples
+        --------
+        >>> import zarr, zarrix.interop  # doctest: +SKIP
+        >>> z = zarr.open_array("a.zarr")  # doctest: +SKIP
+        >>> zarrix.interop.Engine("a.zarr").array_engine("", z.metadata)  # doctest: +SKIP
         """
         store_path = importlib.import_module("zarr.storage").StorePath(self._store, path)
         array = importlib.import_module("zarr.core.array").AsyncArray(metadata, store_path, config)

@@ -41,7 +41,7 @@ class PlannedArray:
         """Fill ``out``."""
         if not batch or not batch[0][1].config.read_missing_chunks:
             return False
-        memory = getattr(out, "_data", None)
+        memory: Any = getattr(out, "_data", None)
         call = self._call(batch, memory, drop_axes)
         # A caller's buffer may have any dtype, to which zarr-python casts.
         if call is None or memory.dtype != call[0].dtype or not memory.flags.writeable:
@@ -50,7 +50,7 @@ class PlannedArray:
 
     async def write(self, batch: list[Any], value: Any, drop_axes: tuple[int, ...]) -> bool:
         """Store ``value``."""
-        memory = getattr(value, "_data", None)
+        memory: Any = getattr(value, "_data", None)
         call = self._call(batch, memory, drop_axes)
         if call is None:
             return False
