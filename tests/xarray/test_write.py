@@ -150,9 +150,9 @@ def test_empty_chunks_are_stored_on_request(tmp_path: Path) -> None:
 
 
 def test_names_that_cannot_be_stored_are_errors(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="is a str, not 5"):
+    with pytest.raises(TypeError, match="must be either a string or None"):
         to_zarr(xr.Dataset({5: ("x", [1])}), tmp_path / "a.zarr")
-    with pytest.raises(ValueError, match="at least one character"):
+    with pytest.raises(ValueError, match="length 1 or greater"):
         to_zarr(xr.Dataset({"": ("x", [1])}), tmp_path / "b.zarr")
 
 

@@ -15,15 +15,15 @@ from zarrix._stores.base import Store
 if TYPE_CHECKING:
     from zarrix._metadata.literals import Mode
 
-__all__ = ["groups_below", "open_root"]
+__all__ = ["groups_below", "only_consolidated", "open_root"]
 
 
 def open_root(store: Any, mode: str, path: str | None, options: Mapping[str, Any]) -> Group:
     """The group at ``path`` in a store, opened or created by ``mode``; a new one is v3 by default.
 
     Consolidated metadata is used if ``options["consolidated"]`` is true. If it is None, it is used
-    where it saves requests, in remote stores that have it, and where there is nothing else. Local
-    documents are as fast to read, and always up to date.
+    where it saves requests, in remote stores that have it. Local documents are as fast to read, and
+    always up to date.
     """
     path = (path or "").strip("/")
     zarr_format = options.get("zarr_format")
@@ -53,11 +53,12 @@ def open_root(store: Any, mode: str, path: str | None, options: Mapping[str, Any
                 f"no consolidated metadata in {location.store!r}; write it with "
                 "zarrix.consolidate_metadata(), or open with consolidated=None or False"
             )
-    group = open_group(location, "r" if mode == "r" else "r+")
-    if consolidated is None and not any(True for _ in group):
-        # A copy of a hierarchy may have no other documents.
-        return _consolidated(location.store, mode, path, zarr_format) or group
-    return group
+    return open_group(location, "r" if mode == "r" else "r+")
+
+
+def only_consolidated(group: Group, mode: str) -> Group | None:
+    """The group through consolidated metadata: a copy may have no other documents."""
+    return _consolidated(group.store, mode, group.path, group.zarr_format)
 
 
 def _consolidated(store: Store, mode: str, path: str, zarr_format: Any) -> Group | None:

@@ -24,8 +24,9 @@ from xarray.core import indexing
 from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import consolidate_metadata
+from zarrix._nodes.attributes import require_json
 from zarrix.xarray._encoding import codecs_of, dimensions_of, new_array_options
-from zarrix.xarray._open import groups_below, open_root
+from zarrix.xarray._open import groups_below, only_consolidated, open_root
 from zarrix.xarray._variable import StoredVariable, sizes
 
 __all__ = ["Store"]
@@ -41,7 +42,12 @@ class Store(ZarrStore):
         cls, store: Any, mode: Any = "r", group: str | None = None, **options: Any
     ) -> Store:
         """The store of the group at ``group``."""
-        return cls._over(open_root(store, mode, group, options), store, mode, options)
+        root = open_root(store, mode, group, options)
+        new = cls._over(root, store, mode, options)
+        if options.get("consolidated", False) is None and not new.members:
+            copied = only_consolidated(root, mode)
+            return new if copied is None else cls._over(copied, store, mode, options)
+        return new
 
     @classmethod
     def open_store(  # type: ignore[override]  # The same options, by name.
@@ -204,14 +210,17 @@ class Store(ZarrStore):
         unlimited_dims: Any = None,
     ) -> None:
         """Create or extend the arrays of encoded ``variables``."""
-        chosen = {name: _with_regular_chunks(one) for name, one in variables.items()}
-        super().set_variables(chosen, check_encoding_set, writer, unlimited_dims)
+        if not self._safe_chunks:
+            variables = {name: _with_regular_chunks(one) for name, one in variables.items()}
+        super().set_variables(dict(variables), check_encoding_set, writer, unlimited_dims)
 
     def _open_existing_array(self, *, name: str) -> Array:
         array: Array = self.zarr_group[name]
-        if self._write_empty is None:
+        # As for a new array, where v2 has another default in zarrix.
+        wanted = bool(self._write_empty)
+        if array.write_empty_chunks == wanted:
             return array
-        return array.with_config({"write_empty_chunks": self._write_empty})
+        return array.with_config({"write_empty_chunks": wanted})
 
     def _create_new_array(
         self,
@@ -223,6 +232,10 @@ class Store(ZarrStore):
         encoding: dict[str, Any],
         attrs: Mapping[str, Any],
     ) -> Array:
+        try:
+            require_json(attrs)
+        except TypeError as error:
+            raise TypeError(f"Invalid attribute in Dataset.attrs. {name!r}: {error}") from error
         options = new_array_options(dtype, encoding, self._write_empty, self.zarr_group.zarr_format)
         array: Array = self.zarr_group.create_array(
             name, shape=shape, fill_value=fill_value, attributes=dict(attrs), **options

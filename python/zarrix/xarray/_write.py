@@ -175,10 +175,17 @@ def _as_dataset(array: DataArray) -> Dataset:
 
 def _require_names(dataset: Dataset) -> None:
     for name in dataset.variables:
-        if not isinstance(name, str):
-            raise TypeError(f"the name of a stored variable is a str, not {name!r}")
-        if not name:
-            raise ValueError("the name of a stored variable has at least one character")
+        # xarray stores a variable without a name as "__values__".
+        if not isinstance(name, str | None):
+            raise TypeError(
+                f"Invalid name {name!r} for DataArray or Dataset key: must be either a string or "
+                "None for serialization to zarr files"
+            )
+        if name == "":
+            raise ValueError(
+                "Invalid name '' for DataArray or Dataset key: string must be length 1 or greater "
+                "for serialization to zarr files"
+            )
 
 
 class _Writer(ArrayWriter):
