@@ -26,6 +26,9 @@ from zarrix._runtime.signatures import completable
 from zarrix._stores.path import StorePath
 
 if TYPE_CHECKING:
+    # Optional package: xarray.
+    from xarray import DataArray
+
     from zarrix._display.info import InfoReporter
 
 __all__ = ["ArrayProperties"]
@@ -336,6 +339,38 @@ class ArrayProperties(ArrayState):
         from zarrix._display.info import array_items
 
         return array_items(self)
+
+    def to_xarray(self, *, name: str | None = None, chunks: Any = None) -> DataArray:
+        """The array as an object of xarray, whose elements are read when they are used.
+
+        Its dimensions are those of the metadata, or ``dim_0``, ``dim_1``, ... for axes without a
+        name. Attributes are decoded by the CF conventions, as `xarray.open_dataset` does.
+
+        Parameters
+        ----------
+        name : str, optional
+            The last part of the path when omitted.
+        chunks : mapping, int or "auto", optional
+            Blocks of dask, as in `xarray.open_dataset`; no dask when omitted.
+
+        Returns
+        -------
+        xarray.DataArray
+
+        Raises
+        ------
+        ImportError
+            xarray is not installed.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.create_array(data=[[1, 2], [3, 4]], dimension_names=["y", "x"])
+        >>> z.to_xarray().sum("x").values
+        array([3, 7])
+        """
+        found: DataArray = on_demand("data_array")(self, name, chunks)
+        return found
 
     def _token(self) -> str:
         # Import time: only task graphs ask for it.

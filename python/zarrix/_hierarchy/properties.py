@@ -14,6 +14,9 @@ from zarrix._runtime.signatures import completable
 from zarrix._stores.path import StorePath
 
 if TYPE_CHECKING:
+    # Optional package: xarray.
+    from xarray import Dataset
+
     from zarrix._display.info import InfoReporter
     from zarrix._display.tree import TreeViewer
 
@@ -222,6 +225,40 @@ class GroupProperties(GroupState):
         from zarrix._display.tree import TreeViewer
 
         return TreeViewer(self, expand=expand, level=level, max_nodes=max_nodes)
+
+    def to_xarray(self, *, chunks: Any = None, **options: Any) -> Dataset:
+        """The arrays of the group as a dataset, whose elements are read when they are used.
+
+        `xarray.open_datatree` with ``engine="zarrix"`` also has the groups below.
+
+        Parameters
+        ----------
+        chunks : mapping, int or "auto", optional
+            Blocks of dask, as in `xarray.open_dataset`; no dask when omitted.
+        **options
+            As for `xarray.open_dataset`: ``drop_variables``, ``decode_times``, ...
+
+        Returns
+        -------
+        xarray.Dataset
+
+        Raises
+        ------
+        ImportError
+            xarray is not installed.
+        KeyError
+            An array does not name its dimensions.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> z = root.create_array("a", data=[1, 2, 3], dimension_names=["x"])
+        >>> root.to_xarray()["a"].dims
+        ('x',)
+        """
+        found: Dataset = on_demand("dataset")(self, chunks=chunks, **options)
+        return found
 
     def _repr_html_(self) -> str:
         # Imported when called: only notebooks show HTML.

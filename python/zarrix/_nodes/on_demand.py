@@ -1,8 +1,9 @@
 """Classes and functions that are built on nodes, but that nodes return: imported on first use.
 
-An array returns its parent group and its asynchronous counterpart, whose classes depend on arrays.
-Importing them from the array's module would be a circle, and would load asyncio into programs that
-do not use it. This table is the only place that names them from below.
+An array returns its parent group, its asynchronous counterpart and an object of xarray, whose
+classes depend on arrays. Importing them from the array's module would be a circle, and would load
+asyncio and xarray into programs that do not use them. This table is the only place that names them
+from below.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from typing import Any, Literal
 
 __all__ = ["HOMES", "on_demand"]
 
-Name = Literal["AsyncArray", "AsyncGroup", "Group", "create"]
+Name = Literal["AsyncArray", "AsyncGroup", "Group", "create", "data_array", "dataset"]
 
 HOMES: dict[Name, str] = {
     "AsyncArray": "zarrix._hierarchy.asynchronous",
     "AsyncGroup": "zarrix._hierarchy.asynchronous",
     "Group": "zarrix._hierarchy.group",
     "create": "zarrix._array.create",
+    "data_array": "zarrix.xarray._objects",
+    "dataset": "zarrix.xarray._objects",
 }
 """The module that defines each name."""
 

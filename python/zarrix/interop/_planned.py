@@ -44,7 +44,12 @@ class PlannedArray:
         memory: Any = getattr(out, "_data", None)
         call = self._call(batch, memory, drop_axes)
         # A caller's buffer may have any dtype, to which zarr-python casts.
-        if call is None or memory.dtype != call[0].dtype or not memory.flags.writeable:
+        if (
+            call is None
+            or memory is None
+            or memory.dtype != call[0].dtype
+            or not memory.flags.writeable
+        ):
             return False
         return await in_pool(threads(), read_selected, *call, memory) is not DECLINED
 

@@ -29,7 +29,7 @@ from zarrix.xarray._encoding import codecs_of, dimensions_of, new_array_options
 from zarrix.xarray._open import groups_below, only_consolidated, open_root
 from zarrix.xarray._variable import StoredVariable, sizes
 
-__all__ = ["Store"]
+__all__ = ["Store", "variable_of"]
 
 
 class Store(ZarrStore):
@@ -101,26 +101,8 @@ class Store(ZarrStore):
         """The variable of an array; its elements are read when they are used."""
         array = self.members[name]
         dimensions, attributes = dimensions_of(array, nczarr=self._mode == "r")
-        data = StoredVariable(array)
-        chunks, shards = sizes(array)
-        encoding: dict[str, Any] = {
-            "chunks": chunks,
-            "preferred_chunks": dict(zip(dimensions, chunks, strict=True)),
-        }
-        if data.dtype.kind == "T":
-            encoding["dtype"] = data.dtype
-        encoding.update(codecs_of(array), shards=shards)
-        fill_value = array.fill_value
-        if self._use_zarr_fill_value_as_mask:
-            if fill_value is not None:
-                attributes["_FillValue"] = fill_value
-        else:
-            if array.zarr_format == 3:
-                encoding["fill_value"] = fill_value
-            if "_FillValue" in attributes:
-                value = attributes["_FillValue"]
-                attributes["_FillValue"] = FillValueCoder.decode(value, array.dtype)
-        return Variable(dimensions, indexing.LazilyIndexedArray(data), attributes, encoding)
+        as_mask = self._use_zarr_fill_value_as_mask
+        return variable_of(array, dimensions, attributes, as_mask=as_mask)
 
     def get_dimensions(self) -> dict[Any, int]:
         """Names and lengths of the dimensions of all arrays."""
@@ -241,6 +223,31 @@ class Store(ZarrStore):
             name, shape=shape, fill_value=fill_value, attributes=dict(attrs), **options
         )
         return array
+
+
+def variable_of(
+    array: Array, dimensions: tuple[Any, ...], attributes: dict[str, Any], *, as_mask: bool
+) -> Variable:
+    """The variable of an array before decoding; ``as_mask`` makes its fill value CF's."""
+    data = StoredVariable(array)
+    chunks, shards = sizes(array)
+    encoding: dict[str, Any] = {
+        "chunks": chunks,
+        "preferred_chunks": dict(zip(dimensions, chunks, strict=True)),
+    }
+    if data.dtype.kind == "T":
+        encoding["dtype"] = data.dtype
+    encoding.update(codecs_of(array), shards=shards)
+    fill_value = array.fill_value
+    if as_mask:
+        if fill_value is not None:
+            attributes["_FillValue"] = fill_value
+    else:
+        if array.zarr_format == 3:
+            encoding["fill_value"] = fill_value
+        if "_FillValue" in attributes:
+            attributes["_FillValue"] = FillValueCoder.decode(attributes["_FillValue"], array.dtype)
+    return Variable(dimensions, indexing.LazilyIndexedArray(data), attributes, encoding)
 
 
 def _with_regular_chunks(variable: Variable) -> Variable:
