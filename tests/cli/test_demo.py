@@ -212,6 +212,8 @@ def test_the_table_has_a_row_for_each_format(
         "format",
         *("zarrix", "PNG", "TIFF", "HDF5", "npy", "npz"),
     ]
+    assert "- zarrix.ml.Loader: " in printed.out
+    assert "- a loop over PNG files: " in printed.out
     assert f"Data set:      {tmp_path}/out/demo.zarr\n" in printed.out
     assert f"Contact sheet: {tmp_path}/out/contact-sheet.png\n" in printed.out
     left = sum(file.stat().st_size for file in (tmp_path / "out").rglob("*") if file.is_file())
@@ -275,6 +277,9 @@ def test_json_says_what_the_table_says(tmp_path: Path, capsys: pytest.CaptureFix
         assert row["crops_per_s"] == pytest.approx(row["crops"] / row["crop_s"])
         assert row["write_s"] > 0
     assert 1.2 < rows["zarrix"]["ratio"] < 2.5
+    loaders = [one["name"].split()[0] for one in report["loaders"]]
+    assert loaders[:2] == ["zarrix.ml.Loader", "a"]
+    assert all(one["crops"] >= 1 and one["crops_per_s"] > 0 for one in report["loaders"])
 
 
 def test_the_contact_sheet_is_a_full_page(finished: Path) -> None:

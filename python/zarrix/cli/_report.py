@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from rich.table import Table
 
 import zarrix as zarr
 from zarrix.cli._contenders import Shape
+from zarrix.cli._epochs import Epoch, sentences
 
 # Columns of a terminal: for the table, and for the table with a column on storage.
 _WIDTH_OF_TABLE = 64
@@ -53,6 +55,8 @@ class Report:
         The whole demo.
     left_bytes : int
         Bytes in the folder of the data set.
+    epochs : sequence of Epoch
+        Loaders of training batches; the first one is that of zarrix.
     """
 
     shape: Shape
@@ -61,6 +65,7 @@ class Report:
     sheet: Path
     elapsed_s: float
     left_bytes: int
+    epochs: Sequence[Epoch] = ()
 
     @property
     def raw_bytes(self) -> int:
@@ -83,6 +88,7 @@ class Report:
                     }
                     for row in self.rows
                 ],
+                "loaders": [{**asdict(one), "crops_per_s": one.crops_per_s} for one in self.epochs],
                 "dataset": str(self.dataset),
                 "contact_sheet": str(self.sheet),
                 "elapsed_s": self.elapsed_s,
@@ -108,6 +114,10 @@ class Report:
                 "zarrix.config.chunk_cache_bytes is set.",
                 highlight=False,
             )
+        if self.epochs:
+            console.print("\nAn epoch of batches for training, the same crops:", highlight=False)
+            for line in sentences(self.epochs):
+                console.print(f"- {line}", highlight=False, markup=False)
         console.print()
         for name, path in (("Data set", self.dataset), ("Contact sheet", self.sheet)):
             # A path is copied as one word, however long the line gets.

@@ -28,6 +28,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 import zarrix as zarr
 from zarrix.cli import _sheet
 from zarrix.cli._contenders import CONTENDERS, ZARR, Bytes, Contender, Shape, compressor
+from zarrix.cli._epochs import Epoch, epochs
 from zarrix.cli._folder import DemoError, Folder
 from zarrix.cli._interrupts import Interrupts
 from zarrix.cli._report import Report, Row
@@ -114,11 +115,14 @@ class _Demo:
             for contender in CONTENDERS[1:]:
                 written[contender.name] = self._write(folder, contender, gt)
             rows = [self._race(folder, c, written[c.name]) for c in CONTENDERS]
+            loaders = self._load(folder)
             self._draw(folder, rows[0])
         where = folder.path.absolute()
         elapsed = time.perf_counter() - begun
         left = _stored_bytes(where)
-        return Report(self._shape, rows, where / ZARR.target, where / _SHEET, elapsed, left)
+        return Report(
+            self._shape, rows, where / ZARR.target, where / _SHEET, elapsed, left, loaders
+        )
 
     def _check_space(self, folder: Path) -> None:
         # Raw once as npy, in six formats and resolutions at four fifths at most.
@@ -195,6 +199,14 @@ class _Demo:
                 advance(took, f"{loaded / spent:.1f} crops/s")
         stored = _stored_bytes(path / contender.weighed)
         return Row(contender.name, contender.how, stored, write_s, loaded, spent)
+
+    def _load(self, folder: Folder) -> list[Epoch]:
+        """Load an epoch of training batches by each loader."""
+        try:
+            check = self._interrupts.check
+            return epochs(folder.path, self._shape, self._options.seconds, check)
+        except ValueError as error:
+            raise DemoError(str(error)) from None
 
     def _draw(self, folder: Folder, ours: Row) -> None:
         shape = self._shape
