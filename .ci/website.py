@@ -72,6 +72,7 @@ NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
             "indexing.md",
             "tool.md",
             "convert.md",
+            "measure.md",
             "settings.md",
             "errors.md",
             "support.md",

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from zarrix import indexing as indexing
     from zarrix import interop as interop
     from zarrix import jobs as jobs
+    from zarrix import measure as measure
     from zarrix import meta as meta
     from zarrix import ml as ml
     from zarrix import operate as operate
@@ -142,6 +143,9 @@ if TYPE_CHECKING:
     from zarrix.hierarchy import Group as Group
     from zarrix.hierarchy import group as group
     from zarrix.hierarchy import open_group as open_group
+    from zarrix.measure import advise as advise
+    from zarrix.measure import compare as compare
+    from zarrix.measure import suggest as suggest
     from zarrix.operate import diff as diff
     from zarrix.operate import digests as digests
     from zarrix.operate import repair as repair
@@ -265,6 +269,7 @@ _HOMES = {
     "_hierarchy.open": "consolidate_metadata open open_consolidated tree",
     "_hierarchy.save": "load save save_array save_group",
     "convert": "export import_",
+    "measure": "advise compare suggest",
     "core": "Array",
     "creation": "array create empty empty_like full full_like ones ones_like open_array open_like "
     "zeros zeros_like",
@@ -296,6 +301,7 @@ _MODULES = (
         "indexing",
         "interop",
         "jobs",
+        "measure",
         "meta",
         "ml",
         "operate",

@@ -61,8 +61,8 @@ def codec(text: str) -> Any:
     try:
         if name == "none" and not rest:
             return None
-        if name == "auto" and not rest:
-            return "auto"
+        if name in ("auto", "keep") and not rest:
+            return name
         if name in ("zstd", "gzip") and len(rest) <= 1:
             level = int(rest[0]) if rest else 5
             return Zstd(level=level) if name == "zstd" else GZip(level=level)

@@ -1,0 +1,45 @@
+"""``zarrix compare``: an array in each format, with size, write, read and crop times."""
+
+from __future__ import annotations
+
+import argparse
+
+from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._ui import Ui
+
+EXAMPLES = ("zarrix compare x.npy --seconds 0.05",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", help=PATH)
+    parser.add_argument(
+        "--format", action="append", metavar="NAME",
+        help="one of zarr, npy, memmap, npz, raw, text, pickle, hdf5, tiff, bits; may be repeated "
+        "(default all)",
+    )  # fmt: skip
+    parser.add_argument("--access", metavar="WORDS", help="the crops, such as 'crop 256x256'")
+    parser.add_argument(
+        "--seconds", type=float, default=0.5, metavar="S",
+        help="crops of each format (default 0.5)",
+    )  # fmt: skip
+    parser.add_argument("--scratch", metavar="DIR", help="the folder of the files")
+    add_common(parser)
+
+
+def run(arguments: argparse.Namespace, ui: Ui) -> int:
+    """Print the table."""
+    # Import time: --help does not need them.
+    from zarrix.cli._path import open_path
+    from zarrix.measure import compare
+
+    ui.result(
+        compare(
+            open_path(arguments.path, options_of(arguments)),
+            formats=arguments.format,
+            access=arguments.access,
+            seconds=arguments.seconds,
+            scratch=arguments.scratch,
+        )
+    )
+    return 0

@@ -1,0 +1,343 @@
+"""The ways to save an array, compared on the user's own data: size, write, read, crops."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import pickle
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zarrix._array.array import Array
+from zarrix._array.create_array import create_array
+from zarrix._errors import ConversionError
+from zarrix._hierarchy.open import open as open_node
+from zarrix.convert._export import export
+from zarrix.measure._access import Access, accesses_of
+
+__all__ = ["Comparison", "FormatRow", "compare"]
+
+_CROP_SECONDS = 0.5
+_TEXT_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class FormatRow:
+    """One way to save the array.
+
+    Attributes
+    ----------
+    format, how : str
+    stored_bytes : int
+    write_s, read_s : float
+        Seconds to write and to read all of it.
+    crops_per_s : float
+        Random reads of the access, a second.
+    why_not : str
+        Why it was left out; the figures are 0.
+
+    Examples
+    --------
+    >>> from zarrix.measure import FormatRow
+    >>> FormatRow("npy", "as it is", 128, 0.1, 0.1, 10.0).why_not
+    ''
+    """
+
+    format: str
+    how: str
+    stored_bytes: int = 0
+    write_s: float = 0.0
+    read_s: float = 0.0
+    crops_per_s: float = 0.0
+    why_not: str = ""
+
+
+@dataclass
+class Comparison:
+    """All formats, the array that was saved, and the access.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype, access : str
+    nbytes : int
+    rows : list of FormatRow
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> found = zarr.compare(np.zeros((8, 8)), formats=["npy", "zarr"], seconds=0.01)
+    >>> [row.format for row in found.rows]
+    ['npy', 'zarr']
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    access: str
+    nbytes: int
+    rows: list[FormatRow] = field(default_factory=list)
+
+    def to_json(self) -> str:
+        """The comparison as JSON.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from zarrix.measure import Comparison
+        >>> Comparison((2,), "<f8", "all", 16).to_json()[:29]
+        '{"version": 1, "shape": [2], '
+        """
+        return json.dumps({"version": 1, **asdict(self)})
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.shape} of {self.dtype}, {self.nbytes:,} bytes; crops are {self.access!r}",
+            f"{'format':<10} {'how':<28} {'bytes':>13} {'smaller':>8} {'write':>9} {'read':>9} "
+            f"{'crops/s':>10}",
+        ]
+        for one in self.rows:
+            if one.why_not:
+                lines.append(f"{one.format:<10} left out: {one.why_not}")
+                continue
+            lines.append(
+                f"{one.format:<10} {one.how:<28} {one.stored_bytes:>13,} "
+                f"{self.nbytes / max(1, one.stored_bytes):>7.2f}x {one.write_s:>7.3f} s "
+                f"{one.read_s:>7.3f} s {one.crops_per_s:>10,.1f}"
+            )
+        return "\n".join(lines)
+
+
+def compare(
+    array: Any,
+    *,
+    formats: Any = None,
+    access: Any = None,
+    seconds: float = _CROP_SECONDS,
+    scratch: str | None = None,
+) -> Comparison:
+    """Save an array in each format, read it whole and by crops, and compare.
+
+    Every format is read by its own library, and what it gives back is compared with the array. The
+    files are removed.
+
+    Parameters
+    ----------
+    array : array, Store, str or Path
+        An array, or an npy file. It is loaded into memory.
+    formats : sequence of str, optional
+        All of ``zarr``, ``npy``, ``memmap``, ``npz``, ``raw``, ``text``, ``pickle``, ``hdf5``,
+        ``tiff`` and ``bits`` that the array has, if omitted.
+    access : str, optional
+        The crops, as for `suggest`; a quarter of the last two axes if omitted.
+    seconds : float
+        For the crops of each format.
+    scratch : str, optional
+        The folder in which files are written; one of the system's when omitted.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ConversionError
+        A format is not known, or gave back other values.
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> found = zarr.compare(np.arange(64.0).reshape(8, 8), formats=["text"], seconds=0.01)
+    >>> found.rows[0].stored_bytes > 0
+    True
+    """
+    value = _loaded(array)
+    crop = _access(value, access)
+    result = Comparison(tuple(value.shape), value.dtype.str, crop.text, int(value.nbytes))
+    names = list(formats or _FORMATS)
+    unknown = [one for one in names if one not in _FORMATS]
+    if unknown:
+        raise ConversionError(f"{unknown[0]!r} is not one of {', '.join(_FORMATS)}")
+    with tempfile.TemporaryDirectory(dir=scratch, prefix="zarrix-compare-") as folder:
+        for name in names:
+            result.rows.append(_row(name, value, crop, Path(folder) / name, seconds))
+    return result
+
+
+def _loaded(array: Any) -> Any:
+    if isinstance(array, Array) or (hasattr(array, "shape") and hasattr(array, "dtype")):
+        return np.asarray(array)
+    path = str(array)
+    if path.endswith(".npy"):
+        return np.load(path)
+    node: Any = open_node(path, mode="r")
+    return np.asarray(node[...])
+
+
+def _access(value: Any, access: Any) -> Access:
+    if access is None:
+        sides = [max(1, n // 2) for n in value.shape[-2:]]
+        access = f"crop {'x'.join(map(str, sides))}" if sides else "all"
+    return accesses_of(access, value.shape)[0]
+
+
+def _row(name: str, value: Any, crop: Access, path: Path, seconds: float) -> FormatRow:
+    how, suffix, why_not, write, opened = _FORMATS[name]
+    reason = why_not(value)
+    if reason:
+        return FormatRow(name, how, why_not=reason)
+    file = path.with_suffix(suffix) if suffix else path
+    try:
+        begun = time.perf_counter()
+        write(value, file)
+        write_s = time.perf_counter() - begun
+        begun = time.perf_counter()
+        read = opened(file, value)
+        whole = read(tuple(slice(0, n) for n in value.shape))
+        read_s = time.perf_counter() - begun
+    except ImportError as error:
+        return FormatRow(name, how, why_not=str(error))
+    if np.asarray(whole).tobytes() != value.tobytes():
+        raise ConversionError(f"{name} gave back other values than were written; please report it")
+    places = crop.regions(value.shape, 0)
+    spent, count = 0.0, 0
+    while spent < seconds or count < 2:
+        region = next(places)
+        begun = time.perf_counter()
+        # A program opens the file once, or for each crop: as its format allows.
+        for one in region if isinstance(region, list) else [region]:
+            np.ascontiguousarray(read(one))
+        spent += time.perf_counter() - begun
+        count += 1
+    return FormatRow(name, how, _bytes_of(file), write_s, read_s, count / spent)
+
+
+def _bytes_of(file: Path) -> int:
+    if file.is_file():
+        return file.stat().st_size
+    return sum(one.stat().st_size for one in file.rglob("*") if one.is_file())
+
+
+def _any(value: Any) -> str:
+    return "elements are Python objects" if value.dtype.hasobject else ""
+
+
+def _numbers(value: Any) -> str:
+    return _any(value) or ("" if value.dtype.kind in "biufc" else f"{value.dtype} is not numbers")
+
+
+def _text(value: Any) -> str:
+    if value.dtype.kind not in "iuf" or value.ndim > 2 or not value.ndim:
+        return "text has numbers in 1 or 2 axes"
+    return "text of it would be very large" if value.nbytes > _TEXT_BYTES else ""
+
+
+def _picture(value: Any) -> str:
+    fits = value.dtype.kind in "uif" and value.ndim >= 2 and value.size
+    return "" if fits else "TIFF has numbers in 2 or more axes"
+
+
+def _bits(value: Any) -> str:
+    return "" if value.dtype == bool else "bits are for booleans"
+
+
+def _write_zarr(value: Any, file: Path) -> None:
+    # Import time: only this format needs numcodecs.
+    from zarrix.codecs import Blosc
+
+    codec = Blosc(cname="zstd", clevel=5, shuffle=Blosc.BITSHUFFLE)
+    made = create_array(
+        file, shape=value.shape, dtype=value.dtype, zarr_format=2, compressor=codec,
+        chunks="1 MiB" if value.size and value.ndim else (1,) * value.ndim,
+    )  # fmt: skip
+    made[...] = value
+
+
+def _export(value: Any, file: Path) -> None:
+    chunked = create_array(data=value, zarr_format=2, compressor=None)
+    export(chunked, file)
+
+
+def _open_hdf5(file: Path, value: Any) -> Callable[[Any], Any]:
+    opened = importlib.import_module("h5py").File(file)
+    return lambda region: opened["data"][region]
+
+
+def _open_zarr(file: Path, value: Any) -> Callable[[Any], Any]:
+    return open_node(file, mode="r").__getitem__
+
+
+def _open_tiff(file: Path, value: Any) -> Callable[[Any], Any]:
+    tifffile = importlib.import_module("tifffile")
+    return lambda region: tifffile.imread(file).astype(value.dtype, copy=False)[region]
+
+
+def _unpickled(file: Path) -> Any:
+    with open(file, "rb") as opened:
+        return pickle.load(opened)
+
+
+def _dumped(value: Any, file: Path) -> None:
+    with open(file, "wb") as opened:
+        pickle.dump(value, opened, protocol=5)
+
+
+def _unpacked(file: Path, value: Any) -> Any:
+    bits = np.unpackbits(np.fromfile(file, "u1"), count=math.prod(value.shape))
+    return bits.view(bool).reshape(value.shape)
+
+
+def _loadtxt(file: Path, value: Any) -> Any:
+    return np.loadtxt(file, value.dtype, ndmin=max(1, value.ndim)).reshape(value.shape)
+
+
+def _npz(file: Path) -> Any:
+    with np.load(file) as opened:
+        return opened["a"]
+
+
+# How, suffix, why it cannot be used, write, and open for reading regions.
+_FORMATS: dict[str, Any] = {
+    "zarr": ("Blosc zstd 5 bitshuffle", ".zarr", _any, _write_zarr, _open_zarr),
+    "npy": (
+        "loaded for each crop", ".npy", _any, lambda v, f: np.save(f, v),
+        lambda f, v: lambda region: np.load(f)[region],
+    ),
+    "memmap": (
+        "npy, memory map", ".npy", lambda v: _any(v) or ("" if v.size else "it has no elements"),
+        lambda v, f: np.save(f, v), lambda f, v: np.load(f, mmap_mode="r").__getitem__,
+    ),
+    "npz": (
+        "deflated", ".npz", _any, lambda v, f: np.savez_compressed(f, a=v),
+        lambda f, v: lambda region: _npz(f)[region],
+    ),
+    "raw": (
+        "tofile, fromfile", ".raw", _any, lambda v, f: v.tofile(f),
+        lambda f, v: lambda region: np.fromfile(f, v.dtype).reshape(v.shape)[region],
+    ),
+    "text": (
+        "savetxt, loadtxt", ".txt", _text, lambda v, f: np.savetxt(f, v, fmt="%d" if
+            v.dtype.kind in "iu" else "%.17g"),
+        lambda f, v: lambda region: _loadtxt(f, v)[region],
+    ),
+    "pickle": (
+        "protocol 5", ".pkl", _any, _dumped, lambda f, v: lambda region: _unpickled(f)[region],
+    ),
+    "hdf5": ("chunks, gzip 4", ".h5", _numbers, _export, _open_hdf5),
+    "tiff": ("tiles, deflate", ".tif", _picture, _export, _open_tiff),
+    "bits": (
+        "packbits", ".bits", _bits, lambda v, f: np.packbits(v).tofile(f),
+        lambda f, v: lambda region: _unpacked(f, v)[region],
+    ),
+}  # fmt: skip
+
+compare.__module__ = "zarrix.measure"

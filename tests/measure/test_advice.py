@@ -1,0 +1,188 @@
+"""Advice: the same for the same seed, within its budget, and near the best of a grid."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix.measure import advise, bench, compare, lint, suggest
+from zarrix.measure._access import accesses_of
+from zarrix.measure._bench import timed_reads
+from zarrix.measure._model import Layout, candidates, cost
+
+RNG = np.random.default_rng(11)
+
+
+def smooth(*shape: int) -> Any:
+    grids = np.meshgrid(*(np.linspace(0, 7, n) for n in shape), indexing="ij", sparse=True)
+    return sum(np.sin((i + 1) * grid) for i, grid in enumerate(grids))
+
+
+DATA: dict[str, Any] = {
+    "frames": (smooth(24, 3, 180, 320) * 40 + 128).astype("u1"),
+    "volume": (smooth(64, 96, 128) * 1000).astype("i2"),
+    "climate": smooth(365, 45, 90).astype("f4"),
+    "table": RNG.normal(size=(20_000, 12)),
+    "signal": np.cumsum(RNG.integers(-3, 4, 2_000_000)).astype("i4"),
+    "masks": smooth(40, 200, 200) > 0,
+}
+ACCESSES = ("crop", "frame", "series", "all", "points 20")
+
+
+def words(access: str, value: Any) -> str:
+    if access == "crop":
+        return "crop " + "x".join(str(max(1, n // 4)) for n in value.shape[-2:])
+    return access
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "extent"),
+    [
+        ("crop 32x16", (9, 3, 64, 64), (1, 3, 32, 16)),
+        ("crop 32x16", (9, 64, 64, 3), (1, 32, 16, 3)),
+        ("crop 8x32x16", (9, 64, 64, 64), (1, 8, 32, 16)),
+        ("crop 32x16 of t,x", (40, 64, 64), (32, 1, 16)),
+        ("frame:0.5", (9, 4, 5), (1, 4, 5)),
+        ("plane y", (9, 4, 5), (9, 1, 5)),
+        ("series t", (9, 4, 5), (9, 1, 1)),
+        ("all", (9, 4), (9, 4)),
+        ("points 7", (9, 4), (1, 1)),
+    ],
+)
+def test_words_are_extents(text: str, shape: tuple[int, ...], extent: tuple[int, ...]) -> None:
+    (found,) = accesses_of(text, shape, ("t", "y", "x")[: len(shape)])
+    assert found.extent == extent
+    assert found.weight == (0.5 if ":" in text else 1.0)
+
+
+@pytest.mark.parametrize(
+    "text", ["corp 3x3", "crop", "crop 0x3", "series q", "frame:-1", "", "plane 9"]
+)
+def test_words_that_mean_nothing_are_errors(text: str) -> None:
+    with pytest.raises(ValueError, match="is not"):
+        accesses_of([text], (9, 4, 5), ("t", "y", "x"))
+
+
+def test_a_suggestion_is_the_same_and_answers_for_arrays_of_any_size() -> None:
+    shape = (100_000, 10_000, 25_000)
+    begun = time.process_time()
+    found = [suggest(shape, "f4", access=["crop 256x256", "series 0:0.01"]) for _ in range(2)]
+    assert time.process_time() - begun < 10
+    assert found[0] == found[1]
+    assert found[0].shards is not None
+    for shard, chunk in zip(found[0].shards, found[0].chunks, strict=True):
+        assert shard % chunk == 0
+    files = math.prod(-(-n // s) for n, s in zip(shape, found[0].shards, strict=True))
+    assert files <= 110_000
+    assert eval(found[0].code.replace("store, ", ""), {"zarr": zarr}).chunks == found[0].chunks
+
+
+@pytest.mark.parametrize("access", ACCESSES)
+@pytest.mark.parametrize("name", DATA)
+def test_the_model_chooses_the_best_of_its_candidates(name: str, access: str) -> None:
+    value = DATA[name]
+    found = accesses_of(words(access, value), value.shape)
+    listed = candidates(value.shape, value.dtype.itemsize, found)
+    assert 1 <= len(listed) <= 60
+    costs = [cost(one, value.shape, value.dtype.itemsize, found) for one in listed]
+    assert costs[0] <= min(costs) * 1.001
+    # An exhaustive grid of divisors by two has nothing that is better by the model.
+    grid = [[max(1, n >> k) for k in range(0, 8, 2)] for n in value.shape]
+    for chunks in itertools.product(*grid):
+        if 32 * 2**10 <= math.prod(chunks) * value.dtype.itemsize <= 32 * 2**20:
+            assert costs[0] <= cost(Layout(chunks), value.shape, value.dtype.itemsize, found) * 1.1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("access", ACCESSES)
+@pytest.mark.parametrize("name", DATA)
+def test_the_advised_layout_is_near_the_best_of_a_grid(
+    name: str, access: str, tmp_path: Path
+) -> None:
+    value = DATA[name]
+    z = zarr.open(tmp_path / "z.zarr", mode="w", shape=value.shape, dtype=value.dtype)
+    z[...] = value
+    text = words(access, value)
+    advice = advise(z, access=text, budget=4, seed=1)
+    (one,) = accesses_of(text, value.shape)
+    codec = zarr.Blosc(cname="lz4" if "lz4" in advice.codec else "zstd", clevel=5, shuffle=2)
+    grid = [sorted({n, max(1, n // 4), max(1, n // 16)}) for n in value.shape]
+    layouts = {tuple(min(c, n) for c, n in zip(advice.chunks, value.shape, strict=True))}
+    layouts |= {
+        chunks
+        for chunks in itertools.product(*grid)
+        if math.prod(chunks) * value.dtype.itemsize >= 16 * 2**10
+    }
+    arrays = {}
+    for number, chunks in enumerate(sorted(layouts)):
+        made = zarr.open(
+            tmp_path / f"{number}.zarr", mode="w", shape=value.shape, dtype=value.dtype,
+            chunks=chunks, compressor=codec,
+        )  # fmt: skip
+        made[...] = value
+        arrays[chunks] = zarr.open(tmp_path / f"{number}.zarr", mode="r")
+    times: dict[Any, list[float]] = {chunks: [] for chunks in arrays}
+    for turn in range(5):
+        for chunks, made in arrays.items():
+            times[chunks].append(float(np.median(timed_reads(made, one, 0.02, turn))))
+    medians = {chunks: float(np.median(each)) for chunks, each in times.items()}
+    mine = medians[tuple(min(c, n) for c, n in zip(advice.chunks, value.shape, strict=True))]
+    best = min(medians, key=lambda chunks: medians[chunks])
+    print(f"{name:8} {access:10} {best} {medians[best] / mine:.2f} of {advice.chunks}")
+    assert medians[best] / mine >= 0.9
+
+
+def test_advice_finds_a_layout_that_is_faster_and_says_how(tmp_path: Path) -> None:
+    value = DATA["frames"]
+    z = zarr.open(
+        tmp_path / "z.zarr", mode="w", shape=value.shape, chunks=(24, 3, 5, 320), dtype="u1"
+    )
+    z[...] = value
+    found = advise(z, access="frame", budget=0.5, seed=3)
+    assert found.trials[0].present
+    assert found.chunks[0] < 24
+    assert found.gain > 1.5
+    assert "rechunk" in found.command
+    assert found.to_svg().startswith("<svg")
+    again = advise(z, access="frame", budget=0.5, seed=3)
+    assert [one.chunks for one in again.trials] == [one.chunks for one in found.trials]
+    assert zarr.open(tmp_path / "z.zarr", mode="r").chunks == (24, 3, 5, 320)
+
+
+def test_rules_name_what_is_wrong() -> None:
+    def rules(z: Any) -> set[str]:
+        return {one.rule for one in lint(z)} - {"meta/no-dimension-names"}
+
+    assert rules(zarr.array(np.arange(4000.0), chunks=10)) == {"chunks/tiny", "dtype/wasteful"}
+    assert rules(zarr.zeros((600, 600, 600), chunks=(600, 600, 600), dtype="u1")) == {"chunks/huge"}
+    assert rules(zarr.array(np.ones((130, 300), "u1"), chunks=(100, 300))) == {"chunks/misfit"}
+    assert rules(zarr.zeros(2_000_000, chunks=10, dtype="u1")) >= {"shards/missing", "chunks/tiny"}
+    noise = np.frombuffer(RNG.bytes(2**21), "u1")
+    assert rules(zarr.array(noise, chunks=2**20)) == {"codec/useless"}
+
+
+def test_a_comparison_has_a_row_for_each_format_and_gives_back_what_was_written() -> None:
+    pytest.importorskip("h5py")
+    pytest.importorskip("tifffile")
+    found = compare(np.arange(1024, dtype="f4").reshape(32, 32), seconds=0.01)
+    rows = {one.format: one for one in found.rows}
+    assert {name for name, one in rows.items() if one.why_not} == {"bits"}
+    assert all(one.crops_per_s > 0 for one in found.rows if not one.why_not)
+    assert rows["raw"].stored_bytes == 4096
+    masks = compare(DATA["masks"][:2], formats=["bits", "npy", "text"], seconds=0.01).rows
+    assert masks[0].stored_bytes == 10_000
+    assert masks[2].why_not
+
+
+def test_reads_are_timed() -> None:
+    z = zarr.zeros((64, 64), chunks=(16, 16))
+    first, second = bench(z, access=["crop 8x8", "points 5"], seconds=0.02)
+    assert first.reads >= 3
+    assert first.p50_s <= first.p99_s
+    assert second.access == "points 5"
