@@ -96,6 +96,23 @@ def test_an_obstore_is_served(on: None) -> None:
     assert array[19, 29] == 599
 
 
+def test_icechunk_is_served_and_a_commit_has_what_was_written(on: None) -> None:
+    icechunk = pytest.importorskip("icechunk")
+    repository = icechunk.Repository.create(icechunk.in_memory_storage())
+    session = repository.writable_session("main")
+    array = numbers(session.store, name="a")
+    array[0, 0] = 7
+    assert is_served(array)
+    session.commit("written through the engine")
+    with pytest.raises(Exception, match=r"(?i)read.only"):
+        array[0, 0] = 8
+    found = zarr.open_array(repository.readonly_session("main").store, path="a", mode="r")
+    assert found[0, :3].tolist() == [7, 1, 2]
+    assert is_served(found)
+    with accelerate(False):
+        assert found[19, 29] == 599
+
+
 class Logged(zarr.storage.MemoryStore):
     """A user's store: what it does with values is its own affair."""
 
@@ -293,3 +310,27 @@ def test_an_unknown_zarr_python_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(RuntimeError, match="has no method get_block_selection"):
         accelerate()
     assert methods() == ORIGINAL
+
+
+def test_versions_are_known_tried_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zarr, "__version__", "3.3.9")
+    with pytest.raises(RuntimeError, match=r"needs zarr-python 3\.4 or newer; 3\.3\.9"):
+        accelerate()
+    monkeypatch.setattr(zarr, "__version__", "4.0.0rc1")
+    with accelerate():
+        assert methods() != ORIGINAL
+    assert methods() == ORIGINAL
+
+
+def test_a_version_with_other_results_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = zarr.Array.__getitem__
+
+    def scalars(self: Any, key: Any) -> Any:
+        found = original(self, key)
+        return found[()] if not found.shape else found
+
+    monkeypatch.setattr(zarr.Array, "__getitem__", scalars)
+    monkeypatch.setattr(zarr, "__version__", "3.9.0")
+    with pytest.raises(RuntimeError, match="other results"):
+        accelerate()
+    assert zarr.Array.__getitem__ is scalars

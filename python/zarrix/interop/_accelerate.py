@@ -19,6 +19,7 @@ from zarrix.interop._bound import bound_to
 from zarrix.interop._calls import DECLINED, read_box, write_box
 from zarrix.interop._pool import threads
 from zarrix.interop._selections import KINDS, plain_buffers, read_key, write_key
+from zarrix.interop._versions import answers, is_known, refuse_old
 
 __all__ = ["accelerate"]
 
@@ -82,8 +83,8 @@ def accelerate(on: bool = True) -> _Acceleration:
     ImportError
         zarr-python 3 is not installed.
     RuntimeError
-        The installed zarr-python lacks a method that this function replaces, or ``zarr`` is
-        zarrix itself, by ``zarrix.as_zarr``. Nothing was replaced.
+        The installed zarr-python is older than 3.4, or gives other results than that, or
+        ``zarr`` is zarrix itself, by ``zarrix.as_zarr``. Nothing was replaced.
 
     Examples
     --------
@@ -111,6 +112,21 @@ def accelerate(on: bool = True) -> _Acceleration:
 
 def _install() -> None:
     module = _zarr_array_module()
+    refuse_old()
+    if is_known():
+        _replace(module)
+        return
+    expected = answers()
+    _replace(module)
+    if answers() != expected:
+        _restore()
+        raise RuntimeError(
+            "accelerate() does not know this version of zarr-python, whose selections return other "
+            "results; nothing was replaced"
+        )
+
+
+def _replace(module: Any) -> None:
     wraps = {
         module.Array: {
             "__getitem__": _getitem,

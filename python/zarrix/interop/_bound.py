@@ -49,7 +49,7 @@ class Bound:
 
     __slots__ = (
         *("array", "attributes", "config", "dtype", "io", "is_written", "metadata", "order"),
-        *("pipeline", "shape", "store", "stored"),
+        *("own", "pipeline", "shape", "store", "stored"),
     )
 
     def __init__(self, metadata: Any, config: Any, pipeline: Any, store: Any) -> None:
@@ -57,8 +57,9 @@ class Bound:
         self.config = config
         self.pipeline = pipeline
         self.store = store
-        # How many attributes the store has: more, if a method is replaced in the instance.
-        self.attributes = 0
+        # The store's own attributes, and their number: more, if a method is replaced in the store.
+        self.own: dict[str, Any] = getattr(store, "__dict__", {})
+        self.attributes = len(self.own)
         self.io: _engine.ArrayIO | None = None
         self.is_written = True
         self.array: Array | None = None
@@ -85,7 +86,7 @@ def bound_to(array: Any) -> Bound | None:
         or found.metadata is not array.metadata
         or found.pipeline is not array.codec_pipeline
         or found.config is not array.config
-        or found.attributes != len(found.store.__dict__)
+        or found.attributes != len(found.own)
     ):
         found = attached(array)
     return found if found.io is not None else None
@@ -99,7 +100,7 @@ def attached(array: Any) -> Bound:
     else:
         # A subclass, whose methods may do anything.
         new = Bound(array.metadata, array.config, array.codec_pipeline, path.store)
-    new.attributes = len(path.store.__dict__)
+    new.attributes = len(new.own)
     object.__setattr__(array, _NAME, new)
     return new
 
@@ -187,6 +188,8 @@ def _is_of(value: Any, package: str) -> bool:
 
 def _cached_store(store: Any) -> Store | None:
     """Our store for a store of zarr-python, made once: the store's arrays share its caches."""
+    if not hasattr(store, "__dict__"):
+        return None
     found: _Kept | None = store.__dict__.get(_STORE)
     if (
         found is None
@@ -232,7 +235,8 @@ def _open(store: Store, path: str, metadata: Any, config: Any) -> Array:
         Node(zarr_format, "array", document),
         is_detached=True,
         write_empty_chunks=config.write_empty_chunks,
-        read_missing_chunks=config.read_missing_chunks,
+        # An option since zarr-python 3.3.
+        read_missing_chunks=getattr(config, "read_missing_chunks", True),
     )
     dtype = metadata.dtype.to_native_dtype()
     if dtype.kind == "T" and array._metadata.dtype.kind == "O":

@@ -39,7 +39,8 @@ class PlannedArray:
 
     async def read(self, batch: list[Any], out: Any, drop_axes: tuple[int, ...]) -> bool:
         """Fill ``out``."""
-        if not batch or not batch[0][1].config.read_missing_chunks:
+        # Versions before 3.3 read every missing chunk as the fill value.
+        if not batch or not getattr(batch[0][1].config, "read_missing_chunks", True):
             return False
         memory: Any = getattr(out, "_data", None)
         call = self._call(batch, memory, drop_axes)
@@ -91,7 +92,7 @@ class PlannedArray:
         if (
             found is None
             or self.folder != folder
-            or found.attributes != len(self.store.__dict__)
+            or found.attributes != len(found.own)
             or found.config.write_empty_chunks != config.write_empty_chunks
             or any(end > size for end, size in zip(extent, found.shape, strict=True))
         ):
@@ -102,7 +103,7 @@ class PlannedArray:
             shape = tuple(map(max, metadata.shape, extent)) if extent else ()
             grown = metadata if shape == metadata.shape else metadata.update_shape(shape)
             found = bind(self.store, folder, grown, config)
-            found.attributes = len(self.store.__dict__)
+            found.attributes = len(found.own)
             self.folder, self.bound = folder, found
         return found if found.io is not None else None
 

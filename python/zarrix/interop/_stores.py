@@ -1,8 +1,8 @@
-"""The engine's store for a store of zarr-python 3 that is not called through its coroutines.
+"""The engine's store for a store of zarr-python 3.
 
 Stores of local files, fsspec, obstore and `ZarrStore` are the engine's own. A store in memory is a
-mapping. Every other store, and every subclass of these, is left to zarr-python: its methods may do
-anything, and may belong to an event loop.
+mapping. Icechunk's store is called, by many requests at once. Every other store, and every subclass
+of these, is left to zarr-python: its methods may do anything, and may belong to an event loop.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from zarrix._stores.open import as_store
 
 __all__ = ["store_of"]
 
-_OURS = frozenset(
+_SERVED = frozenset(
     {
         ("zarrix.interop", "ZarrStore"),
         ("zarr.storage._local", "LocalStore"),
         ("zarr.storage._fsspec", "FsspecStore"),
         ("zarr.storage._obstore", "ObjectStore"),
+        ("icechunk.store", "IcechunkStore"),
     }
 )
 _IN_MEMORY = frozenset({"MemoryStore", "ManagedMemoryStore"})
@@ -37,7 +38,7 @@ def store_of(store: Any) -> Store | None:
     if any(callable(getattr(kind, name, None)) for name in store.__dict__):
         # A method was replaced in the instance, by a test or a tool.
         found = None
-    elif (kind.__module__, kind.__name__) in _OURS:
+    elif (kind.__module__, kind.__name__) in _SERVED:
         found = as_store(store)
     elif kind.__module__.startswith("zarr.storage.") and kind.__name__ in _IN_MEMORY:
         found = _BufferStore(store)
