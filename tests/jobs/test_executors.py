@@ -219,13 +219,15 @@ def test_dask_workers_that_are_too_small_are_refused():
         job.run(Client())
 
 
+# What dask leaves open is not ours.
+@pytest.mark.filterwarnings("ignore")
 def test_dask_has_the_same_bytes_when_a_worker_is_killed(tmp_path, source, wanted):
     distributed = pytest.importorskip("distributed")
     np.testing.assert_array_equal(source["scalar"][...], 7)
     killed = []
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

