@@ -281,8 +281,11 @@ def _memory(problem: Problem, region: Sequence[int], is_shard: bool, unit: Seque
     """The bytes of a task: the region, units that are decoded, and what is encoded."""
     size = problem.itemsize
     own = math.prod(region) * size
-    # Encoded and decoded.
-    reading = 2 * problem.threads * math.prod(problem.clipped(unit)) * size
+    # Encoded and decoded; a task does not decode more units at once than it reads.
+    units = math.prod(
+        -(-r // u) + 1 if r % u else r // u for r, u in zip(region, unit, strict=True)
+    )
+    reading = 2 * min(problem.threads, units) * math.prod(problem.clipped(unit)) * size
     # A shard is put together in memory; of chunks, as many as threads.
     value = math.prod(problem.clipped(problem.write)) * size
     writing = own if is_shard else min(own, value * problem.threads)
