@@ -201,6 +201,7 @@ def init_array(
     filters: Any = None,
     object_codec: Any = None,
     dimension_separator: str | None = None,
+    storage_transformers: Any = (),
 ) -> None:
     """Store the metadata of a new array, and of the groups above it.
 
@@ -226,6 +227,8 @@ def init_array(
     object_codec : codec, optional
         Encodes the elements of an object dtype.
     dimension_separator : {".", "/"}, optional
+    storage_transformers : sequence
+        Accepted for zarr 2.18; must be empty.
 
     Raises
     ------
@@ -242,6 +245,8 @@ def init_array(
     >>> sorted(store)
     ['.zgroup', 'foo/.zarray']
     """
+    if storage_transformers:
+        raise ValueError("storage_transformers: this version supports none; leave it out")
     target = as_store(store)
     name = normalize_storage_path(path)
     metadata = _v2.new_array(

@@ -131,3 +131,63 @@ def test_the_plugin_installs_the_alias_before_tests_are_imported(tmp_path: Path)
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_stores_with_coroutines_of_their_own_hold_arrays(tmp_path: Path) -> None:
+    program = """
+        import asyncio
+        import zarr
+        from zarr.abc.store import RangeByteRequest
+        from zarr.core.buffer import default_buffer_prototype
+        from zarr.storage import MemoryStore, WrapperStore
+
+        class Counting(WrapperStore):
+            asked = 0
+
+            async def get(self, key, prototype, byte_range=None):
+                Counting.asked += 1
+                return await super().get(key, prototype, byte_range)
+
+        inner = MemoryStore()
+        store = Counting(inner)
+        z = zarr.create_array(store, shape=4, chunks=2, dtype="i4")
+        z[:] = [1, 2, 3, 4]
+        print(zarr.open_array(store)[1:3], Counting.asked > 0, z.store is store)
+
+        async def awaited():
+            part = await inner.get("c/0", default_buffer_prototype(), RangeByteRequest(0, 2))
+            names = [name async for name in inner.list_dir("c")]
+            return len(part), names, await inner.exists("c/9"), await inner.getsize("c/0") > 0
+
+        print(asyncio.run(awaited()))
+    """
+    assert run(program, tmp_path, "-m", "zarrix.as_zarr").splitlines() == [
+        "[2 3] True True",
+        "(2, ['0', '1'], False, True)",
+    ]
+
+
+def test_a_group_without_its_consolidated_metadata_shows_none(tmp_path: Path) -> None:
+    program = """
+        import warnings
+        import zarr
+
+        root = zarr.open_group("x.zarr", mode="w")
+        root.create_group("a/b")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            zarr.consolidate_metadata("x.zarr")
+        print([str(one.message)[:40] for one in caught])
+        for used in (None, False):
+            found = zarr.open_group("x.zarr", use_consolidated=used)
+            print(found.metadata.consolidated_metadata is None)
+            print(found["a"].metadata.consolidated_metadata is None)
+        try:
+            zarr.open("nothing.zarr", mode="r")
+        except zarr.errors.GroupNotFoundError as error:
+            print(isinstance(error, FileNotFoundError))
+    """
+    assert run(program, tmp_path, "-m", "zarrix.as_zarr").splitlines() == [
+        "['Consolidated metadata is currently not p']",
+        *("False", "False", "True", "True", "True"),
+    ]
