@@ -13,7 +13,6 @@ import pytest
 import zarrix as zarr
 from zarrix.measure import advise, bench, compare, lint, suggest
 from zarrix.measure._access import accesses_of
-from zarrix.measure._bench import timed_reads
 from zarrix.measure._model import Layout, candidates, cost
 
 RNG = np.random.default_rng(11)
@@ -97,45 +96,6 @@ def test_the_model_chooses_the_best_of_its_candidates(name: str, access: str) ->
     for chunks in itertools.product(*grid):
         if 32 * 2**10 <= math.prod(chunks) * value.dtype.itemsize <= 32 * 2**20:
             assert costs[0] <= cost(Layout(chunks), value.shape, value.dtype.itemsize, found) * 1.1
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("access", ACCESSES)
-@pytest.mark.parametrize("name", DATA)
-def test_the_advised_layout_is_near_the_best_of_a_grid(
-    name: str, access: str, tmp_path: Path
-) -> None:
-    value = DATA[name]
-    z = zarr.open(tmp_path / "z.zarr", mode="w", shape=value.shape, dtype=value.dtype)
-    z[...] = value
-    text = words(access, value)
-    advice = advise(z, access=text, budget=4, seed=1)
-    (one,) = accesses_of(text, value.shape)
-    codec = zarr.Blosc(cname="lz4" if "lz4" in advice.codec else "zstd", clevel=5, shuffle=2)
-    grid = [sorted({n, max(1, n // 4), max(1, n // 16)}) for n in value.shape]
-    layouts = {tuple(min(c, n) for c, n in zip(advice.chunks, value.shape, strict=True))}
-    layouts |= {
-        chunks
-        for chunks in itertools.product(*grid)
-        if math.prod(chunks) * value.dtype.itemsize >= 16 * 2**10
-    }
-    arrays = {}
-    for number, chunks in enumerate(sorted(layouts)):
-        made = zarr.open(
-            tmp_path / f"{number}.zarr", mode="w", shape=value.shape, dtype=value.dtype,
-            chunks=chunks, compressor=codec,
-        )  # fmt: skip
-        made[...] = value
-        arrays[chunks] = zarr.open(tmp_path / f"{number}.zarr", mode="r")
-    times: dict[Any, list[float]] = {chunks: [] for chunks in arrays}
-    for turn in range(5):
-        for chunks, made in arrays.items():
-            times[chunks].append(float(np.median(timed_reads(made, one, 0.02, turn))))
-    medians = {chunks: float(np.median(each)) for chunks, each in times.items()}
-    mine = medians[tuple(min(c, n) for c, n in zip(advice.chunks, value.shape, strict=True))]
-    best = min(medians, key=lambda chunks: medians[chunks])
-    print(f"{name:8} {access:10} {best} {medians[best] / mine:.2f} of {advice.chunks}")
-    assert medians[best] / mine >= 0.9
 
 
 def test_advice_finds_a_layout_that_is_faster_and_says_how(tmp_path: Path) -> None:

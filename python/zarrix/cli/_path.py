@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import zarrix as zarr
 from zarrix._errors import PathNotFoundError
-from zarrix._nodes.location import Location
-from zarrix.operate._place import nothing_at
+
+if TYPE_CHECKING:
+    from zarrix._nodes.location import Location
 
 __all__ = ["located", "new_location", "open_path", "split"]
 
@@ -19,9 +20,6 @@ _ARCHIVES = (".zip", ".ozx")
 
 def split(path: str) -> tuple[str, str, str | None]:
     """A path as a file or store, the path inside of it, and its format if it is another one."""
-    # Import time: only paths that are files need it.
-    from zarrix.convert._formats import format_of
-
     if "://" in path or "::" in path or os.path.isdir(path):
         return path, "", None
     head, inside = path, ""
@@ -33,6 +31,9 @@ def split(path: str) -> tuple[str, str, str | None]:
     if os.path.isfile(head):
         if head.endswith((*_ARCHIVES, ".json")):
             return head, inside, None
+        # Import time: only paths that are files need it.
+        from zarrix.convert._formats import format_of
+
         return head, inside, format_of(head)
     return path, "", None
 
@@ -69,8 +70,9 @@ def located(path: str, storage_options: Mapping[str, Any] | None = None) -> Loca
     file, inside, format = split(path)
     if format is not None:
         raise PathNotFoundError(f"{file} is not a Zarr hierarchy; 'zarrix import' makes one of it")
-    # Import time: only verbs that change something need it.
+    # Import time: only verbs that change something need them.
     from zarrix.convert._destination import locate
+    from zarrix.operate._place import nothing_at
 
     found = locate(file, inside or None, storage_options)
     if found.find() is None:
