@@ -118,7 +118,20 @@ def rows() -> Any:
     return zarr.ml.Rows({"x": array()})
 
 
+def conversion(folder: Path) -> Any:
+    np.save(folder / "x.npy", np.arange(3))
+    return zarr.import_(folder / "x.npy", folder / "x.zarr")
+
+
+def planned(folder: Path) -> Any:
+    source = zarr.open(folder / "x.zarr", mode="w", shape=4, dtype="i4")
+    return zarr.jobs.copy(source, folder / "y.zarr", run=False)
+
+
 MAKERS |= {
+    "zarrix.convert.Conversion": conversion,
+    "zarrix.convert.Format": lambda folder: next(iter(zarr.convert.formats())),
+    "zarrix.jobs.Job": planned,
     "zarrix.ml.Clips": lambda folder: zarr.ml.Clips({"x": array()}, dims="tx", frames=2),
     "zarrix.ml.Grid": lambda folder: zarr.ml.Grid({"x": array()}, (2, 2), dims="yx"),
     "zarrix.ml.torch.BatchSampler": lambda folder: zarr.ml.torch.BatchSampler(rows()),

@@ -42,6 +42,7 @@ OTHER_WORDS = {
     "zarrix.RedisStore": "redis', which connects later",
     "zarrix.LMDBStore": "lmdb's",
     "zarrix.dask.AsZarr": "no keyword at all",
+    "zarrix.convert.Format": "a named tuple",
     "zarrix.sync.Synchronizer": "a protocol, which is not instantiated",
 }
 # Options whose values are not a fixed set, though the documentation has braces there.
@@ -172,7 +173,24 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         "state_dict": zarr.ml.Loader(zarr.ml.Rows({"x": zarr.zeros((4, 4))})).state_dict(),
         "func": print,
         "dtype_spec": "int8",
+        "function": "numpy:abs",
+        "count": 2,
+        "dtype": "u1",
+        "access": "chunk 2x2",
     }
+    if name == "zarrix.jobs.stack":
+        np.save(folder / "x.npy", np.arange(3))
+        values["files"] = [folder / "x.npy"]
+    if name == "zarrix.measure.suggest" or name == "zarrix.suggest":
+        values["shape"] = (4, 4)
+    if name in ("zarrix.import_", "zarrix.convert.open_file", "zarrix.convert.virtual"):
+        np.save(folder / "x.npy", np.arange(3))
+        values |= {"source": folder / "x.npy", "file": folder / "x.npy"}
+        values["dest"] = folder / ("x.json" if name.endswith("virtual") else "x.zarr")
+    if name == "zarrix.export":
+        values["dest"] = folder / "x.npy"
+    if name == "zarrix.jobs.pyramid":
+        values["source"] = zarr.group().zeros("image", shape=(4, 4))
     if name == "zarrix.dask.to_zarr":
         values["array"] = pytest.importorskip("dask.array").zeros(3)
     if name.endswith(("copy_all",)):
@@ -198,7 +216,12 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
 
 def call(thing: Callable[..., Any], given: dict[str, Any]) -> Any:
     first = (given.pop("self"),) if "self" in given else ()
+    if thing is zarr.jobs.map_chunks:
+        first = (given.pop("function"), zarr.zeros(3))
     result = thing(*first, **given)
+    if thing is zarr.jobs.reserve:
+        with result:  # a context, which begins when it is entered
+            return None
     return asyncio.run(result) if inspect.iscoroutine(result) else result
 
 

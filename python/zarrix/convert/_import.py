@@ -183,6 +183,8 @@ def import_(
         The source does not exist.
     TypeError
         The format does not have an option of that name.
+    ValueError
+        ``memory`` or ``verify`` is something else.
 
     Examples
     --------
@@ -192,6 +194,8 @@ def import_(
     >>> zarr.open("x.zarr")[1]
     array([3., 4., 5.])
     """
+    if verify not in ("none", "sample", "full"):
+        raise ValueError(f"verify={verify!r} is not 'none', 'sample' or 'full'")
     budget = budget_of(memory)
     asked = {
         "chunks": chunks,

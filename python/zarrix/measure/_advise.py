@@ -20,7 +20,7 @@ from zarrix.measure._access import Access, accesses_of
 from zarrix.measure._bench import read_once
 from zarrix.measure._lint import Finding, lint
 from zarrix.measure._model import Layout, candidates, cost
-from zarrix.measure._suggest import shards_of
+from zarrix.measure._suggest import check_place, shards_of
 
 __all__ = ["Advice", "Trial", "advise"]
 
@@ -209,7 +209,7 @@ def advise(
     Raises
     ------
     ValueError
-        An access is not understood, or the budget is not positive.
+        An access is not understood, the budget is not positive, or ``place`` is something else.
 
     Examples
     --------
@@ -221,6 +221,7 @@ def advise(
     begun = time.perf_counter()
     if not budget > 0:
         raise ValueError(f"budget={budget!r} is not a number of seconds above 0")
+    check_place(place)
     node = array if hasattr(array, "shape") else open_node(array, mode="r")
     advice = Advice(findings=lint(node), name="" if hasattr(array, "shape") else str(array))
     advice.chunks = tuple(node.chunks)

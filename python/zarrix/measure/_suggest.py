@@ -13,7 +13,7 @@ import numpy as np
 from zarrix.measure._access import accesses_of
 from zarrix.measure._model import Layout, candidates, cost
 
-__all__ = ["Suggestion", "shards_of", "suggest"]
+__all__ = ["Suggestion", "check_place", "shards_of", "suggest"]
 
 _MANY_FILES = 20_000
 _SHARD = 64 * 2**20
@@ -109,7 +109,7 @@ def suggest(
     Raises
     ------
     ValueError
-        An access is not understood, or no access is named.
+        An access is not understood, no access is named, or ``place`` is something else.
 
     Examples
     --------
@@ -117,6 +117,7 @@ def suggest(
     >>> print(zarr.suggest((100, 3, 1080, 1920), "u1", access="crop 256x256").nchunks > 100)
     True
     """
+    check_place(place)
     shape = tuple(int(n) for n in shape)
     of = np.dtype(dtype)
     found = accesses_of(access, shape, dimension_names)
@@ -130,6 +131,12 @@ def suggest(
         cost(best, shape, of.itemsize, found, place=place),
         math.prod(-(-n // c) for n, c in zip(shape, best.chunks, strict=True)),
     )
+
+
+def check_place(place: str) -> None:
+    """Raise ``ValueError`` for a place that the model does not know."""
+    if place not in ("local", "remote"):
+        raise ValueError(f"place={place!r} is not 'local' or 'remote'")
 
 
 def shards_of(
