@@ -31,6 +31,9 @@ __all__ = ["Filler", "Options", "batches_of_a_fill"]
 # Batches of a full shuffle share no chunks: reading several in one call only spares calls.
 _SMALL_BYTES = 2**22
 _SMALL = 16
+# Each short fill of a window decodes most of its chunks once more: growing by 2 instead of 8, an
+# epoch of one window decoded each chunk five times.
+_GROWTH = 8
 
 
 class Options(NamedTuple):
@@ -79,6 +82,7 @@ class Filler:
         self._marks = options.marks or options.on_error == "fill"
         self._fills = self._grouped()
         self._begun: list[_Planned] | None = None
+        self._failed: tuple[BaseException, list[_Planned]] | None = None
 
     # The caller's side
 
@@ -113,6 +117,9 @@ class Filler:
 
     def _filled_here(self) -> Any:
         if not self._ready:
+            if self._failed is not None:
+                (error, self._begun), self._failed = self._failed, None
+                raise error
             # Kept until it is complete: an interrupted fill is read again.
             if self._begun is None:
                 self._begun = None if self._stopped else next(self._fills, None)
@@ -151,6 +158,8 @@ class Filler:
                     self._ready.extend(ready)
                     self._changed.notify_all()
                     del ready
+                    if self._failed is not None:
+                        raise self._failed[0]
                     while len(self._ready) > room and not self._stopped:
                         self._changed.wait()
                     if self._stopped:
@@ -164,12 +173,12 @@ class Filler:
                 self._changed.notify_all()
 
     def _grouped(self) -> Iterator[list[_Planned]]:
-        """The batches in fills: 1, 2, 4, ... of one window, up to half of the loader's memory."""
+        """The batches in fills: 1, 8, 64, ... of one window, up to half of the loader's memory."""
         most, found = 1, list[_Planned]()
         for planned in self._planned():
             if found and (len(found) >= most or planned.window != found[-1].window):
                 yield found
-                most, found = min(self._most, most * 2), []
+                most, found = min(self._most, most * _GROWTH), []
             found.append(planned)
         if found:
             yield found
@@ -215,7 +224,17 @@ class Filler:
                 batch["valid"] = valid if one.valid is None else valid & one.valid
         size = sum(entry.out.nbytes for entry in entries)
         options.counters.read(time.perf_counter() - since, size)
-        return [self._finished(b, one) for b, one in zip(batches, planned, strict=True)]
+        ready: list[Any] = []
+        for place, batch in enumerate(batches):
+            try:
+                ready.append(self._finished(batch, planned[place]))
+            except BaseException as error:
+                if not ready:
+                    raise
+                # Batches before the one that failed are delivered first.
+                self._failed = error, planned[place:]
+                break
+        return ready
 
     def _finished(self, batch: Batch, planned: _Planned) -> Any:
         options, found = self._options, batch
