@@ -28,13 +28,12 @@ from zarrix.jobs._ome import attributes_of, check_axes, default_axes
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
 from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Region, extent
 from zarrix.jobs._units import bytes_of, size_text
 
 __all__ = ["Pyramid", "pyramid"]
 
-# A task reads about as much, if it may: enough to keep all threads busy, and tasks for all workers.
-_TASK_BYTES = 64 << 20
 # The levels of a region need less than the region, and so do the sums of its slabs.
 _COPIES = 3
 
@@ -403,7 +402,7 @@ def _divided(
     first = 0
     while first < last or (base and not parts):
         shape = shapes[first]
-        usual = min(limit // _COPIES, _TASK_BYTES) // itemsize
+        usual = task_bytes(math.prod(shape) * itemsize, limit // _COPIES) // itemsize
         end = min(first + 1, last)
         while end < last and math.prod(_least(shape, factors, unit, end + 1 - first)) <= usual:
             end += 1

@@ -33,12 +33,12 @@ from zarrix.jobs._places import place_of
 from zarrix.jobs._readers import reader_of, region_of
 from zarrix.jobs._run import run_or_plan
 from zarrix.jobs._sent import Sent
+from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Region, Tiling, extent
 from zarrix.jobs._units import bytes_of
 
 __all__ = ["StackFiles", "stack"]
 
-_TASK_BYTES = 64 << 20
 # Headers are read by as many threads: most of the time is latency.
 _THREADS = 16
 _MOST_SHOWN = 5
@@ -385,7 +385,7 @@ def _units(array: Array, axis: int, limit: int) -> list[int]:
     units = [1] * array.ndim
     others = [one for one in reversed(range(array.ndim)) if one != axis]
     for one in (*others, axis):
-        most = limit if one != axis else min(limit, _TASK_BYTES)
+        most = limit if one != axis else task_bytes(array.nbytes, limit)
         units[one] = max(1, min(values[one], most // max(1, size)))
         size *= units[one]
         if units[one] < values[one]:

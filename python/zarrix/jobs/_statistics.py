@@ -38,13 +38,14 @@ from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
 from zarrix.jobs._places import digest_of, place_of
 from zarrix.jobs._run import run_or_plan
 from zarrix.jobs._summary import Statistics, ranks_of
+from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Tiling
 
 __all__ = ["Summarize", "statistics"]
 
 AnyArray = npt.NDArray[Any]
 
-# A region is read at once; a task has several, so that the driver has few states.
+# A task has several regions, each of which is read at once, so that the driver has few states.
 _REGION_BYTES = 32 << 20
 _MOST_TASKS = 512
 _SKIPS = ("nan", "fill", "none")
@@ -355,10 +356,11 @@ def _even(chunk: Sequence[int]) -> tuple[AxisGrid, ...]:
 def _units(shape: Sequence[int], chunk: Sequence[int], itemsize: int) -> tuple[int, ...]:
     """The chunks of a region along each axis: a contiguous run in C order, of the usual size."""
     units = [1] * len(shape)
+    most = task_bytes(math.prod(shape) * itemsize, _REGION_BYTES)
     size = itemsize * math.prod(min(n, length) for n, length in zip(shape, chunk, strict=True))
     for axis in reversed(range(len(shape))):
         count = max(1, -(-shape[axis] // max(1, chunk[axis])))
-        units[axis] = max(1, min(count, _REGION_BYTES // max(1, size)))
+        units[axis] = max(1, min(count, most // max(1, size)))
         size *= units[axis]
         if units[axis] < count:
             break
