@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
+use zarrix_codec::memory::with_room;
 use zarrix_engine::{
     Conversion, Convert, EngineError, Entry, Float, Formula, Number, Outside, Target,
 };
@@ -12,7 +13,7 @@ use zarrix_store::StoreError;
 use zarrix_store::interrupt as waits;
 
 use crate::array::ArrayIO;
-use crate::buffer::{Indices, Writable};
+use crate::buffer::{Indices, Writable, no_memory};
 use crate::error::{from_array, named};
 use crate::objects::Sink;
 use crate::signals::Signals;
@@ -117,12 +118,13 @@ pub fn read_many(
     tolerate: bool,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<Vec<FailureTuple>> {
-    let mut made: Vec<(Option<Sink<'_>>, Vec<Conversion>)> = Vec::with_capacity(entries.len());
+    let mut made: Vec<(Option<Sink<'_>>, Vec<Conversion>)> =
+        with_room(entries.len()).map_err(no_memory)?;
     for (array, _, out, _, _, convert) in &entries {
         let conversions = convert.as_ref().map(conversions_of).transpose()?;
         made.push((array.get().sink(py, out)?, conversions.unwrap_or_default()));
     }
-    let mut windows = Vec::with_capacity(entries.len());
+    let mut windows = with_room(entries.len()).map_err(no_memory)?;
     for (entry, (sink, conversions)) in entries.iter().zip(&made) {
         let (array, starts, out, border, pad, convert) = entry;
         let array = array.get();
@@ -155,7 +157,7 @@ pub fn read_many(
         }
         Err((entry, error)) => return Err(signals.raise(py, &error, label(entry))),
     };
-    let mut tuples = Vec::with_capacity(failures.len());
+    let mut tuples = with_room(failures.len()).map_err(no_memory)?;
     for failure in failures {
         let error = from_array(py, &failure.error, label(failure.entry));
         // An exit that a codec in Python raised is not damage.

@@ -360,7 +360,7 @@ fn plan_window(
             Outside::Edge => {
                 let index = (begin + distance).clamp(0, i128::from(length) - 1) as u64;
                 let mut repeated = with_room(count as usize)?;
-                repeated.resize(count as usize, index);
+                repeated.extend(std::iter::repeat_n(index, count as usize));
                 add(distance, plan_list(axis, length, grid, &repeated, stride)?);
             }
             Outside::Reflect => {
