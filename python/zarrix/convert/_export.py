@@ -21,7 +21,7 @@ from zarrix._display.progress import Progress, phase
 from zarrix._errors import ContainsArrayError, ConversionError
 from zarrix._hierarchy.open import open as open_node
 from zarrix._nodes import nodes
-from zarrix.convert._formats import check_options, converter, format_of
+from zarrix.convert._formats import check_known, check_options, converter, format_of
 from zarrix.convert._import import Conversion, budget_of
 from zarrix.convert._regions import count, regions, step_of
 
@@ -90,6 +90,7 @@ def export(
     >>> np.load("z.npy")
     array([1, 2, 3])
     """
+    check_known(options, "export")
     node = source
     if not hasattr(source, "attrs"):
         node = open_node(source, mode="r", path=path, storage_options=storage_options)

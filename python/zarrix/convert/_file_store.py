@@ -22,7 +22,7 @@ from zarrix._stores.keys import ZARRAY, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.python import PythonStore
 from zarrix.convert._encoded import kept_options, key_in
-from zarrix.convert._formats import open_source
+from zarrix.convert._formats import check_known, open_source
 from zarrix.convert._source import Source, SourceArray
 
 __all__ = ["FileStore", "open_file"]
@@ -71,6 +71,7 @@ def open_file(
     >>> open_file("x.npy")[1, ::2]
     array([3, 5])
     """
+    check_known(options, "open_file")
     return open_node(reopened(os.fspath(file), format, options), mode="r", path=path)
 
 

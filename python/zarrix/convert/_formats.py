@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from zarrix._errors import ConversionError, check_keywords, suggestion
 from zarrix.convert._source import Source
 
-__all__ = ["FORMATS", "Format", "converter", "format_of", "formats", "open_source"]
+__all__ = ["FORMATS", "Format", "check_known", "converter", "format_of", "formats", "open_source"]
 
 
 class Format(NamedTuple):
@@ -175,6 +175,18 @@ def open_source(
 def check_options(function: Any, options: Mapping[str, Any], name: str) -> None:
     """Raise `TypeError` for an option that the converter of a format does not have."""
     check_keywords(dict(options), options_of(function), f"the format {name}")
+
+
+def check_known(options: Mapping[str, Any], function: str) -> None:
+    """Raise `TypeError` for an option that no format has, before anything is opened."""
+    if not options:
+        return
+    known: set[str] = set()
+    for name in (*FORMATS, *_others()):
+        module = converter(name)
+        known |= {*options_of(module.open_source)}
+        known |= {*options_of(module.save)} if hasattr(module, "save") else set()
+    check_keywords(options, known, function)
 
 
 def options_of(function: Any) -> list[str]:

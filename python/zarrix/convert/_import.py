@@ -16,6 +16,7 @@ from zarrix._array.create_array import create_array
 from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import ConversionError, MetadataError
+from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import create_group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._metadata.guess import bytes_of
@@ -23,6 +24,7 @@ from zarrix._nodes import nodes
 from zarrix.convert._destination import Destination, locate
 from zarrix.convert._encoded import kept_options, store_parts
 from zarrix.convert._file_store import FileStore
+from zarrix.convert._formats import check_known
 from zarrix.convert._open import open_sources
 from zarrix.convert._regions import chunks_of, count, regions, step_of
 from zarrix.convert._source import Source, SourceArray
@@ -196,6 +198,10 @@ def import_(
     """
     if verify not in ("none", "sample", "full"):
         raise ValueError(f"verify={verify!r} is not 'none', 'sample' or 'full'")
+    check_choice("verify", verify, ("none", "sample", "full"))
+    if zarr_format not in (None, 2, 3):
+        raise ValueError(f"zarr_format is 2 or 3, not {zarr_format!r}")
+    check_known(options, "import_")
     budget = budget_of(memory)
     asked = {
         "chunks": chunks,

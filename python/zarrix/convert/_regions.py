@@ -42,7 +42,7 @@ def step_of(
     >>> step_of((100, 100), (10, 10), None, 1, 2500)
     (20, 100)
     >>> step_of((100, 100), (10, 10), (50, 20), 1, 2500)
-    (50, 50)
+    (50, 40)
     """
     step = [min(n, one) or 1 for n, one in zip(shape, unit, strict=True)]
     if rows:

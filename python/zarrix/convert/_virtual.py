@@ -11,6 +11,7 @@ from typing import Any
 from zarrix._errors import ContainsArrayError, ConversionError
 from zarrix.convert._encoded import key_in
 from zarrix.convert._file_store import reopened
+from zarrix.convert._formats import check_known
 from zarrix.convert._import import Conversion
 
 __all__ = ["virtual"]
@@ -61,6 +62,7 @@ def virtual(
     >>> zarr.open("x.json", mode="r")[1]
     array([3, 4, 5])
     """
+    check_known(options, "virtual")
     target = Path(dest)
     if target.suffix != ".json":
         raise ConversionError(f"{target} is a file of references, whose name ends in .json")

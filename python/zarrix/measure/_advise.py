@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from zarrix._array.create_array import create_array
+from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import open as open_node
 from zarrix.convert._names import names_of
 from zarrix.measure._access import Access, accesses_of
@@ -219,6 +220,7 @@ def advise(
     1
     """
     begun = time.perf_counter()
+    check_choice("place", place, ("local", "remote"))
     if not budget > 0:
         raise ValueError(f"budget={budget!r} is not a number of seconds above 0")
     check_place(place)

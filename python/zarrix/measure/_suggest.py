@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from zarrix._hierarchy.copy_log import check_choice
 from zarrix.measure._access import accesses_of
 from zarrix.measure._model import Layout, candidates, cost
 
@@ -118,6 +119,7 @@ def suggest(
     True
     """
     check_place(place)
+    check_choice("place", place, ("local", "remote"))
     shape = tuple(int(n) for n in shape)
     of = np.dtype(dtype)
     found = accesses_of(access, shape, dimension_names)
