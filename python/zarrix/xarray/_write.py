@@ -111,6 +111,8 @@ def to_zarr(
         raise ValueError(f"region is a mapping of dimensions to slices, or 'auto', not {region!r}")
     if isinstance(data, DataTree) and (append_dim is not None or region is not None):
         raise ValueError("append_dim and region are for a dataset; write the groups of a tree")
+    if isinstance(data, DataTree) and (unknown := set(encoding or {}) - set(data.groups)):
+        raise ValueError(f"unexpected encoding group name(s) provided: {unknown}")
     if isinstance(data, DataArray):
         data = _as_dataset(data)
     root = Store.open_group(
@@ -155,8 +157,6 @@ def _parts(
     if isinstance(data, Dataset):
         yield root, data, encoding
         return
-    if unknown := set(encoding) - set(data.groups):
-        raise ValueError(f"unexpected encoding group name(s) provided: {unknown}")
     for path, node in data.subtree_with_keys:
         is_root = node is data
         dataset = node.to_dataset(inherit=with_inherited or is_root)
