@@ -88,6 +88,13 @@ class Dask(Submitting):
             pass
         return [future for future in found if future in held]
 
+    def result(self, future: Any) -> list[Outcome]:
+        """The outcomes of a future; the task is done again if its worker died before they were
+        fetched, which takes forever without a worker.
+        """
+        found: list[Outcome] = future.result(timeout=self._patience)
+        return found
+
     def cancel(self, pending: Collection[Any]) -> None:
         """Cancel what no worker has begun; it is told from the rest by the scheduler only, so that
         all is cancelled: a task that runs ends, and is done again.
