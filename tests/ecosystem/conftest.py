@@ -4,9 +4,6 @@ from typing import Any
 
 import pytest
 
-# A plugin for the environment of xarray, which imports zarr-python.
-collect_ignore = ["under_engine.py"]
-
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
     rows = [

@@ -54,7 +54,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "store/object/client.rs": {"Part::Ranges(ranges) => Self::Ranges": "the ranges of a batch"},
     "store/object/store.rs": {"let ranges = ranges.to_vec()": "the ranges of a batch"},
     "store/files/partial.rs": {
-        "(DOCUMENTS.contains(&name) || is_chunk(name)).then(": NAMES,
+        "has_lock(name).then(": NAMES,
         "[path, format!(": NAMES,
     },
     "store/zip/format.rs": {

@@ -149,7 +149,10 @@ def test_a_name_that_no_library_has_cannot_be_asked_for():
     with pytest.raises(KeyError, match=r"no setting 'thread'; did you mean 'threads'"):
         config.get("thread")
     assert config.get("thread", 7) == 7
-    assert config.get("codec_pipeline.path") is None
+    assert config.get("codec_pipeline.path", None) == (
+        "zarr.core.codec_pipeline.BatchedCodecPipeline"
+    )
+    assert config.get("codec_pipeline.name") is None
 
 
 def test_settings_of_zarr_python_are_remembered_nested_or_not():

@@ -3,4 +3,4 @@
 import os
 
 if "ZARRIX_TEST_SERVERS" not in os.environ:
-    collect_ignore_glob = ["test_*.py"]
+    collect_ignore_glob = ["*.py"]
