@@ -30,10 +30,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import zarrix
+
 sys.path.insert(0, str(Path(__file__).parent))
 from docstrings import modules
 
 ROOT = Path(__file__).resolve().parents[1]
+# Where the package is imported from, which may be an installed wheel.
+PACKAGE = Path(zarrix.__file__).resolve().parent
 DOCS = ROOT / "docs"
 BUILD = ROOT / "build"
 
@@ -162,10 +166,9 @@ class Name:
             file = Path(inspect.getsourcefile(plain) or "").resolve()
         except TypeError:
             return None
-        package = ROOT / "python"
-        if not file.is_relative_to(package / "zarrix"):
+        if not file.is_relative_to(PACKAGE):
             return None
-        parts = file.relative_to(package).with_suffix("").parts
+        parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
         return ".".join((*(part for part in parts if part != "__init__"), plain.__qualname__))
 
     @property
@@ -349,7 +352,7 @@ def build() -> Path:
     shutil.copytree(DOCS / "images", source / "images")
     # Lists of TOML are those of JSON; a table has "=" where an object has ":".
     nav = json.dumps(navigation(pages)).replace('": [', '" = [')
-    python = json.dumps(str(ROOT / "python"))
+    python = json.dumps(str(PACKAGE.parent))
     file = BUILD / "zensical.toml"
     file.write_text(CONFIGURATION.format(nav=nav, python=python), encoding="utf-8")
     command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict", "-f", str(file)]

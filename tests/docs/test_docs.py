@@ -80,15 +80,15 @@ def test_the_readme_has_code() -> None:
     assert len(blocks(ROOT / "README.md")) == 1
 
 
-NAMED = re.compile(r"\bzarrix((?:\.[A-Za-z]\w*)+)")
+# Not the accessor of xarray's objects, as in ds.zarrix.to_zarr.
+NAMED = re.compile(r"(?<!\.)\bzarrix((?:\.[A-Za-z]\w*)+)")
 RESOLVE = """
-import importlib
 import sys
 import zarrix
 
-if "as_zarr" in sys.argv[1]:
-    # It installs the alias, and is therefore imported only by its own name.
-    importlib.import_module(f"zarrix.{sys.argv[1]}")
+if sys.argv[1].startswith("as_zarr"):
+    import zarrix.as_zarr  # not an attribute until then, because its import has an effect
+
 found = zarrix
 for name in sys.argv[1].split("."):
     found = getattr(found, name)
