@@ -83,11 +83,14 @@ def test_the_readme_has_code() -> None:
 # Not the accessor of xarray's objects, as in ds.zarrix.to_zarr.
 NAMED = re.compile(r"(?<!\.)\bzarrix((?:\.[A-Za-z]\w*)+)")
 RESOLVE = """
+import importlib
 import sys
 import zarrix
 
-if sys.argv[1].startswith("as_zarr"):
-    import zarrix.as_zarr  # not an attribute until then, because its import has an effect
+# The alias is not an attribute until it is imported, because its import has an effect.
+before, alias, _ = sys.argv[1].partition("as_zarr")
+if alias:
+    importlib.import_module(f"zarrix.{before}as_zarr")
 
 found = zarrix
 for name in sys.argv[1].split("."):
