@@ -39,7 +39,7 @@ Work = Callable[[], object]
 
 
 def make(folder: Path, mib: int) -> Path:
-    """The source, in format 2, which every contender reads."""
+    """The source, in v2, which every contender reads."""
     import zarrix as zarr
 
     steps = mib * 2**20 // (4 * SIDE * SIDE)
