@@ -19,6 +19,7 @@ import numpy as np
 
 from zarrix._errors import ConversionError, CopyError
 from zarrix._hierarchy.h5py_source import attributes_of, stored_as
+from zarrix._stores.keys import key_of
 from zarrix.convert._flat import flat_array
 from zarrix.convert._hdf5_filters import Filters, encoded_chunks
 from zarrix.convert._names import names_of
@@ -85,7 +86,7 @@ class _Walk:
             return
         self._source.groups[path] = self._attributes(group)
         for name in group:
-            inside = f"{path}/{name}" if path else name
+            inside = key_of(path, name)
             link = group.get(name, getlink=True)
             if not isinstance(link, self._h5py.HardLink):
                 told = self._refused(group, link)

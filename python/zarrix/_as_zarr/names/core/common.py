@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, ZMETADATA
+
 __all__ = [
     "ZARRAY_JSON",
     "ZATTRS_JSON",
@@ -18,11 +20,10 @@ __all__ = [
     "parse_shapelike",
 ]
 
-ZARR_JSON = "zarr.json"
-ZARRAY_JSON = ".zarray"
-ZGROUP_JSON = ".zgroup"
-ZATTRS_JSON = ".zattrs"
-ZMETADATA_V2_JSON = ".zmetadata"
+ZARRAY_JSON = ZARRAY
+ZGROUP_JSON = ZGROUP
+ZATTRS_JSON = ZATTRS
+ZMETADATA_V2_JSON = ZMETADATA
 BytesLike = bytes | bytearray | memoryview
 ChunkCoords = tuple[int, ...]
 
