@@ -41,7 +41,7 @@ def test_integers_are_as_exact_as_fractions(dtype, method):
     for shape, factors in [((7, 5), (2, 2)), ((5, 4, 3), (1, 3, 2)), ((9,), (4,))]:
         few = RANDOM.integers(-3 if info.min else 0, 4, shape).astype(dtype)
         wide = RANDOM.integers(info.min, info.max, shape, dtype=np.dtype(dtype).newbyteorder("="))
-        extreme = np.where(few > 0, info.max, info.min)
+        extreme = np.where(few > 0, np.array(info.max, few.dtype), np.array(info.min, few.dtype))
         for source in (few, wide.astype(dtype), extreme.astype(dtype)):
             found = downsampled(source, factors, method)
             assert found.dtype == source.dtype
