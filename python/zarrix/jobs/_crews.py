@@ -10,6 +10,7 @@ import functools
 import inspect
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent import futures
 from typing import Any, Protocol
@@ -79,7 +80,7 @@ class Mapping:
         """The workers belong to the caller."""
 
 
-class Submitting:
+class Submitting(ABC):
     """Any object with ``submit`` that gives futures; at most a window of tasks is submitted.
 
     Parameters
@@ -94,17 +95,17 @@ class Submitting:
         self._patience = patience
 
     @property
+    @abstractmethod
     def workers(self) -> int:
         """The number of tasks that can run at once."""
-        raise NotImplementedError(type(self).__name__)
 
+    @abstractmethod
     def submit(self, runner: Runner, stage: int, batch: list[int]) -> Any:
         """A future of the outcomes of a batch."""
-        raise NotImplementedError(type(self).__name__)
 
+    @abstractmethod
     def wait(self, pending: Collection[Any], seconds: float) -> Iterable[Any]:
         """Those futures that are done after at most some seconds, at least one if any is."""
-        raise NotImplementedError(type(self).__name__)
 
     def result(self, future: Any) -> list[Outcome]:
         """The outcomes of a future that is done."""
@@ -206,7 +207,7 @@ class Submitting:
         wanted = int(_BATCH_S * count / max(seconds, 1e-6))
         return max(1, min(_MOST_IN_A_BATCH, most, wanted))
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  (a hook that most do not need)
         """The workers belong to the caller."""
 
 

@@ -13,6 +13,7 @@ and the stored bytes are equal.
 from __future__ import annotations
 
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -105,7 +106,7 @@ class Stage:
     puts: int = 0
 
 
-class Operation:
+class Operation(ABC):
     """What a job does. Subclasses define `stages` and `run`, and what else they need.
 
     An instance belongs to a process and may be used by several of its threads at once. It opens
@@ -122,11 +123,11 @@ class Operation:
         self.places = setting.places
 
     @property
+    @abstractmethod
     def stages(self) -> Sequence[Stage]:
         """The stages, from the parameters alone: nothing is read for them."""
-        raise NotImplementedError(type(self).__name__)
 
-    def check(self) -> None:
+    def check(self) -> None:  # noqa: B027  (a hook that some do not need)
         """In every process before its tasks, and again from time to time: whether the sources
         are those that the job was planned for.
 
@@ -135,20 +136,20 @@ class Operation:
         SourceChangedError
         """
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027  (a hook that some do not need)
         """In the driver, before the first task. It may be called again after a crash."""
 
+    @abstractmethod
     def run(self, stage: int, number: int) -> Done:
         """Do one task, in any process."""
-        raise NotImplementedError(type(self).__name__)
 
+    @abstractmethod
     def finish(self, values: Sequence[Mapping[int, Any]]) -> Any:
         """In the driver, after the last task: store the documents, which make the result visible.
 
         ``values`` has the values of the tasks of each stage by their numbers, in ascending order.
         What it returns is the result of the job. After a crash it is called again.
         """
-        raise NotImplementedError(type(self).__name__)
 
     @property
     def new_places(self) -> Sequence[Place]:
