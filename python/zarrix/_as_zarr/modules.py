@@ -81,6 +81,7 @@ class Finder:
             reason = next((why for part, why in REFUSED.items() if _is_below(name, part)), "")
             detail = f": {reason}" if reason else ""
             raise ModuleNotFoundError(f"No module named {name!r}{detail}{_note()}", name=name)
+        # A finder that is a class has what the loader needs.
         spec = ModuleSpec(name, Finder, origin=parts[0].origin, is_package=True)  # type: ignore[arg-type]
         spec.loader_state = [part.name for part in parts]
         return spec

@@ -119,6 +119,7 @@ class Weighted(Sequential):
         self._cumulative = cumulative
         self._key = key_of(seed, "draw", epoch)
 
+    # It gives the source of each item beside the item, which the order below it does not.
     def at(self, positions: Ints) -> tuple[Ints, Ints]:  # type: ignore[override]
         words = positions.astype(np.uint64)
         low, high = words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)

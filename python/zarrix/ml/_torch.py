@@ -255,6 +255,7 @@ def _loader_class() -> Any:
     # Optional: only a program that has torch comes here.
     data: Any = importlib.import_module("torch.utils.data")
 
+    # torch need not be installed, so type checkers may not know the base.
     class Delivering(data.DataLoader):  # type: ignore[misc]
         """A DataLoader that counts what it delivered."""
 

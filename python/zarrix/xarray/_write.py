@@ -106,6 +106,7 @@ def to_zarr(
     >>> group["t"][:]
     array([0., 1., 2., 0., 1., 2.])
     """
+    # xarray types them by its own literals, and checks the values itself.
     chosen = _choose_default_mode(mode=mode, append_dim=append_dim, region=region)  # type: ignore[arg-type]
     if isinstance(region, str) and region != "auto":
         raise ValueError(f"region is a mapping of dimensions to slices, or 'auto', not {region!r}")
