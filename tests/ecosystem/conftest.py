@@ -1,4 +1,4 @@
-"""Prints how many tests of each project passed, and which failed and why."""
+"""Prints how many tests of each project passed in each way, and which failed and why."""
 
 from typing import Any
 
@@ -15,12 +15,16 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     ]
     if not rows:
         return
+    write = terminalreporter.write_line
     terminalreporter.section("tests of other projects on zarrix")
-    terminalreporter.write_line(
-        f"{'suite':<14}{'way':<12}{'passed':>8}{'baseline':>10}{'listed':>8}"
-    )
-    for name, way, passed, baseline, listed in rows:
-        count = sum(len(names) for names in listed.values())
-        terminalreporter.write_line(f"{name:<14}{way:<12}{passed:>8}{baseline:>10}{count:>8}")
-        for reason, names in listed.items():
-            terminalreporter.write_line(f"    {len(names)} listed: {reason}")
+    write("the baseline is what passes with zarr-python")
+    write(f"{'suite':<14}{'way':<12}{'passed':>8}{'baseline':>10}{'':>9}{'listed':>8}{'lost':>6}")
+    for name, way, passed, baseline, listed, lost in rows:
+        count = sum(len(tests) for tests in listed.values())
+        part = f"{100 * passed / baseline:.2f} %"
+        write(f"{name:<14}{way:<12}{passed:>8}{baseline:>10}{part:>9}{count:>8}{len(lost):>6}")
+    for name, way, _, _, listed, lost in rows:
+        for reason, tests in listed.items():
+            write(f"{name}, {way}: {len(tests)} listed: {reason}")
+        for test in lost:
+            write(f"{name}, {way}: LOST {test}")

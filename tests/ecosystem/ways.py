@@ -1,0 +1,101 @@
+"""How a suite runs: with zarr-python, and in each way with zarrix; what came out, test by test."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+from suites import FOLDER, Suite
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+TIME_LIMIT_S = 7200
+BASELINE = "zarr-python"
+ALIAS = ("-m", "zarrix.as_zarr", "-m", "pytest", "-p", "zarrix.testing.as_zarr")
+
+
+@dataclass(frozen=True)
+class Way:
+    """How pytest is started, and variables of its environment."""
+
+    start: tuple[str, ...] = ("-m", "pytest")
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+WAYS = {
+    BASELINE: Way(),
+    "as_zarr": Way(ALIAS),
+    "accelerate": Way(("-m", "pytest", "-p", "accelerated")),
+    "pipeline": Way(variables={"ZARR_CODEC_PIPELINE__PATH": "zarrix.interop.Pipeline"}),
+    "engine": Way(("-m", "pytest", "-p", "under_engine")),
+}
+
+
+def outcomes(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
+    """Whether each test that ran passed, by its whole name.
+
+    What passes with zarr-python does not depend on zarrix, and is stored beside the environment.
+    """
+    if way != BASELINE:
+        return run(name, suite, way, scratch)
+    stored = FOLDER / name / f"baseline-{_digest(suite)}.json"
+    if not stored.exists():
+        found = run(name, suite, way, scratch)
+        stored.write_text(json.dumps(found, indent=0))
+    return dict(json.loads(stored.read_text()))
+
+
+def _digest(suite: Suite) -> str:
+    what = repr((suite.installed, suite.sdist, suite.arguments))
+    return hashlib.sha256(what.encode()).hexdigest()[:12]
+
+
+def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
+    """Run the tests, whatever is stored."""
+    folder = FOLDER / name
+    report = scratch / f"{name}-{way}.xml"
+    python_path = [] if way == BASELINE else [str(ROOT / "python"), str(HERE), entry_point(scratch)]
+    sources = [path for path in (folder / "source").glob("*/") if (path / "PKG-INFO").exists()]
+    how = WAYS[way]
+    command = [str(folder / "bin" / "python"), *how.start, *suite.arguments]
+    # Our own conftest.py is above the environments.
+    command += [f"--confcutdir={folder}", "-q", "-p", "no:cacheprovider", "--tb=short"]
+    command += ["-W", "ignore", "--timeout=300"]
+    with (scratch / f"{name}-{way}.log").open("wb") as log:
+        subprocess.run(
+            [*command, f"--junitxml={report}", "-o", "junit_family=xunit1"],
+            cwd=sources[0] if sources else scratch,
+            env=os.environ
+            | {"PYTHONPATH": os.pathsep.join(python_path)}
+            | how.variables
+            | suite.variables,
+            stdout=log,
+            stderr=log,
+            timeout=TIME_LIMIT_S,
+            check=False,
+        )
+    found = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        kinds = {child.tag for child in case}
+        if "skipped" not in kinds:
+            whole = f"{case.get('classname')}::{case.get('name')}"
+            found[whole] = not kinds & {"failure", "error"}
+    return found
+
+
+def entry_point(scratch: Path) -> str:
+    """A folder with what an installed zarrix has, where it is on the path only."""
+    entry = scratch / "installed" / "zarrix_entry-1.dist-info"
+    entry.mkdir(parents=True, exist_ok=True)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    group = "zarr.codec_pipeline"
+    lines = [f"{name} = {value}" for name, value in project["entry-points"][group].items()]
+    (entry / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines]))
+    (entry / "METADATA").write_text("Metadata-Version: 2.1\nName: zarrix-entry\nVersion: 1\n")
+    return str(entry.parent)
