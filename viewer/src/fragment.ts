@@ -1,0 +1,123 @@
+// The state of the viewer as the fragment of its address, so that a reload or a link shows the same.
+//
+// The token is never part of it: it is taken from the first address and cached for the tab.
+import type { Axes, Kind } from "./api";
+
+export interface PaneState {
+  path: string;
+  field?: string;
+  kind?: Kind;
+  axes?: Axes;
+  range?: [number, number];
+  map?: string;
+  transform?: string;
+  outlines?: boolean;
+}
+
+export interface State {
+  panes: PaneState[];
+  /** Indices of axes by their names. */
+  at: Record<string, number>;
+  /** Centre in fractions of the plane, and how many CSS pixels the width of a plane takes. */
+  view?: [number, number, number];
+  /** A selection as on the command line, which outlines a region. */
+  sel?: string;
+}
+
+export function toFragment(state: State): string {
+  const params = new URLSearchParams();
+  for (const pane of state.panes) {
+    const options: string[] = [];
+    if (pane.kind) options.push(`kind:${pane.kind}`);
+    if (pane.range) options.push(`range:${pane.range.join(":")}`);
+    if (pane.map) options.push(`map:${pane.map}`);
+    if (pane.transform && pane.transform !== "linear") options.push(`transform:${pane.transform}`);
+    if (pane.outlines) options.push("outlines:1");
+    if (pane.axes) {
+      const { y, x, c } = pane.axes;
+      options.push(`axes:${y ?? ""}:${x ?? ""}:${c ?? ""}`);
+    }
+    if (pane.field) options.push(`field:${pane.field}`);
+    params.append("path", pane.path);
+    params.append("as", options.join(";"));
+  }
+  const at = Object.entries(state.at).filter(([, index]) => index !== 0);
+  for (const [name, index] of at) params.append("at", `${name}=${index}`);
+  if (state.view) params.append("view", state.view.map((part) => Number(part.toFixed(5))).join(","));
+  if (state.sel) params.append("sel", state.sel);
+  return params.toString();
+}
+
+export function fromFragment(fragment: string): State & { token: string | null } {
+  const params = new URLSearchParams(fragment.replace(/^#/, ""));
+  const as = params.getAll("as");
+  const panes = params.getAll("path").slice(0, 6).map((path, number) => paneOf(path, as[number] ?? ""));
+  const at: Record<string, number> = {};
+  for (const text of params.getAll("at")) {
+    const end = text.lastIndexOf("=");
+    const index = Number(text.slice(end + 1));
+    if (end > 0 && Number.isSafeInteger(index) && index >= 0) at[text.slice(0, end)] = index;
+  }
+  const view = (params.get("view") ?? "").split(",").map(Number);
+  return {
+    token: params.get("token"),
+    panes,
+    at,
+    view: view.length === 3 && view.every((part) => Number.isFinite(part)) ? (view as [number, number, number]) : undefined,
+    sel: params.get("sel") ?? undefined,
+  };
+}
+
+function paneOf(path: string, options: string): PaneState {
+  const pane: PaneState = { path };
+  for (const option of options.split(";")) {
+    const [name, ...rest] = option.split(":");
+    const value = rest.join(":");
+    if (name === "kind") pane.kind = value as Kind;
+    if (name === "map") pane.map = value;
+    if (name === "transform") pane.transform = value;
+    if (name === "outlines") pane.outlines = true;
+    if (name === "field") pane.field = value;
+    if (name === "range") {
+      const range = rest.map(Number);
+      if (range.length === 2 && range.every((part) => Number.isFinite(part))) pane.range = range as [number, number];
+    }
+    if (name === "axes") {
+      const [y, x, c] = rest.map((text) => (text === "" ? undefined : Number(text)));
+      pane.axes = { y, x, c: c ?? null };
+    }
+  }
+  return pane;
+}
+
+export interface Item { begin: number; end: number; step: number; whole: boolean; single: boolean }
+
+/** The items of a selection text on an array of `shape`; null if it does not fit. */
+export function parseSelection(text: string, shape: number[]): Item[] | null {
+  let parts = text.trim() === "" ? [] : text.split(",").map((part) => part.trim());
+  const dots = parts.indexOf("...");
+  if (dots >= 0) {
+    const fill = Array<string>(Math.max(0, shape.length - parts.length + 1)).fill(":");
+    parts = [...parts.slice(0, dots), ...fill, ...parts.slice(dots + 1)];
+  }
+  if (parts.length > shape.length) return null;
+  while (parts.length < shape.length) parts.push(":");
+  const items: Item[] = [];
+  for (const [axis, part] of parts.entries()) {
+    if (!/^-?\d*(:-?\d*(:\d*)?)?$/.test(part) || part === "" || part === "-") return null;
+    const length = shape[axis];
+    const at = (value: string, fallback: number) => {
+      if (value === "") return fallback;
+      const index = Number(value);
+      return Math.max(0, Math.min(length, index < 0 ? index + length : index));
+    };
+    const [begin, end, step] = part.split(":");
+    if (end === undefined) {
+      const index = at(begin, 0);
+      items.push({ begin: index, end: index + 1, step: 1, whole: false, single: true });
+    } else {
+      items.push({ begin: at(begin, 0), end: at(end, length), step: Number(step || 1), whole: begin === "" && end === "", single: false });
+    }
+  }
+  return items;
+}

@@ -1,0 +1,82 @@
+// The entry: a page that has #zarrix-viewer starts by itself, and anywidget calls `render`.
+import { effect } from "@preact/signals";
+import { render as draw } from "preact";
+import { Api } from "./api";
+import { fromFragment, toFragment } from "./fragment";
+import { Viewer } from "./state";
+import { HttpTransport, KernelTransport, type Model } from "./transport";
+import { App } from "./ui/App";
+
+const TOKEN = "zarrix-token";
+
+// Takes the token out of the address, so that it is neither seen nor copied with a link.
+function takeToken(): string {
+  const { token } = fromFragment(location.hash);
+  if (token) {
+    sessionStorage.setItem(TOKEN, token);
+    const rest = new URLSearchParams(location.hash.slice(1));
+    rest.delete("token");
+    history.replaceState(null, "", `#${rest}`);
+  }
+  return sessionStorage.getItem(TOKEN) ?? "";
+}
+
+function startPage(root: HTMLElement): void {
+  const viewer = new Viewer(new Api(new HttpTransport(takeToken())));
+  draw(<App viewer={viewer} />, root);
+  void viewer.start(location.hash).then(() => {
+    let timer = 0;
+    effect(() => {
+      const fragment = toFragment(viewer.toState());
+      clearTimeout(timer);
+      // Browsers limit how often an address changes, and play changes it with each frame.
+      timer = window.setTimeout(() => history.replaceState(null, "", `#${fragment}`), 200);
+    });
+    effect(() => {
+      const title = viewer.hello.value?.title ?? "";
+      const path = viewer.active.value?.node.path;
+      document.title = [path, title, "zarrix view"].filter(Boolean).join(" · ");
+    });
+  });
+  addEventListener("hashchange", () => {
+    takeToken();
+    if (location.hash.slice(1) !== toFragment(viewer.toState())) void viewer.start(location.hash);
+  });
+}
+
+function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+  const transport = new KernelTransport(model);
+  const viewer = new Viewer(new Api(transport));
+  const root = document.createElement("div");
+  root.className = "zarrix-viewer in-notebook";
+  el.append(root);
+  draw(<App viewer={viewer} />, root);
+  const state = model.get("state") as { fragment?: string } | null;
+  const path = model.get("path") as string | undefined;
+  const first = state?.fragment ?? (path ? `path=${encodeURIComponent(path)}` : "");
+  const stops: (() => void)[] = [];
+  void viewer.start(first).then(() => {
+    stops.push(
+      effect(() => {
+        model.set("state", { fragment: toFragment(viewer.toState()) });
+        const region = viewer.region.value;
+        model.set(
+          "selection",
+          region && { path: region.pane.node.path, sel: viewer.selectionOf(region.pane, region.box) },
+        );
+        model.save_changes();
+      }),
+    );
+  });
+  return () => {
+    for (const stop of stops) stop();
+    viewer.dispose();
+    transport.close();
+    draw(null, root);
+  };
+}
+
+export default { render };
+
+const page = document.getElementById("zarrix-viewer");
+if (page) startPage(page);

@@ -1,0 +1,345 @@
+// Draws one pane: tiles, hatching where there are no values, and above them grid, region and cursor.
+//
+// There are two canvases. The lower one has the picture alone, whose pixels tests compare with NumPy;
+// the upper one is drawn again for each movement of the pointer.
+import type { ArrayNode, Axes, Level } from "./api";
+import { paint } from "./paint/paint";
+import {
+  type Box, type Cuts, fitting, layoutOf, levelFor, selection, tileCuts, tileSide, tilesIn, type Viewport, visible,
+} from "./plane";
+import { drawMarks } from "./marks";
+import { missingOf } from "./missing";
+import { rangeOf } from "./range";
+import type { Pane, Viewer } from "./state";
+import type { Entry, Request } from "./tiles";
+
+interface Placed {
+  request: Request;
+  /** Where the tile lies, in elements of the plane (of level 0). */
+  box: Box;
+  axes: Axes;
+  components: number;
+}
+
+/** Larger parts of a plane than this many elements are drawn from an overview. */
+const DIRECT_ELEMENTS = 12 << 20;
+const OVERVIEW_SIDE = 1024;
+
+export class Picture {
+  private frame = 0;
+  private readonly lower: CanvasRenderingContext2D;
+  private readonly upper: CanvasRenderingContext2D;
+  /** Facts of the arrays of levels, for their chunks. */
+  private readonly levels = new Map<string, ArrayNode>();
+  /** How many pictures were drawn, for the count of frames a second. */
+  drawn = 0;
+
+  constructor(
+    private readonly viewer: Viewer,
+    readonly pane: Pane,
+    readonly canvas: HTMLCanvasElement,
+    overlay: HTMLCanvasElement,
+  ) {
+    this.lower = canvas.getContext("2d") as CanvasRenderingContext2D;
+    this.upper = overlay.getContext("2d") as CanvasRenderingContext2D;
+  }
+
+  schedule(): void {
+    if (!this.frame) {
+      this.frame = requestAnimationFrame(() => {
+        this.frame = 0;
+        this.draw();
+      });
+    }
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.frame);
+    this.viewer.tiles.want(this.pane, []);
+  }
+
+  /** Where the plane lies on the canvas, in device pixels. */
+  viewport(): Viewport {
+    const { height, width } = this.canvas;
+    const plane = this.pane.extent;
+    const view = this.viewer.view.value;
+    const scale = view ? (view[2] * devicePixelRatio) / plane.width : fitting(plane.height, plane.width, height, width);
+    const [cx, cy] = view ?? [0.5, 0.5];
+    return {
+      scale,
+      left: Math.round(width / 2 - cx * plane.width * scale),
+      top: Math.round(height / 2 - cy * plane.height * scale),
+      width,
+      height,
+    };
+  }
+
+  /** The tiles that are seen at an index, in reading order. */
+  placed(index: number[], view: Viewport): Placed[] {
+    const { pane } = this;
+    const { node } = pane;
+    const axes = pane.axes.value;
+    const { height, width } = pane.extent;
+    const box = visible(view, height, width);
+    const level = levelFor(node, axes, view.scale);
+    const source = level ? this.levels.get(level.path) : node;
+    if (level && !source) {
+      this.fetchLevel(level);
+      return [];
+    }
+    if (!source || axes.y === undefined || axes.x === undefined) return [];
+    const factorY = height / source.shape[axes.y];
+    const factorX = width / source.shape[axes.x];
+    const rows = this.cuts(source, axes.y);
+    const columns = this.cuts(source, axes.x);
+    const inLevel = {
+      y0: Math.floor(box.y0 / factorY),
+      y1: Math.min(source.shape[axes.y], Math.ceil(box.y1 / factorY)),
+      x0: Math.floor(box.x0 / factorX),
+      x1: Math.min(source.shape[axes.x], Math.ceil(box.x1 / factorX)),
+    };
+    const elements = (inLevel.y1 - inLevel.y0) * (inLevel.x1 - inLevel.x0) * pane.channelCount;
+    const at = index.map((value, axis) =>
+      Math.min(source.shape[axis] - 1, Math.floor((value * source.shape[axis]) / node.shape[axis])),
+    );
+    if (elements > DIRECT_ELEMENTS && view.scale < 1) {
+      return this.overviews(source, at, inLevel, { factorY, factorX }, axes);
+    }
+    return tilesIn(inLevel, rows, columns).map((tile) => ({
+      request: this.tileRequest(source, selection(source.shape.length, axes, at, tile)),
+      box: scaled(tile, factorY, factorX, height, width),
+      axes,
+      components: pane.node.components,
+    }));
+  }
+
+  private cuts(node: ArrayNode, axis: number): Cuts {
+    return tileCuts(node.shape[axis], node.chunks[axis], tileSide(this.pane.channelCount));
+  }
+
+  private fetchLevel(level: Level): void {
+    this.viewer
+      .nodeAt(level.path)
+      .then((node) => {
+        if (node.kind === "array") this.levels.set(level.path, node);
+        this.schedule();
+      })
+      .catch((error: unknown) => this.viewer.report(error));
+  }
+
+  private get as(): "raw" | "label" {
+    return this.pane.kind.value === "labels" ? "label" : "raw";
+  }
+
+  private tileRequest(node: ArrayNode, sel: string): Request {
+    const field = this.pane.field.value;
+    const as = this.as;
+    return {
+      key: `tile ${node.path} ${node.etag} ${field ?? ""} ${as} ${sel}`,
+      load: (api, signal) => api.tile(node.path, sel, field, as, signal),
+    };
+  }
+
+  // The whole plane first, and above it what is seen, which has more detail.
+  private overviews(
+    node: ArrayNode, at: number[], box: Box, { factorY, factorX }: { factorY: number; factorX: number }, axes: Axes,
+  ): Placed[] {
+    const height = node.shape[axes.y as number];
+    const width = node.shape[axes.x as number];
+    const whole = { y0: 0, y1: height, x0: 0, x1: width };
+    const boxes = [whole];
+    // Borders at multiples of an eighth of what is seen, so that a small movement asks for nothing new.
+    const step = 2 ** Math.ceil(Math.log2(Math.max(box.y1 - box.y0, box.x1 - box.x0) / 8));
+    const near = {
+      y0: Math.max(0, Math.floor(box.y0 / step) * step),
+      y1: Math.min(height, Math.ceil(box.y1 / step) * step),
+      x0: Math.max(0, Math.floor(box.x0 / step) * step),
+      x1: Math.min(width, Math.ceil(box.x1 / step) * step),
+    };
+    if ((near.y1 - near.y0) * 2 <= height || (near.x1 - near.x0) * 2 <= width) boxes.push(near);
+    const field = this.pane.field.value;
+    const as = this.as;
+    return boxes.map((part) => {
+      const sel = selection(node.shape.length, axes, at, part);
+      const params = { path: node.path, sel, axes: `${axes.y},${axes.x}`, side: OVERVIEW_SIDE, field, as };
+      return {
+        request: {
+          key: `overview ${node.etag} ${JSON.stringify(params)}`,
+          load: (api, signal) => api.overview(params, signal),
+        },
+        box: scaled(part, factorY, factorX, this.pane.extent.height, this.pane.extent.width),
+        axes,
+        components: this.pane.node.components,
+      };
+    });
+  }
+
+  /** Whether all tiles of a frame are there. Failed ones count, so that play goes on. */
+  has(index: number[]): boolean {
+    const placed = this.placed(index, this.viewport());
+    return placed.length > 0 && placed.every(({ request }) => this.viewer.tiles.has(request.key));
+  }
+
+  /** What is seen now, and then the frames of `ahead`. */
+  want(ahead: number[][]): void {
+    const view = this.viewport();
+    const now = this.placed(this.viewer.indexOf(this.pane), view);
+    const later = ahead.flatMap((index) => this.placed(index, view));
+    this.viewer.tiles.want(this.pane, [...now, ...later].map(({ request }) => request));
+  }
+
+  draw(): void {
+    const { viewer, pane, canvas, lower } = this;
+    const view = this.viewport();
+    const index = viewer.indexOf(pane);
+    const placed = this.placed(index, view);
+    const entries = placed.map(({ request }) => viewer.tiles.get(request.key));
+    const complete = placed.length > 0 && entries.every(Boolean);
+    const look = { ...pane.look.value };
+    if (pane.range.value === null && (pane.found.value === null || pane.perFrame.value)) {
+      const range = rangeOf(entries, pane.kind.value);
+      if (range) look.range = range;
+      if (range && complete && !pane.perFrame.value) pane.found.value = range;
+    }
+    const lookKey = JSON.stringify(look);
+    const { height, width } = pane.extent;
+    const right = view.left + Math.round(width * view.scale);
+    const bottom = view.top + Math.round(height * view.scale);
+    lower.clearRect(0, 0, canvas.width, canvas.height);
+    lower.fillStyle = hatch(lower, "invalid");
+    lower.fillRect(view.left, view.top, right - view.left, bottom - view.top);
+    const smooth = view.scale < 1 && look.kind !== "labels" && look.kind !== "mask";
+    lower.imageSmoothingEnabled = smooth;
+    let failure = "";
+    let quality = "";
+    placed.forEach((place, number) => {
+      const entry = entries[number];
+      if (!entry) return;
+      if (entry.error !== null) {
+        failure ||= entry.error;
+        this.fill(view, place.box, hatch(lower, "broken"));
+        return;
+      }
+      this.painted(entry, place, look, lookKey);
+      const rect = onScreen(view, place.box);
+      if (entry.canvas) lower.drawImage(entry.canvas, rect.left, rect.top, rect.width, rect.height);
+      if (entry.tile?.headers["x-zarrix-quality"]) quality = entry.tile.headers["x-zarrix-quality"];
+    });
+    this.drawMissing(view, index);
+    this.drawMarks(view);
+    pane.message.value = failure;
+    pane.quality.value = quality;
+    canvas.dataset.scale = String(view.scale);
+    canvas.dataset.left = String(view.left);
+    canvas.dataset.top = String(view.top);
+    canvas.dataset.index = index.join(",");
+    canvas.dataset.range = look.range.join(",");
+    canvas.dataset.path = pane.node.path;
+    canvas.dataset.stored = pane.stored.value ? "1" : "0";
+    canvas.dataset.ready = complete ? "1" : "0";
+    canvas.dataset.drawn = String(++this.drawn);
+    pane.ready.value = complete;
+    if (!viewer.playing.value) this.want([]);
+  }
+
+  private fill(view: Viewport, box: Box, style: CanvasPattern): void {
+    const rect = onScreen(view, box);
+    this.lower.fillStyle = style;
+    this.lower.fillRect(rect.left, rect.top, rect.width, rect.height);
+  }
+
+  private painted(entry: Entry, place: Placed, look: Parameters<typeof paint>[1], lookKey: string): void {
+    const { tile } = entry;
+    if (!tile || entry.painted === lookKey) return;
+    const layout = layoutOf(tile.shape, place.axes, place.components);
+    if (!layout.height || !layout.width) return;
+    const image = new ImageData(layout.width, layout.height);
+    paint({ type: tile.type, data: tile.data, layout }, look, new Uint32Array(image.data.buffer));
+    if (!entry.canvas) {
+      entry.canvas = document.createElement("canvas");
+      entry.canvas.width = layout.width;
+      entry.canvas.height = layout.height;
+      this.viewer.tiles.grew(entry, image.data.length);
+    }
+    entry.canvas.getContext("2d")?.putImageData(image, 0, 0);
+    entry.painted = lookKey;
+  }
+
+  private drawMissing(view: Viewport, index: number[]): void {
+    const { viewer, pane, lower } = this;
+    const missing = viewer.showMissing.value ? missingOf(viewer, pane, index, () => this.schedule()) : null;
+    if (!missing) return;
+    const { height, width } = pane.extent;
+    const box = visible(view, height, width);
+    const style = hatch(lower, "missing");
+    const { rows, columns } = missing;
+    const small = view.scale * Math.min(rows.at(1) - rows.at(0), columns.at(1) - columns.at(0)) < 4;
+    if (small) {
+      // One pixel for each chunk, drawn larger: a million rectangles would take seconds.
+      lower.imageSmoothingEnabled = false;
+      const rect = onScreen(view, { y0: 0, y1: height, x0: 0, x1: width });
+      lower.drawImage(missing.picture(), rect.left, rect.top, rect.width, rect.height);
+      return;
+    }
+    for (const tile of tilesIn(box, rows, columns)) {
+      if (missing.at(rows.find(tile.y0), columns.find(tile.x0))) this.fill(view, tile, style);
+    }
+  }
+
+  drawMarks(view = this.viewport()): void {
+    const { upper, viewer, pane } = this;
+    const { canvas } = upper;
+    upper.clearRect(0, 0, canvas.width, canvas.height);
+    drawMarks(upper, view, viewer, pane);
+  }
+}
+
+export function onScreen(view: Viewport, box: Box): { left: number; top: number; width: number; height: number } {
+  const left = view.left + Math.round(box.x0 * view.scale);
+  const top = view.top + Math.round(box.y0 * view.scale);
+  return {
+    left,
+    top,
+    width: view.left + Math.round(box.x1 * view.scale) - left,
+    height: view.top + Math.round(box.y1 * view.scale) - top,
+  };
+}
+
+function scaled(box: Box, factorY: number, factorX: number, height: number, width: number): Box {
+  return {
+    y0: box.y0 * factorY,
+    y1: Math.min(height, box.y1 * factorY),
+    x0: box.x0 * factorX,
+    x1: Math.min(width, box.x1 * factorX),
+  };
+}
+
+type Hatching = "invalid" | "missing" | "broken";
+
+/** Two colours of each hatching, and the direction of its lines. */
+const HATCHINGS: Record<Hatching, [string, string, number]> = {
+  invalid: ["#50505a", "#787882", 1],
+  missing: ["#2e2614", "#c8912a", -1],
+  broken: ["#3c0f14", "#d2323c", 1],
+};
+const patterns = new Map<Hatching, HTMLCanvasElement>();
+
+function hatch(context: CanvasRenderingContext2D, name: Hatching): CanvasPattern {
+  let tile = patterns.get(name);
+  if (!tile) {
+    tile = document.createElement("canvas");
+    tile.width = 8;
+    tile.height = 8;
+    const drawing = tile.getContext("2d") as CanvasRenderingContext2D;
+    const [one, two, direction] = HATCHINGS[name];
+    for (let y = 0; y < 8; y++) {
+      for (let x = 0; x < 8; x++) {
+        drawing.fillStyle = ((x + direction * y) & 7) < 4 ? one : two;
+        drawing.fillRect(x, y, 1, 1);
+      }
+    }
+    patterns.set(name, tile);
+  }
+  return context.createPattern(tile, "repeat") as CanvasPattern;
+}
+

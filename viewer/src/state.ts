@@ -1,0 +1,409 @@
+// The state of one viewer, as signals, and what can be done with it.
+import { batch, computed, type Signal, signal } from "@preact/signals";
+import {
+  type Api, type ArrayNode, type Axes, type ChunkFacts, type Guess, type Hello, type Kind, type Node, PICTURES, type Stored,
+} from "./api";
+import { fromFragment, type PaneState, parseSelection, type State } from "./fragment";
+import { MAPS } from "./paint/colours";
+import type { ChannelLook, Look } from "./paint/paint";
+import type { Transform } from "./paint/values";
+import { type Box, selection } from "./plane";
+import { Tiles } from "./tiles";
+import { RequestError, Unreachable } from "./transport";
+
+/** One array that is shown. The fields that a user changes are signals. */
+export class Pane {
+  private static numbers = 0;
+  readonly id = Pane.numbers++;
+  readonly kind: Signal<Kind>;
+  readonly axes: Signal<Axes>;
+  readonly field: Signal<string | undefined>;
+  /** null: from the smallest to the largest finite value of the first frame that is seen. */
+  readonly range: Signal<[number, number] | null>;
+  /** The range in use, where `range` is null. */
+  readonly found: Signal<[number, number] | null> = signal(null);
+  readonly perFrame = signal(false);
+  readonly map: Signal<string>;
+  readonly transform: Signal<Transform>;
+  readonly outlines = signal(false);
+  readonly channels: Signal<ChannelLook[]>;
+  /** Where the picture lies on the canvas, once it was drawn; in device pixels. */
+  readonly ready = signal(false);
+  readonly message = signal("");
+  readonly quality = signal("");
+  readonly stored: Signal<Stored | null> = signal(null);
+  storedKey = "";
+  readonly chunk: Signal<ChunkFacts | null> = signal(null);
+
+  constructor(
+    readonly node: ArrayNode,
+    state: PaneState,
+  ) {
+    const { guess } = node;
+    const kind = state.kind && allKinds(node).includes(state.kind) ? state.kind : guess.kind;
+    this.kind = signal(kind);
+    this.axes = signal(checkedAxes(state.axes, node) ?? axesFor(node, kind));
+    this.field = signal(state.field ?? node.fields?.[0]?.name);
+    this.range = signal(state.range ?? usualRange(guess, kind));
+    this.map = signal(state.map && (MAPS as readonly string[]).includes(state.map) ? state.map : usualMap(kind));
+    this.transform = signal(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
+    this.outlines.value = state.outlines ?? false;
+    this.channels = signal(usualChannels(node, this.axes.value));
+  }
+
+  get picture(): boolean {
+    return PICTURES.includes(this.kind.value);
+  }
+
+  /** Height and width of the plane, in elements. */
+  get extent(): { height: number; width: number } {
+    const { y, x } = this.axes.value;
+    const of = (axis: number | undefined) => (axis === undefined ? 1 : this.node.shape[axis]);
+    return { height: of(y), width: of(x) };
+  }
+
+  /** The tiles' type, of the field if there are fields. */
+  get tileType() {
+    const { fields, tile } = this.node;
+    return fields ? (fields.find(({ name }) => name === this.field.value)?.tile ?? null) : tile;
+  }
+
+  get channelCount(): number {
+    if (this.node.components > 1) return this.node.components;
+    const { c } = this.axes.value;
+    return typeof c === "number" ? this.node.shape[c] : 1;
+  }
+
+  readonly look = computed<Look>(() => ({
+    kind: (PICTURES.includes(this.kind.value) ? this.kind.value : "gray") as Look["kind"],
+    range: this.range.value ?? this.found.value ?? [0, 1],
+    map: this.map.value,
+    transform: this.transform.value,
+    outlines: this.outlines.value,
+    channels: this.channels.value,
+  }));
+
+  dimension(axis: number): string {
+    return dimensionName(this.node, axis);
+  }
+
+  /** The axes that have sliders: not shown, and not those of a table or curve. */
+  get otherAxes(): number[] {
+    const { y, x, c } = this.axes.value;
+    return this.node.shape.map((_, axis) => axis).filter((axis) => axis !== y && axis !== x && axis !== c);
+  }
+
+  setKind(kind: Kind): void {
+    batch(() => {
+      this.kind.value = kind;
+      this.axes.value = axesFor(this.node, kind);
+      this.range.value = usualRange(this.node.guess, kind);
+      this.found.value = null;
+      this.map.value = usualMap(kind);
+      this.transform.value = "linear";
+      this.channels.value = usualChannels(this.node, this.axes.value);
+    });
+  }
+
+  toState(): PaneState {
+    const state: PaneState = { path: this.node.path };
+    const { kind, axes } = this;
+    if (kind.value !== this.node.guess.kind) state.kind = kind.value;
+    if (JSON.stringify(axes.value) !== JSON.stringify(axesFor(this.node, kind.value))) state.axes = axes.value;
+    const usual = usualRange(this.node.guess, kind.value);
+    if (this.range.value && JSON.stringify(this.range.value) !== JSON.stringify(usual)) state.range = this.range.value;
+    if (this.map.value !== usualMap(kind.value)) state.map = this.map.value;
+    if (this.transform.value !== "linear") state.transform = this.transform.value;
+    if (this.outlines.value) state.outlines = true;
+    if (this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
+    return state;
+  }
+}
+
+export function dimensionName(node: ArrayNode, axis: number): string {
+  return node.dims?.[axis] || `axis ${axis}`;
+}
+
+export function allKinds(node: ArrayNode): Kind[] {
+  return node.kinds.length ? node.kinds : [node.guess.kind];
+}
+
+function checkedAxes(axes: Axes | undefined, node: ArrayNode): Axes | null {
+  if (!axes) return null;
+  const given = [axes.y, axes.x, axes.c].filter((axis): axis is number => typeof axis === "number");
+  const valid = given.every((axis) => Number.isInteger(axis) && axis >= 0 && axis < node.shape.length);
+  return valid && new Set(given).size === given.length ? axes : null;
+}
+
+/** The axes of a kind: those of the guess if the kind is the same, else the last two. */
+export function axesFor(node: ArrayNode, kind: Kind): Axes {
+  const { guess, shape } = node;
+  const rank = shape.length;
+  if (kind === guess.kind) return guess.axes;
+  const { y = rank - 2, x = rank - 1 } = guess.axes;
+  if (rank < 2) return kind === "line" || rank === 1 ? { x: 0 } : {};
+  if (kind === "line") return { x };
+  const fits = (axis: number) => {
+    const length = shape[axis];
+    if (kind === "rgb") return length === 3 || length === 4;
+    if (kind === "flow") return length === 2;
+    return kind === "channels" && length <= 8;
+  };
+  if (kind === "rgb" || kind === "flow" || kind === "channels") {
+    const candidates = shape.map((_, axis) => axis).filter((axis) => axis !== y && axis !== x && fits(axis));
+    if (candidates.length) return { y, x, c: candidates[candidates.length - 1] };
+    // Interleaved: the last axis has the colours.
+    if (rank >= 3 && fits(rank - 1)) return { y: rank - 3, x: rank - 2, c: rank - 1 };
+  }
+  return { y, x, c: null };
+}
+
+function usualRange(guess: Guess, kind: Kind): [number, number] | null {
+  if (kind === guess.kind) return guess.range;
+  return kind === "flow" || kind === "depth" || kind === "complex" ? null : guess.range;
+}
+
+function usualMap(kind: Kind): string {
+  return kind === "depth" ? "turbo" : "gray";
+}
+
+const CHANNEL_COLOURS = ["#ff0000", "#00ff00", "#0000ff", "#ffffff", "#ff00ff", "#00ffff", "#ffff00", "#ff8000"];
+
+function usualChannels(node: ArrayNode, axes: Axes): ChannelLook[] {
+  const count = typeof axes.c === "number" ? Math.min(8, node.shape[axes.c]) : 1;
+  const known = node.guess.channels ?? [];
+  const range = node.guess.range ?? [0, node.tile === "u1" ? 255 : node.tile === "u2" ? 65535 : 1];
+  return Array.from({ length: count }, (_, index) => ({
+    range: known[index]?.range ?? (range as [number, number]),
+    color: known[index]?.color ?? CHANNEL_COLOURS[index % 8],
+    active: known[index]?.active ?? true,
+  }));
+}
+
+export interface Region { pane: Pane; box: Box }
+
+export interface Broken {
+  path: string;
+  key: string;
+  coords: number[] | null;
+  unit?: "chunk" | "shard";
+  reason: string;
+}
+
+export class Viewer {
+  readonly hello: Signal<Hello | null> = signal(null);
+  readonly panes: Signal<Pane[]> = signal([]);
+  readonly active: Signal<Pane | null> = signal(null);
+  /** The node whose facts the side panel shows: an array that is not drawn, or a group. */
+  readonly node: Signal<Node | null> = signal(null);
+  readonly at: Signal<Record<string, number>> = signal({});
+  /** Centre in fractions, and CSS pixels for the width of a plane; null: each plane fits. */
+  readonly view: Signal<[number, number, number] | null> = signal(null);
+  readonly cursor: Signal<{ pane: Pane; fy: number; fx: number } | null> = signal(null);
+  readonly region: Signal<Region | null> = signal(null);
+  /** The element whose series along an axis is shown. */
+  readonly series: Signal<{ pane: Pane; row: number; column: number } | null> = signal(null);
+  readonly showGrid = signal(false);
+  readonly showMissing = signal(true);
+  /** The dimension that is played. */
+  readonly playing: Signal<string | null> = signal(null);
+  readonly offline = signal(false);
+  readonly failure = signal("");
+  /** What screen readers are told. */
+  readonly spoken = signal("");
+  readonly broken: Signal<Broken[]> = signal([]);
+  /** Outlines of windows that a loader would read, by path. */
+  readonly windows: Signal<{ path: string; boxes: Box[] } | null> = signal(null);
+  /** Grows when tiles were loaded, so that panes draw again. */
+  readonly loaded = signal(0);
+  readonly tiles: Tiles;
+  private readonly nodes = new Map<string, Promise<Node>>();
+  private timer = 0;
+
+  constructor(readonly api: Api) {
+    this.tiles = new Tiles(api, () => this.loaded.value++, () => this.lost());
+  }
+
+  async start(fragment: string): Promise<void> {
+    try {
+      const hello = await this.api.hello();
+      this.hello.value = hello;
+      const state = fromFragment(fragment);
+      await this.restore(state, hello.first ?? (hello.root.kind === "array" ? hello.root.path : null));
+    } catch (error) {
+      this.report(error);
+    }
+  }
+
+  private async restore(state: State, first: string | null): Promise<void> {
+    const wanted = state.panes.length ? state.panes : first !== null ? [{ path: first }] : [];
+    const nodes = await Promise.allSettled(wanted.map(({ path }) => this.nodeAt(path)));
+    const panes: Pane[] = [];
+    for (const [number, result] of nodes.entries()) {
+      if (result.status === "rejected") this.report(result.reason);
+      else if (result.value.kind === "array") panes.push(new Pane(result.value, wanted[number]));
+      else this.node.value = result.value;
+    }
+    batch(() => {
+      this.panes.value = panes;
+      this.active.value = panes[0] ?? null;
+      if (!this.node.value) this.node.value = panes[0]?.node ?? this.hello.value?.root ?? null;
+      this.at.value = state.at;
+      this.view.value = state.view ?? null;
+      if (state.sel !== undefined && panes[0]) this.select(panes[0], state.sel);
+    });
+  }
+
+  /** Shows what a selection names: its indices, and its ranges as a region. */
+  select(pane: Pane, sel: string): void {
+    const items = parseSelection(sel, pane.node.shape);
+    if (!items) {
+      this.failure.value = `The selection ${sel} does not fit ${pane.node.path || "this array"}.`;
+      return;
+    }
+    const { y, x } = pane.axes.value;
+    const at = { ...this.at.value };
+    for (const axis of pane.otherAxes) at[pane.dimension(axis)] = items[axis].begin;
+    this.at.value = at;
+    if (y !== undefined && x !== undefined && !(items[y].whole && items[x].whole)) {
+      const box = { y0: items[y].begin, y1: items[y].end, x0: items[x].begin, x1: items[x].end };
+      this.region.value = { pane, box };
+    }
+  }
+
+  nodeAt(path: string): Promise<Node> {
+    let node = this.nodes.get(path);
+    if (!node) {
+      node = this.api.node(path);
+      this.nodes.set(path, node);
+      node.catch(() => this.nodes.delete(path));
+    }
+    return node;
+  }
+
+  /** Opens a node: an array in place of the active pane or beside it, a group in the side panel. */
+  async open(path: string, beside = false): Promise<void> {
+    try {
+      const node = await this.nodeAt(path);
+      this.failure.value = "";
+      this.node.value = node;
+      if (node.kind !== "array") return;
+      const pane = new Pane(node, { path });
+      batch(() => {
+        const panes = this.panes.value;
+        const at = this.active.value ? panes.indexOf(this.active.value) : -1;
+        if (beside && panes.length < 6) this.panes.value = [...panes, pane];
+        else if (at >= 0) this.panes.value = panes.with(at, pane);
+        else this.panes.value = [pane];
+        this.active.value = pane;
+        this.region.value = null;
+        this.series.value = null;
+        this.cursor.value = null;
+        if (!beside) this.view.value = null;
+      });
+    } catch (error) {
+      this.report(error);
+    }
+  }
+
+  close(pane: Pane): void {
+    batch(() => {
+      const panes = this.panes.value.filter((other) => other !== pane);
+      this.panes.value = panes;
+      if (this.active.value === pane) this.active.value = panes[0] ?? null;
+      if (this.region.value?.pane === pane) this.region.value = null;
+      if (this.series.value?.pane === pane) this.series.value = null;
+      if (this.cursor.value?.pane === pane) this.cursor.value = null;
+    });
+    this.tiles.want(pane, []);
+  }
+
+  activate(pane: Pane): void {
+    this.active.value = pane;
+    this.node.value = pane.node;
+  }
+
+  /** The index of each axis of an array. */
+  indexOf(pane: Pane, at = this.at.value): number[] {
+    return pane.node.shape.map((length, axis) =>
+      Math.max(0, Math.min(length - 1, at[pane.dimension(axis)] ?? 0)),
+    );
+  }
+
+  setIndex(dimension: string, index: number): void {
+    this.at.value = { ...this.at.value, [dimension]: index };
+  }
+
+  /** The dimensions that have sliders, in the order of the panes. */
+  get dimensions(): string[] {
+    return [...new Set(this.panes.value.flatMap((pane) => pane.otherAxes.map((axis) => pane.dimension(axis))))];
+  }
+
+  /** The length of a dimension: the shortest of those of its name, so that linked panes show one index. */
+  lengthOf(dimension: string): number {
+    const lengths = this.panes.value.flatMap((pane) =>
+      pane.otherAxes.filter((axis) => pane.dimension(axis) === dimension).map((axis) => pane.node.shape[axis]),
+    );
+    return lengths.length ? Math.min(...lengths) : 0;
+  }
+
+  /** The plane that a pane shows, or a part of it, as a selection. */
+  selectionOf(pane: Pane, box: Box | null): string {
+    return selection(pane.node.shape.length, pane.axes.value, this.indexOf(pane), box);
+  }
+
+  toState(): State {
+    const region = this.region.value;
+    const names = new Set(this.panes.value.flatMap((pane) => pane.otherAxes.map((axis) => pane.dimension(axis))));
+    return {
+      panes: this.panes.value.map((pane) => pane.toState()),
+      at: Object.fromEntries(Object.entries(this.at.value).filter(([name]) => names.has(name))),
+      view: this.view.value ?? undefined,
+      sel: region && region.pane === this.panes.value[0] ? this.selectionOf(region.pane, region.box) : undefined,
+    };
+  }
+
+  /** Something that is not essential failed: only a lost server is shown. */
+  note(error: unknown): void {
+    if (error instanceof Unreachable) this.lost();
+    else console.warn(error);
+  }
+
+  report(error: unknown): void {
+    if (error instanceof Unreachable) this.lost();
+    else if (error instanceof RequestError && error.status === 401) {
+      this.failure.value =
+        "The server does not accept this address. Open the address that zarrix view has printed.";
+    } else this.failure.value = error instanceof Error ? error.message : String(error);
+  }
+
+  /** Asks once a second whether the server is back, and then goes on. */
+  private lost(): void {
+    if (this.offline.value) return;
+    this.offline.value = true;
+    const ask = async () => {
+      try {
+        this.hello.value = await this.api.hello();
+      } catch (error) {
+        if (error instanceof Unreachable) {
+          this.timer = setTimeout(ask, 1000) as unknown as number;
+          return;
+        }
+        this.report(error);
+      }
+      batch(() => {
+        this.offline.value = false;
+        this.loaded.value++;
+      });
+      this.tiles.forgetErrors();
+      this.tiles.resume();
+      if (!this.panes.value.length) void this.start(location.hash);
+    };
+    this.timer = setTimeout(ask, 1000) as unknown as number;
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const pane of this.panes.value) this.tiles.want(pane, []);
+  }
+}

@@ -1,0 +1,316 @@
+// One pane: a picture, a curve, a table or text of one array.
+import { effect, untracked, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Kind } from "../api";
+import { MAPS } from "../paint/colours";
+import { wheelColour } from "../paint/flow";
+import type { Transform } from "../paint/values";
+import { Picture } from "../picture";
+import { allKinds, type Pane, type Viewer } from "../state";
+import { Cells } from "./Cells";
+import { Line } from "./Curve";
+import { Pointer } from "./pointer";
+import { number } from "./text";
+
+interface Props { viewer: Viewer; pane: Pane; pictures: Set<Picture> }
+
+export function PaneView({ viewer, pane, pictures }: Props) {
+  const { node } = pane;
+  const active = viewer.active.value === pane;
+  const kind = pane.kind.value;
+  const name = node.path || viewer.hello.value?.title || "array";
+  return (
+    <section class={`pane ${active ? "active" : ""}`} aria-label={name} onFocusCapture={() => viewer.activate(pane)} onPointerDown={() => viewer.activate(pane)}>
+      <header>
+        <h2 title={name}>
+          <bdi>{name}</bdi>
+        </h2>
+        <span class="facts">
+          {node.shape.map((length, axis) => `${node.dims?.[axis] ? `${node.dims[axis]} ` : ""}${length}`).join(" × ")}{" "}
+          {node.dtype.length > 40 ? "struct" : node.dtype}
+        </span>
+        <Beside viewer={viewer} pane={pane} />
+        {viewer.panes.value.length > 1 && (
+          <button type="button" aria-label={`Close ${name}`} onClick={() => viewer.close(pane)}>
+            ✕
+          </button>
+        )}
+      </header>
+      <div class="controls">
+        <label>
+          <span>kind</span>{" "}
+          <select value={kind} onChange={(event) => pane.setKind(event.currentTarget.value as Kind)}>
+            {allKinds(node).map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
+        {node.fields && (
+          <label>
+            <span>field</span>{" "}
+            <select value={pane.field.value} onChange={(event) => {
+              pane.field.value = event.currentTarget.value;
+              pane.found.value = null;
+            }}>
+              {node.fields.map((field) => (
+                <option key={field.name} value={field.name}>
+                  {field.name} {field.dtype}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {pane.picture && <Looks pane={pane} />}
+      </div>
+      {pane.picture && pane.tileType ? (
+        <Canvas viewer={viewer} pane={pane} pictures={pictures} />
+      ) : kind === "line" ? (
+        <Line viewer={viewer} pane={pane} />
+      ) : (
+        <Cells viewer={viewer} pane={pane} />
+      )}
+    </section>
+  );
+}
+
+function Looks({ pane }: { pane: Pane }) {
+  const kind = pane.kind.value;
+  const ranged = kind !== "labels" && kind !== "mask" && kind !== "channels";
+  const range = pane.look.value.range;
+  const set = (at: 0 | 1, text: string) => {
+    const value = Number(text);
+    if (text.trim() === "" || !Number.isFinite(value)) return;
+    const next: [number, number] = [...range];
+    next[at] = value;
+    pane.range.value = next;
+  };
+  return (
+    <>
+      {(kind === "gray" || kind === "depth") && (
+        <>
+          <label>
+            <span>map</span>{" "}
+            <select value={pane.map.value} onChange={(event) => (pane.map.value = event.currentTarget.value)}>
+              {MAPS.map((map) => (
+                <option key={map} value={map}>
+                  {map}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            <span>scale</span>{" "}
+            <select value={pane.transform.value} onChange={(event) => (pane.transform.value = event.currentTarget.value as Transform)}>
+              {["linear", "inverse", "log"].map((one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
+            </select>
+          </label>
+        </>
+      )}
+      {ranged && (
+        <span class="range">
+          {kind !== "flow" && kind !== "complex" && (
+            <input type="number" step="any" aria-label="Lowest value of the range" value={shortest(range[0])} onChange={(event) => set(0, event.currentTarget.value)} />
+          )}
+          {kind === "flow" && "longest "}
+          {kind === "complex" ? "largest " : kind !== "flow" && " to "}
+          <input type="number" step="any" aria-label="Highest value of the range" value={shortest(range[1])} onChange={(event) => set(1, event.currentTarget.value)} />
+          <button
+            type="button" title="From the smallest to the largest value of this plane"
+            onClick={() => {
+              pane.range.value = null;
+              pane.found.value = null;
+            }}
+          >
+            auto
+          </button>
+          <label title="A range of its own for each frame">
+            <input
+              type="checkbox" checked={pane.perFrame.value}
+              onChange={(event) => {
+                pane.perFrame.value = event.currentTarget.checked;
+                pane.range.value = null;
+                pane.found.value = null;
+              }}
+            />
+            each frame
+          </label>
+        </span>
+      )}
+      {kind === "labels" && (
+        <label>
+          <input type="checkbox" checked={pane.outlines.value} onChange={(event) => (pane.outlines.value = event.currentTarget.checked)} />
+          outlines
+        </label>
+      )}
+      {kind === "channels" && <Channels pane={pane} />}
+    </>
+  );
+}
+
+function shortest(value: number): string {
+  return String(Number(value.toPrecision(7)));
+}
+
+function Channels({ pane }: { pane: Pane }) {
+  const change = (at: number, part: Partial<{ active: boolean; color: string; range: [number, number] }>) => {
+    pane.channels.value = pane.channels.value.with(at, { ...pane.channels.value[at], ...part });
+  };
+  const names = pane.node.guess.channels ?? [];
+  return (
+    <span class="channels">
+      {pane.channels.value.map((channel, at) => {
+        const name = names[at]?.name || `channel ${at}`;
+        return (
+          <span class="channel" key={name + at}>
+            <label>
+              <input type="checkbox" checked={channel.active} onChange={(event) => change(at, { active: event.currentTarget.checked })} />
+              <bdi>{name}</bdi>
+            </label>
+            <input type="color" aria-label={`Colour of ${name}`} value={channel.color} onInput={(event) => change(at, { color: event.currentTarget.value })} />
+            {([0, 1] as const).map((end) => (
+              <input
+                key={end} type="number" step="any" aria-label={`${end ? "Highest" : "Lowest"} value of ${name}`} value={channel.range[end]}
+                onChange={(event) => {
+                  const value = Number(event.currentTarget.value);
+                  if (Number.isFinite(value)) change(at, { range: end ? [channel.range[0], value] : [value, channel.range[1]] });
+                }}
+              />
+            ))}
+          </span>
+        );
+      })}
+    </span>
+  );
+}
+
+function Beside({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
+  const shown = new Set(viewer.panes.value.map(({ node }) => node.path));
+  const siblings = (pane.node.siblings ?? []).filter(({ path }) => !shown.has(path));
+  if (!siblings.length || viewer.panes.value.length >= 6) return null;
+  return (
+    <select
+      class="beside" aria-label={`Show beside ${pane.node.path}`} value=""
+      onChange={(event) => {
+        const path = event.currentTarget.value;
+        event.currentTarget.value = "";
+        if (path) void viewer.open(path, true);
+      }}
+    >
+      <option value="">beside…</option>
+      {siblings.map(({ path, shape, guess }) => (
+        <option key={path} value={path}>
+          {path} ({guess.kind} {shape.join("×")})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Canvas({ viewer, pane, pictures }: Props) {
+  const frame = useRef<HTMLDivElement>(null);
+  const lower = useRef<HTMLCanvasElement>(null);
+  const upper = useRef<HTMLCanvasElement>(null);
+  const value = useSignal("");
+
+  useEffect(() => {
+    const [box, canvas, overlay] = [frame.current, lower.current, upper.current];
+    if (!box || !canvas || !overlay) return;
+    const picture = new Picture(viewer, pane, canvas, overlay);
+    pictures.add(picture);
+    const resize = () => {
+      const width = Math.max(1, Math.round(box.clientWidth * devicePixelRatio));
+      const height = Math.max(1, Math.round(box.clientHeight * devicePixelRatio));
+      if (canvas.width !== width || canvas.height !== height) {
+        for (const one of [canvas, overlay]) {
+          one.width = width;
+          one.height = height;
+        }
+        picture.draw();
+      }
+    };
+    const observer = new ResizeObserver(resize);
+    observer.observe(box);
+    const stopDraw = effect(() => {
+      // What a picture depends on; reading a signal is what subscribes to it.
+      void [
+        viewer.loaded.value, viewer.at.value, viewer.view.value, viewer.showMissing.value, pane.look.value,
+        pane.axes.value, pane.kind.value, pane.field.value, pane.range.value, pane.perFrame.value, viewer.playing.value,
+      ];
+      untracked(() => picture.schedule());
+    });
+    const stopMarks = effect(() => {
+      void [viewer.cursor.value, viewer.region.value, viewer.showGrid.value, viewer.broken.value, viewer.windows.value];
+      untracked(() => picture.drawMarks());
+    });
+    const pointer = new Pointer(viewer, picture, overlay, (text) => (value.value = text));
+    return () => {
+      stopDraw();
+      stopMarks();
+      observer.disconnect();
+      pointer.dispose();
+      picture.dispose();
+      pictures.delete(picture);
+    };
+  }, [viewer, pane]);
+
+  const { height, width } = pane.extent;
+  return (
+    <>
+      <div class="frame" ref={frame}>
+        <canvas class="lower" ref={lower} aria-hidden="true" />
+        <canvas
+          class="upper" ref={upper} tabIndex={0} role="application"
+          aria-label={`Picture of ${pane.node.path || "the array"}, ${height} by ${width}, ${pane.kind.value}. The arrow keys move the cursor; press ? for all keys.`}
+        />
+        {pane.kind.value === "flow" && <Wheel largest={pane.look.value.range[1]} />}
+        {(pane.quality.value === "coarse" || pane.quality.value === "step") && (
+          <span class="quality">
+            {pane.quality.value === "coarse" ? "coarse: one element for each sampled chunk" : "every n-th element"}
+          </span>
+        )}
+        {pane.message.value && (
+          <p class="notice" role="alert">
+            <bdi>{pane.message.value}</bdi>
+          </p>
+        )}
+      </div>
+      <output class="value">
+        <bdi>{value.value || "\u00a0"}</bdi>
+      </output>
+    </>
+  );
+}
+
+function Wheel({ largest }: { largest: number }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    const context = canvas.current?.getContext("2d");
+    if (context) drawWheel(context, 64);
+  }, []);
+  return (
+    <figure class="wheel">
+      <canvas ref={canvas} width={64} height={64} aria-hidden="true" />
+      <figcaption>{number(largest)} px</figcaption>
+    </figure>
+  );
+}
+
+function drawWheel(context: CanvasRenderingContext2D, side: number): void {
+  const image = context.createImageData(side, side);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let y = 0; y < side; y++) {
+    for (let x = 0; x < side; x++) {
+      const u = (x + 0.5 - side / 2) / (side / 2);
+      const v = (y + 0.5 - side / 2) / (side / 2);
+      pixels[y * side + x] = u * u + v * v <= 1 ? wheelColour(u, v) : 0;
+    }
+  }
+  context.putImageData(image, 0, 0);
+}
+

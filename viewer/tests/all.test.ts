@@ -1,0 +1,3 @@
+import "./paint.test";
+import "./plane.test";
+import "./state.test";
