@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from zarrix import types as types
     from zarrix import util as util
     from zarrix import version as version
+    from zarrix import viewer as viewer
     from zarrix import xarray as xarray
     from zarrix._array.many import WindowFailure as WindowFailure
     from zarrix._array.many import read_many as read_many
@@ -309,7 +310,7 @@ _MODULES = (
         "storage",
         "sync",
     ),
-    *("testing", "types", "util", "version", "dask", "xarray"),
+    *("testing", "types", "util", "version", "viewer", "dask", "xarray"),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "add_writing",
     "option",
     "options_of",
-    "selection",
     "size",
     "sizes",
     "whole",
@@ -126,38 +125,3 @@ def option(text: str) -> tuple[str, Any]:
 def options_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """The storage options."""
     return dict(arguments.storage_option) or None
-
-
-def selection(text: str, names: Sequence[str | None] | None, ndim: int) -> tuple[Any, ...]:
-    """The selection that a text means: ``0,:,200:456`` or, by dimension, ``t=0,y=200:456``.
-
-    Raises
-    ------
-    ValueError
-        It is not a selection, or a dimension has another name.
-    """
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if any("=" in part for part in parts):
-        found: list[Any] = [slice(None)] * ndim
-        for part in parts:
-            name, _, rest = part.partition("=")
-            if names is None or name not in names:
-                known = ", ".join(one for one in names or () if one) or "none"
-                raise ValueError(f"{name!r} is not a dimension of the array; it has {known}")
-            found[list(names).index(name)] = _index(rest)
-        return tuple(found)
-    return tuple(_index(part) for part in parts)
-
-
-def _index(text: str) -> Any:
-    if text == "...":
-        return ...
-    try:
-        numbers = [int(part) if part.strip() else None for part in text.split(":")]
-    except ValueError:
-        numbers = []
-    if len(numbers) == 1 and numbers[0] is not None:
-        return numbers[0]
-    if len(numbers) in (2, 3):
-        return slice(*numbers)
-    raise ValueError(f"{text!r} is not an index or a slice, such as 3 or 10:20")

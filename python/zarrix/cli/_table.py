@@ -35,6 +35,7 @@ VERBS: dict[str, Verb] = {
     "attrs": Verb("look", "print attributes, or change them"),
     "cat": Verb("look", "print the values of an array"),
     "stats": Verb("look", "print minimum, maximum, mean and more of an array"),
+    "view": Verb("look", "show arrays in the browser"),
     "plan": Verb("look", "print what a read touches and costs"),
     "verify": Verb("check", "check that everything stored can be read; exit code 3 if not"),
     "repair": Verb("check", "rename what is broken, so that the rest can be read"),

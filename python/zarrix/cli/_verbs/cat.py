@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any
 
-from zarrix.cli._common import PATH, add_common, options_of, selection, whole
+from zarrix.cli._common import PATH, add_common, options_of, whole
 from zarrix.cli._ui import Ui
 
 EXAMPLES = (
@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     import numpy as np
 
     # Import time, too.
+    from zarrix._selection.text import selection_of
     from zarrix.cli._failures import UsageError
     from zarrix.cli._path import open_path
     from zarrix.convert._names import names_of
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     if not hasattr(node, "shape"):
         raise UsageError(f"{arguments.path} is a group; name one of its arrays ('zarrix ls')")
     names = names_of(node)
-    value = np.asarray(node[selection(arguments.select, names, node.ndim) or ...])
+    value = np.asarray(node[selection_of(arguments.select, names, node.ndim) or ...])
     if arguments.format in ("npy", "raw"):
         _write_bytes(np, value, arguments.format)
     elif ui.json or arguments.format == "json":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
-from zarrix.cli._common import PATH, add_common, options_of, selection
+from zarrix.cli._common import PATH, add_common, options_of
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix plan data.zarr/rgb -s 0,:,0:100,0:100",)
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print the plan of a read."""
     # Import time: --help does not need it.
+    from zarrix._selection.text import selection_of
     from zarrix.cli._failures import UsageError
     from zarrix.cli._path import open_path
     from zarrix.convert._names import names_of
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     if not hasattr(node, "shape"):
         raise UsageError(f"{arguments.path} is a group; name one of its arrays ('zarrix ls')")
     names = names_of(node)
-    plan = node.plan(selection(arguments.select, names, node.ndim) or ...)
+    plan = node.plan(selection_of(arguments.select, names, node.ndim) or ...)
     if ui.json:
         ui.document(dataclasses.asdict(plan))
     else:

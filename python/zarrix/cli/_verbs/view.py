@@ -1,0 +1,94 @@
+"""``zarrix view``: arrays in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import webbrowser
+
+from zarrix.cli._common import PATH, add_common, options_of, whole
+from zarrix.cli._output import complain
+from zarrix.cli._ui import Ui
+
+EXAMPLES = ("zarrix view data.zarr", "zarrix view data.zarr/rgb x.npy --no-browser")
+DESCRIPTION = (
+    "Show arrays in the browser, as they are stored, until Ctrl-C. Nothing leaves this machine,\n"
+    "nothing is changed, and only the printed address can see it."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("paths", nargs="+", metavar="path", help=PATH)
+    parser.add_argument(
+        "--port",
+        type=whole(0, 65535),
+        default=0,
+        metavar="N",
+        help="the port (default: a free one)",
+    )
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the address; open no browser"
+    )
+    network = parser.add_argument_group("network")
+    network.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS",
+        help="the address to listen on (default 127.0.0.1: this machine alone)",
+    )  # fmt: skip
+    network.add_argument(
+        "--allow-network",
+        action="store_true",
+        help="needed for another --host: anyone with the printed address can read the data",
+    )
+    network.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME",
+        help="also answer requests to this name, of a proxy in front; may be repeated",
+    )  # fmt: skip
+    add_common(parser)
+
+
+def run(arguments: argparse.Namespace, ui: Ui) -> int:
+    """Run the viewer until Ctrl-C."""
+    try:
+        # Optional packages: those of the extra [view].
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        return complain(
+            f'the viewer needs {error.name}, which is not installed: pip install "zarrix[view]"', 2
+        )
+    # Import time: --help does not need them.
+    from zarrix.cli._failures import UsageError
+    from zarrix.cli._opened import opened_roots
+    from zarrix.viewer._app import application
+    from zarrix.viewer._browser import has_browser, redirect_file, tunnel
+    from zarrix.viewer._guard import Guard, new_token
+    from zarrix.viewer._server import LOOPBACK, hosts_of, listen, server_of
+
+    if arguments.host not in LOOPBACK and not arguments.allow_network:
+        raise UsageError(
+            f"--host {arguments.host} shows the data to other machines; add --allow-network"
+        )
+    roots = opened_roots(arguments.paths, options_of(arguments))
+    token = new_token()
+    with contextlib.closing(listen(arguments.host, arguments.port)) as opened:
+        port = opened.getsockname()[1]
+        hosts = hosts_of(arguments.host, port, tuple(arguments.allow_host))
+        server = server_of(application(roots, Guard(token, hosts), token))
+        shown = "127.0.0.1" if arguments.host in (*LOOPBACK, "0.0.0.0", "::") else arguments.host
+        address = f"http://{shown}:{port}/#token={token}"
+        if ui.json:
+            ui.document({"address": address, "port": port})
+        else:
+            ui.say(address)
+        over_ssh = bool(os.environ.get("SSH_CONNECTION"))
+        if arguments.no_browser or over_ssh:
+            ui.note(f"from another machine: {tunnel(port)}")
+        ui.note("Ctrl-C ends it")
+        with contextlib.ExitStack() as stack:
+            if not (arguments.no_browser or over_ssh) and has_browser():
+                page = stack.enter_context(redirect_file(address))
+                webbrowser.open(page.as_uri())
+            server.run(sockets=[opened])
+    return 0

@@ -1,0 +1,138 @@
+"""The route ``node``: everything about an array or a group that needs no chunk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._nodes import nodes
+from zarrix.viewer._answers import Answer, json_answer, plain
+from zarrix.viewer._axes import dims_of, units_of
+from zarrix.viewer._badges import attributes_of, badges_of
+from zarrix.viewer._codec_words import codec_words
+from zarrix.viewer._guess import guess
+from zarrix.viewer._limits import MOST_ATTRIBUTE_BYTES
+from zarrix.viewer._parameters import Parameters
+from zarrix.viewer._pyramid import first_array, levels_of
+from zarrix.viewer._roots import Roots, is_array
+from zarrix.viewer._text import exact
+from zarrix.viewer._tile_types import components_of, tile_type
+
+__all__ = ["channels_of", "document_of", "node"]
+
+# Lengths of chunks that are listed one by one.
+_MOST_LENGTHS = 20_000
+
+
+def node(roots: Roots, given: Parameters) -> Answer:
+    """The node at a path, with its metadata as it is stored now."""
+    return json_answer(document_of(roots, given.text("path"), anew=True))
+
+
+def document_of(roots: Roots, path: str, *, anew: bool = False) -> dict[str, Any]:
+    """The node at a path as JSON has it."""
+    found = roots.find(path, anew=anew)
+    if found is None:
+        names = list(roots.roots)
+        return {"path": "", "name": "", "kind": "group", "members": len(names), "badges": [],
+                "attributes": {}, "attributes_truncated": False, "multiscale": None,
+                "first": first_array(roots, "")}  # fmt: skip
+    attributes = attributes_of(found)
+    is_large = len(json.dumps(plain(attributes))) > MOST_ATTRIBUTE_BYTES
+    both = {
+        "path": path,
+        "name": path.rpartition("/")[2] or roots.name_of(path),
+        "zarr_format": found.zarr_format,
+        "attributes": {} if is_large else attributes,
+        "attributes_truncated": is_large,
+        "badges": badges_of(found),
+    }
+    if is_array(found):
+        return {**both, **_array(roots, path, found)}
+    levels = levels_of(roots, path, None)
+    multiscale = {"levels": levels} if levels else None
+    return {**both, "kind": "group", "multiscale": multiscale, "first": first_array(roots, path)}
+
+
+def _array(roots: Roots, path: str, array: Any) -> dict[str, Any]:
+    parent = roots.parent(path)
+    dims = dims_of(array, parent)
+    guessed = guess(path or roots.name_of(path), array.shape, array.dtype, dims)
+    described = {} if parent is None else attributes_of(parent)
+    metadata = array._metadata
+    sharded = metadata.shard_codec is not None
+    return {
+        "kind": "array",
+        "shape": array.shape,
+        "dtype": str(array.dtype),
+        "dims": dims,
+        "units": units_of(array, parent),
+        "tile": tile_type(array.dtype),
+        "components": components_of(array.dtype),
+        "fields": _fields(array.dtype),
+        "chunks": _lengths(metadata.inner_grid, array.shape),
+        "shards": _lengths(metadata.grid, array.shape) if sharded else None,
+        "grid": _counts(metadata.inner_grid, array.shape),
+        "codecs": codec_words(metadata),
+        "fill_value": None if array.fill_value is None else exact(array.fill_value),
+        "order": array.order,
+        "nbytes": array.nbytes,
+        "store": type(array.store).__name__,
+        "remote": roots.is_remote(path),
+        "guess": {**guessed.document(), "channels": channels_of(described)},
+        "kinds": guessed.kinds,
+        "levels": levels_of(roots, path, array),
+        "etag": hashlib.blake2b(nodes.array_document(metadata), digest_size=8).hexdigest(),
+    }
+
+
+def _fields(dtype: Any) -> list[dict[str, Any]] | None:
+    if not dtype.names:
+        return None
+    found = []
+    for name in dtype.names:
+        base, shape = dtype[name].base, dtype[name].shape
+        tile = tile_type(base)
+        found.append({"name": name, "dtype": str(base), "tile": tile, "shape": shape})
+    return found
+
+
+def _counts(grid: Sequence[AxisGrid], shape: Sequence[int]) -> list[int]:
+    return [axis.count(size) for axis, size in zip(grid, shape, strict=True)]
+
+
+def _lengths(grid: Sequence[AxisGrid], shape: Sequence[int]) -> list[Any]:
+    """The length of chunks along each axis; all lengths if they differ."""
+    if all(axis.even for axis in grid):
+        return [axis.even for axis in grid]
+    counts = _counts(grid, shape)
+    if sum(counts) > _MOST_LENGTHS:
+        return [max(axis.lengths) for axis in grid]
+    return [list(axis.sizes(size)) for axis, size in zip(grid, shape, strict=True)]
+
+
+def channels_of(attributes: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The channels that OME-Zarr's ``omero`` describes: name, colour and range of each."""
+    ome = attributes.get("ome")
+    omero = (ome if isinstance(ome, dict) else attributes).get("omero")
+    listed = omero.get("channels") if isinstance(omero, dict) else None
+    if not isinstance(listed, list):
+        return None
+    return [_channel(one if isinstance(one, dict) else {}) for one in listed[:64]]
+
+
+def _channel(one: Mapping[str, Any]) -> dict[str, Any]:
+    window = one.get("window")
+    window = window if isinstance(window, dict) else {}
+    ends = [window.get("start"), window.get("end")]
+    colour = str(one.get("color", ""))
+    is_hex = len(colour) == 6 and all(c in "0123456789abcdefABCDEF" for c in colour)
+    return {
+        "name": str(one.get("label", ""))[:200],
+        "color": f"#{colour.lower()}" if is_hex else None,
+        "range": ends if all(isinstance(end, int | float) for end in ends) else None,
+        "active": bool(one.get("active", True)),
+    }

@@ -1,0 +1,64 @@
+"""The table of routes: a name, its function and its parameters. Each route only reads.
+
+`answer` is the whole server without HTTP. The application and the widget call it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from zarrix._errors import CallCancelledError, ZarrixError
+from zarrix.viewer._answers import Answer, Refused, refusal
+from zarrix.viewer._hello import hello
+from zarrix.viewer._node import node
+from zarrix.viewer._parameters import Parameters
+from zarrix.viewer._roots import Roots
+from zarrix.viewer._text import cells, value
+from zarrix.viewer._tile import tile
+from zarrix.viewer._tree import tree
+
+__all__ = ["ROUTES", "Route", "answer"]
+
+_log = logging.getLogger("zarrix.viewer")
+
+
+class Route(NamedTuple):
+    """The function of a route, and the names of its parameters."""
+
+    function: Callable[[Roots, Parameters], Answer]
+    parameters: tuple[str, ...]
+
+
+ROUTES: dict[str, Route] = {
+    "hello": Route(hello, ()),
+    "tree": Route(tree, ("path", "offset", "limit", "filter")),
+    "node": Route(node, ("path",)),
+    "tile": Route(tile, ("path", "sel", "field", "as")),
+    "value": Route(value, ("path", "index", "field")),
+    "cells": Route(cells, ("path", "sel", "field")),
+}
+
+
+def answer(roots: Roots, name: str, given: Mapping[str, str]) -> Answer:
+    """The answer to a request; every error becomes one sentence."""
+    route = ROUTES.get(name)
+    try:
+        if route is None:
+            raise Refused(404, f"{name[:40]!r} is not a route", "route-not-found")
+        return route.function(roots, Parameters(given, route.parameters))
+    except Refused as error:
+        return refusal(error)
+    except CallCancelledError as error:
+        return refusal(Refused(503, str(error), error.kind))
+    except ZarrixError as error:
+        return refusal(Refused(422, str(error), error.kind))
+    except MemoryError as error:
+        return refusal(Refused(413, f"not enough memory: {error}", "too-large"))
+    except OSError as error:
+        return refusal(Refused(502, f"the store cannot be read: {error}", "store"))
+    except Exception as error:
+        # The log has where; what another process sees is the kind alone.
+        _log.exception("the route %s failed", name)
+        return refusal(Refused(500, f"an error inside of the viewer: {type(error).__name__}"))

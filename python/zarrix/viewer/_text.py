@@ -1,0 +1,75 @@
+"""Values as exact text: the route ``value`` for one element, and ``cells`` for a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zarrix._display.printable import printable
+from zarrix.viewer._answers import Answer, Refused, json_answer
+from zarrix.viewer._cost import check_cost, chunk_range
+from zarrix.viewer._limits import MOST_CELLS
+from zarrix.viewer._parameters import Parameters, Selected
+from zarrix.viewer._roots import Roots
+from zarrix.viewer._tile import read
+
+__all__ = ["cells", "exact", "value"]
+
+_LONGEST = 200
+_MOST_VALUES = 16
+
+
+def exact(element: Any) -> str:
+    """An element as text that is read back as the same value, on one line.
+
+    Examples
+    --------
+    >>> exact(np.float16(0.1)), exact(np.uint8(7)), exact("two\\nlines"), exact(b"ab")
+    ('0.1', '7', 'two\\\\nlines', "b'ab'")
+    """
+    if isinstance(element, np.void) and element.dtype.names:
+        names = element.dtype.names
+        text = ", ".join(f"{name}={exact(element[name])}" for name in names)
+        text = f"({text})"
+    elif isinstance(element, np.ndarray):
+        text = np.array2string(element, separator=", ", threshold=20, max_line_width=10**6)
+    elif isinstance(element, bytes | np.void):
+        text = repr(element.tobytes() if isinstance(element, np.void) else bytes(element))
+    else:
+        text = str(element)
+    text = printable(text)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def cells(roots: Roots, given: Parameters) -> Answer:
+    """The selected elements as text, in C order."""
+    array = roots.array(given.text("path"))
+    selected = given.selection(array)
+    if selected.size > MOST_CELLS:
+        raise Refused(413, f"{selected.size:,} cells are more than {MOST_CELLS:,}", "too-large")
+    check_cost(array, selected.axes)
+    values = _elements(array, selected, given.field(array))
+    return json_answer({"shape": selected.shape, "cells": [exact(one) for one in values]})
+
+
+def _elements(array: Any, selected: Selected, field: str | None) -> list[Any]:
+    values = read(array, selected, field)
+    # A subarray field has further axes: the element is then an array.
+    rows = values.reshape(selected.size, *values.shape[len(selected.shape) :])
+    return list(rows)
+
+
+def value(roots: Roots, given: Parameters) -> Answer:
+    """One element, or one along a short axis, and the chunk that it is in."""
+    array = roots.array(given.text("path"))
+    selected = Selected(given.text("index"), array)
+    if selected.size > _MOST_VALUES:
+        raise Refused(413, f"{selected.size:,} values are more than {_MOST_VALUES}", "too-large")
+    check_cost(array, selected.axes)
+    texts = [exact(one) for one in _elements(array, selected, given.field(array))]
+    grid = array._metadata.inner_grid
+    chunk = [chunk_range(one, axis)[0] for one, axis in zip(grid, selected.axes, strict=True)]
+    found: dict[str, Any] = {"dtype": str(array.dtype), "chunk": chunk}
+    found |= {"text": texts[0]} if selected.shape == () else {"texts": texts}
+    return json_answer(found)

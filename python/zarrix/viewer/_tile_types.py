@@ -1,0 +1,89 @@
+"""Values as a browser takes them: octets of one of seven types, and never a picture.
+
+Types that a browser has are sent as they are stored. Others become float32, which is enough to
+draw; the exact value under the cursor is text (`zarrix.viewer._text`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["as_labels", "as_tile", "components_of", "tile_type"]
+
+_AS_STORED = frozenset({"u1", "i1", "u2", "i2", "f2", "f4"})
+# Types of ml_dtypes, which NumPy counts among the void ones.
+_ML = ("bfloat16", "float8", "float6", "float4", "int4", "uint4", "int2", "uint2")
+
+
+def tile_type(dtype: np.dtype[Any]) -> str | None:
+    """The type of tiles of a dtype; None for text, objects and structures.
+
+    Examples
+    --------
+    >>> [tile_type(np.dtype(one)) for one in ("u1", ">i2", "f2", "f8", "c16", "?", "U3")]
+    ['u1', 'i2', 'f2', 'f4', 'f4', 'u1', None]
+    """
+    name = f"{dtype.kind}{dtype.itemsize}"
+    if name in _AS_STORED:
+        return name
+    if dtype.kind == "b":
+        return "u1"
+    if dtype.kind in "iufcmM" or dtype.name.startswith(_ML):
+        return "f4"
+    return None
+
+
+def components_of(dtype: np.dtype[Any]) -> int:
+    """Numbers in an element of a tile: two of a complex one."""
+    return 2 if dtype.kind == "c" else 1
+
+
+def as_tile(values: Any) -> tuple[Any, str | None]:
+    """The values in their tile type, in C order and little-endian; and the origin of times.
+
+    Complex values have a last axis of real and imaginary part. Times are the difference from the
+    first one that is not NaT, which is returned as text.
+    """
+    dtype = values.dtype
+    kind = tile_type(dtype)
+    if kind is None:
+        raise TypeError(f"values of {dtype} are not numbers")
+    origin = None
+    # Values beyond float32 become infinite, as they are drawn.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if dtype.kind in "mM":
+            values, origin = _since_first(values)
+        elif dtype.kind == "c":
+            parts = np.ascontiguousarray(values).astype("c8", copy=False)
+            values = parts.view("f4").reshape(*values.shape, 2)
+        found = np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("<"))
+    # A scalar becomes one element.
+    return found.reshape(values.shape), origin
+
+
+def _since_first(values: Any) -> tuple[Any, str]:
+    missing = np.isnat(values)
+    known = values[~missing]
+    first = known.flat[0] if known.size else np.zeros((), values.dtype)[()]
+    found = (values - first).astype("i8").astype("f4")
+    found[missing] = np.nan
+    return found, str(first)
+
+
+def as_labels(values: Any) -> Any:
+    """Whole numbers as 32 bits that differ where they differ: low bits XOR high bits.
+
+    Examples
+    --------
+    >>> as_labels(np.array([0, 1, 2**32 + 1, -1]))
+    array([0, 1, 0, 0], dtype=uint32)
+    """
+    if values.dtype.kind not in "biu":
+        raise TypeError(f"values of {values.dtype} are not labels")
+    if values.dtype.itemsize < 8:
+        return np.ascontiguousarray(values.astype("<u4"))
+    bits = np.ascontiguousarray(values).astype("<i8" if values.dtype.kind == "i" else "<u8")
+    halves = bits.view("<u4").reshape(*values.shape, 2)
+    return np.ascontiguousarray(halves[..., 0] ^ halves[..., 1])
