@@ -49,6 +49,23 @@ def cuts(random: np.random.Generator, length: int, count: int) -> tuple[int, ...
     return tuple(np.diff([0, *ends, length]).tolist())
 
 
+@pytest.mark.parametrize("store", [dask.array.store, zarrix.dask.store], ids=["dask", "zarrix"])
+def test_blocks_within_one_shard_lose_nothing(client: Client, tmp_path: Path, store: Any) -> None:
+    """The program of zarr-python#3682: each task writes one chunk of a shard, without a lock."""
+    expected = np.arange(1, 60**3 + 1, dtype="f8").reshape(60, 60, 60)
+    for number in range(ROUNDS):
+        z = zarr.create_array(
+            tmp_path / f"{number}.zarr",
+            shape=expected.shape,
+            chunks=(15, 15, 15),
+            shards=(30, 30, 30),
+            dtype="f8",
+        )
+        x = dask.array.from_array(expected, chunks=(15, 15, 15))
+        store(x, z, **({"lock": False} if store is dask.array.store else {}))
+        assert (z[:] != expected).sum() == 0
+
+
 def test_blocks_across_shards_lose_nothing(client: Client, tmp_path: Path) -> None:
     for number in range(ROUNDS):
         random = np.random.default_rng(number)
@@ -68,8 +85,8 @@ def test_blocks_across_shards_lose_nothing(client: Client, tmp_path: Path) -> No
 def test_datasets_whose_blocks_do_not_align_lose_nothing(
     client: Client, tmp_path: Path, zarr_format: int
 ) -> None:
-    """The program of zarr-python#3682: a dataset, an append and a region, all across chunks."""
-    for number in range(ROUNDS // 2):
+    """A dataset, an append and a region, all across chunks."""
+    for number in range(ROUNDS):
         random = np.random.default_rng(number)
         values = random.random((40, 30))
         encoding: dict[str, Any] = {"a": {"chunks": (7, 8)}}
@@ -87,6 +104,33 @@ def test_datasets_whose_blocks_do_not_align_lose_nothing(
         changed = (data.isel(t=slice(4, 33)) + 1).chunk(t=cuts(random, 29, 6))
         changed.zarrix.to_zarr(path, region={"t": slice(4, 33)})
         values[4:33] += 1
+        with xr.open_dataset(path, engine=ZarrixBackend) as found:
+            assert (found["a"].values != values).sum() == 0
+
+
+def wrote_rows(path: Path, first: int, values: Any) -> int:
+    """Write rows of the dataset at ``path`` as a region; a task of a worker."""
+    rows = xr.Dataset({"a": (("t", "x"), values)})
+    zarrix.xarray.to_zarr(rows, path, region={"t": slice(first, first + len(values))})
+    return len(values)
+
+
+def test_regions_that_share_chunks_lose_nothing(client: Client, tmp_path: Path) -> None:
+    """Eight workers write regions at the same time, and each chunk is of several regions."""
+    for number in range(ROUNDS):
+        random = np.random.default_rng(number)
+        values = random.random((61, 30))
+        path = tmp_path / f"{number}.zarr"
+        encoding: dict[str, Any] = {"a": {"chunks": (9, 8), "_FillValue": -1.0}}
+        if number % 2:
+            encoding["a"]["shards"] = (18, 16)
+        whole = xr.Dataset({"a": (("t", "x"), np.full_like(values, -1))})
+        zarrix.xarray.to_zarr(whole, path, zarr_format=3, encoding=encoding)
+        lengths = cuts(random, 61, 16)
+        starts = np.cumsum([0, *lengths[:-1]]).tolist()
+        parts = [values[first : first + n] for first, n in zip(starts, lengths, strict=True)]
+        written = client.map(wrote_rows, [path] * 16, starts, parts, pure=False)
+        assert sum(client.gather(written)) == 61
         with xr.open_dataset(path, engine=ZarrixBackend) as found:
             assert (found["a"].values != values).sum() == 0
 
