@@ -43,6 +43,7 @@ def test_a_verb_loads_no_other_verb(tmp_path: Path) -> None:
     }
     others = {
         "h5py",
+        "numcodecs",
         "tifffile",
         "zarrix.convert",
         "zarrix.jobs",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from zarrix._codecs.shown import codec_text
 from zarrix._display.labels import byte_count, type_name
 from zarrix._display.printable import printable
 from zarrix._dtypes.variable import is_variable
@@ -84,7 +85,8 @@ def _partition_rows(metadata: ArrayMetadata) -> InfoItems:
 
 def _codec_rows(array: Any) -> InfoItems:
     if array.zarr_format == 2:
-        return [("Compressor", repr(array.compressor))]
+        metadata = array._metadata
+        return [("Compressor", codec_text(metadata.compressor, metadata.where))]
     compressors = ", ".join(map(repr, array.compressors))
     return [("Serializer", repr(array.serializer)), ("Compressors", compressors or "none")]
 
@@ -125,6 +127,8 @@ def _store_rows(node: Any) -> InfoItems:
 def _not_native(array: Any) -> tuple[str, str] | None:
     """The codecs that the engine calls in Python, which are much slower."""
     foreign = set(array._metadata.foreign_codecs)
+    if not foreign:
+        return None
     codecs = [*(array.filters or ()), array.serializer, *array.compressors]
     names = [type(codec).__name__ for codec in codecs if codec and _codec_id(codec) in foreign]
     how = "in Python" if is_variable(array._metadata.dtype) else "through numcodecs"

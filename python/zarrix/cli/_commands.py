@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -34,6 +35,9 @@ def run(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
     assert first is not None
     parser, module = parser_of(first)
     arguments = parser.parse_args(words[1:])
+    if VERBS[first].group == "look" and "numpy" not in sys.modules:
+        # Verbs that look have no linear algebra, whose threads cost a fifth of NumPy's import.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if getattr(arguments, "threads", None):
         # Import time: it changes the process, and few calls ask for it.
         from zarrix._runtime.config import config
