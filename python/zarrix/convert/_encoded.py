@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Any
@@ -15,6 +16,9 @@ from zarrix.convert._source import Encoded, Part
 __all__ = ["key_in", "kept_options", "store_parts"]
 
 _WORKERS = 4
+# Bytes of one read, which stay in a processor's cache until they are written; and what lies
+# between two chunks that is read to make one read of two.
+_BATCH, _GAP = 2**20, 4096
 
 
 def kept_options(encoded: Encoded, zarr_format: int, dtype: Any) -> dict[str, Any]:
@@ -64,15 +68,31 @@ def key_in(array: Any, coords: tuple[int, ...]) -> str:
 
 
 def store_parts(encoded: Encoded, array: Any, store: Store, stored: set[tuple[int, ...]]) -> None:
-    """Store all chunks but those that are stored; several are in flight at once."""
+    """Store all chunks but those that are stored; several are in flight at once.
 
-    def put(part: Part) -> None:
-        value = part.value
-        if value is None:
-            value = encoded.file.read(part.offset, part.length)
-        store[key_in(array, part.coords)] = value
+    Chunks that lie beside each other in the file are read at once, into memory that is used again:
+    the pages of new memory would cost more than the copy.
+    """
+    local = threading.local()
 
-    waiting: Iterator[Part] = (part for part in encoded.parts() if part.coords not in stored)
+    def put(batch: list[Part]) -> None:
+        for part in batch:
+            if part.value is not None:
+                store[key_in(array, part.coords)] = part.value
+        if batch[0].value is not None:
+            return
+        start, end = batch[0].offset, batch[-1].offset + batch[-1].length
+        buffer: bytearray | None = getattr(local, "buffer", None)
+        if buffer is None or len(buffer) < end - start:
+            buffer = local.buffer = bytearray(max(end - start, _BATCH))
+        with memoryview(buffer) as memory:
+            encoded.file.read_into(memory[: end - start], start)
+            for part in batch:
+                at = part.offset - start
+                with memory[at : at + part.length] as value:
+                    store[key_in(array, part.coords)] = value
+
+    waiting = _batches(part for part in encoded.parts() if part.coords not in stored)
     with ThreadPoolExecutor(_WORKERS) as threads:
         running: set[Future[None]] = {
             threads.submit(put, one) for one in islice(waiting, 2 * _WORKERS)
@@ -82,6 +102,26 @@ def store_parts(encoded: Encoded, array: Any, store: Store, stored: set[tuple[in
             for future in ended:
                 future.result()
                 running.update(threads.submit(put, one) for one in islice(waiting, 1))
+
+
+def _batches(parts: Iterable[Part]) -> Iterator[list[Part]]:
+    """Chunks that one read of the file gets, or one chunk that was encoded anew."""
+    batch: list[Part] = []
+    for part in parts:
+        if batch:
+            end = batch[-1].offset + batch[-1].length
+            alone = part.value is not None or batch[0].value is not None
+            gap = part.offset - end
+            if (
+                alone
+                or not 0 <= gap <= _GAP
+                or part.offset + part.length - batch[0].offset > _BATCH
+            ):
+                yield batch
+                batch = []
+        batch.append(part)
+    if batch:
+        yield batch
 
 
 def check_length(length: int, most: int, shown: str) -> None:

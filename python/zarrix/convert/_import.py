@@ -21,6 +21,7 @@ from zarrix._hierarchy.open import create_group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._metadata.guess import bytes_of
 from zarrix._nodes import nodes
+from zarrix._runtime.config import config
 from zarrix.convert._destination import Destination, locate
 from zarrix.convert._encoded import kept_options, store_parts
 from zarrix.convert._file_store import FileStore
@@ -33,6 +34,8 @@ __all__ = ["Conversion", "budget_of", "import_"]
 
 # A region takes this share of the memory, because it is decoded, encoded and stored at once.
 _REGION_SHARE = 4
+_CACHED_REGION = 16 * 2**20
+_CHUNKS_OF_A_THREAD = 4
 _LEAST_CHECKED = 8
 _LEAST_CHUNK, _MOST_CHUNK = 64 * 2**10, 16 * 2**20
 
@@ -349,7 +352,7 @@ class _Import:
             for name, one in self._source.arrays.items()
         )
         tell(0, total)
-        read = _readers(self._source)
+        read = _readers(self._source, steps)
         for name, one in self._source.arrays.items():
             array, unit = self._arrays[name], self._unit(name)
             stored: set[tuple[int, ...]] = set()
@@ -375,10 +378,15 @@ class _Import:
 
     def _step(self, name: str) -> tuple[int, ...]:
         one = self._source.arrays[name]
+        budget = self._budget
+        if _is_decoded_by_engine(one):
+            # What is decoded is encoded while it is in the processor's cache, but every region
+            # keeps all threads busy with several chunks.
+            chunk = math.prod(one.chunks or ()) * one.itemsize
+            budget = min(budget, max(_CACHED_REGION, _CHUNKS_OF_A_THREAD * config.threads * chunk))
         return step_of(
-            one.shape, self._unit(name), one.chunks, one.itemsize, self._budget,
-            rows=one.sequential,
-        )  # fmt: skip
+            one.shape, self._unit(name), one.chunks, one.itemsize, budget, rows=one.sequential
+        )
 
     def verify(self, *, everything: bool) -> None:
         """Compare stored regions with the source."""
@@ -398,16 +406,39 @@ class _Import:
                     )
 
 
-def _readers(source: Source) -> dict[str, Callable[[Any], Any]]:
+def _readers(
+    source: Source, steps: Mapping[str, tuple[int, ...]]
+) -> dict[str, Callable[[Any], Any]]:
     """How regions of each array are read: encoded chunks by the engine, with all threads."""
     found: dict[str, Callable[[Any], Any]] = {}
     store: FileStore | None = None
     for name, one in source.arrays.items():
         found[name] = one.read
-        if one.encoded is not None and one.chunks is not None:
+        if _is_decoded_by_engine(one):
             store = store or FileStore(source)
-            found[name] = open_node(store, mode="r", path=name).__getitem__
+            found[name] = _reader(open_node(store, mode="r", path=name), steps[name])
     return found
+
+
+def _is_decoded_by_engine(one: SourceArray) -> bool:
+    return one.encoded is not None and one.chunks is not None
+
+
+def _reader(array: Any, step: tuple[int, ...]) -> Callable[[Any], Any]:
+    """Reads regions into one buffer, because the pages of a new one cost as much as a copy."""
+    buffer: Any = None
+
+    def read(region: Any) -> Any:
+        nonlocal buffer
+        extent = tuple(part.stop - part.start for part in region)
+        if not extent or extent != tuple(step):
+            return array[region]
+        if buffer is None:
+            buffer = np.empty(extent, array.dtype)
+        array.get_basic_selection(region, out=buffer)
+        return buffer
+
+    return read
 
 
 def _same(stored: Any, source: Any) -> bool:
