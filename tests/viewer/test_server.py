@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix.cli import main
 
 pytest.importorskip("uvicorn")
 
@@ -123,12 +124,13 @@ def test_encoded_paths_do_not_leave_the_opened_nodes(running: Running, path: str
     assert running.get(f"/{path}")[0] == 404
 
 
-def test_another_address_needs_a_second_word(tmp_path: Path) -> None:
-    zarr.save(str(tmp_path / "a.zarr"), np.arange(3))
-    with start("view", "a.zarr", "--host", "0.0.0.0", folder=tmp_path) as process:
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (1, "")
-    assert "--allow-network" in err
-    with start("view", "none.zarr", folder=tmp_path) as process:
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, len(err.splitlines())) == (1, "", 1)
+def test_another_address_needs_a_second_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "a.zarr")
+    zarr.save(path, np.arange(3))
+    assert main(["view", path, "--host", "0.0.0.0"]) == 1
+    assert "--allow-network" in capsys.readouterr().err
+    assert main(["view", str(tmp_path / "none.zarr")]) == 1
+    found = capsys.readouterr()
+    assert (found.out, len(found.err.splitlines())) == ("", 1)

@@ -11,10 +11,16 @@ from typing import NamedTuple
 
 from zarrix._errors import CallCancelledError, ZarrixError
 from zarrix.viewer._answers import Answer, Refused, refusal
+from zarrix.viewer._crops import crops
+from zarrix.viewer._export import code, npy
 from zarrix.viewer._hello import hello
 from zarrix.viewer._node import node
+from zarrix.viewer._overview import overview
 from zarrix.viewer._parameters import Parameters
+from zarrix.viewer._related import related
 from zarrix.viewer._roots import Roots
+from zarrix.viewer._stats import series, stats
+from zarrix.viewer._stored import chunk, plan, stored
 from zarrix.viewer._text import cells, value
 from zarrix.viewer._tile import tile
 from zarrix.viewer._tree import tree
@@ -38,6 +44,16 @@ ROUTES: dict[str, Route] = {
     "tile": Route(tile, ("path", "sel", "field", "as")),
     "value": Route(value, ("path", "index", "field")),
     "cells": Route(cells, ("path", "sel", "field")),
+    "related": Route(related, ("path",)),
+    "overview": Route(overview, ("path", "sel", "axes", "side", "field", "as")),
+    "stored": Route(stored, ("path", "sel")),
+    "chunk": Route(chunk, ("path", "coords")),
+    "plan": Route(plan, ("path", "sel")),
+    "stats": Route(stats, ("path", "sel", "field", "bins", "range")),
+    "series": Route(series, ("path", "axis", "index", "width", "field")),
+    "crops": Route(crops, ("path", "shape", "n", "seed")),
+    "code": Route(code, ("path", "sel")),
+    "npy": Route(npy, ("path", "sel")),
 }
 
 

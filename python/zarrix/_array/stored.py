@@ -1,0 +1,107 @@
+"""Which chunks of an array are stored, and in how many bytes: asked key by key, without a listing.
+
+Maps of chunks (`Array.chunk_map`) and the viewer show it. A listing would ask for all chunks, and
+these ask for those of a plane.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._stores.keys import key_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from zarrix._array.state import ArrayState
+
+__all__ = ["chunk_key", "inner_sizes", "stored_sizes"]
+
+_MISSING = -1
+# Requests to a remote store in flight.
+_AT_ONCE = 32
+# Offset and length of an inner chunk that is missing.
+_NONE = np.uint64(2**64 - 1)
+_CHECKSUM_BYTES = 4
+
+
+def chunk_key(metadata: ArrayMetadata, coords: Sequence[int]) -> str:
+    """The key of a chunk (or shard), below the path of the array.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> metadata = zarr.create_array({}, shape=(4, 4), chunks=(2, 2), dtype="u1").metadata
+    >>> chunk_key(metadata, (1, 0))
+    'c/1/0'
+    """
+    name, separator = metadata.key_encoding
+    separator = separator or metadata.dimension_separator
+    numbers = [str(number) for number in coords]
+    parts = ["c", *numbers] if name == "default" else numbers or ["0"]
+    return f"{separator.join(parts)}{metadata.key_suffix}"
+
+
+def stored_sizes(array: ArrayState, box: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
+    """The lengths of the stored values in a box of chunk (or shard) coordinates; -1 if missing.
+
+    Parameters
+    ----------
+    array : Array
+    box : sequence of (int, int)
+        The first chunk along each axis, and one after the last.
+    """
+    store = array.chunk_store
+    ask = store._engine.size
+    shape = tuple(end - begin for begin, end in box)
+    coords = itertools.product(*(range(begin, end) for begin, end in box))
+    keys = (
+        store.engine_path(key_of(array.path, chunk_key(array._metadata, one))) for one in coords
+    )
+    found = np.empty(math.prod(shape), np.int64)
+    if store.is_remote:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            sizes = pool.map(ask, keys)
+            found[:] = [_MISSING if size is None else size for size in sizes]
+    else:
+        for at, key in enumerate(keys):
+            size = ask(key)
+            found[at] = _MISSING if size is None else size
+    return found.reshape(shape)
+
+
+def inner_sizes(array: ArrayState, coords: Sequence[int]) -> npt.NDArray[np.int64] | None:
+    """The lengths of the inner chunks of a shard; -1 if missing.
+
+    None if the shard is missing, or if its index is encoded otherwise than as numbers with or
+    without a CRC-32C.
+    """
+    shard: Any = array._metadata.shard_codec
+    names = [codec["name"] for codec in shard["index_codecs"]]
+    if names not in (["bytes"], ["bytes", "crc32c"]):
+        return None
+    endian = (shard["index_codecs"][0].get("configuration") or {}).get("endian", "little")
+    shape = tuple(
+        -(-outer // inner)
+        for outer, inner in zip(array._metadata.chunk_shape, shard["chunk_shape"], strict=True)
+    )
+    length = math.prod(shape) * 16 + (_CHECKSUM_BYTES if len(names) == 2 else 0)
+    store = array.chunk_store
+    key = store.engine_path(key_of(array.path, chunk_key(array._metadata, coords)))
+    if shard.get("index_location", "end") == "end":
+        index = store._engine.get_last(key, length)
+    else:
+        index = store._engine.get_slice(key, 0, length)
+    if index is None or len(index) != length:
+        return None
+    order = "<u8" if endian == "little" else ">u8"
+    pairs = np.frombuffer(index, order, math.prod(shape) * 2).reshape(-1, 2)
+    missing = (pairs == _NONE).all(axis=1)
+    return np.where(missing, _MISSING, pairs[:, 1].astype(np.int64)).reshape(shape)

@@ -1,0 +1,83 @@
+"""The route ``overview``: a plane that is too large for tiles, in few pixels and bounded time.
+
+If every n-th element can be read within the limit, that is the picture ("step"). Otherwise only
+some chunks are decoded, and each gives one element ("coarse"); a front end asks again for parts of
+the plane, which are finer.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from zarrix.viewer._answers import Answer, Refused
+from zarrix.viewer._cost import check_cost, chunk_range, decoded_bytes
+from zarrix.viewer._limits import MOST_DECODED_BYTES, MOST_ELEMENTS
+from zarrix.viewer._parameters import Parameters
+from zarrix.viewer._roots import Roots
+from zarrix.viewer._tile import octets
+
+__all__ = ["overview"]
+
+_MOST_SIDE = 4096
+
+
+def overview(roots: Roots, given: Parameters) -> Answer:
+    """The selected planes with at most ``side`` elements along each of the two axes."""
+    array = roots.array(given.text("path"))
+    axes: list[Any] = list(given.selection(array).axes)
+    side = given.whole("side", 1024, 1, _MOST_SIDE)
+    shown = given.wholes("axes", 2)
+    ranges = [axes[one] for one in shown if one < len(axes)]
+    if len(ranges) != 2 or shown[0] == shown[1] or any(isinstance(one, int) for one in ranges):
+        raise Refused(400, "axes= names two axes of which the selection has a range")
+    for axis in shown:
+        start, step, count = axes[axis]
+        by = max(1, -(-count // side))
+        axes[axis] = (start, step * by, -(-count // by))
+    quality = "exact" if all(axes[axis][1] == 1 for axis in shown) else "step"
+    if decoded_bytes(array, axes) > MOST_DECODED_BYTES:
+        axes, quality = _coarse(array, axes, shown), "coarse"
+    size = math.prod(1 if isinstance(one, int) else one[2] for one in axes)
+    if size > MOST_ELEMENTS:
+        raise Refused(413, f"{size:,} elements are more than {MOST_ELEMENTS:,}", "too-large")
+    check_cost(array, axes)
+    field = given.field(array)
+    key = tuple(one if isinstance(one, int) else _slice(*one) for one in axes)
+    values = array.get_basic_selection(key, fields=field) if field else array[key]
+    steps = ",".join(str(axes[axis][1]) for axis in shown)
+    begins = ",".join(str(axes[axis][0]) for axis in shown)
+    more = {"x-zarrix-step": steps, "x-zarrix-begin": begins, "x-zarrix-quality": quality}
+    return octets(np.asarray(values), given.choice("as", "raw", "label"), more)
+
+
+def _coarse(array: Any, axes: list[Any], shown: list[int]) -> list[Any]:
+    """The selection with one element of every n-th chunk along the shown axes, within the limit.
+
+    It is the middle of a chunk, because pictures often have margins. Chunks of several lengths
+    are taken for chunks of the longest one.
+    """
+    metadata = array._metadata
+    lengths = [max(grid.lengths) for grid in metadata.inner_grid]
+    counts = []
+    for axis in shown:
+        first, end = chunk_range(metadata.inner_grid[axis], axes[axis])
+        counts.append(end - first)
+    every = 2
+    while True:
+        found = list(axes)
+        for axis, count in zip(shown, counts, strict=True):
+            start, step, elements = axes[axis]
+            end = start + step * (elements - 1)
+            by = min(every, count) * lengths[axis]
+            middle = min(start + by // 2, end)
+            found[axis] = (middle, by, (end - middle) // by + 1)
+        if decoded_bytes(array, found) <= MOST_DECODED_BYTES or every >= max(counts):
+            return found
+        every = -(-every * 5 // 4)
+
+
+def _slice(start: int, step: int, count: int) -> slice:
+    return slice(start, start + step * count, step) if count else slice(0, 0)

@@ -1,0 +1,108 @@
+"""The routes ``stats`` and ``series``: numbers about many elements, for drawing curves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from zarrix.jobs._bit_counts import is_counted_exactly
+from zarrix.viewer._answers import Answer, Refused, json_answer
+from zarrix.viewer._cost import decoded_bytes
+from zarrix.viewer._counted import Counted
+from zarrix.viewer._limits import MOST_DECODED_BYTES
+from zarrix.viewer._parameters import Parameters, Selected
+from zarrix.viewer._parts import parts_of
+from zarrix.viewer._roots import Roots
+from zarrix.viewer._sample import sampled
+from zarrix.viewer._tile_types import tile_type
+
+__all__ = ["series", "stats"]
+
+# Decoded bytes of a selection: of numbers that are counted, and of those that have to be held.
+_MOST_COUNTED = 4 * MOST_DECODED_BYTES
+_MOST_HELD = MOST_DECODED_BYTES // 2
+# Decoded bytes of a curve, which is read part by part.
+_MOST_STREAMED = 8 * MOST_DECODED_BYTES
+_MOST_BINS = 4096
+
+
+def _numbers(array: Any, field: str | None) -> np.dtype[Any]:
+    dtype = array.dtype if field is None else array.dtype[field].base
+    if tile_type(dtype) is None or dtype.kind in "cmM":
+        raise Refused(400, f"values of {dtype} are not real numbers", "not-numbers")
+    return np.dtype("f4") if dtype.kind == "V" else np.dtype(dtype)
+
+
+def _read(array: Any, key: Any, field: str | None) -> Any:
+    found = array.get_basic_selection(key, fields=field) if field else array[key]
+    found = np.asarray(found).reshape(-1)
+    # Types of ml_dtypes have no ufuncs for all of this.
+    return found.astype("f4") if found.dtype.kind == "V" else found
+
+
+def stats(roots: Roots, given: Parameters) -> Answer:
+    """Count, extremes, mean, percentiles and histogram of a selection, or of a sample of it."""
+    array = roots.array(given.text("path"))
+    selected, field = given.selection(array), given.field(array)
+    dtype = _numbers(array, field)
+    bins = given.whole("bins", 256, 1, _MOST_BINS)
+    most = _MOST_COUNTED if is_counted_exactly(dtype) else _MOST_HELD
+    exact = decoded_bytes(array, selected.axes) <= most
+    found = Counted(dtype, None if field else array.fill_value)
+    for key in parts_of(array, selected.axes) if exact else sampled(array, selected.axes):
+        found.add(_read(array, key, field))
+    histogram, edges = found.histogram(_ends(given.text("range")), bins)
+    return json_answer({**found.document(), "histogram": histogram, "edges": edges, "exact": exact})
+
+
+def _ends(text: str) -> tuple[float, float] | None:
+    if not text:
+        return None
+    try:
+        low, high = (float(one) for one in text.split(","))
+    except ValueError:
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise Refused(400, f"range={text[:60]!r} is not two growing numbers")
+    return low, high
+
+
+def series(roots: Roots, given: Parameters) -> Answer:
+    """The values along one axis; of a long axis, least and greatest of each bin, exactly."""
+    array = roots.array(given.text("path"))
+    axis = given.whole("axis", 0, 0, max(0, array.ndim - 1))
+    width = given.whole("width", 1000, 1, 4096)
+    at = given.wholes("index", 64)
+    if not array.ndim or len(at) != array.ndim:
+        raise Refused(400, f"index has {len(at)} numbers, and the array {array.ndim} axes")
+    items = [":" if i == axis else str(one) for i, one in enumerate(at)]
+    selected = Selected(",".join(items), array)
+    field = given.field(array)
+    _numbers(array, field)
+    needed = decoded_bytes(array, selected.axes)
+    if needed > _MOST_STREAMED:
+        raise Refused(413, f"this curve decodes {needed / 2**30:.1f} GiB of chunks", "too-large")
+    length = array.shape[axis]
+    step = max(1, -(-length // width))
+    count = -(-length // step)
+    low, high = np.full(count, np.nan), np.full(count, np.nan)
+    for key in parts_of(array, selected.axes):
+        values = _read(array, key, field).astype("f8")
+        bins = np.arange(key[axis].start, key[axis].start + values.size) // step
+        np.fmin.at(low, bins, values)
+        np.fmax.at(high, bins, values)
+    return json_answer(
+        {
+            "axis": axis,
+            "length": length,
+            "step": step,
+            "min": _nullable(low),
+            "max": None if step == 1 else _nullable(high),
+        }
+    )
+
+
+def _nullable(values: Any) -> list[float | None]:
+    return [None if value != value else value for value in values.tolist()]
