@@ -1,7 +1,7 @@
 """Advised layouts beside the best of a grid: ``python -m benchmarks.advice``.
 
 Six made arrays and five accesses. A row prints how fast the advised layout is, as a part of the
-best of an exhaustive grid of layouts, from interleaved rounds; 1.00 is the best.
+best of an exhaustive grid of layouts, from the least of interleaved rounds; 1.00 is the best.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import zarrix as zarr
 from zarrix.measure._access import accesses_of
-from zarrix.measure._bench import timed_reads
+from zarrix.measure._bench import compared
 
 ACCESSES = ("crop", "frame", "series", "all", "points 20")
 _LEAST_CHUNK = 16 * 2**10
@@ -72,13 +72,10 @@ def row(name: str, value: Any, access: str, budget: float, folder: Path) -> floa
         )  # fmt: skip
         made[...] = value
         arrays[chunks] = zarr.open(folder / f"{number}.zarr", mode="r")
-    times: dict[Any, list[float]] = {chunks: [] for chunks in arrays}
-    for turn in range(5):
-        for chunks, made in arrays.items():
-            times[chunks].append(float(np.median(timed_reads(made, one, 0.02, turn))))
-    medians = {chunks: float(np.median(each)) for chunks, each in times.items()}
-    best = min(medians, key=lambda chunks: medians[chunks])
-    part = medians[best] / medians[mine]
+    times = compared([*arrays.values()], [one], 0.05 * len(arrays), 7)
+    seconds = dict(zip(arrays, times, strict=True))
+    best = min(seconds, key=lambda chunks: seconds[chunks])
+    part = seconds[best] / seconds[mine]
     print(f"{name:8} {access:10} {part:.2f}  advised {mine}, best {best}", flush=True)
     return part
 
@@ -87,7 +84,9 @@ def main() -> None:
     """Print all rows."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--budget", type=float, default=4.0)
+    arguments.add_argument("--threads", type=int, help="1 on a machine that is busy otherwise")
     asked = arguments.parse_args()
+    zarr.config.threads = asked.threads or zarr.config.threads
     found = []
     for name, value in data().items():
         for access in ACCESSES:

@@ -21,6 +21,9 @@ Opener = Callable[[Any, Mapping[str, Any] | None], "Store | None"]
 # Schemes that the engine serves; "zip::<scheme>" for archives there.
 SERVER_SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "hdfs")
 
+# Formats of files that a program means by their names alone.
+FILE_SUFFIXES = ("h5", "hdf5", "he5", "nc", "nc4", "tif", "tiff", "npy", "npz", "safetensors")
+
 OPENERS: dict[str, str] = {
     # URLs, by scheme; the last row has every other scheme, and chains.
     "memory://": "zarrix._stores.memory:of_url",
@@ -35,6 +38,8 @@ OPENERS: dict[str, str] = {
     ".json": "zarrix._stores.reference.store:of_path",
     ".parq": "zarrix._stores.reference.store:of_path",
     ".parquet": "zarrix._stores.reference.store:of_path",
+    # Files of other formats, read-only; the converters show them as hierarchies.
+    **{f".{suffix}": "zarrix.convert._file_store:of_path" for suffix in FILE_SUFFIXES},
     # Objects: the name of a class, or all classes of a package.
     "FSMap": "zarrix._stores.fsspec:of_map",
     "icechunk.*": "zarrix._stores.zarr_python:of_zarr_python",

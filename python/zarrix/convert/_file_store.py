@@ -25,7 +25,7 @@ from zarrix.convert._encoded import kept_options, key_in
 from zarrix.convert._formats import check_known, open_source
 from zarrix.convert._source import Source, SourceArray
 
-__all__ = ["FileStore", "open_file"]
+__all__ = ["FileStore", "of_path", "open_file"]
 
 _CHUNK = "1 MiB"
 
@@ -244,6 +244,11 @@ class FileStore(PythonStore):
 
     def __reduce__(self) -> Any:
         return (reopened, self._made_of)
+
+
+def of_path(path: str, storage_options: object = None) -> FileStore | None:
+    """The store of a file of another format; None if ``path`` is not a file."""
+    return reopened(path, None, {}) if os.path.isfile(path) else None
 
 
 def reopened(file: str, format: str | None, options: Mapping[str, Any]) -> FileStore:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import tempfile
@@ -18,16 +17,19 @@ from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import open as open_node
 from zarrix.convert._names import names_of
 from zarrix.measure._access import Access, accesses_of
-from zarrix.measure._bench import read_once
+from zarrix.measure._bench import compared
 from zarrix.measure._lint import Finding, lint
 from zarrix.measure._model import Layout, candidates, cost
 from zarrix.measure._suggest import check_place, shards_of
 
 __all__ = ["Advice", "Trial", "advise"]
 
-_SAMPLE = 32 * 2**20
+# Bytes of the sample for each second of the budget, and at most: half of the budget is for writing.
+_SAMPLE_RATE, _SAMPLE = 4 * 2**20, 32 * 2**20
 _PLACES = 8
-_TRIED = 4
+# Layouts of the first trials, and those that are tried again.
+_TRIED, _KEPT = 8, 3
+_CODECS = ("blosc:zstd:5:bitshuffle", "blosc:lz4:5:shuffle")
 # The model's choice stays unless a trial is so much faster: noise must not decide.
 _CLEARLY = 1.1
 
@@ -197,7 +199,7 @@ def advise(
     place : {'local', 'remote'}
         Where the array will be read from.
     budget : float
-        Seconds that the reads of the trials may take.
+        Seconds of the trials on a machine of two cores: half to write them, half to read.
     seed : int
         Of the sample and of the places that are read.
     scratch : str, optional
@@ -251,41 +253,44 @@ class _Trials:
     ) -> None:
         self._node, self._accesses, self._place = node, accesses, place
         self._budget, self._seed, self._folder = budget, seed, folder
-        self._sample = _sample(node, accesses, seed)
+        self._tried = max(2, min(_TRIED, int(2 * budget)))
+        self._sample = _sample(node, accesses, seed, min(_SAMPLE, int(budget * _SAMPLE_RATE)))
 
     def run(self, advice: Advice) -> None:
-        """Try layouts, and choose."""
+        """Try layouts, and choose: all in one codec first, then the best in other codecs."""
         node = self._node
         present = Layout(tuple(node.chunks))
-        best = candidates(node.shape, node.dtype.itemsize, self._accesses, self._place)
         layouts = [present]
-        for one in best:
-            if len(layouts) > _TRIED:
+        for one in candidates(node.shape, node.dtype.itemsize, self._accesses, self._place):
+            if len(layouts) > self._tried:
                 break
-            if self._fits(one) not in [self._fits(other) for other in layouts]:
+            if all(_differ(self._fits(one), self._fits(other)) for other in layouts[1:]):
                 layouts.append(one)
-        made = [(layouts[0], *self._written(layouts[0], "as it is"))]
-        codecs = ["blosc:zstd:5:bitshuffle", "blosc:lz4:5:shuffle"]
-        for index, layout in enumerate(layouts[1:]):
-            few = codecs if index < 2 else codecs[:1]
-            made += [(layout, *self._written(layout, codec)) for codec in few]
-        times = self._timed([one[1] for one in made])
+        made = [(present, *self._written(present, "as it is"))]
+        made += [(one, *self._written(one, _CODECS[0])) for one in layouts[1:]]
+        first = compared([one[1] for one in made], self._accesses, self._budget / 4, self._seed)
+        # The model's choice, and those that were the fastest, in the order of the model.
+        order = sorted(range(2, len(made)), key=lambda index: first[index])[: _KEPT - 1]
+        made = [one for index, one in enumerate(made) if index in (0, 1, *order)]
+        for layout, *_ in made[1:3]:
+            made += [(layout, *self._written(layout, codec)) for codec in _CODECS[1:]]
+        times = compared([one[1] for one in made], self._accesses, self._budget / 4, self._seed)
         for index, ((layout, _, codec, ratio), seconds) in enumerate(zip(made, times, strict=True)):
             expected = cost(
                 layout, node.shape, node.dtype.itemsize, self._accesses,
                 place=self._place, ratio=max(ratio, 1.0),
             )  # fmt: skip
             advice.trials.append(Trial(layout.chunks, codec, ratio, seconds, expected, index == 0))
-        first, *others = advice.trials
-        chosen = first
+        now, *others = advice.trials
+        chosen = now
         if others:
             modelled, fastest = others[0], min(others, key=lambda one: one.access_s)
             clear = modelled.access_s > fastest.access_s * _CLEARLY
             chosen = fastest if clear else modelled
-            if chosen.access_s * _CLEARLY > first.access_s:
-                chosen = first
+            if chosen.access_s * _CLEARLY > now.access_s:
+                chosen = now
         advice.chunks, advice.codec = chosen.chunks, chosen.codec
-        advice.gain = first.access_s / chosen.access_s
+        advice.gain = now.access_s / chosen.access_s
         layout = Layout(chosen.chunks)
         advice.shards = shards_of(layout, node.shape, node.dtype.itemsize, self._place)
 
@@ -312,26 +317,10 @@ class _Trials:
             shown = "present codec"
         return open_node(path, mode="r"), shown, self._sample.nbytes / max(1, stored)
 
-    def _timed(self, arrays: list[Any]) -> list[float]:
-        """Median seconds of an access for each array, from interleaved rounds."""
-        places = [
-            list(itertools.islice(one.regions(self._sample.shape, self._seed), 64))
-            for one in self._accesses
-        ]
-        times: list[list[list[float]]] = [[[] for _ in self._accesses] for _ in arrays]
-        end = time.perf_counter() + self._budget
-        for turn in itertools.count():
-            for which, array in enumerate(arrays):
-                for index, regions in enumerate(places):
-                    region = regions[turn % len(regions)]
-                    begun = time.perf_counter()
-                    read_once(array, region)
-                    times[which][index].append(time.perf_counter() - begun)
-            if (time.perf_counter() >= end and turn >= 2) or turn >= 400:
-                break
-        weights = np.array([one.weight for one in self._accesses])
-        medians = [[float(np.median(one[1:] or one)) for one in each] for each in times]
-        return [float(np.dot(weights, one) / weights.sum()) for one in medians]
+
+def _differ(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether two layouts are worth a trial each: some side is at least twice as long."""
+    return any(max(a, b) >= 2 * min(a, b) for a, b in zip(one, other, strict=True))
 
 
 def _options(codec: str, node: Any) -> dict[str, Any]:
@@ -353,12 +342,12 @@ def _options(codec: str, node: Any) -> dict[str, Any]:
     }
 
 
-def _sample(node: Any, accesses: list[Access], seed: int) -> Any:
-    """A box of the array of at most 32 MiB, larger than the accesses, from eight places."""
+def _sample(node: Any, accesses: list[Access], seed: int, most: int) -> Any:
+    """A box of the array of ``most`` bytes, larger than the accesses, from eight places."""
     shape = list(node.shape)
     least = [min(n, max(one.extent[i] for one in accesses)) for i, n in enumerate(shape)]
     itemsize = max(1, node.dtype.itemsize)
-    while math.prod(shape) * itemsize > _SAMPLE:
+    while math.prod(shape) * itemsize > most:
         room = [n / k for n, k in zip(shape, least, strict=True)]
         axis = int(np.argmax(room))
         if room[axis] <= 1:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +16,11 @@ from zarrix._hierarchy.open import open as open_node
 from zarrix.convert._names import names_of
 from zarrix.measure._access import Access, accesses_of
 
-__all__ = ["Bench", "bench", "read_once", "timed_reads"]
+__all__ = ["Bench", "bench", "compared", "read_once", "timed_reads"]
+
+# Places of each access, and how often each is read.
+_PLACES = 6
+_LEAST_ROUNDS, _MOST_ROUNDS = 3, 100
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,36 @@ def timed_reads(node: Any, access: Access, seconds: float, seed: int) -> list[fl
         times.append(time.perf_counter() - begun)
         spent += times[-1]
     return times
+
+
+def compared(
+    arrays: Sequence[Any], accesses: Sequence[Access], seconds: float, seed: int
+) -> list[float]:
+    """The seconds of an access of each array, weighted: the least of interleaved rounds.
+
+    All arrays have the same shape and are read at the same places. Other programs only add time, so
+    that the least of the rounds is the time of a place; the median of the places is that of an
+    access.
+    """
+    places = [
+        list(itertools.islice(one.regions(arrays[0].shape, seed), _PLACES)) for one in accesses
+    ]
+    least = np.full((len(arrays), len(accesses), _PLACES), np.inf)
+    end = time.perf_counter() + seconds
+    for turn in range(_MOST_ROUNDS):
+        for place in range(_PLACES):
+            for which, array in enumerate(arrays):
+                for index, regions in enumerate(places):
+                    begun = time.perf_counter()
+                    read_once(array, regions[place])
+                    took = time.perf_counter() - begun
+                    least[which, index, place] = min(took, least[which, index, place])
+            if turn >= _LEAST_ROUNDS and time.perf_counter() >= end:
+                break
+        if turn + 1 >= _LEAST_ROUNDS and time.perf_counter() >= end:
+            break
+    weights = np.array([one.weight for one in accesses])
+    return [float(np.dot(weights, one) / weights.sum()) for one in np.median(least, axis=2)]
 
 
 def read_once(node: Any, region: Any) -> None:

@@ -25,6 +25,8 @@ _PLACES = {
     "remote": (30e-3, 100e6, 16.0),
 }
 _READ = 8e-6
+# Bytes a second of copies out of decoded chunks, and seconds for each row.
+_COPY, _ROW = 4e9, 15e-9
 
 
 @dataclass(frozen=True)
@@ -57,16 +59,39 @@ def cost(
             chunks *= min(math.ceil(n / c), (k - 1) / c + 1) if k < n else math.ceil(n / c)
         chunks *= one.count
         decoded = chunks * nbytes
+        moved = (
+            0.0 if _in_place(one.extent, layout.chunks, shape) else _copied(one, layout, itemsize)
+        )
         workers = min(threads, max(1.0, chunks))
         seconds = (
             _READ
             + chunks * latency / min(in_flight * workers, max(1.0, chunks))
             + decoded / ratio / bandwidth
-            + decoded / (_SPEED * workers)
+            + (decoded / _SPEED + moved) / workers
         )
         total += seconds * one.weight
         weight += one.weight
     return total / weight
+
+
+def _in_place(extent: Sequence[int], chunks: Sequence[int], shape: Sequence[int]) -> bool:
+    """Whether chunks are decoded into the result: each is complete, and one piece of it."""
+    divided = False
+    for k, c, n in reversed([*zip(extent, chunks, shape, strict=True)]):
+        if c > 1 and (k < n or divided):
+            return False
+        divided = divided or c < n
+    return True
+
+
+def _copied(access: Access, layout: Layout, itemsize: int) -> float:
+    """Seconds to copy what a read uses out of decoded chunks, row by row."""
+    elements, run = math.prod(access.extent) * access.count, 1
+    for k, c in reversed([*zip(access.extent, layout.chunks, strict=True)]):
+        run *= min(k, c)
+        if k != c:
+            break
+    return elements * itemsize / _COPY + elements / run * _ROW
 
 
 def candidates(
