@@ -16,6 +16,7 @@ from zarrix._metadata import v2 as _v2
 from zarrix._metadata.json import json_loads
 
 __all__ = [
+    "Metadata2",
     "MetadataError",
     "ZARR_FORMAT",
     "decode_array_metadata",
@@ -197,3 +198,32 @@ def encode_group_metadata(members: Mapping[str, Any] | None = None) -> bytes:
 
 def _as_json(value: Any) -> Any:
     return [_as_json(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+class Metadata2:
+    """The functions of this module as methods of a class, as in zarr 2.18.
+
+    They are static methods, so that a subclass can replace one. zarrix itself calls none of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zarrix.meta import Metadata2
+    >>> Metadata2.ZARR_FORMAT, Metadata2.encode_dtype(np.dtype("i4"))
+    (2, '<i4')
+    """
+
+    ZARR_FORMAT = ZARR_FORMAT
+
+    def __init__(self) -> None:
+        """There is nothing to set."""
+
+    parse_metadata = staticmethod(parse_metadata)
+    decode_array_metadata = staticmethod(decode_array_metadata)
+    encode_array_metadata = staticmethod(encode_array_metadata)
+    decode_group_metadata = staticmethod(decode_group_metadata)
+    encode_group_metadata = staticmethod(encode_group_metadata)
+    decode_dtype = staticmethod(decode_dtype)
+    encode_dtype = staticmethod(encode_dtype)
+    decode_fill_value = staticmethod(decode_fill_value)
+    encode_fill_value = staticmethod(encode_fill_value)

@@ -17,7 +17,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.storage.ZipStore.keylist": "list(store) is the same",
         "zarr.errors.err_too_many_indices": "ArrayIndexError is raised where it is met",
         "zarr.indexing.*": "selections are resolved in the engine",
-        "zarr.meta.Metadata?": "zarr.meta has the functions",
+        "zarr.meta.Metadata3": "of the draft of v3",
         "zarr.meta.get_extended_dtype_info": "of the draft of v3",
         "zarr.util.*": _INTERNAL,
     },

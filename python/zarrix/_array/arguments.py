@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from zarrix._array.config import ArrayConfig
 from zarrix._codecs.normalize import numcodecs_config
 from zarrix._codecs.numcodecs import compression_config
 from zarrix._errors import BadCompressorError
@@ -113,9 +114,10 @@ def metadata_of_create(
     if _is_default(compressor) and "compressors" in more:
         # None means no compression.
         arguments["compressors"] = more["compressors"]
-    return new_metadata(
-        location.choose_format(2, only_in_v3(arguments, V3_ONLY)), arguments, checksum=checksum
-    )
+    location = location.choose_format(2, only_in_v3(arguments, V3_ONLY))
+    if location.zarr_format == 2 and arguments.get("order") in (None, "C"):
+        arguments["order"] = ArrayConfig.given(more.get("config")).get("order", "C")
+    return new_metadata(location, arguments, checksum=checksum)
 
 
 def _from_h5py(compressor: Any, fill_value: Any, more: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -65,6 +65,9 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         False makes reading a missing chunk a `ChunkNotFoundError`; missing inner chunks of a stored
         shard still read as the fill value. When omitted, ``zarrix.config.read_missing_chunks``
         applies.
+    order : {'C', 'F'}
+        The order in memory of what is read from a v3 array. Reads of a v2 array have the order in
+        its metadata.
 
     Raises
     ------
@@ -113,8 +116,9 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         selection : int, slice, integer or boolean array, Ellipsis or newaxis, or a tuple of these
             One per axis; slices may have any step. A name, or a list of names, selects fields of a
             structured dtype. `oindex`, `vindex` and `blocks` have other rules.
-        out : ndarray or writable buffer, shape of the selection, dtype ``self.dtype``, optional
-            Filled in place, with any strides. A new array when omitted.
+        out : ndarray, writable buffer or Array, optional
+            Filled in place, with any strides; it has the shape of the selection and this dtype. A
+            new array when omitted.
 
         Returns
         -------
@@ -152,6 +156,8 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
             return self._read(selection, out)
         axes, shape, new_axes = basic
         if out is not None:
+            if isinstance(out, Array):
+                return self._read(selection, out)
             self._io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
             return out
         result: Any = np.empty(shape, metadata.dtype)

@@ -18,7 +18,8 @@ class ArrayConfig:
     Attributes
     ----------
     order : {"C", "F"}
-        Accepted for zarr-python; results of reads are in C order, and ``out=`` may have any order.
+        The order in memory of what is read. An array of v2 has it in its metadata instead, where it
+        is the order of the chunks as well.
     write_empty_chunks : bool
         Whether chunks that hold only the fill value are stored.
     read_missing_chunks : bool
@@ -50,7 +51,6 @@ class ArrayConfig:
     def words(cls, value: Any, write_empty_chunks: bool | None = None) -> dict[str, Any]:
         """The arguments of `Array` from ``config=`` and an explicit ``write_empty_chunks``."""
         given = {**cls.given(value)}
-        given.pop("order", None)
         if write_empty_chunks is not None:
             given["write_empty_chunks"] = write_empty_chunks
         return given

@@ -87,6 +87,7 @@ class DatasetKeywords(RestKeywords, total=False):
     """Keywords of `Group.create_dataset`, except those in its own signature."""
 
     fill_value: Any
+    shuffle: Any
 
 
 class RequireKeywords(DatasetKeywords, total=False):

@@ -233,7 +233,7 @@ class ArrayProperties(ArrayState):
     @property
     def config(self) -> ArrayConfig:
         """Settings of this object, which are not stored."""
-        return ArrayConfig(self._metadata.order, self._write_empty_chunks, self._read_missing)
+        return ArrayConfig(self._result_order, self._write_empty_chunks, self._read_missing)
 
     def with_config(self, config: Any) -> Self:
         """The same array with other settings.
@@ -266,6 +266,7 @@ class ArrayProperties(ArrayState):
         changed = {
             "write_empty_chunks": wanted.write_empty_chunks,
             "read_missing_chunks": wanted.read_missing_chunks,
+            "order": wanted.order,
         }
         new.__setstate__({**state, **changed})
         return new

@@ -23,6 +23,7 @@ from zarrix import _engine
 from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
+from zarrix._metadata.arguments import normalize_order
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.checksum import with_frame_checksum
 from zarrix._metadata.literals import Order
@@ -116,6 +117,7 @@ class ArrayState(Member):
         "_plain_write",
         "_read_missing",
         "_read_only",
+        "_result_order",
         "_store",
         "_synchronizer",
         "_write_empty_chunks",
@@ -143,6 +145,7 @@ class ArrayState(Member):
         checksum: bool = False,
         *,
         read_missing_chunks: bool | None = None,
+        order: Order = "C",
     ) -> None:
         location = Location.of(store, path, zarr_version, chunk_store=chunk_store)
         node = location.find()
@@ -160,6 +163,7 @@ class ArrayState(Member):
             allow_pickle=allow_pickle,
             checksum=checksum,
             read_missing_chunks=read_missing_chunks,
+            order=order,
         )
 
     @classmethod
@@ -183,6 +187,7 @@ class ArrayState(Member):
         allow_pickle: bool = False,
         checksum: bool = False,
         read_missing_chunks: bool | None = None,
+        order: Order = "C",
         is_detached: bool = False,
     ) -> None:
         """Initialise from ``node`` without another lookup."""
@@ -205,6 +210,7 @@ class ArrayState(Member):
         if read_missing_chunks is None:
             read_missing_chunks = config.read_missing_chunks
         self._read_missing = bool(read_missing_chunks)
+        self._result_order: Order = "C" if order == "C" else normalize_order(order)
         is_v2 = node.zarr_format == 2
         self._name = ARRAY_DOCUMENT[node.zarr_format]
         # The default of each generation of zarr.
@@ -236,6 +242,7 @@ class ArrayState(Member):
             "allow_pickle": self._allow_pickle,
             "checksum": self._checksum,
             "read_missing_chunks": self._read_missing,
+            "order": self._result_order,
         }
         if self._is_view:
             state["view"] = (replace(self._metadata), self._cast_to)
@@ -272,6 +279,8 @@ class ArrayState(Member):
         self._io = self._engine_array(metadata, document, self._write_empty_chunks)
         self._metadata = metadata
         self._document = document
+        if metadata.zarr_format == 2:
+            self._result_order = metadata.order
         self._set_paths()
 
     def _engine_array(
@@ -305,8 +314,9 @@ class ArrayState(Member):
 
     def _set_paths(self) -> None:
         """Decide once which reads and writes may take the fast path."""
-        self._plain_read = self._cache_metadata and self._cast_to is None
-        self._plain_write = self._plain_read and not self._read_only and self._synchronizer is None
+        is_plain = self._cache_metadata and self._cast_to is None
+        self._plain_read = is_plain and self._result_order == "C"
+        self._plain_write = is_plain and not self._read_only and self._synchronizer is None
 
     def _refresh(self) -> None:
         if not self._cache_metadata and not self._is_view:
@@ -441,8 +451,8 @@ class ArrayState(Member):
 
     @property
     def order(self) -> Order:
-        """``'C'`` or ``'F'``: the order of elements within a chunk."""
-        return self._metadata.order
+        """``'C'`` or ``'F'``: the order of elements within a chunk, or of what is read."""
+        return "F" if self._result_order == "F" else self._metadata.order
 
     def __len__(self) -> int:
         shape = self.shape

@@ -34,6 +34,8 @@ class Transfer(ArrayState):
         self, selection: Any, out: Any = None, fields: Fields = None, rule: Rule = resolve
     ) -> Any:
         self._refresh()
+        if isinstance(out, ArrayState):
+            return _read_to_stored(self, selection, out, fields, rule)
         fields, selection = self._fields_and_key(fields, selection)
         metadata = self._metadata
         indexer = rule(selection, metadata.shape)
@@ -41,7 +43,9 @@ class Transfer(ArrayState):
             wanted = as_out(out, metadata.dtype, indexer.shape, indexer.new_axes)
             read_indexer(self._io, indexer, wanted)
             return out
-        result: Any = np.empty(indexer.shape, metadata.dtype)
+        # Points have no order of axes: zarr-python gives them in that of the coordinates.
+        order = "C" if indexer.coords else self._result_order
+        result: Any = np.empty(indexer.shape, metadata.dtype, order)
         read_indexer(self._io, indexer, result)
         if fields is not None:
             result = _fields_of(result, fields)
@@ -49,7 +53,8 @@ class Transfer(ArrayState):
             result = result.astype(self._cast_to)
         if out is None:
             return self._shaped(result, indexer.new_axes, selection)
-        as_out(out, result.dtype, result.shape, indexer.new_axes)[...] = result
+        wanted = out.dtype if fields and _same_fields(out, result.dtype) else result.dtype
+        as_out(out, wanted, result.shape, indexer.new_axes)[...] = result
         return out
 
     def _read_into(self, indexer: Indexer, out: npt.NDArray[Any]) -> None:
@@ -179,12 +184,31 @@ def _points_first(indexer: Indexer, buffer: Any) -> Any:
     return np.moveaxis(buffer, range(first, first + count), range(count)) if first else buffer
 
 
+def _read_to_stored(source: Transfer, selection: Any, out: Any, fields: Fields, rule: Rule) -> Any:
+    """Read a selection of ``source`` into the array ``out``, as zarr 2.18 can."""
+    values = np.asanyarray(source._read(selection, None, fields, rule))
+    if values.shape != out.shape:
+        raise ValueError(f"out has shape {out.shape}, and the selection has shape {values.shape}")
+    if values.dtype != out.dtype:
+        raise ValueError(f"out has dtype {out.dtype}, and the array has dtype {values.dtype}")
+    out[...] = values
+    return out
+
+
+def _same_fields(out: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether ``out`` has these fields, wherever they lie in its elements."""
+    given = getattr(out, "dtype", None)
+    if not isinstance(given, np.dtype) or dtype.names is None or given.names != dtype.names:
+        return False
+    return all(given[name] == dtype[name] for name in dtype.names)
+
+
 def _fields_of(elements: npt.NDArray[Any], fields: str | list[str]) -> Any:
     """One field as an array of its dtype; several fields as a packed structure."""
     if isinstance(fields, str):
         return elements[fields]
     dtype = elements.dtype
-    packed = np.empty(elements.shape, [(name, dtype[name]) for name in fields])
+    packed = np.empty_like(elements, [(name, dtype[name]) for name in fields])
     for name in fields:
         packed[name] = elements[name]
     return packed

@@ -22,6 +22,7 @@ from zarrix._array.keywords import (
 )
 from zarrix._hierarchy.state import GroupState
 from zarrix._metadata.arguments import normalize_shape
+from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.signatures import takes
 
 __all__ = ["GIVEN", "ArrayCreation"]
@@ -79,7 +80,8 @@ class ArrayCreation(GroupState):
         data : array-like, optional
             The initial content; see `zarrix.array`.
         **kwargs
-            As for `zarrix.create`: chunks, compressor, fill_value, ...
+            As for `zarrix.create`: chunks, compressor, fill_value, ... The ``shuffle`` of h5py is
+            ignored with a warning, as in zarr 2.18.
 
         Returns
         -------
@@ -99,6 +101,8 @@ class ArrayCreation(GroupState):
         <zarrix.core.Array '/x' (100, 3) int32>
         """
         options: dict[str, Any] = {**kwargs}
+        if options.pop("shuffle", None) is not None:
+            warn_caller("ignoring keyword argument 'shuffle': it is an option of the compressor")
         if dtype is not None:
             options["dtype"] = dtype
         if data is not None:

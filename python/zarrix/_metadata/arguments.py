@@ -12,6 +12,7 @@ import numpy as np
 from zarrix._dtypes.v2 import require_supported, without_notes
 from zarrix._dtypes.variable import object_codec_of
 from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_chunks
+from zarrix._metadata.literals import Order
 
 __all__ = [
     "normalize_chunks",
@@ -159,7 +160,7 @@ def normalize_dtype(dtype: Any, object_codec: Any = None) -> tuple[np.dtype[Any]
     return require_supported(result.base, f"dtype {dtype!r}") and result, object_codec
 
 
-def normalize_order(order: str) -> str:
+def normalize_order(order: str) -> Order:
     """``"C"`` or ``"F"``, from either case.
 
     Parameters
@@ -185,7 +186,7 @@ def normalize_order(order: str) -> str:
     upper = str(order).upper()
     if upper not in ("C", "F"):
         raise ValueError(f"order must be either 'C' or 'F', not {order!r}")
-    return upper
+    return "F" if upper == "F" else "C"
 
 
 def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -
     level = [path]
     while level:
         names = DOCUMENTS_OF_A_NODE[zarr_format]
-        stored = store.getitems([key_of(one, name) for one in level for name in names])
+        stored = store.getitems([key_of(one, name) for one in level for name in names], contexts={})
         groups = []
         for one in level:
             own = [key_of(one, name) for name in names if key_of(one, name) in stored]
@@ -93,7 +93,7 @@ def update_consolidated(store: Store, path: str, zarr_format: int, *, deep: bool
         # The document of a group does not contain itself.
         roots.pop()
     name = CONSOLIDATED_DOCUMENT[zarr_format]
-    documents = store.getitems([key_of(root, name) for root in roots])
+    documents = store.getitems([key_of(root, name) for root in roots], contexts={})
     for root in roots:
         target = key_of(root, name)
         document = documents.get(target)

@@ -112,7 +112,9 @@ def find_all(
         return {path: find(store, path, zarr_format) for path in wanted}
     marks = [mark for mark, its_format in _MARKS if zarr_format in (None, its_format)]
     names = [*marks, ZATTRS] if store._reads_attributes and zarr_format != 3 else marks
-    documents = store.getitems(key_of(path, name) for path in wanted for name in names)
+    documents = store.getitems(
+        [key_of(path, name) for path in wanted for name in names], contexts={}
+    )
     found: dict[str, Node | None] = dict.fromkeys(wanted)
     for path in wanted:
         stored = (mark for mark in marks if key_of(path, mark) in documents)
@@ -173,7 +175,7 @@ def arrays_below(
 def _values(store: Store, keys: Iterable[str]) -> Mapping[str, Any]:
     """The documents of ``keys`` that are stored; None for one that cannot be read."""
     try:
-        return store.getitems(keys)
+        return store.getitems(keys, contexts={})
     except (InvalidKeyError, MetadataError, PermissionError, IsADirectoryError):
         # An invalid name from another program, or one document that cannot be read, does not affect
         # the others.

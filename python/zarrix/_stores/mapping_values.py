@@ -6,7 +6,7 @@ The engine reads and writes single values by item access. This class has the cal
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,17 @@ class MappingValues(Values):
     Parameters
     ----------
     mapping : MutableMapping
-        With fsspec's ``getitems``, which tells absence from failure, many values are asked for at
-        once.
+        Many values are asked for at once by a ``getitems`` of fsspec, which tells absence from
+        failure, or of a store for zarr 2.18, which leaves out keys that are not stored.
     """
 
     def __init__(self, mapping: MutableMapping[str, Any]) -> None:
         self._mapping = mapping
-        self._fetches_many = hasattr(mapping, "getitems") and hasattr(mapping, "fs")
+        getitems = getattr(mapping, "getitems", None)
+        self._takes_contexts = getitems is not None and _is_of_zarr_2(getitems)
+        self._fetches_many = self._takes_contexts or (
+            getitems is not None and hasattr(mapping, "fs")
+        )
 
     def _read(self, key: str) -> Any:
         try:
@@ -38,7 +42,11 @@ class MappingValues(Values):
             return None
 
     def _fetch(self, keys: Sequence[str]) -> list[Any]:
-        found: Mapping[str, Any] = self._mapping.getitems(keys, on_error="return")  # type: ignore[attr-defined]
+        getitems: Callable[..., Mapping[str, Any]] = self._mapping.getitems  # type: ignore[attr-defined]
+        if self._takes_contexts:
+            stored = getitems(keys, contexts={})
+            return [_given(stored[key]) if key in stored else None for key in keys]
+        found = getitems(keys, on_error="return")
         return [None if isinstance(found[key], KeyError) else _given(found[key]) for key in keys]
 
     def _size(self, key: str) -> int | None:
@@ -67,6 +75,18 @@ class MappingValues(Values):
         # `list(mapping)` would also call `len`, which some mappings compute by listing.
         keys = [*iter(self._mapping)]
         return [key for key in keys if str.startswith(key, f"{prefix}/")] if prefix else keys
+
+
+def _is_of_zarr_2(getitems: Callable[..., Any]) -> bool:
+    """Whether the method is a user's with the ``contexts`` of zarr 2.18.
+
+    The one that every store of this package has asks for one value after the other.
+    """
+    function = getattr(getitems, "__func__", getitems)
+    if getattr(function, "__module__", "zarrix").partition(".")[0] == "zarrix":
+        return False
+    code = getattr(function, "__code__", None)
+    return code is not None and "contexts" in code.co_varnames
 
 
 def _given(value: Any) -> Any:

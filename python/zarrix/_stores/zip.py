@@ -11,13 +11,16 @@ import json
 import os
 import warnings
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zarrix._engine import ZipStore as Archive
 from zarrix._errors import MetadataError, shorten
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import ZARR_JSON
 from zarrix._stores.path import normalize_dimension_separator
+
+if TYPE_CHECKING:
+    import zipfile
 
 __all__ = ["ZipStore", "of_path"]
 
@@ -168,6 +171,26 @@ class ZipStore(EngineStore):
         self.flush()
         self._engine.close(fsync=self.syncs)
         _open_stores.pop(id(self), None)
+
+    @property
+    def zf(self) -> zipfile.ZipFile:
+        """The archive as it is now, opened for reading with Python's `zipfile`.
+
+        Each access opens it again. The caller closes it.
+
+        Raises
+        ------
+        ValueError
+            The store is closed.
+        """
+        # Import time: few programs look into an archive themselves.
+        import zipfile
+
+        if self._writeable:
+            if id(self) not in _open_stores:
+                raise ValueError(f"{self!r} is closed")
+            self.flush()
+        return zipfile.ZipFile(self.path)
 
     def _comment(self) -> bytes:
         """The comment of an archive according to RFC-9."""

@@ -62,7 +62,7 @@ class Journal:
         done = [name for name in names if name.startswith("done-")]
         # Values first: a task is done only if its value is there, and they are stored first.
         keys = [key_of(self._path, name) for name in (*done, *values)]
-        found = self._store.getitems(keys)
+        found = self._store.getitems(keys, contexts={})
         for name in values:
             document = found.get(key_of(self._path, name))
             if document is not None:

@@ -149,7 +149,9 @@ def _read_documents(found: Survey, tell: Progress) -> None:
 
 def _read_all(found: Survey, keys: list[str]) -> dict[str, bytes]:
     try:
-        return {key: bytes(one) for key, one in found.place.store.getitems(keys).items()}
+        return {
+            key: bytes(one) for key, one in found.place.store.getitems(keys, contexts={}).items()
+        }
     except (ZarrixError, OSError, ValueError, TypeError):
         # One of them fails; reading them one by one shows which.
         read = ((key, _read_one(found, key)) for key in keys)

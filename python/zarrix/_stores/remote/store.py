@@ -11,6 +11,7 @@ environment, or raises an error.
 
 from __future__ import annotations
 
+import importlib
 import operator
 import os
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 from zarrix import _engine
 from zarrix._errors import ReadOnlyError, suggestion
 from zarrix._stores.engine_store import EngineStore
+from zarrix._stores.redaction import hiding
 from zarrix._stores.remote import azure, gcs, hdfs, http, s3
 from zarrix._stores.remote.options import Address, NeedsFsspec, UnknownOption
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
@@ -178,6 +180,25 @@ class RemoteStore(EngineStore):
         if self.url.startswith("http"):
             raise ReadOnlyError(f"{self.url}: web servers are read-only")
         super()._forbid_changes()
+
+    @property
+    def fs(self) -> Any:
+        """The file system of fsspec for the URL, with the options of this store.
+
+        It is for programs that use it beside the store; the store does not.
+
+        Raises
+        ------
+        ImportError
+            fsspec, or its package for the scheme, is not installed.
+        """
+        # Optional package: fsspec.
+        fsspec = importlib.import_module("fsspec")
+        options = merge_secrets(self._options, self._credentials.options)
+        ours = (*_CACHE, "timeout")
+        theirs = {name: value for name, value in options.items() if name not in ours}
+        with hiding(lambda: options):
+            return fsspec.url_to_fs(theirs.pop("url", self.url), **theirs)[0]
 
     @property
     def cache_counts(self) -> dict[str, int] | None:
