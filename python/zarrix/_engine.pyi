@@ -21,6 +21,7 @@ __all__ = [
     "MemoryStore",
     "ObjectStore",
     "PowerLossStore",
+    "Progress",
     "PythonStore",
     "Store",
     "ZipStore",
@@ -342,11 +343,25 @@ class CancelToken:
     def is_cancelled(self) -> bool:
         """Whether `cancel` was called."""
 
+@final
+class Progress:
+    """How far a call of `read_many` has come, for other threads; for one call."""
+
+    def __new__(cls) -> Progress: ...
+    def wait(self, count: int, seconds: float) -> tuple[int, bool]:
+        """Wait until the first ``count`` entries are complete, the call has ended, or the time is
+        over. Returns how many are complete, and whether the call has ended.
+        """
+
+    def end(self) -> None:
+        """Let nothing wait any more: the call has ended, or will not be made."""
+
 def read_many(
     entries: Sequence[tuple[ArrayIO, Buffer, Buffer, str, bytes | None, _Conversion | None]],
     *,
     tolerate: bool = False,
     cancel: CancelToken | None = None,
+    progress: Progress | None = None,
 ) -> list[tuple[int, int, str | None, Exception]]:
     """Fill the buffers of all entries with windows.
 
@@ -363,6 +378,9 @@ def read_many(
     With ``tolerate``, corrupt chunks do not end the call: the windows that need them get the fill
     value of the array, unless its elements are variable-length. They are returned: number of the
     entry, of the window in it, key of the chunk, and exception.
+
+    With ``progress``, and without ``tolerate``, chunks are read in the order of the first entry
+    that needs them, and entries are reported as they are complete.
     """
 
 @final

@@ -40,7 +40,7 @@ mod _engine {
     #[pymodule_export]
     use crate::layout::Layout;
     #[pymodule_export]
-    use crate::many::{CancelToken, read_many};
+    use crate::many::{CancelToken, Progress, read_many};
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]

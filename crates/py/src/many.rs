@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use zarrix_codec::memory::with_room;
 use zarrix_engine::{
-    Conversion, Convert, EngineError, Entry, Float, Formula, Number, Outside, Target,
+    Conversion, Convert, EngineError, Entry, Float, Formula, Number, Outside, Progress as Engine,
+    Target,
 };
 use zarrix_store::StoreError;
 use zarrix_store::interrupt as waits;
@@ -61,6 +63,49 @@ impl CancelToken {
     }
 }
 
+/// How far a call of `read_many` has come, for other threads; for one call.
+#[pyclass(frozen, module = "zarrix._engine")]
+pub struct Progress {
+    engine: Engine,
+}
+
+#[pymethods]
+impl Progress {
+    #[new]
+    fn new() -> Self {
+        Self { engine: Engine::default() }
+    }
+
+    /// Wait until the first `count` entries are complete, the call has ended, or the time is over.
+    fn wait(&self, py: Python<'_>, count: usize, seconds: f64) -> PyResult<(usize, bool)> {
+        let most = Duration::try_from_secs_f64(seconds)
+            .map_err(|error| PyValueError::new_err(format!("{seconds} seconds: {error}")))?;
+        Ok(py.detach(|| self.engine.wait(count, most)))
+    }
+
+    /// Let nothing wait any more: the call has ended, or will not be made.
+    fn end(&self) {
+        self.engine.end();
+    }
+}
+
+/// Ends a progress with the call, however it ends.
+struct Ending(Option<Py<Progress>>);
+
+impl Ending {
+    fn engine(&self) -> Option<&Engine> {
+        self.0.as_ref().map(|progress| &progress.get().engine)
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if let Some(progress) = self.engine() {
+            progress.end();
+        }
+    }
+}
+
 /// A type by its name in NumPy, with the order of its bytes.
 fn number_of(name: &str) -> PyResult<(Number, bool)> {
     let little = cfg!(target_endian = "little");
@@ -111,13 +156,15 @@ fn outside_of(border: &str) -> PyResult<Outside> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (entries, *, tolerate = false, cancel = None))]
+#[pyo3(signature = (entries, *, tolerate = false, cancel = None, progress = None))]
 pub fn read_many(
     py: Python<'_>,
     entries: Vec<EntryArg>,
     tolerate: bool,
     cancel: Option<Py<CancelToken>>,
+    progress: Option<Py<Progress>>,
 ) -> PyResult<Vec<FailureTuple>> {
+    let progress = Ending(progress);
     let mut made: Vec<(Option<Sink<'_>>, Vec<Conversion>)> =
         with_room(entries.len()).map_err(no_memory)?;
     for (array, _, out, _, _, convert) in &entries {
@@ -144,7 +191,10 @@ pub fn read_many(
         if raised.load(Ordering::Relaxed) {
             return Err((0, EngineError::Interrupted));
         }
-        waits::beside(&raised, || zarrix_engine::read_many(&windows, tolerate, &interrupt))
+        let progress = progress.engine();
+        waits::beside(&raised, || {
+            zarrix_engine::read_many(&windows, tolerate, progress, &interrupt)
+        })
     });
     let label = |entry: usize| entries.get(entry).map_or("", |entry| entry.0.get().label());
     let failures = match done {

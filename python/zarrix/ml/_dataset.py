@@ -14,7 +14,7 @@ from zarrix._display.table import info_table
 from zarrix._errors import check_keywords
 from zarrix.ml._batch import Batch, Samples
 from zarrix.ml._cell import Cell
-from zarrix.ml._fetch import Entry, fetch, source_of
+from zarrix.ml._fetch import Entry, fetch, frozen, source_of
 from zarrix.ml._fields import Column, Field
 from zarrix.ml._random import Ints
 from zarrix.ml._shared import Shared, in_worker
@@ -342,6 +342,10 @@ class Dataset:
     def __repr__(self) -> str:
         shapes = ", ".join(f"{c.name} {c.shape} {c.target or c.dtype}" for c in self._columns)
         return f"{type(self).__name__}({self._count} items: {shapes})"
+
+    def _frozen(self) -> Self:
+        """The dataset with arrays that do not change while it is used."""
+        return self._with(_reads=[[frozen(source) for source in group] for group in self._reads])
 
     def _with(self, **changes: Any) -> Self:
         copy = object.__new__(type(self))

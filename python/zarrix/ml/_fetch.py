@@ -11,13 +11,26 @@ from zarrix import _engine
 from zarrix._array.array import Array
 from zarrix._array.conversion import NativeConversion, conversion_of
 from zarrix._array.many import read_many
+from zarrix._array.open_array import open_array
 from zarrix._selection.values import fill_element
+from zarrix._stores.remote.store import RemoteStore
 from zarrix.ml._fields import Column
 from zarrix.ml._random import Ints
 
-__all__ = ["Cancel", "Damage", "Entry", "Source", "fetch", "source_of"]
+__all__ = [
+    "Cancel",
+    "Damage",
+    "Entry",
+    "Progress",
+    "Source",
+    "fetch",
+    "frozen",
+    "is_native",
+    "source_of",
+]
 
 Cancel = _engine.CancelToken
+Progress = _engine.Progress
 
 
 class Entry(NamedTuple):
@@ -74,20 +87,31 @@ def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: An
     return Source(array, padding, conversion)
 
 
+def frozen(source: Source) -> Source:
+    """The source with an array that does not change; only remote ones are asked whether they do."""
+    array = source.array
+    if type(array) is not Array or array._is_view or not isinstance(array.store, RemoteStore):
+        return source
+    path, format = array.path, array.metadata.zarr_format
+    again = open_array(array.store.as_frozen(), mode="r", path=path, zarr_format=format)
+    return source._replace(array=again)
+
+
 def fetch(
     entries: Sequence[Entry],
     cancel: Cancel | None = None,
     tolerate: Callable[[Damage], None] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Fill the outs of all entries, by one call of the engine.
 
     ``tolerate`` is called with each window that a corrupt chunk touches, which then has the fill
-    value; without it the error is raised.
+    value; without it the error is raised. ``progress`` counts entries that are native.
     """
     native, numbers = [], []
     for number, entry in enumerate(entries):
         array, padding, conversion = entry.source
-        if type(array) is not Array or array._cast_to is not None or entry.out.dtype.kind in "OT":
+        if not is_native(entry):
             _read_alone(entry, cancel)
             continue
         array._refresh()
@@ -95,10 +119,18 @@ def fetch(
         buffer: Any = entry.starts
         native.append((array._io, buffer, entry.out, entry.border, padding, conversion))
         numbers.append(number)
-    failures = _engine.read_many(native, tolerate=tolerate is not None, cancel=cancel)
+    failures = _engine.read_many(
+        native, tolerate=tolerate is not None, cancel=cancel, progress=progress
+    )
     if tolerate is not None:
         for number, window, key, error in failures:
             tolerate(Damage(numbers[number], window, key, error))
+
+
+def is_native(entry: Entry) -> bool:
+    """Whether the engine fills an entry; it reads no arrays in memory, views, or text."""
+    array = entry.source.array
+    return type(array) is Array and array._cast_to is None and entry.out.dtype.kind not in "OT"
 
 
 def _read_alone(entry: Entry, cancel: Cancel | None) -> None:

@@ -1,8 +1,11 @@
 """Reading ahead: a thread that fills batches, and the queue from which they are taken.
 
 A fill is one native call, for one batch or for several: those of one window of blocks, so that each
-chunk of the window is decoded once. The first fills of an epoch are short, so that the first batch
-does not wait for the window.
+chunk of the window is decoded once. Batches of a window are delivered while the rest of it is read
+(`_reading.py`). The samples of a batch that belong to the next window are read with that one.
+
+Where a window is not read in a thread, or replaces what is corrupt at the end of a call, its first
+fills are short, so that the first batch does not wait for the window.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from zarrix.ml._dataset import Draws
 from zarrix.ml._epochs import sample_bytes
 from zarrix.ml._fetch import Cancel, Entry, fetch
 from zarrix.ml._random import draw, key_of
+from zarrix.ml._reading import Reading
 from zarrix.ml._schedule import Schedule
 from zarrix.ml._slots import Slots
 from zarrix.ml._stats import Counters
@@ -52,15 +56,16 @@ class Options(NamedTuple):
     errors: list[dict[str, Any]]
     counters: Counters
     marks: bool
+    slots: Slots
 
 
 class _Planned(NamedTuple):
-    """A batch that is not read yet."""
+    """A batch that is not read yet; from sample ``inside`` on it belongs to later windows."""
 
     draws: Draws
     valid: Any
     window: int
-    number: int
+    inside: int
 
 
 class Filler:
@@ -76,7 +81,11 @@ class Filler:
         self._thread: threading.Thread | None = None
         self._cancel = Cancel()
         self._most = batches_of_a_fill(options, schedule.batch_size)
-        self._slots = Slots(options.memory)
+        windowed = options.kind == "block" and options.on_error == "raise"
+        self._delivers_while_reading = windowed and options.prefetch > 0
+        # The batch of which only the first samples were read.
+        self._divided: tuple[_Planned, Batch] | None = None
+        self._slots = options.slots
         self._memory = self._slots.__call__
         self._kinds = options.dataset._kinds()
         self._marks = options.marks or options.on_error == "fill"
@@ -151,13 +160,15 @@ class Filler:
     def _run(self) -> None:
         try:
             for fill in self._fills:
-                ready = self._fill(fill)
+                if self._delivers_while_reading:
+                    for batch in self._window(fill):
+                        self._hand_over([batch])
+                        del batch
+                else:
+                    self._hand_over(self._fill(fill))
                 # A window that is used up is replaced by one that was read meanwhile.
                 room = max(self._options.prefetch - 1, len(fill) if len(fill) > 1 else 0)
                 with self._changed:
-                    self._ready.extend(ready)
-                    self._changed.notify_all()
-                    del ready
                     if self._failed is not None:
                         raise self._failed[0]
                     while len(self._ready) > room and not self._stopped:
@@ -172,9 +183,21 @@ class Filler:
                 self._ended = self._error is None
                 self._changed.notify_all()
 
+    def _hand_over(self, batches: list[Any]) -> None:
+        with self._changed:
+            if not self._stopped:
+                self._ready.extend(batches)
+            self._changed.notify_all()
+
     def _grouped(self) -> Iterator[list[_Planned]]:
-        """The batches in fills: 1, 8, 64, ... of one window, up to half of the loader's memory."""
+        """The batches in fills: those of one window, up to half of the loader's memory.
+
+        There are 1, 8, 64, ... of them in a fill if none is delivered before its end.
+        """
         most, found = 1, list[_Planned]()
+        if self._delivers_while_reading:
+            # A window begins and ends within batches.
+            most = self._most = self._most + 1
         for planned in self._planned():
             if found and (len(found) >= most or planned.window != found[-1].window):
                 yield found
@@ -182,9 +205,12 @@ class Filler:
             found.append(planned)
         if found:
             yield found
+        if self._delivers_while_reading:
+            # What is left of a batch whose samples are of two windows.
+            yield []
 
     def _planned(self) -> Iterator[_Planned]:
-        options, schedule, number = self._options, self._schedule, 0
+        options, schedule = self._options, self._schedule
         for share in schedule.shares():
             items, rounds = schedule.order.at(share.positions)
             draws = options.dataset._draws(items, options.seed, options.epoch, rounds)
@@ -197,8 +223,63 @@ class Filler:
                 begin += size
                 valid = None if share.valid is None else share.valid[part]
                 window = 0 if share.windows is None else int(share.windows[place])
-                yield _Planned(draws[part], valid, window, number)
-                number += 1
+                inside = size if share.inside is None else min(size, int(share.inside[place]))
+                yield _Planned(draws[part], valid, window, inside)
+
+    def _window(self, planned: list[_Planned]) -> Iterator[Any]:
+        """Batches of one window, each as soon as it is complete, while the others are read."""
+        dataset, counters = self._options.dataset, self._options.counters
+        waiting: deque[tuple[_Planned, Batch, int]] = deque()
+        entries: list[Entry] = []
+        divided, self._divided = self._divided, None
+        if divided is not None:
+            one, batch = divided
+            rest = slice(one.inside, len(one.draws))
+            entries += dataset._entries(one.draws[rest], batch, np.arange(rest.start, rest.stop))
+            waiting.append((one, batch, len(entries)))
+        for one in planned:
+            batch, more = dataset._batch(one.draws, self._memory)
+            if one.inside < len(one.draws) and one is planned[-1]:
+                self._divided = one, batch
+                entries += dataset._entries(one.draws[0 : one.inside], batch)
+            else:
+                entries += more
+                waiting.append((one, batch, len(entries)))
+            del more
+        if not entries:
+            return
+        size = sum(entry.out.nbytes for entry in entries)
+        reading = Reading(entries, self._cancel, lambda seconds: counters.read(seconds, size))
+        # The batches are the consumer's: what it has used is free for the next window.
+        del entries, batch, divided
+        try:
+            while waiting and reading.has(waiting[0][2]):
+                one, batch, _ = waiting.popleft()
+                yield self._finished(self._marked(batch, one), one)
+                del batch
+        finally:
+            reading.join()
+        if reading.error is None:
+            return
+        if self._stopped:
+            raise reading.error
+        # One by one, so that all batches before the one that fails are delivered.
+        again = [one for one, _, _ in waiting]
+        if self._divided is not None:
+            again.append(self._divided[0])
+            self._divided = None
+        waiting.clear()
+        for one in again:
+            yield from self._fill([one])
+
+    def _marked(self, batch: Batch, one: _Planned) -> Batch:
+        """The batch with its seeds, and with what is valid if that is asked for."""
+        batch.seeds = batch.pop("seeds")
+        if self._marks:
+            valid = batch.get("valid")
+            valid = np.ones(len(one.draws), np.bool_) if valid is None else valid
+            batch["valid"] = valid if one.valid is None else valid & one.valid
+        return batch
 
     def _fill(self, planned: list[_Planned]) -> list[Any]:
         options, since = self._options, time.perf_counter()
@@ -217,11 +298,7 @@ class Filler:
             fetch(entries, self._cancel, repair)
             repair.finish(batches, self._cancel)
         for batch, one in zip(batches, planned, strict=True):
-            batch.seeds = batch.pop("seeds")
-            if self._marks:
-                valid = batch.get("valid")
-                valid = np.ones(len(one.draws), np.bool_) if valid is None else valid
-                batch["valid"] = valid if one.valid is None else valid & one.valid
+            self._marked(batch, one)
         size = sum(entry.out.nbytes for entry in entries)
         options.counters.read(time.perf_counter() - since, size)
         ready: list[Any] = []

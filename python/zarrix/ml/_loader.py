@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -23,6 +24,7 @@ from zarrix.ml._plan import Plan, plan_of
 from zarrix.ml._preview import Preview, preview_of
 from zarrix.ml._rank import rank_and_world
 from zarrix.ml._schedule import Schedule
+from zarrix.ml._slots import Slots
 from zarrix.ml._state import State
 from zarrix.ml._stats import Counters, Stats
 
@@ -80,6 +82,10 @@ class Loader:
         More records than these are an error in every mode.
     partitions : int, optional
         Into how many streams "block" divides the blocks; the number of ranks when omitted.
+    frozen : bool
+        Your promise that the arrays do not change while the loader is used. Without it, each use
+        of a cached chunk of a remote store asks the server whether it is current; with it, only
+        the first use does. `stats` says that it was given.
 
     Raises
     ------
@@ -123,6 +129,7 @@ class Loader:
         on_error: str = "raise",
         max_errors: int = 100,
         partitions: int | None = None,
+        frozen: bool = False,
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"a loader takes a dataset of zarrix.ml, not {type(dataset).__name__}")
@@ -140,7 +147,9 @@ class Loader:
                 f"on_error={on_error!r}; allowed are {', '.join(_ON_ERROR)}"
                 f"{suggestion(str(on_error), _ON_ERROR)}"
             )
+        dataset = dataset._frozen() if frozen else dataset
         self.dataset, self.batch_size, self.seed = dataset, int(batch_size), int(seed)
+        self.frozen = bool(frozen)
         self._given = (rank, world)
         self.rank, self.world = rank_and_world(rank, world)
         self._drop_last = drop_last
@@ -155,6 +164,8 @@ class Loader:
         self._epoch, self._seen, self._begun = 0, 0, False
         self._counters = Counters()
         self._running: Any = None
+        self._slots: Slots | None = None
+        self._slots_pid = 0
         #: What corrupt chunks did so far: a mapping for each.
         self.errors: list[dict[str, Any]] = []
 
@@ -397,7 +408,7 @@ class Loader:
         >>> loader.stats().samples
         4
         """
-        return self._counters.stats(len(self.errors))
+        return self._counters.stats(len(self.errors), self.frozen)
 
     # Life
 
@@ -413,6 +424,7 @@ class Loader:
         """
         if self._running is not None:
             self._running.close()
+        self._slots = None
 
     def __enter__(self) -> Loader:
         return self
@@ -421,7 +433,7 @@ class Loader:
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {**self.__dict__, "_running": None}
+        state = {**self.__dict__, "_running": None, "_slots": None}
         del state["_counters"]
         return state
 
@@ -460,7 +472,14 @@ class Loader:
             self.errors,
             self._counters,
             self._drop_last is False,
+            self._slots_here(),
         )
+
+    def _slots_here(self) -> Slots:
+        """The memory of batches, used again in each epoch; a forked child has its own."""
+        if self._slots is None or self._slots_pid != os.getpid():
+            self._slots, self._slots_pid = Slots(self._memory), os.getpid()
+        return self._slots
 
 
 def _first_of(options: Options, schedule: Schedule) -> Any:

@@ -167,6 +167,9 @@ class Mix(Divisible):
                 entries += part._entries(some, batch, own if rows is None else rows[own])
         return entries
 
+    def _frozen(self) -> Mix:
+        return self._with(_parts=[part._frozen() for part in self._parts])
+
     def _begins(self) -> Ints:
         begins = [
             part._begins()[1:] + end for part, end in zip(self._parts, self._ends, strict=False)

@@ -194,6 +194,16 @@ class Blocks:
         items: Ints = self._items[self._blocks[blocks]] + flat - self._begins[blocks]
         return items, None
 
+    def some(self, enough: int, most: int) -> Ints:
+        """The items of the first blocks, until there are enough, and at most so many."""
+        count = max(1, int(np.searchsorted(self._begins, enough, "right")) - 1)
+        firsts = self._items[self._blocks[:count]]
+        found = [
+            first + np.arange(length)
+            for first, length in zip(firsts, np.diff(self._begins[: count + 1]), strict=True)
+        ]
+        return np.concatenate(found)[:most]
+
     def window_of(self, positions: Ints) -> Ints:
         """The window of each position: a call that reads whole windows decodes each block once."""
         streams, inner = self._place(positions)

@@ -14,6 +14,7 @@ from zarrix._display.table import info_table
 from zarrix.ml._epochs import order_of, randomness, sample_bytes
 from zarrix.ml._fetch import Entry
 from zarrix.ml._fill import batches_of_a_fill
+from zarrix.ml._order import Blocks
 from zarrix.ml._schedule import Schedule
 from zarrix.ml._state import Order
 
@@ -21,6 +22,8 @@ __all__ = ["Plan", "plan_of"]
 
 # Enough samples to estimate by, few enough to count in a fraction of a second.
 _MOST_SAMPLES = 2048
+# Of one block, which may have more items: its chunks are shared by all of them.
+_MOST_OF_A_BLOCK = 2**15
 
 
 @dataclass(frozen=True)
@@ -173,11 +176,16 @@ def _cost(loader: Any, choice: Order, at_once: int) -> tuple[float, float]:
     dataset = loader.dataset
     order = order_of(dataset, choice, loader.seed, 0, loader._cumulative, loader._samples)
     size = loader.batch_size
-    count = min(order.size, max(size, min(_MOST_SAMPLES, 4 * at_once * size)))
-    items, rounds = order.at(np.arange(count) * order.streams % order.size)
+    if isinstance(order, Blocks):
+        # A window decodes each of its chunks once, so some blocks cost what a window costs.
+        items, rounds = order.some(_MOST_SAMPLES, _MOST_OF_A_BLOCK), None
+        count = step = len(items)
+    else:
+        count, step = min(order.size, max(size, _MOST_SAMPLES)), at_once * size
+        items, rounds = order.at(np.arange(count) * order.streams % order.size)
     decoded = used = chunks = 0
-    for begin in range(0, count, at_once * size):
-        part = slice(begin, min(count, begin + at_once * size))
+    for begin in range(0, count, step):
+        part = slice(begin, min(count, begin + step))
         again = None if rounds is None else rounds[part]
         draws = dataset._draws(items[part], loader.seed, 0, again)
         _, entries = dataset._batch(draws)

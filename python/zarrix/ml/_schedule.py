@@ -35,12 +35,15 @@ class Share:
         How many samples each batch has.
     windows : array of int, or None
         The block window of each batch's first sample.
+    inside : array of int, or None
+        How many of each batch's samples come before those of later windows.
     """
 
     positions: Ints
     valid: npt.NDArray[np.bool_] | None
     sizes: tuple[int, ...]
     windows: Any
+    inside: Any
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,12 @@ class Schedule:
             within = np.arange(self.rank * self.batch_size, (self.rank + 1) * self.batch_size)
             firsts = begin + np.arange(count)[:, None] * self.whole
             valid = (firsts + within < size).reshape(-1)
-        windows = None
+        windows = inside = None
         if isinstance(self.order, Blocks):
-            windows = self.order.window_of(mine[:, 0])
-        return Share(positions, valid, tuple(sizes), windows)
+            every = self.order.window_of(mine.reshape(-1)).reshape(mine.shape)
+            windows = every[:, 0]
+            # With several streams, windows of all of them are open; padding is of an earlier one.
+            if streams == 1:
+                is_later = every != windows[:, None]
+                inside = np.where(is_later.any(1), is_later.argmax(1), self.batch_size)
+        return Share(positions, valid, tuple(sizes), windows, inside)

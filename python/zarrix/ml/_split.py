@@ -90,6 +90,9 @@ class Subset(Divisible):
     def _entries(self, draws: Draws, batch: Batch, rows: Ints | None = None) -> list[Entry]:
         return self._base._entries(draws, batch, rows)
 
+    def _frozen(self) -> Subset:
+        return self._with(_base=self._base._frozen())
+
     def _allocated(self, column: Column) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         return self._base._allocated(column)
 

@@ -31,6 +31,8 @@ class Stats:
         Records of corrupt chunks.
     limited_by : {"store or decode", "transform", "consumer", "unknown"}
         What the next faster run would have to change.
+    frozen : bool
+        Whether the caller promised that nothing changes, so that caches were not validated.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Stats:
     bytes: int
     errors: int
     limited_by: str
+    frozen: bool = False
 
     @property
     def waited(self) -> float:
@@ -68,6 +71,7 @@ class Stats:
                 ("Read", f"{self.bytes / 1e6:.1f} MB in {self.read_s:.2f} s"),
                 ("Limited by", self.limited_by),
                 ("Corrupt windows", self.errors),
+                ("Frozen", "yes: caches are not validated" if self.frozen else "no"),
             ]
         )
 
@@ -78,6 +82,7 @@ class Stats:
             f"{self.waited:.1%} of the time; limited by: {self.limited_by}; read "
             f"{self.bytes / 1e6:.1f} MB in {self.read_s:.2f} s"
             + (f"; {self.errors} corrupt windows" if self.errors else "")
+            + ("; frozen" if self.frozen else "")
         )
 
 
@@ -111,7 +116,7 @@ class Counters:
             self.bytes += count
             self.calls += 1
 
-    def stats(self, errors: int) -> Stats:
+    def stats(self, errors: int, frozen: bool = False) -> Stats:
         seconds = 0.0 if self.begun is None else self.last - self.begun
         if not self.batches:
             limited = "unknown"
@@ -129,4 +134,5 @@ class Counters:
             self.bytes,
             errors,
             limited,
+            frozen,
         )

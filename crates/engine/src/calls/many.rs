@@ -5,16 +5,20 @@
 //! local stores and in memory are one job of the thread pool. Other stores get batches of requests,
 //! each for all of their arrays.
 //!
+//! A caller may ask for progress: chunks are then read in the order of the first entry that needs
+//! them, and each entry is reported when it and all before it are complete.
+//!
 //! A call that tolerates damage reads the windows of a damaged chunk one by one: only those that
 //! need what is damaged fail, and are filled with the fill value.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 
 use crate::array::io::ArrayIO;
+use crate::calls::progress::{Progress, Tally};
 use crate::calls::windows::{Boxes, Outside};
 use crate::chunk::buffer::{Out, Target};
 use crate::error::{EngineError, Result};
@@ -87,12 +91,15 @@ struct Group<'a> {
     /// The pieces of each chunk.
     runs: Vec<Range<usize>>,
     absent: AtomicUsize,
+    /// Whether the metadata document was seen after a chunk was absent.
+    is_checked: AtomicBool,
 }
 
 /// The state of a call: its groups, and what went wrong.
 struct Call<'g, 'a> {
     groups: &'g [Group<'a>],
     tolerates: bool,
+    tally: Option<Tally<'a>>,
     failures: Mutex<Vec<Failure>>,
     /// The first error that ends the call, and its group.
     failed: Mutex<Option<(usize, EngineError)>>,
@@ -105,7 +112,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Fills the targets of all entries with their windows.
 ///
 /// If `tolerates`, damaged chunks do not end the call: the windows that need them are returned, in
-/// the order of entries and windows.
+/// the order of entries and windows. Such a call reports no progress: what is damaged is filled at
+/// its end.
 ///
 /// # Errors
 /// The number of an entry of the array that failed, and its error. The content of all targets is
@@ -113,6 +121,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub fn read_many(
     entries: &[Entry<'_>],
     tolerates: bool,
+    progress: Option<&Progress>,
     interrupt: Interrupt<'_>,
 ) -> std::result::Result<Vec<Failure>, (usize, EngineError)> {
     let groups = grouped(entries)?;
@@ -120,7 +129,9 @@ pub fn read_many(
         entry.fill_outside(interrupt).map_err(|error| (number, error))?;
     }
     let (failures, failed) = (Mutex::default(), Mutex::default());
-    let call = Call { groups: &groups, tolerates, failures, failed };
+    let tally = progress.filter(|_| !tolerates);
+    let tally = tally.map(|progress| Tally::new(progress, chunks_of_entries(&groups, entries)));
+    let call = Call { groups: &groups, tolerates, tally, failures, failed };
     let done = call.read(interrupt);
     // An error of a task has stopped the others, whose errors are only consequences.
     match (locked(&call.failed).take(), done) {
@@ -139,6 +150,17 @@ pub fn read_many(
         entries[failure.entry].fill(failure.window, None);
     }
     Ok(failures)
+}
+
+/// The number of chunks that each entry needs.
+fn chunks_of_entries(groups: &[Group<'_>], entries: &[Entry<'_>]) -> Vec<AtomicUsize> {
+    let mut counts: Vec<AtomicUsize> = entries.iter().map(|_| AtomicUsize::new(0)).collect();
+    for group in groups {
+        for run in 0..group.runs.len() {
+            group.users(group.run(run)).for_each(|entry| *counts[entry].get_mut() += 1);
+        }
+    }
+    counts
 }
 
 /// Whether two handles read the same chunks in the same way.
@@ -170,6 +192,7 @@ fn grouped<'a>(
                 pieces: Vec::new(),
                 runs: Vec::new(),
                 absent: AtomicUsize::new(0),
+                is_checked: AtomicBool::new(false),
             });
         }
         groups[group].add(number, entry).map_err(|error| (number, error))?;
@@ -314,6 +337,11 @@ impl<'a> Group<'a> {
         &self.pieces[self.runs[number].clone()]
     }
 
+    /// The numbers of the entries that need a chunk, from its pieces; the lowest is the first.
+    fn users(&self, pieces: &[Piece]) -> impl Iterator<Item = usize> {
+        pieces.chunk_by(|a, b| a.1 == b.1).map(|run| self.entries[run[0].1])
+    }
+
     /// Tells missing or damaged chunks from a missing array.
     fn check_document(&self, is_damaged: bool) -> Result<()> {
         let absent = self.absent.load(Ordering::Relaxed);
@@ -350,7 +378,10 @@ impl Call<'_, '_> {
                         Err(error) if self.tolerates && error.is_damage() => {
                             tasks.extend((0..count).map(|run| (number, run)));
                         }
-                        done => self.noting(number, done)?,
+                        done => {
+                            self.noting(number, done)?;
+                            (0..count).try_for_each(|run| self.has_read(number, group.run(run)))?;
+                        }
                     }
                 }
                 Strategy::ByChunk | Strategy::Interleaved(_) => {
@@ -361,15 +392,48 @@ impl Call<'_, '_> {
                 }
             }
         }
+        if self.tally.is_some() {
+            let first = |number: usize, pieces: &[Piece]| self.groups[number].users(pieces).next();
+            tasks.sort_by_key(|(number, run)| first(*number, self.groups[*number].run(*run)));
+            for tasks in &mut batched {
+                tasks.sort_by_key(|(number, pieces)| {
+                    first(*number, &self.groups[*number].pieces[pieces.clone()])
+                });
+            }
+            self.report()?;
+        }
         batched.iter().try_for_each(|tasks| self.read_batched(tasks, interrupt))?;
         let task = |index: usize| {
             let (number, run) = tasks[index];
-            self.noting(number, self.read_run(number, self.groups[number].run(run)))
+            let pieces = self.groups[number].run(run);
+            self.noting(number, self.read_run(number, pieces))?;
+            self.has_read(number, pieces)
         };
         match bytes <= ALONE_BYTES && decoded <= ALONE_DECODED_BYTES {
             true => pool::run_alone(tasks.len(), interrupt, &task),
             false => pool::run(tasks.len(), interrupt, &task),
         }
+    }
+
+    /// A chunk was read for the entries with these pieces.
+    fn has_read(&self, number: usize, pieces: &[Piece]) -> Result<()> {
+        let Some(tally) = &self.tally else { return Ok(()) };
+        let is_complete = tally.read(self.groups[number].users(pieces));
+        if is_complete { self.report() } else { Ok(()) }
+    }
+
+    /// Reports the entries that are complete: only after chunks that are absent were told from an
+    /// array that was deleted, because a caller may use an entry at once.
+    fn report(&self) -> Result<()> {
+        for (number, group) in self.groups.iter().enumerate() {
+            if group.absent.load(Ordering::Relaxed) > 0
+                && !group.is_checked.swap(true, Ordering::Relaxed)
+            {
+                self.noting(number, group.array.check_document())?;
+            }
+        }
+        self.tally.iter().for_each(Tally::report);
+        Ok(())
     }
 
     /// `done`, after an error was noted, so that the caller gets the first one with its array.
@@ -411,12 +475,20 @@ impl Call<'_, '_> {
         let Some((first, _)) = tasks.first() else { return Ok(()) };
         let store = &*self.groups[*first].array.store;
         let read = |tasks: &[(usize, Range<usize>)]| {
-            read_batches(store, tasks.len(), interrupt, &|index| {
+            let pieces = |index: usize| {
                 let (number, pieces) = &tasks[index];
-                let group = &self.groups[*number];
-                let job = group.job(&group.pieces[pieces.clone()]);
-                ArrayJob { array: group.array, target: group.target(), job }
-            })
+                (*number, &self.groups[*number].pieces[pieces.clone()])
+            };
+            let job = |index: usize| {
+                let (number, pieces) = pieces(index);
+                let group = &self.groups[number];
+                ArrayJob { array: group.array, target: group.target(), job: group.job(pieces) }
+            };
+            let has_read = |index: usize| {
+                let (number, pieces) = pieces(index);
+                self.has_read(number, pieces)
+            };
+            read_batches(store, tasks.len(), interrupt, &job, &has_read)
         };
         let mut waiting = vec![tasks];
         while let Some(tasks) = waiting.pop() {

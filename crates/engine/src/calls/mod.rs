@@ -2,4 +2,5 @@
 
 pub(crate) mod many;
 pub(crate) mod points;
+pub(crate) mod progress;
 pub(crate) mod windows;

@@ -86,14 +86,17 @@ struct Round<'a, 'j> {
     chunks: &'a [ChunkRef<'a>],
     keys: &'a [String],
     steps: Vec<(usize, Step)>,
+    has_read: &'a (dyn Fn(usize) -> Result<()> + Sync),
 }
 
-/// Reads `count` chunks of arrays in `store`; `job` gives each chunk and its selection.
+/// Reads `count` chunks of arrays in `store`; `job` gives each chunk and its selection, and
+/// `has_read` is called when it is in its buffer.
 pub(crate) fn read_batches<'t, 'a>(
     store: &dyn Store,
     count: usize,
     interrupt: Interrupt<'_>,
     job: &dyn Fn(usize) -> ArrayJob<'t, 'a>,
+    has_read: &(dyn Fn(usize) -> Result<()> + Sync),
 ) -> Result<()> {
     let batch = if store.is_remote() { REMOTE_BATCH } else { BATCH };
     for begin in (0..count).step_by(batch) {
@@ -106,13 +109,18 @@ pub(crate) fn read_batches<'t, 'a>(
         for (index, (one, key)) in jobs.iter().zip(&keys).enumerate() {
             let (chunk, buffer) = (&chunks[index], one.buffer());
             let first = scratch::with(|s| one.array.first_step(chunk, &one.job, key, buffer, s))?;
-            steps.extend(first.map(|step| (index, step)));
+            match first {
+                Some(step) => steps.push((index, step)),
+                None => has_read(begin + index)?,
+            }
         }
+        let has_read = |index: usize| has_read(begin + index);
         for _ in 0..READ_ATTEMPTS {
             if steps.is_empty() {
                 break;
             }
-            let round = Round { store, jobs: &jobs, chunks: &chunks, keys: &keys, steps };
+            let has_read = &has_read;
+            let round = Round { store, jobs: &jobs, chunks: &chunks, keys: &keys, steps, has_read };
             steps = round.ask(interrupt)?;
         }
         if let Some((index, _)) = steps.first() {
@@ -356,8 +364,9 @@ impl Round<'_, '_> {
                 let selected = &one.job.selected;
                 one.array.decode_answer(chunk, step, answer, selected, one.buffer(), s)
             })?;
-            if let Some(after) = after {
-                locked(next).push((*job, after));
+            match after {
+                Some(after) => locked(next).push((*job, after)),
+                None => (self.has_read)(*job)?,
             }
             Ok(())
         })

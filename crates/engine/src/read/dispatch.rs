@@ -67,11 +67,8 @@ impl ArrayIO {
     ) -> Result<()> {
         match strategy {
             Strategy::Batched => {
-                return read_batches(&*self.store, count, interrupt, &|index| ArrayJob {
-                    array: self,
-                    target,
-                    job: job(index),
-                });
+                let job = |index| ArrayJob { array: self, target, job: job(index) };
+                return read_batches(&*self.store, count, interrupt, &job, &|_| Ok(()));
             }
             Strategy::ParallelShards(shards) => {
                 return self.read_shared(count, shards, target, interrupt, job);

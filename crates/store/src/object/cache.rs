@@ -1,4 +1,5 @@
-//! A cache of servers' responses on local disk; each entry is validated before each use.
+//! A cache of servers' responses on local disk; each entry is validated before each use, or before
+//! the first one if the user promised that nothing changes (`frozen.rs`).
 //!
 //! If a request has a cached response, it is sent with that response's tag as its condition. The
 //! server either confirms that the value is unchanged or sends the current one. So a read is never
@@ -72,6 +73,11 @@ impl Question {
     /// For this range of the value with the identifier `id`; without a range, for the whole value.
     pub(super) fn new(id: &str, range: Option<&object_store::GetRange>) -> Self {
         Self(range.map_or_else(|| id.to_owned(), |range| format!("{id}\n{range}")))
+    }
+
+    /// Different for different requests.
+    pub(super) fn text(&self) -> &str {
+        &self.0
     }
 
     fn name(&self) -> String {

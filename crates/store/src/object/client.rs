@@ -14,6 +14,7 @@ use zarrix_codec::memory::with_room;
 use super::cache::{Cache, Question};
 use super::connect::{self, Connected};
 use super::failure::{self, is_absent, status_of};
+use super::frozen::{Frozen, Known};
 use super::names::is_value;
 use super::pace::Pace;
 use super::pages;
@@ -37,6 +38,8 @@ pub(super) struct Client {
     pub conditions: AtomicU8,
     secrets: Vec<String>,
     pub cache: Option<Arc<Cache>>,
+    /// Only if nothing changes.
+    frozen: Option<Frozen>,
     pace: Arc<Pace>,
 }
 
@@ -69,7 +72,8 @@ impl Client {
         let Connected { store, tree, pages } = connect::connect(place, &pace)?;
         let (conditions, secrets) = (AtomicU8::default(), place.secrets());
         let cache = connect::cache(place)?.map(Arc::new);
-        Ok(Self { place: place.clone(), store, tree, pages, conditions, secrets, cache, pace })
+        let (place, frozen) = (place.clone(), place.is_frozen().then(Frozen::default));
+        Ok(Self { place, store, tree, pages, conditions, secrets, cache, frozen, pace })
     }
 
     pub(super) fn path(&self, name: &str) -> Result<Path> {
@@ -89,15 +93,50 @@ impl Client {
         failure::failed(&self.place, &self.secrets, operation, name, error)
     }
 
-    async fn ask(&self, path: &Path, mut options: GetOptions) -> object_store::Result<Received> {
+    async fn ask(&self, path: &Path, options: GetOptions) -> object_store::Result<Received> {
+        let Some(frozen) = &self.frozen else { return self.ask_cached(path, options).await };
+        let name = path.as_ref();
+        if frozen.value(name).is_some_and(|known| known.is_none()) {
+            let source = "it was absent, and nothing changes".into();
+            return Err(object_store::Error::NotFound { path: name.to_owned(), source });
+        }
+        let found = self.ask_cached(path, options).await;
+        match &found {
+            Ok(got) => frozen.note_value(name, Some((got.generation, got.total))),
+            Err(error) if is_absent(error) => frozen.note_value(name, None),
+            Err(_) => {}
+        }
+        found
+    }
+
+    /// A response of the server, or a cached one.
+    async fn ask_cached(
+        &self,
+        path: &Path,
+        mut options: GetOptions,
+    ) -> object_store::Result<Received> {
         let Some(cache) = &self.cache else { return Ok(self.get_got(path, options).await?.1) };
         let question = Question::new(&self.place.id(path.as_ref()), options.range.as_ref());
         let is_range = options.range.is_some();
         let kept = cache.get(&question).await;
+        let is_valid = |frozen: &Frozen| frozen.is_valid(question.text());
+        let kept = match kept {
+            Some(kept) if self.frozen.as_ref().is_some_and(is_valid) => {
+                cache.confirmed(&kept);
+                return Ok(kept.got);
+            }
+            kept => kept,
+        };
+        if let Some(range) = &options.range
+            && let Some(part) = self.cached_part(path, range).await
+        {
+            return Ok(part);
+        }
         options.if_none_match = kept.as_ref().map(|kept| kept.tag.clone());
         let (tag, got) = match (self.get_got(path, options).await, kept) {
             (Err(object_store::Error::NotModified { .. }), Some(kept)) => {
                 cache.confirmed(&kept);
+                self.frozen.iter().for_each(|frozen| frozen.note_valid(question.text()));
                 return Ok(kept.got);
             }
             (found, kept) => {
@@ -109,9 +148,25 @@ impl Client {
         if let Some(tag) = tag.filter(|tag| !tag.starts_with("W/"))
             && (is_range || got.bytes.len() as u64 == got.total)
         {
+            self.frozen.iter().for_each(|frozen| frozen.note_valid(question.text()));
             cache.put(question, tag, &got).await;
         }
         Ok(got)
+    }
+
+    /// A part of a value that does not change, and that is cached as a whole.
+    async fn cached_part(&self, path: &Path, range: &GetRange) -> Option<Received> {
+        let (frozen, cache) = (self.frozen.as_ref()?, self.cache.as_ref()?);
+        let whole = Question::new(&self.place.id(path.as_ref()), None);
+        if !frozen.is_valid(whole.text()) {
+            return None;
+        }
+        let kept = cache.get(&whole).await?;
+        // The server says what is wrong with a range beyond the end.
+        let range = range.as_range(kept.got.bytes.len() as u64).ok()?;
+        cache.confirmed(&kept);
+        let bytes = kept.got.bytes.slice(range.start as usize..range.end as usize);
+        Some(Received { bytes, ..kept.got })
     }
 
     /// Sends a request; returns the tag of the version, and the result.
@@ -147,11 +202,21 @@ impl Client {
         self.unless_absent("read", name, found)
     }
 
+    /// What is known about a value that does not change.
+    fn known(&self, name: &str) -> Option<Known> {
+        self.frozen.as_ref()?.value(name)
+    }
+
     /// Generation and length of a value, without its bytes.
     pub(super) async fn head(&self, name: &str) -> Result<Option<(Generation, u64)>> {
+        if let Some(known) = self.known(name) {
+            return Ok(known);
+        }
         let path = self.path(name)?;
         let found = self.store.head(&path).await.map(|meta| (generation(&meta), meta.size));
-        self.unless_absent("look at", name, found)
+        let found = self.unless_absent("look at", name, found)?;
+        self.frozen.iter().for_each(|frozen| frozen.note_value(name, found));
+        Ok(found)
     }
 
     /// One end of the value of `name`, or all of a shorter value.

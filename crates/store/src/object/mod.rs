@@ -14,6 +14,7 @@ pub(crate) mod client;
 pub(crate) mod conditions;
 pub(crate) mod connect;
 pub(crate) mod failure;
+pub(crate) mod frozen;
 pub(crate) mod names;
 pub(crate) mod pace;
 pub(crate) mod pages;

@@ -19,6 +19,7 @@ const RETRIES_OPTION: &str = "max_retries";
 pub(super) const HEADER_OPTION: &str = "header:";
 pub(super) const CACHE_OPTION: &str = "cache";
 pub(super) const CACHE_BYTES_OPTION: &str = "cache_bytes";
+const FROZEN_OPTION: &str = "frozen";
 const LOCKS_OPTION: &str = "locks";
 /// Options of the services that name another server instead of the service's own.
 const ENDPOINT_OPTIONS: [&str; 3] = ["aws_endpoint", "google_base_url", "azure_endpoint"];
@@ -123,6 +124,11 @@ impl Place {
         Ok(Duration::from_secs_f64(seconds))
     }
 
+    /// Whether the user has promised that no value changes; its value does not matter.
+    pub(super) fn is_frozen(&self) -> bool {
+        self.options.contains_key(FROZEN_OPTION)
+    }
+
     /// The folder of lock files that all processes of a user share.
     pub(super) fn locks(&self) -> Option<&Path> {
         self.options.get(LOCKS_OPTION).map(Path::new)
@@ -141,8 +147,15 @@ impl Place {
     /// The options that belong to the service and not to us.
     pub(super) fn service_options(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_ours = |name: &str| {
-            [TIMEOUT_OPTION, RETRIES_OPTION, CACHE_OPTION, CACHE_BYTES_OPTION, LOCKS_OPTION]
-                .contains(&name)
+            [
+                TIMEOUT_OPTION,
+                RETRIES_OPTION,
+                CACHE_OPTION,
+                CACHE_BYTES_OPTION,
+                FROZEN_OPTION,
+                LOCKS_OPTION,
+            ]
+            .contains(&name)
                 || name.starts_with(HEADER_OPTION)
         };
         let options = self.options.iter().filter(move |(name, _)| !is_ours(name));

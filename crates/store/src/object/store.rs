@@ -99,7 +99,7 @@ impl ObjectStore {
     }
 
     fn writable(&self, key: &str) -> Result<()> {
-        if self.place.service == Service::Http {
+        if self.place.service == Service::Http || self.place.is_frozen() {
             return Err(StoreError::ReadOnly { key: self.place.url(&self.name(key)) });
         }
         Ok(())

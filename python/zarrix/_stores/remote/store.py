@@ -15,7 +15,7 @@ import importlib
 import operator
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from zarrix import _engine
@@ -67,8 +67,19 @@ def _cache_bytes(given: Any) -> str:
     return str(operator.index(given))
 
 
-# Our options of all services: a folder that caches answers, and its maximum size.
-_CACHE: dict[str, Callable[[Any], str]] = {"cache": _cache_folder, "cache_bytes": _cache_bytes}
+def _frozen(given: Any) -> str:
+    if not isinstance(given, bool):
+        raise ValueError(f"frozen must be True or False, not {given!r}")
+    return "1" if given else ""
+
+
+# Our options of all services: a folder that caches answers, its maximum size, and whether nothing
+# changes. An empty value is that of an option which is left out.
+_CACHE: dict[str, Callable[[Any], str]] = {
+    "cache": _cache_folder,
+    "cache_bytes": _cache_bytes,
+    "frozen": _frozen,
+}
 
 
 def of_url(url: str, storage_options: Mapping[str, Any] | None) -> RemoteStore | None:
@@ -117,7 +128,9 @@ class RemoteStore(EngineStore):
         ``timeout`` is for how many seconds a request is retried, 60 by default. ``cache`` is a
         local folder that caches what was read, and that any number of processes may share;
         ``cache_bytes`` is its approximate maximum size, 10 GiB by default. Each use asks the server
-        whether the cached value is current, so that stale data is never read.
+        whether the cached value is current, so that stale data is never read. ``frozen=True`` is
+        your promise that nothing changes while this process uses the store: the server is asked
+        once, and the store is read-only.
     read_only : bool
         Refuse changes, in the store and in all that is opened from it.
 
@@ -157,7 +170,9 @@ class RemoteStore(EngineStore):
             hidden["url"] = url
         self._credentials = Secrets(hidden)
         self._listable = not url.startswith("http")
-        self._writeable = not read_only and self._listable
+        self._writeable = (
+            not read_only and self._listable and not self._options.get("frozen", False)
+        )
         self.path = self.url = _address(url, storage_options or {}).url
 
     @property
@@ -175,6 +190,27 @@ class RemoteStore(EngineStore):
     def _open_engine(self) -> _engine.Store:
         there = self.address
         return _engine.ObjectStore(there.service, there.bucket, there.prefix, there.options)
+
+    def as_frozen(self) -> Self:
+        """This store as one in which nothing changes: cached values are used without a request.
+
+        A cached value is validated once, because the cache may be older than this process.
+
+        Returns
+        -------
+        RemoteStore
+            It is read-only.
+
+        Examples
+        --------
+        >>> from zarrix.storage import RemoteStore
+        >>> RemoteStore("s3://bucket/data.zarr", {"anon": True}).as_frozen().read_only
+        True
+        """
+        options = {**self._options, "frozen": True}
+        other = self._variant(_options=options, _writeable=False)
+        other._engine = other._open_engine()
+        return other
 
     def _forbid_changes(self) -> None:
         if self.url.startswith("http"):
@@ -267,7 +303,8 @@ def _address(url: str, options: Mapping[str, Any]) -> Address:
     options = {name: value for name, value in options.items() if name not in _CACHE}
     try:
         there = _SERVICES[scheme][1](url, options, os.environ)
-        there.options |= {name: _CACHE[name](value) for name, value in cache.items()}
+        own = {name: _CACHE[name](value) for name, value in cache.items()}
+        there.options |= {name: text for name, text in own.items() if text}
         return there
     except UnknownOption as unknown:
         name, known = unknown.args
