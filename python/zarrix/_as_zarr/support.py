@@ -16,7 +16,7 @@ TIERS: dict[str, dict[str, str]] = {
         "napari": "the built-in reader",
         "bioio": "bioio-ome-zarr",
         "xbatcher": "through xarray",
-        "cubed": "arrays in Zarr, not rechunk",
+        "cubed": "arrays in Zarr, indexing, rechunk",
         "rechunker": "its programs use the names of zarr 2",
         "icechunk, obstore": "their stores",
         "kerchunk": "readers of references, not writers",
@@ -26,7 +26,6 @@ TIERS: dict[str, dict[str, str]] = {
 
 REFUSED: dict[str, str] = {
     "zarr.core.codec_pipeline": "codec chains run in the engine",
-    "zarr.core.chunk_grids": "array.metadata.chunk_grid describes the grid",
     "zarr.core.metadata.v3": "documents are read by zarr.core.metadata",
     "zarr.core.metadata.v2": "documents are read by zarr.core.metadata",
     "zarr.metadata.migrate_v3": "zarrix.migrate converts in both directions",

@@ -21,5 +21,20 @@ class CodecDocument(dict[str, Any]):
 
         return getattr(codec_from_dict(self), name)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether ``other`` is the same document, or the object of the same codec."""
+        if not isinstance(other, dict):
+            # Import time, as above.
+            from zarrix._codecs.codec import Codec
+
+            if not isinstance(other, Codec):
+                return False
+            other = other.to_dict()
+        return dict.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        # A dict has a method of its own for this.
+        return not self == other
+
 
 CodecDocument.__module__ = "zarrix.codecs"

@@ -1,6 +1,132 @@
-"""Names of ``zarr.core.indexing`` that zarrix has; selections are resolved in the engine."""
+"""Names of ``zarr.core.indexing``.
 
+Selections of arrays are resolved in the engine. The indexer here is for programs that divide
+selections by chunks of arrays that are not stored.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zarrix._as_zarr.names.core.chunk_grids import ChunkGrid
 from zarrix._errors import ArrayIndexError, BoundsCheckError
 from zarrix._hierarchy.asynchronous import AsyncOIndex, AsyncVIndex
+from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._selection.fancy import resolve_orthogonal
 
-__all__ = ["ArrayIndexError", "AsyncOIndex", "AsyncVIndex", "BoundsCheckError"]
+__all__ = [
+    "ArrayIndexError",
+    "AsyncOIndex",
+    "AsyncVIndex",
+    "BoundsCheckError",
+    "ChunkProjection",
+    "OrthogonalIndexer",
+    "Selection",
+]
+
+Selection = Any
+
+
+class ChunkProjection(NamedTuple):
+    """What a selection has of one chunk: where it is in the chunk, and where in the result."""
+
+    chunk_coords: tuple[int, ...]
+    chunk_selection: Any
+    out_selection: Any
+    is_complete_chunk: bool
+
+
+class _Part(NamedTuple):
+    """The same along one axis."""
+
+    chunk: int
+    inside: Any
+    out: Any
+    is_whole: bool
+    size: int
+
+
+class OrthogonalIndexer:
+    """A selection that selects each axis by itself, divided by the chunks of a grid.
+
+    Iterating over it gives a `ChunkProjection` for each chunk that has a selected element.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of the result.
+    drop_axes : tuple of int
+        Axes of a part that the result does not have, for selections with arrays.
+    """
+
+    def __init__(self, selection: Any, shape: tuple[int, ...], chunk_grid: ChunkGrid) -> None:
+        indexer = resolve_orthogonal(selection, tuple(shape))
+        self.shape = indexer.shape
+        self._axes = [
+            [*_parts(selected, axis, length)]
+            for selected, axis, length in zip(indexer.axes, chunk_grid.axes, shape, strict=True)
+        ]
+        self.is_advanced = any(isinstance(axis, np.ndarray) for axis in indexer.axes)
+        dropped = [i for i, axis in enumerate(indexer.axes) if isinstance(axis, int)]
+        self.drop_axes = tuple(dropped) if self.is_advanced else ()
+
+    def __iter__(self) -> Iterator[ChunkProjection]:
+        for parts in itertools.product(*self._axes):
+            inside = tuple(part.inside for part in parts)
+            out = tuple(part.out for part in parts if part.out is not None)
+            arrays = sum(isinstance(one, np.ndarray) for one in inside)
+            if self.is_advanced and (arrays > 1 or self.drop_axes):
+                # NumPy selects several axes by arrays as points, except by open meshes.
+                inside = _mesh(inside, tuple(part.size for part in parts))
+                if any(isinstance(one, np.ndarray) for one in out):
+                    out = _mesh(out, self.shape)
+            coords = tuple(part.chunk for part in parts)
+            yield ChunkProjection(coords, inside, out, all(part.is_whole for part in parts))
+
+
+def _parts(selected: Any, axis: AxisGrid, length: int) -> Iterator[_Part]:
+    """What each chunk along an axis has of an index, a range or an array of indices."""
+    if isinstance(selected, int):
+        chunk = axis.find(selected)
+        size = chunk.end - chunk.begin
+        yield _Part(chunk.chunk, selected - chunk.begin, None, size == 1, size)
+        return
+    if isinstance(selected, np.ndarray):
+        yield from _parts_of_indices(selected, axis)
+        return
+    start, step, count = selected
+    first = 0
+    while first < count:
+        chunk = axis.find(start + first * step)
+        begin = start + first * step - chunk.begin
+        end = min(-(-(chunk.end - start) // step), count)
+        last = start + (end - 1) * step - chunk.begin + 1
+        is_whole = step == 1 and begin == 0 and last == min(chunk.end, length) - chunk.begin
+        out = slice(first, end)
+        yield _Part(chunk.chunk, slice(begin, last, step), out, is_whole, chunk.end - chunk.begin)
+        first = end
+
+
+def _parts_of_indices(indices: Any, axis: AxisGrid) -> Iterator[_Part]:
+    where = np.argsort(indices, kind="stable")
+    ordered = indices[where]
+    first = 0
+    while first < len(ordered):
+        chunk = axis.find(int(ordered[first]))
+        end = int(np.searchsorted(ordered, chunk.end))
+        inside = ordered[first:end] - chunk.begin
+        yield _Part(chunk.chunk, inside, where[first:end], False, chunk.end - chunk.begin)
+        first = end
+
+
+def _mesh(selection: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Index arrays that select each axis by itself, with an axis for integers, too."""
+    axes = [
+        np.arange(*one.indices(length)) if isinstance(one, slice) else np.atleast_1d(one)
+        for one, length in zip(selection, shape, strict=True)
+    ]
+    return np.ix_(*axes)
