@@ -2,6 +2,7 @@
 
 import asyncio
 import pickle
+from collections import Counter
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -233,3 +234,22 @@ def test_what_does_not_exist_is_an_error(tmp_path: Path) -> None:
 
 def test_xarray_does_not_choose_the_engine_by_itself(tmp_path: Path) -> None:
     assert not ZarrixBackend().guess_can_open(tmp_path / "x.zarr")
+
+
+@FORMATS
+def test_opening_requests_each_document_once(zarr_format: int) -> None:
+    class Counted(dict[str, bytes]):
+        def __getitem__(self, key: str) -> bytes:
+            requested[key] += 1
+            return super().__getitem__(key)
+
+    requested: Counter[str] = Counter()
+    store = Counted()
+    data = xr.Dataset({name: ("x", np.arange(5)) for name in "abc"}, attrs={"site": "Kiel"})
+    data["a"].attrs["units"] = "K"
+    to_zarr(data, store, zarr_format=zarr_format, consolidated=False)
+    requested.clear()
+    with opened(store, consolidated=False) as found:
+        assert found["a"].attrs == {"units": "K"}
+    names = (".zarray", ".zattrs") if zarr_format == 2 else ("zarr.json",)
+    assert {requested[f"{one}/{name}"] for one in "abc" for name in names} == {1}

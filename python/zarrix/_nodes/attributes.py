@@ -165,6 +165,16 @@ class Attributes(MutableMapping[str, Any]):
         """
         return dict(self._current())
 
+    def _as_of(self, document: bytes | None) -> dict[str, Any]:
+        """All attributes, as a new dictionary; those of ``document`` if none are cached.
+
+        ``document`` is the metadata of a v3 node as it was opened, which has the attributes: they
+        are not requested again.
+        """
+        if self._cached is None and self.cache and self._inside and document is not None:
+            self._cached = self._parse(document)
+        return self.asdict()
+
     def refresh(self) -> None:
         """Drop the cached attributes and read the document again.
 

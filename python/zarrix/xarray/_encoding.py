@@ -26,7 +26,7 @@ def dimensions_of(array: Array, *, nczarr: bool) -> tuple[tuple[Any, ...], dict[
         The array does not name its dimensions.
     """
     metadata = array._metadata
-    attributes = array.attrs.asdict()
+    attributes = array.attrs._as_of(array._document)
     if metadata.zarr_format == 3:
         names = metadata.dimension_names or ()
         if len(names) != len(metadata.shape):
