@@ -29,7 +29,15 @@ def loaded(*arguments: object) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--version"], ["--help"], ["ls", "--help"], ["completion", "bash"], ["help"]]
+    "arguments",
+    [
+        ["--version"],
+        ["--help"],
+        ["ls", "--help"],
+        ["completion", "bash"],
+        ["help"],
+        ["__complete", "/"],
+    ],
 )
 def test_help_and_completion_load_no_numpy(arguments: list[str]) -> None:
     assert not loaded(*arguments) & {"numpy", "numcodecs", "zarrix._array.array", "rich"}

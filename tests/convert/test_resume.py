@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,17 +15,6 @@ import zarrix as zarr
 from zarrix.errors import ConversionError
 
 VALUE = np.random.default_rng(5).integers(0, 9, (64, 40, 10)).astype("i4")
-# Ends the process when it has done so many regions.
-KILLED = """
-import os, signal, sys, zarrix as zarr
-source, dest, count, resume = sys.argv[1:5]
-def tell(done, total):
-    if done == int(count):
-        os.kill(os.getpid(), signal.SIGKILL)
-call = zarr.import_ if dest.endswith(".zarr") else zarr.export
-more = {"chunks": (1, 40, 10)} if dest.endswith(".zarr") else {}
-call(source, dest, memory="8 KiB", resume=resume == "1", progress=tell, **more)
-"""
 
 
 class Interrupted(BaseException):
@@ -94,27 +84,119 @@ def test_an_interrupted_export_leaves_no_file_and_continues(tmp_path: Path) -> N
     assert os.listdir(tmp_path) == ["x.npy"]
 
 
-def killed_until_done(file: Path, dest: Path, counts: list[int]) -> None:
-    for number, count in enumerate(counts):
-        ran = subprocess.run(
-            [sys.executable, "-c", KILLED, file, dest, str(count), "01"[number > 0]],
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert ran.returncode == -9, ran.stderr
+# By format: the file, what it holds, chunks of 64 regions, and options of the import.
+KILLED_FORMATS: dict[str, tuple[str, Any, tuple[int, ...], dict[str, Any]]] = {
+    "npy": ("x.npy", VALUE, (1, 40, 10), {}),
+    "npz": ("x.npz", {"data": VALUE}, (1, 40, 10), {}),
+    "raw": ("x.raw", VALUE, (1, 40, 10), {"dtype": "<i4", "shape": VALUE.shape}),
+    "text": ("x.csv", VALUE.reshape(640, 40), (10, 40), {}),
+    "safetensors": ("x.safetensors", {"data": VALUE}, (1, 40, 10), {}),
+    "hdf5": ("x.h5", {"data": VALUE}, (1, 40, 10), {}),
+    "netcdf": ("x.nc", {"data": VALUE}, (1, 40, 10), {}),
+    "tiff": ("x.tif", VALUE, (1, 40, 10), {}),
+    "images": ("images", VALUE.astype("u1"), (1, 40, 10), {}),
+    "video": ("x.mkv", np.stack([VALUE.astype("u1")] * 3, 3), (1, 40, 10, 3), {}),
+}
+NEEDS = {
+    "hdf5": "h5py", "netcdf": "h5py", "tiff": "tifffile", "images": "PIL", "video": "av",
+}  # fmt: skip
+# Forks a process for each kill; each ends when it has done so many regions, or kept so many chunks.
+KILLED = """
+import json, os, signal, sys, zarrix as zarr
+from zarrix.convert import _encoded
+import zarrix.convert._import
+source, dest, options, counts = sys.argv[1], sys.argv[2], *map(json.loads, sys.argv[3:5])
+if "shape" in options:
+    options["shape"] = tuple(options["shape"])
+call = zarr.export if dest.endswith(".npy") else zarr.import_
+for number, count in enumerate(counts):
+    pid = os.fork()
+    if pid == 0:
+        left = count
+        def at(done):
+            if done >= count:
+                os.kill(os.getpid(), signal.SIGKILL)
+        def key_in(*args, given=_encoded.key_in):
+            global left
+            left -= 1
+            at(count - left)
+            return given(*args)
+        if options.get("keep_chunks"):
+            _encoded.key_in = key_in
+        try:
+            call(source, dest, resume=number > 0, progress=lambda done, total: at(done), **options)
+        finally:
+            os._exit(1)
+    ended = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if ended != -signal.SIGKILL:
+        sys.exit(f"process {number}, of {count} regions, ended with {ended}")
+"""
 
 
-@pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.long)])
-def test_kills_and_a_resume_give_what_one_import_gives(times: int, tmp_path: Path) -> None:
-    file = source(tmp_path, "npy")
-    counts = sorted(np.random.default_rng(times).integers(1, 60, times).tolist())
-    killed_until_done(file, tmp_path / "x.zarr", counts)
-    zarr.import_(file, tmp_path / "x.zarr", memory="8 KiB", chunks=(1, 40, 10), resume=True)
-    zarr.import_(file, tmp_path / "y.zarr", memory="8 KiB", chunks=(1, 40, 10))
+def killed(file: Path, dest: Path, options: dict[str, Any], counts: list[int]) -> None:
+    told = [json.dumps({**options, "memory": "8 KiB"}), json.dumps(counts)]
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", KILLED, file, dest, *told],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+
+
+def killed_source(format: str, folder: Path) -> tuple[Path, dict[str, Any]]:
+    pytest.importorskip(NEEDS.get(format, "numpy"))
+    name, value, chunks, options = KILLED_FORMATS[format]
+    if isinstance(value, dict):
+        node: Any = zarr.group()
+        for one, array in value.items():
+            node.create_dataset(one, data=array, chunks=(5, *array.shape[1:]))
+    else:
+        node = zarr.array(value, chunks=(5, *value.shape[1:]))
+    zarr.export(node, folder / name, **({"format": "images"} if format == "images" else {}))
+    return folder / name, {**options, "chunks": chunks}
+
+
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    ("format", "times"),
+    [("npy", 2), ("hdf5", 2), *(pytest.param(one, 20, marks=LONG) for one in KILLED_FORMATS)],
+)
+def test_kills_and_a_resume_give_what_one_import_gives(
+    format: str, times: int, tmp_path: Path
+) -> None:
+    file, options = killed_source(format, tmp_path)
+    counts = np.random.default_rng(times).integers(1, 60, times).tolist()
+    killed(file, tmp_path / "x.zarr", options, counts)
+    done = zarr.import_(file, tmp_path / "x.zarr", memory="8 KiB", resume=True, **options)
+    assert done.kept >= max(counts) - 1
+    zarr.import_(file, tmp_path / "y.zarr", memory="8 KiB", **options)
     one, other = (zarr.DirectoryStore(str(tmp_path / name)) for name in ("x.zarr", "y.zarr"))
     assert dict(one) == dict(other)
-    killed_until_done(tmp_path / "y.zarr", tmp_path / "y.npy", counts[:2])
-    zarr.export(tmp_path / "y.zarr", tmp_path / "y.npy", memory="8 KiB", resume=True)
-    assert (tmp_path / "y.npy").read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("times", [2, pytest.param(20, marks=LONG)])
+def test_kills_while_chunks_are_kept(times: int, tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("x", data=VALUE, chunks=(1, 40, 10), compression="gzip")
+    options = {"keep_chunks": True}
+    counts = np.random.default_rng(times).integers(1, 2, times).tolist()
+    killed(tmp_path / "x.h5", tmp_path / "x.zarr", options, counts)
+    zarr.import_(tmp_path / "x.h5", tmp_path / "x.zarr", resume=True, memory="8 KiB", **options)
+    zarr.import_(tmp_path / "x.h5", tmp_path / "y.zarr", memory="8 KiB", **options)
+    one, other = (zarr.DirectoryStore(str(tmp_path / name)) for name in ("x.zarr", "y.zarr"))
+    assert dict(one) == dict(other)
+
+
+@pytest.mark.parametrize("times", [2, pytest.param(20, marks=LONG)])
+def test_kills_of_an_export_and_a_resume(times: int, tmp_path: Path) -> None:
+    zarr.save(tmp_path / "x.zarr", VALUE)
+    counts = np.random.default_rng(times).integers(1, 4, times).tolist()
+    killed(tmp_path / "x.zarr", tmp_path / "x.npy", {}, counts)
+    zarr.export(tmp_path / "x.zarr", tmp_path / "x.npy", memory="8 KiB", resume=True)
+    np.save(tmp_path / "y.npy", VALUE)
+    assert (tmp_path / "x.npy").read_bytes() == (tmp_path / "y.npy").read_bytes()
 
 
 MEMORY = """
@@ -127,7 +209,6 @@ zarr.export(dest, sys.argv[3], memory="4 MiB")
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(int(peak.split()[1]) // 1024)
 """
-LONG = pytest.mark.long
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,11 @@ def run(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
     """Run the verb that the arguments name; the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     first = words[0] if words else None
+    if first == "__complete":
+        # Import time: only the shell asks for names.
+        from zarrix.cli._complete import complete
+
+        return complete(words[1:])
     if first not in VERBS:
         return _without_verb(first)
     assert first is not None

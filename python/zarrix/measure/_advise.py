@@ -15,6 +15,7 @@ import numpy as np
 from zarrix._array.create_array import create_array
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import open as open_node
+from zarrix._runtime.config import config
 from zarrix.convert._names import names_of
 from zarrix.measure._access import Access, accesses_of
 from zarrix.measure._bench import compared
@@ -28,7 +29,7 @@ __all__ = ["Advice", "Trial", "advise"]
 _SAMPLE_RATE, _SAMPLE = 4 * 2**20, 32 * 2**20
 _PLACES = 8
 # Layouts of the first trials, and those that are tried again.
-_TRIED, _KEPT = 8, 3
+_TRIED, _KEPT = 12, 4
 _CODECS = ("blosc:zstd:5:bitshuffle", "blosc:lz4:5:shuffle")
 # The model's choice stays unless a trial is so much faster: noise must not decide.
 _CLEARLY = 1.1
@@ -121,7 +122,8 @@ class Advice:
         """The command that applies the advice."""
         chunks = ",".join(map(str, self.chunks))
         shards = "" if self.shards is None else f" --shards {','.join(map(str, self.shards))}"
-        return f"zarrix rechunk {self.name or 'SOURCE'} DEST --chunks {chunks}{shards}"
+        codec = f" --codec {self.codec}" if ":" in self.codec else ""
+        return f"zarrix rechunk {self.name or 'SOURCE'} DEST --chunks {chunks}{shards}{codec}"
 
     def __str__(self) -> str:
         rows = [str(one) for one in self.findings]
@@ -253,7 +255,7 @@ class _Trials:
     ) -> None:
         self._node, self._accesses, self._place = node, accesses, place
         self._budget, self._seed, self._folder = budget, seed, folder
-        self._tried = max(2, min(_TRIED, int(2 * budget)))
+        self._tried = max(4, min(_TRIED, int(6 * budget)))
         self._sample = _sample(node, accesses, seed, min(_SAMPLE, int(budget * _SAMPLE_RATE)))
 
     def run(self, advice: Advice) -> None:
@@ -261,7 +263,10 @@ class _Trials:
         node = self._node
         present = Layout(tuple(node.chunks))
         layouts = [present]
-        for one in candidates(node.shape, node.dtype.itemsize, self._accesses, self._place):
+        listed = candidates(
+            node.shape, node.dtype.itemsize, self._accesses, self._place, config.threads
+        )
+        for one in listed:
             if len(layouts) > self._tried:
                 break
             if all(_differ(self._fits(one), self._fits(other)) for other in layouts[1:]):
@@ -278,7 +283,7 @@ class _Trials:
         for index, ((layout, _, codec, ratio), seconds) in enumerate(zip(made, times, strict=True)):
             expected = cost(
                 layout, node.shape, node.dtype.itemsize, self._accesses,
-                place=self._place, ratio=max(ratio, 1.0),
+                place=self._place, ratio=max(ratio, 1.0), threads=config.threads,
             )  # fmt: skip
             advice.trials.append(Trial(layout.chunks, codec, ratio, seconds, expected, index == 0))
         now, *others = advice.trials

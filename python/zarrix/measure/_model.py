@@ -95,7 +95,11 @@ def _copied(access: Access, layout: Layout, itemsize: int) -> float:
 
 
 def candidates(
-    shape: Sequence[int], itemsize: int, accesses: Sequence[Access], place: str = "local"
+    shape: Sequence[int],
+    itemsize: int,
+    accesses: Sequence[Access],
+    place: str = "local",
+    threads: int = 2,
 ) -> list[Layout]:
     """Layouts worth a look, the best by the model first, at most 60."""
     if not shape or 0 in shape:
@@ -125,7 +129,7 @@ def candidates(
         found = [Layout(tuple(one[0] for one in options))]
     found.sort(
         key=lambda one: (
-            round(cost(one, shape, itemsize, accesses, place=place) * 1e7),
+            round(cost(one, shape, itemsize, accesses, place=place, threads=threads) * 1e7),
             -math.prod(one.chunks),
             one.chunks,
         )

@@ -1,4 +1,4 @@
-"""``zarrix completion``: what makes a shell complete verbs and options."""
+"""``zarrix completion``: what makes a shell complete verbs, options and names inside stores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _zarrix() {{
     if [[ "$word" == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$word"))
     else
-        COMPREPLY=($(compgen -f -- "$word"))
+        local IFS=$'\n'
+        COMPREPLY=($(zarrix __complete "$word" 2>/dev/null))
+        [[ "${{COMPREPLY[0]}}" == */ ]] && compopt -o nospace 2>/dev/null
     fi
 }}
 complete -o filenames -F _zarrix zarrix"""
@@ -44,7 +46,7 @@ _zarrix() {{
     if [[ "$PREFIX" == -* ]]; then
         compadd -- $options
     else
-        _files
+        compadd -S '' -- ${{(f)"$(zarrix __complete "$PREFIX" 2>/dev/null)"}}
     fi
 }}
 compdef _zarrix zarrix"""
@@ -91,6 +93,10 @@ def _fish() -> str:
         lines.append(
             f"complete -c zarrix -n __fish_use_subcommand -f -a {verb} -d {_quoted(one.what)}"
         )
+    lines.append(
+        "complete -c zarrix -n 'not __fish_use_subcommand' -f "
+        "-a '(zarrix __complete (commandline -ct) 2>/dev/null)'"
+    )
     for verb, options in _options().items():
         for name in options:
             kind = f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
