@@ -71,9 +71,14 @@ class Client:
             "client": ("127.0.0.1", 50000),
             "server": ("127.0.0.1", 8000),
         }
-        found: dict[str, Any] = {"body": b""}
+        found: dict[str, Any] = {"body": b"", "asked": False}
+        never = asyncio.Event()
 
         async def receive() -> dict[str, Any]:
+            if found["asked"]:
+                # The client stays until the answer is complete.
+                await never.wait()
+            found["asked"] = True
             return {"type": "http.request", "body": b"", "more_body": False}
 
         async def send(message: dict[str, Any]) -> None:

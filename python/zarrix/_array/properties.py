@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from xarray import DataArray
 
     from zarrix._display.info import InfoReporter
+    from zarrix.viewer._widget import Widget
 
 __all__ = ["ArrayProperties"]
 
@@ -371,6 +372,32 @@ class ArrayProperties(ArrayState):
         array([3, 7])
         """
         found: DataArray = on_demand("data_array")(self, name, chunks)
+        return found
+
+    def viewer(self) -> Widget:
+        """The array in a notebook, as a widget: pictures, values, chunks, statistics.
+
+        It has the front end of ``zarrix view`` and needs no server. The region that was outlined
+        last is the widget's ``selection``, and its values are ``region``.
+
+        Returns
+        -------
+        zarrix.viewer.Widget
+
+        Raises
+        ------
+        ImportError
+            anywidget is not installed: ``pip install "zarrix[notebook]"``.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros((4, 6), chunks=(2, 3))
+        >>> widget = z.viewer()
+        >>> widget.selection is None
+        True
+        """
+        found: Widget = on_demand("widget_of")(self)
         return found
 
     def _token(self) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from zarrix._display.info import InfoReporter
     from zarrix._display.tree import TreeViewer
+    from zarrix.viewer._widget import Widget
 
 __all__ = ["GroupProperties"]
 
@@ -258,6 +259,32 @@ class GroupProperties(GroupState):
         ('x',)
         """
         found: Dataset = on_demand("dataset")(self, chunks=chunks, **options)
+        return found
+
+    def viewer(self) -> Widget:
+        """The group in a notebook, as a widget: pictures, values, chunks, statistics.
+
+        It has the front end of ``zarrix view`` and needs no server. The region that was outlined
+        last is the widget's ``selection``, and its values are ``region``.
+
+        Returns
+        -------
+        zarrix.viewer.Widget
+
+        Raises
+        ------
+        ImportError
+            anywidget is not installed: ``pip install "zarrix[notebook]"``.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> widget = root.viewer()
+        >>> widget.selection is None
+        True
+        """
+        found: Widget = on_demand("widget_of")(self)
         return found
 
     def _repr_html_(self) -> str:

@@ -1,9 +1,9 @@
 """Classes and functions that are built on nodes, but that nodes return: imported on first use.
 
-An array returns its parent group, its asynchronous counterpart and an object of xarray, whose
-classes depend on arrays. Importing them from the array's module would be a circle, and would load
-asyncio and xarray into programs that do not use them. This table is the only place that names them
-from below.
+An array returns its parent group, its asynchronous counterpart, an object of xarray and a viewer,
+whose classes depend on arrays. Importing them from the array's module would be a circle, and would
+load asyncio, xarray and widgets into programs that do not use them. This table is the only place
+that names them from below.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 __all__ = ["HOMES", "on_demand"]
 
-Name = Literal["AsyncArray", "AsyncGroup", "Group", "create", "data_array", "dataset"]
+Name = Literal["AsyncArray", "AsyncGroup", "Group", "create", "data_array", "dataset", "widget_of"]
 
 HOMES: dict[Name, str] = {
     "AsyncArray": "zarrix._hierarchy.asynchronous",
@@ -22,6 +22,7 @@ HOMES: dict[Name, str] = {
     "create": "zarrix._array.create",
     "data_array": "zarrix.xarray._objects",
     "dataset": "zarrix.xarray._objects",
+    "widget_of": "zarrix.viewer._widget",
 }
 """The module that defines each name."""
 

@@ -11,11 +11,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from zarrix.viewer._app import app
+    from zarrix.viewer._app import app as app
+    from zarrix.viewer._widget import Widget as Widget
 
+# Widget is not here, because importing all names would need the packages of the extra "notebook".
 __all__ = ["app"]
 
-_HOMES = {"app": "zarrix.viewer._app"}
+_HOMES = {"app": "zarrix.viewer._app", "Widget": "zarrix.viewer._widget"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from zarrix._hierarchy.open import open as open_any
 from zarrix.viewer._answers import Answer, Refused, refusal
+from zarrix.viewer._event_stream import octets_of
 from zarrix.viewer._guard import HEADERS, Guard, new_token
 from zarrix.viewer._roots import Root, Roots
 from zarrix.viewer._routes import answer
 from zarrix.viewer._static import static_file
+from zarrix.viewer._streams import STREAMS, events_of
 
 if TYPE_CHECKING:
     # Optional package: Starlette, of the extra "view".
@@ -21,6 +23,7 @@ __all__ = ["app", "application", "root_of"]
 
 # Requests that are answered at the same time; others wait.
 _AT_ONCE = 6
+_STREAMS_AT_ONCE = 8
 
 
 def app(
@@ -96,16 +99,29 @@ def application(roots: Sequence[Root], guard: Guard, token: str | None) -> Starl
     import anyio.to_thread
     from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.responses import Response
+    from starlette.responses import Response, StreamingResponse
 
     opened = Roots(roots)
     at_once = anyio.CapacityLimiter(_AT_ONCE)
+    listening = anyio.CapacityLimiter(_STREAMS_AT_ONCE)
 
     def response(found: Answer, method: str) -> Response:
         headers = {"cache-control": "no-store", **HEADERS, **found.headers}
         if method == "HEAD":
             headers["content-length"] = str(len(found.body))
         return Response(b"" if method == "HEAD" else found.body, found.status, headers)
+
+    async def stream(name: str, given: dict[str, str], method: str) -> Response:
+        if method == "HEAD" or listening.available_tokens < 1:
+            busy = Refused(503, f"{_STREAMS_AT_ONCE} streams are open already")
+            return response(refusal(busy), method)
+        try:
+            events = events_of(opened, name, given)
+        except Refused as error:
+            return response(refusal(error), method)
+        headers = {"cache-control": "no-store", **HEADERS}
+        body = octets_of(events, listening)
+        return StreamingResponse(body, 200, headers, media_type="text/event-stream")
 
     def asked(request: Request) -> dict[str, str]:
         pairs = request.query_params.multi_items()
@@ -127,6 +143,8 @@ def application(roots: Sequence[Root], guard: Guard, token: str | None) -> Starl
         except Refused as error:
             return response(refusal(error), request.method)
         name = path.removeprefix("api/")
+        if name in STREAMS:
+            return await stream(name, given, request.method)
         found = await anyio.to_thread.run_sync(answer, opened, name, given, limiter=at_once)
         tag = found.headers.get("etag")
         if tag is not None and request.headers.get("if-none-match") == tag:

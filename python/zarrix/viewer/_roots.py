@@ -48,6 +48,7 @@ class Roots:
             self.roots[name] = root
         self._open: OrderedDict[str, Any] = OrderedDict()
         self._lock = threading.Lock()
+        self._served = (0, 0)
 
     @property
     def are_several(self) -> bool:
@@ -116,6 +117,16 @@ class Roots:
         if not is_array(node):
             raise Refused(400, f"{path or '/'} is a group, not an array", "array-not-found")
         return node
+
+    @property
+    def served(self) -> tuple[int, int]:
+        """Octets of values that were sent so far, and in how many answers."""
+        return self._served
+
+    def count(self, octets: int) -> None:
+        """Add an answer with values."""
+        with self._lock:
+            self._served = (self._served[0] + octets, self._served[1] + 1)
 
     def members(self, path: str) -> Iterator[tuple[str, Any]]:
         """Name and object of each member of a group; a `BrokenMember` where one cannot be opened.

@@ -25,7 +25,7 @@ from zarrix.viewer._text import cells, value
 from zarrix.viewer._tile import tile
 from zarrix.viewer._tree import tree
 
-__all__ = ["ROUTES", "Route", "answer"]
+__all__ = ["ROUTES", "Route", "answer", "failure"]
 
 _log = logging.getLogger("zarrix.viewer")
 
@@ -63,18 +63,26 @@ def answer(roots: Roots, name: str, given: Mapping[str, str]) -> Answer:
     try:
         if route is None:
             raise Refused(404, f"{name[:40]!r} is not a route", "route-not-found")
-        return route.function(roots, Parameters(given, route.parameters))
-    except Refused as error:
-        return refusal(error)
-    except CallCancelledError as error:
-        return refusal(Refused(503, str(error), error.kind))
-    except ZarrixError as error:
-        return refusal(Refused(422, str(error), error.kind))
-    except MemoryError as error:
-        return refusal(Refused(413, f"not enough memory: {error}", "too-large"))
-    except OSError as error:
-        return refusal(Refused(502, f"the store cannot be read: {error}", "store"))
+        found = route.function(roots, Parameters(given, route.parameters))
     except Exception as error:
-        # The log has where; what another process sees is the kind alone.
-        _log.exception("the route %s failed", name)
-        return refusal(Refused(500, f"an error inside of the viewer: {type(error).__name__}"))
+        return failure(error, name)
+    if "x-zarrix-shape" in found.headers:
+        roots.count(len(found.body))
+    return found
+
+
+def failure(error: Exception, name: str) -> Answer:
+    """The answer to a request that failed."""
+    if isinstance(error, Refused):
+        return refusal(error)
+    if isinstance(error, CallCancelledError):
+        return refusal(Refused(503, str(error), error.kind))
+    if isinstance(error, ZarrixError):
+        return refusal(Refused(422, str(error), error.kind))
+    if isinstance(error, MemoryError):
+        return refusal(Refused(413, f"not enough memory: {error}", "too-large"))
+    if isinstance(error, OSError):
+        return refusal(Refused(502, f"the store cannot be read: {error}", "store"))
+    # The log has where; what another process sees is the kind alone.
+    _log.error("the route %s failed", name, exc_info=error)
+    return refusal(Refused(500, f"an error inside of the viewer: {type(error).__name__}"))

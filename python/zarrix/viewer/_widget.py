@@ -1,0 +1,145 @@
+"""The viewer in a notebook: the same front end and the same routes, over the kernel's messages.
+
+No server runs, and nothing leaves the notebook. Requests are answered in threads, so that a tile
+does not wait for another one; all of them wait while a cell runs, unless the kernel gives messages
+a thread of their own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
+from typing import Any
+
+# Optional packages: anywidget and traitlets, of the extra "notebook".
+import anywidget
+import traitlets
+
+from zarrix.viewer._answers import Answer, Refused, plain
+from zarrix.viewer._app import root_of
+from zarrix.viewer._roots import Root, Roots
+from zarrix.viewer._routes import answer, failure
+from zarrix.viewer._streams import STREAMS, Event, events_of
+
+__all__ = ["Widget", "widget_of"]
+
+_AT_ONCE = 4
+_MOST_STREAMS = 8
+_STATIC = files("zarrix.viewer").joinpath("static")
+
+
+class Widget(anywidget.AnyWidget):
+    """A viewer in the output of a cell.
+
+    Attributes
+    ----------
+    selection : dict or None
+        The region that was outlined last: the ``path`` of the array, and ``sel``, as text.
+    path : str
+        The node that is shown first.
+    state : dict
+        What the page shows, for another session.
+    """
+
+    __module__ = "zarrix.viewer"
+
+    _esm = _STATIC.joinpath("view.js").read_text(encoding="utf-8")
+    _css = _STATIC.joinpath("view.css").read_text(encoding="utf-8")
+
+    path = traitlets.Unicode("").tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+    selection = traitlets.Any(None).tag(sync=True)
+
+    def __init__(self, root: Root, **traits: Any) -> None:
+        super().__init__(**traits)
+        self._roots = Roots([root])
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="zarrix-viewer")
+        self._cancelled: set[int] = set()
+        self._streams: set[int] = set()
+        self._lock = threading.Lock()
+        self.on_msg(self._receive)
+
+    @property
+    def region(self) -> Any:
+        """The values of the region that was outlined last; None before the first.
+
+        It is read when it is asked for.
+        """
+        found = self.selection
+        if not found:
+            return None
+        array = self._roots.array(str(found.get("path", "")))
+        # Import time: only a selection needs it.
+        from zarrix.viewer._parameters import Selected
+
+        return array[Selected(str(found.get("sel", "")), array).key]
+
+    def _receive(self, _: Any, content: Any, __: Any) -> None:
+        """Answer a message of the front end, in a thread."""
+        if not isinstance(content, dict) or not isinstance(content.get("id"), int):
+            return
+        number = content["id"]
+        if content.get("cancel"):
+            with self._lock:
+                self._cancelled.add(number)
+            return
+        given = content.get("params") or {}
+        route = str(content.get("route", ""))
+        if route in STREAMS:
+            with self._lock:
+                is_busy = len(self._streams) >= _MOST_STREAMS
+                self._streams.add(number)
+            if is_busy:
+                self._end(number)
+                self._reply(number, failure(Refused(503, "too many streams are open"), route))
+                return
+            # Not in the pool, whose threads it would occupy.
+            threading.Thread(target=self._stream, args=(number, route, given), daemon=True).start()
+        else:
+            self._threads.submit(self._answer, number, route, given)
+
+    def _is_cancelled(self, number: int) -> bool:
+        with self._lock:
+            return number in self._cancelled
+
+    def _end(self, number: int) -> None:
+        with self._lock:
+            self._cancelled.discard(number)
+            self._streams.discard(number)
+
+    def _reply(self, number: int, found: Answer) -> None:
+        message = {"id": number, "status": found.status, "headers": found.headers}
+        self.send(message, [found.body])
+
+    def _answer(self, number: int, route: str, given: dict[str, str]) -> None:
+        if not self._is_cancelled(number):
+            self._reply(number, answer(self._roots, route, given))
+        self._end(number)
+
+    def _stream(self, number: int, route: str, given: dict[str, str]) -> None:
+        try:
+            events: Iterator[Event] = events_of(self._roots, route, given)
+            for name, value in events:
+                if self._is_cancelled(number):
+                    return
+                if name:
+                    self.send({"id": number, "event": name, "data": plain(value)})
+            self.send({"id": number, "end": True})
+        except Exception as error:
+            self._reply(number, failure(error, route))
+        finally:
+            self._end(number)
+
+    def close(self) -> None:
+        """Close the widget, and end its threads."""
+        with self._lock:
+            self._cancelled |= self._streams
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        super().close()
+
+
+def widget_of(node: Any) -> Widget:
+    """The viewer of an array or a group."""
+    return Widget(root_of(node))
