@@ -14,6 +14,9 @@ EXAMPLES = ("zarrix help", "zarrix help ls")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("verb", nargs="?", choices=list(VERBS), metavar="VERB", help="a verb")
+    parser.add_argument(
+        "--man", metavar="DIR", help="write man pages, such as to ~/.local/share/man/man1"
+    )
     parser.add_argument("--json", action="store_true", help="print all verbs and options as JSON")
 
 
@@ -22,7 +25,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # A circle otherwise: the module that finds verbs imports theirs.
     from zarrix.cli._commands import overview, parser_of
 
-    if ui.json:
+    if arguments.man is not None:
+        # Import time: only --man needs it.
+        from zarrix.cli._man import write
+
+        ui.say(f"wrote {len(write(arguments.man))} pages to {arguments.man}")
+    elif ui.json:
         ui.document({"verbs": {name: grammar(parser_of(name)[0]) for name in VERBS}})
     elif arguments.verb is None:
         ui.say(overview())

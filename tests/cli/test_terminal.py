@@ -1,0 +1,122 @@
+"""Missing and strange paths in every verb, and every kind of terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import zarrix as zarr
+from zarrix.cli import main
+from zarrix.cli._commands import parser_of
+from zarrix.cli._table import VERBS
+
+# They name no path that must exist.
+_WITHOUT = {"help", "completion", "doctor", "suggest", "demo"}
+WITH_PATH = [verb for verb in VERBS if verb not in _WITHOUT and parser_of(verb)[1].EXAMPLES]
+
+
+def words_of(verb: str, path: str) -> list[str]:
+    """The first example of a verb, with another path."""
+    words = shlex.split(parser_of(verb)[1].EXAMPLES[0])[1:]
+    named = [i for i, one in enumerate(words) if re.match(r"(data\.zarr|x\.npy|x\.h5)", one)]
+    if verb == "ls" and not named:
+        return [*words, path]
+    words[named[0]] = path
+    return words
+
+
+def complained(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What a call that fails says: one sentence on standard error."""
+    code = main(words)
+    told = capsys.readouterr()
+    assert (code, told.out) == (1, ""), told
+    assert told.err.startswith("zarrix: ")
+    assert told.err.count("\n") == 1
+    assert "Traceback" not in told.err
+    return told.err
+
+
+@pytest.mark.parametrize("verb", WITH_PATH)
+def test_a_missing_path_is_one_sentence_that_names_it(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "nowhere" in complained(words_of(verb, "nowhere.npy"), capsys)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", ["loop", "long", "fifo", "empty", "unreadable"])
+@pytest.mark.parametrize("verb", ["info", "ls", "tree", "cat", "stats", "verify", "cp", "import"])
+def test_strange_paths_are_one_sentence(
+    verb: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    path = "p.npy"
+    if kind == "loop":
+        os.symlink("p.npy", "p.npy")
+    elif kind == "long":
+        path = "p" * 4000
+    elif kind == "fifo":
+        os.mkfifo("p.npy")
+    elif kind == "empty":
+        Path("p.npy").touch()
+    else:
+        if os.geteuid() == 0:
+            pytest.skip("root reads every file")
+        zarr.save("p.npy", [1, 2])
+        os.chmod("p.npy", 0)
+    complained(words_of(verb, path), capsys)
+    if kind == "unreadable":
+        os.chmod("p.npy", 0o700)
+
+
+def test_output_is_the_same_for_every_terminal(tmp_path: Path) -> None:
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w")
+    group.zeros("a_long_name_of_an_array", shape=(40, 50), chunks=(4, 5))[:] = 1
+    code = (
+        "import sys; from zarrix.cli import main\n"
+        "for words in (['info', 'x.zarr/a_long_name_of_an_array'], ['ls', '-l', 'x.zarr'],\n"
+        "              ['verify', 'x.zarr'], ['stats', 'x.zarr/a_long_name_of_an_array']):\n"
+        "    print(main(words), flush=True)\n"
+    )
+    plain = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "TERM")}
+    outputs = []
+    for more in (
+        {},
+        {"NO_COLOR": "1", "TERM": "dumb"},
+        {"COLUMNS": "20", "LINES": "3", "LC_ALL": "C", "PYTHONUTF8": "0"},
+    ):
+        ran = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False,
+            stdin=subprocess.DEVNULL, env={**plain, **more}, timeout=120,
+        )  # fmt: skip
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        outputs.append(re.sub(rb"in \d+\.\d+ s", b"", ran.stdout))
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert b"\x1b" not in outputs[0]
+    assert [one for one in outputs[0].splitlines() if one.isdigit()] == [b"0"] * 4
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_fits_a_narrow_terminal(
+    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: zarrix {verb}")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_unknown_option_is_wrong_usage(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--no-such-option", "x", "y"])
+    assert ended.value.code == 2
+    assert "usage: zarrix" in capsys.readouterr().err
