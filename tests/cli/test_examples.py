@@ -21,7 +21,7 @@ EXPECTED = Path(__file__).parent / "expected"
 # What they print is of this machine.
 OF_THE_MACHINE = {"doctor", "bench", "advise", "compare"}
 # They run until Ctrl-C; tests/viewer runs their examples.
-SERVERS = {"view"}
+SERVERS = {"serve", "view"}
 
 
 @pytest.fixture

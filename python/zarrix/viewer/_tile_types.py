@@ -16,6 +16,9 @@ _AS_STORED = frozenset({"u1", "i1", "u2", "i2", "f2", "f4"})
 # Types of ml_dtypes, which NumPy counts among the void ones.
 _ML = ("bfloat16", "float8", "float6", "float4", "int4", "uint4", "int2", "uint2")
 
+# An odd number near 2**32 divided by the golden ratio: it spreads the high bits.
+_GOLDEN = 0x9E3779B1
+
 
 def tile_type(dtype: np.dtype[Any]) -> str | None:
     """The type of tiles of a dtype; None for text, objects and structures.
@@ -73,17 +76,20 @@ def _since_first(values: Any) -> tuple[Any, str]:
 
 
 def as_labels(values: Any) -> Any:
-    """Whole numbers as 32 bits that differ where they differ: low bits XOR high bits.
+    """Whole numbers as 32 bits that differ where numbers of 32 bits do; only 0 is 0.
 
     Examples
     --------
-    >>> as_labels(np.array([0, 1, 2**32 + 1, -1]))
-    array([0, 1, 0, 0], dtype=uint32)
+    >>> as_labels(np.array([0, 1, 2**32 + 1, 7]))
+    array([         0,          1, 2654435760,          7], dtype=uint32)
     """
     if values.dtype.kind not in "biu":
         raise TypeError(f"values of {values.dtype} are not labels")
-    if values.dtype.itemsize < 8:
+    if values.dtype.kind != "i" and values.dtype.itemsize < 8:
         return np.ascontiguousarray(values.astype("<u4"))
-    bits = np.ascontiguousarray(values).astype("<i8" if values.dtype.kind == "i" else "<u8")
+    # Sign-extended, so that -1 is one label in all types.
+    bits = np.ascontiguousarray(values.astype("<i8" if values.dtype.kind == "i" else "<u8"))
     halves = bits.view("<u4").reshape(*values.shape, 2)
-    return np.ascontiguousarray(halves[..., 0] ^ halves[..., 1])
+    found = halves[..., 0] ^ (halves[..., 1] * np.uint32(_GOLDEN))
+    found = np.where((found == 0) & (bits != 0), np.uint32(1), found)
+    return np.ascontiguousarray(found, "<u4")

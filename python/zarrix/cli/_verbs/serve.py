@@ -1,0 +1,80 @@
+"""``zarrix serve``: the stored keys over HTTP, for other viewers."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+
+from zarrix.cli._common import PATH, add_common, options_of, whole
+from zarrix.cli._output import complain
+from zarrix.cli._ui import Ui
+
+EXAMPLES = ("zarrix serve data.zarr",)
+DESCRIPTION = (
+    "Serve the stored keys of an array or a group over HTTP, with ranges and CORS, until Ctrl-C,\n"
+    "and print links of web viewers that read them. Only this machine can ask, but every page\n"
+    "that its browser opens may read what is served; --cors names the sites that may."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", help=PATH)
+    parser.add_argument(
+        "--port", type=whole(0, 65535), default=0, metavar="N",
+        help="the port (default: a free one)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--cors", action="append", default=[], metavar="ORIGIN",
+        help="a site whose pages may read, such as https://neuroglancer-demo.appspot.com; may be "
+        "repeated (default: all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS",
+        help="the address to listen on (default 127.0.0.1: this machine alone)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-network",
+        action="store_true",
+        help="needed for another --host: every machine that reaches it can read the data",
+    )
+    add_common(parser)
+
+
+def run(arguments: argparse.Namespace, ui: Ui) -> int:
+    """Serve until Ctrl-C."""
+    try:
+        # Optional packages: those of the extra [view].
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        return complain(
+            f'serving needs {error.name}, which is not installed: pip install "zarrix[view]"', 2
+        )
+    # Import time: --help does not need them.
+    from zarrix.cli._failures import UsageError
+    from zarrix.cli._path import open_path
+    from zarrix.viewer._serve import key_application, links
+    from zarrix.viewer._server import LOOPBACK, hosts_of, listen, server_of
+
+    if arguments.host not in LOOPBACK and not arguments.allow_network:
+        raise UsageError(
+            f"--host {arguments.host} shows the data to other machines; add --allow-network"
+        )
+    node = open_path(arguments.path, options_of(arguments))
+    with contextlib.closing(listen(arguments.host, arguments.port)) as opened:
+        port = opened.getsockname()[1]
+        hosts = hosts_of(arguments.host, port)
+        server = server_of(key_application(node, hosts, arguments.cors or ["*"]))
+        shown = "localhost" if arguments.host in (*LOOPBACK, "0.0.0.0", "::") else arguments.host
+        address = f"http://{shown}:{port}"
+        found = links(address, node)
+        if ui.json:
+            ui.document({"address": address, "port": port, "links": found})
+        else:
+            ui.say(address)
+            for name, link in found.items():
+                ui.say(f"{name:<15} {link}")
+        ui.note("Safari refuses pages that read from this machine; Ctrl-C ends it")
+        server.run(sockets=[opened])
+    return 0
