@@ -18,7 +18,7 @@ from zarrix.cli._table import GROUPS, VERBS
 from zarrix.convert._formats import FORMATS, converter, options_of
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-SECTIONS = (("tool.md", "verbs"), ("convert.md", "formats"))
+SECTIONS = (("tool.md", "verbs"), ("convert.md", "formats"), ("convert.md", "kept"))
 COMMON = "common options"
 HEAD = "| argument | value | meaning |\n|---|---|---|"
 
@@ -73,6 +73,19 @@ def formats() -> str:
         rows.append(
             f"| {one.name} | {names} | {one.what} | {'yes' if one.exports else 'no'} | {options} |"
         )
+    return "\n".join(rows) + "\n"
+
+
+def kept() -> str:
+    """The table of what the tests of round trips found to come back byte for byte."""
+    sys.path.insert(0, str(DOCS.parent / "tests"))
+    # The tests are not a package that is installed.
+    from convert_data import REFUSED, VALUES
+
+    rows = [f"| elements | {' | '.join(REFUSED)} |", f"|---|{'---|' * len(REFUSED)}"]
+    for name, value in VALUES.items():
+        cells = ["refused" if name in names else "yes" for names in REFUSED.values()]
+        rows.append(f"| {name}, `{value.dtype.str.lstrip(chr(124))}` {value.shape} | {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["VALUES", "h5py_can", "same"]
+__all__ = ["REFUSED", "VALUES", "h5py_can", "same"]
 
 _FIELDS = [("a", ">i4"), ("b", "f8"), ("c", "i2", (2,))]
 _NUMBERS = ("u1", "i2", "u4", "i8", "f2", "f4", "f8", "c8", "c16")
@@ -37,6 +37,26 @@ VALUES: dict[str, Any] = {
     "an empty axis": np.zeros((3, 0, 2), "f4"),
     "one element": np.array([[[7]]], "u2"),
 }  # fmt: skip
+
+
+_WITHOUT_NUMBERS = (
+    "days", "nanoseconds", "big-endian times", "bytes", "text", "void", "fields", "nested fields",
+)  # fmt: skip
+_BIG_ENDIAN = (">i2", ">u8", ">f4", ">f8", ">c16")
+
+REFUSED: dict[str, tuple[str, ...]] = {
+    "npy": (),
+    "npz": (),
+    "raw": (),
+    "hdf5": ("text",),
+    "netcdf": ("text",),
+    "safetensors": ("c16", *_BIG_ENDIAN, *_WITHOUT_NUMBERS),
+    "tiff": (
+        "bool", "negative zero", *_WITHOUT_NUMBERS, "no axes", "no elements", "an empty axis",
+    ),
+    "tar": ("text", "no axes", "no elements"),
+}  # fmt: skip
+"""What an export to a format refuses; everything else comes back byte for byte."""
 
 
 def h5py_can(dtype: np.dtype[Any]) -> bool:

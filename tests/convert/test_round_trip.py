@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
-from convert_data import VALUES, h5py_can, same
+from convert_data import REFUSED, VALUES, h5py_can, same
 from zarrix.convert import open_file
+from zarrix.errors import ConversionError
+
+FILES = {
+    "npz": "x.npz", "raw": "x.raw", "netcdf": "x.nc", "safetensors": "x.safetensors",
+    "tiff": "x.tif", "tar": "x.tar",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -42,3 +48,42 @@ def test_hdf5_comes_back_byte_for_byte(name: str, keep: bool, tmp_path: Path) ->
     zarr.export(tmp_path / "x.zarr", tmp_path / "y.h5")
     with h5py.File(tmp_path / "y.h5") as file:
         same(np.asarray(file["data"][()]), value)
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("format", FILES)
+def test_a_format_gives_back_the_bytes_or_refuses_them(
+    format: str, name: str, tmp_path: Path
+) -> None:
+    pytest.importorskip({"netcdf": "h5py", "tiff": "tifffile"}.get(format, "numpy"))
+    value, file = VALUES[name], tmp_path / FILES[format]
+    group = zarr.group(zarr_format=2)
+    node: Any = group.create_dataset("data", data=value, shape=value.shape, dtype=value.dtype)
+    if format in ("npz", "safetensors", "netcdf"):
+        node = group
+    if (format, name) == ("tar", "text"):
+        # Texts are members of their own.
+        zarr.export(node, file)
+        zarr.import_(file, tmp_path / "x.zarr")
+        assert zarr.open(tmp_path / "x.zarr", mode="r")["npy_txt"][...].tolist() == value.tolist()
+        return
+    if (format, name) == ("tar", "no elements"):
+        zarr.export(node, file)
+        with pytest.raises(ConversionError, match="has no samples"):
+            zarr.import_(file, tmp_path / "x.zarr")
+        return
+    if name in REFUSED[format]:
+        with pytest.raises(ConversionError):
+            zarr.export(node, file)
+        assert not file.exists()
+        return
+    zarr.export(node, file)
+    zarr.import_(file, tmp_path / "x.zarr", verify="full")
+    found = zarr.open(tmp_path / "x.zarr", mode="r")
+    if not hasattr(found, "shape"):
+        found = found["npy" if format == "tar" else "data"]
+    same(found[...], value)
+    again = tmp_path / f"again{file.suffix}"
+    if format in ("raw", "safetensors"):
+        zarr.export(found if format == "raw" else tmp_path / "x.zarr", again)
+        assert again.read_bytes() == file.read_bytes()

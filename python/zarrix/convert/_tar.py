@@ -163,21 +163,23 @@ def save(node: Any, path: Path, job: Any) -> None:
         for i in range(count):
             key = keys[i] if keys is not None else f"{i:06}"
             for name, array in arrays.items():
-                suffix, value = _member(name or "npy", array[i])
+                suffix, value = _member(name or "npy", array[i], array.dtype)
                 member = tarfile.TarInfo(f"{key}.{suffix}")
                 member.size = len(value)
                 archive.addfile(member, io.BytesIO(value))
             job.done += 1
 
 
-def _member(name: str, value: Any) -> tuple[str, bytes]:
+def _member(name: str, value: Any, dtype: Any) -> tuple[str, bytes]:
     if isinstance(value, str):
         known = name in ("txt", "json") or name.endswith(("_txt", "_json"))
         return name.replace("_", ".") if known else f"{name}.txt", value.encode()
-    if isinstance(value, bytes):
+    # Elements of a fixed length are an array of npy, as numbers are.
+    if isinstance(value, bytes) and not isinstance(value, np.bytes_):
         return name.replace("_", "."), value
     if name == "cls":
         return "cls", str(int(value)).encode()
     suffix = name.replace("_", ".") if name.endswith("npy") else f"{name}.npy"
-    array = np.asarray(value)
+    # An element of one axis has lost the byte order and the length of its text.
+    array = np.asarray(value, dtype)
     return suffix, header_of(array, order="C") + np.ascontiguousarray(array).tobytes()
