@@ -85,7 +85,9 @@ def kept() -> str:
     rows = [f"| elements | {' | '.join(REFUSED)} |", f"|---|{'---|' * len(REFUSED)}"]
     for name, value in VALUES.items():
         cells = ["refused" if name in names else "yes" for names in REFUSED.values()]
-        rows.append(f"| {name}, `{value.dtype.str.lstrip(chr(124))}` {value.shape} | {' | '.join(cells)} |")
+        rows.append(
+            f"| {name}, `{value.dtype.str.lstrip(chr(124))}` {value.shape} | {' | '.join(cells)} |"
+        )
     return "\n".join(rows) + "\n"
 
 

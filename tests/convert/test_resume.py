@@ -95,7 +95,7 @@ KILLED_FORMATS: dict[str, tuple[str, Any, Any, dict[str, Any]]] = {
     "netcdf": ("x.nc", {"data": VALUE}, (1, 40, 10), {}),
     "tiff": ("x.tif", VALUE, (1, 40, 10), {}),
     "images": ("images", VALUE.astype("u1"), "1 KiB", {}),
-    "video": ("x.mkv", np.stack([VALUE.astype("u1")] * 3, 3), (1, 40, 10, 3), {}),
+    "video": ("x.mkv", np.stack([VALUE.astype("u1")] * 3, 3), "1200 B", {}),
 }
 NEEDS = {
     "hdf5": "h5py", "netcdf": "h5py", "tiff": "tifffile", "images": "PIL", "video": "av",

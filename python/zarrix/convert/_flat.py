@@ -106,7 +106,7 @@ class Flat:
             )
             self._file.read_into(out.reshape(-1).view(np.uint8).data, at)
             return
-        step, count = self._steps[axis], out.shape[axis]
+        step, count = self._steps[axis], out.shape[0]
         if axis == run - 1 and out[0].nbytes < _SHORT_RUN and count * step <= _MOST_SPAN:
             rows = np.empty((count, *self._shape[axis + 1 :]), self._dtype)
             flat = rows.reshape(-1).view(np.uint8).data

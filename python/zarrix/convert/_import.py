@@ -17,7 +17,7 @@ from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import ConversionError, MetadataError
 from zarrix._hierarchy.copy_log import check_choice
-from zarrix._hierarchy.open import create_group
+from zarrix._hierarchy.open import consolidate_metadata, create_group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._metadata.guess import bytes_of
 from zarrix._nodes import nodes
@@ -27,6 +27,7 @@ from zarrix.convert._encoded import kept_options, store_parts
 from zarrix.convert._file_store import FileStore
 from zarrix.convert._formats import check_known
 from zarrix.convert._open import open_sources
+from zarrix.convert._presets import PRESETS, Preset, layout
 from zarrix.convert._regions import chunks_of, count, regions, step_of
 from zarrix.convert._source import Source, SourceArray
 
@@ -118,6 +119,7 @@ def import_(
     compressor: Any = "auto",
     zarr_format: Literal[2, 3] | None = None,
     keep_chunks: bool = False,
+    preset: Preset = "measure",
     stack: str | None = None,
     concat: int | None = None,
     memory: int | str = "256 MiB",
@@ -154,6 +156,10 @@ def import_(
         that are arrays), or ``keep_chunks`` is true.
     keep_chunks : bool
         Copy the encoded chunks of the source without decoding them, where Zarr has their codecs.
+    preset : {'measure', 'training', 'archive', 'cloud'}
+        What the array is for, if ``chunks`` are omitted: tiles of single pictures (training), level
+        9 and shards of 256 MiB (archive), or chunks of 512 KiB in shards of 64 MiB and consolidated
+        metadata (cloud).
     stack : str, optional
         Stack the files along a new first axis of this name.
     concat : int, optional
@@ -189,7 +195,7 @@ def import_(
     TypeError
         The format does not have an option of that name.
     ValueError
-        ``memory`` or ``verify`` is something else.
+        ``memory``, ``preset`` or ``verify`` is something else.
 
     Examples
     --------
@@ -199,9 +205,8 @@ def import_(
     >>> zarr.open("x.zarr")[1]
     array([3., 4., 5.])
     """
-    if verify not in ("none", "sample", "full"):
-        raise ValueError(f"verify={verify!r} is not 'none', 'sample' or 'full'")
     check_choice("verify", verify, ("none", "sample", "full"))
+    check_choice("preset", preset, PRESETS)
     if zarr_format not in (None, 2, 3):
         raise ValueError(f"zarr_format is 2 or 3, not {zarr_format!r}")
     check_known(options, "import_")
@@ -212,6 +217,7 @@ def import_(
         "compressor": compressor,
         "zarr_format": zarr_format,
         "keep_chunks": keep_chunks,
+        "preset": preset,
         "stack": stack,
         "concat": concat,
         "options": options,
@@ -230,6 +236,8 @@ def import_(
             if verify != "none":
                 job.verify(everything=verify == "full")
             found.finish()
+            if preset == "cloud" and opened.groups:
+                consolidate_metadata(found.store, path=found.path)
     return result
 
 
@@ -249,6 +257,7 @@ class _Import:
     ) -> None:
         self._source, self._dest, self._asked, self._budget = source, dest, asked, budget
         self._keeps: dict[str, bool] = {}
+        self._preset = str(asked["preset"])
         given = asked["zarr_format"]
         self._format = given or self._natural_format()
         self._arrays: dict[str, Any] = {}
@@ -287,11 +296,15 @@ class _Import:
         if keeps and one.encoded is not None:
             options |= kept_options(one.encoded, self._format, one.dtype)
         else:
-            options["chunks"] = _chunks(one, asked["chunks"])
-            if asked["shards"] is not None:
-                options["shards"] = asked["shards"]
+            options["chunks"], shards = _chunks(one, asked["chunks"]), asked["shards"]
+            if asked["chunks"] is None:
+                options["chunks"], found = layout(self._preset, one, options["chunks"])
+                shards = found if shards is None and self._format == 3 else shards
+            if shards is not None:
+                options["shards"] = shards
             if asked["compressor"] == "auto":
-                options["compressor"] = _compressor(one.dtype, self._format)
+                level = 9 if self._preset == "archive" else 5
+                options["compressor"] = _compressor(one.dtype, level)
         if self._format == 3 and one.dimension_names is not None:
             options["dimension_names"] = one.dimension_names
         attributes = dict(one.attributes)
@@ -470,14 +483,14 @@ def _chunks(one: SourceArray, asked: Any) -> Any:
     return "1 MiB" if one.shape and size else (1,) * len(one.shape)
 
 
-def _compressor(dtype: Any, zarr_format: int) -> Any:
-    """The codec of a new array: that of the mission for numbers, zstd for text."""
+def _compressor(dtype: Any, level: int) -> Any:
+    """The codec of a new array: Blosc for numbers, zstd for text."""
     # Import time: numcodecs is needed for no other import.
     from zarrix.codecs import Blosc, Zstd
 
     if not isinstance(dtype, np.dtype) or dtype.hasobject or dtype.kind in "SU":
-        return Zstd(level=5)
-    return Blosc(cname="zstd", clevel=5, shuffle=Blosc.BITSHUFFLE)
+        return Zstd(level=level)
+    return Blosc(cname="zstd", clevel=level, shuffle=Blosc.BITSHUFFLE)
 
 
 import_.__module__ = "zarrix.convert"

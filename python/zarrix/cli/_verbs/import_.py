@@ -28,6 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--stack", metavar="NAME", help="stack files along a new first axis")
     parser.add_argument("--concat", type=int, metavar="AXIS", help="join files along an axis")
+    parser.add_argument(
+        "--for", dest="preset", choices=("measure", "training", "archive", "cloud"),
+        default="measure",
+        help="what the array is for, if --chunks is omitted: tiles of single pictures (training), "
+        "level 9 and large shards (archive), small chunks in shards (cloud); default measure",
+    )  # fmt: skip
     parser.add_argument("--chunks", type=sizes, metavar="N,N", help="chunk shape, or a size, 1MiB")
     parser.add_argument("--shards", type=sizes, metavar="N,N", help="shard shape (v3)")
     parser.add_argument(
@@ -101,6 +107,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         compressor=arguments.codec,
         zarr_format=arguments.to_format,
         keep_chunks=arguments.keep_chunks,
+        preset=arguments.preset,
         stack=arguments.stack,
         concat=arguments.concat,
         memory=arguments.memory,
