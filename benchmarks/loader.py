@@ -2,17 +2,22 @@
 
 Every contender reads the same windows, whose list comes from the order of `zarrix.ml`, in a process
 of its own, with each number of workers that it has; its best number counts. Rounds are interleaved.
-The first batch of all is compared before anything is timed.
+The first batch of all is compared before anything is timed. The time without workers begins with
+the iterator, so that what a contender reads before its first batch counts; with workers, whose
+start takes seconds, it begins with the first batch. Processor time and memory are those of all
+processes of a contender.
 
     python -m benchmarks.loader --rows A,C --rounds 3 --peers .../bin/python
 
-``--peers`` is a Python with torch, zarr-python 3 and TensorStore; a contender whose package is not
-there is left out, and the output says so. zarrix itself runs in the same Python.
+``--peers`` is a Python with torch, zarr-python 3, TensorStore, and for row C mosaicml-streaming,
+webdataset and litdata; a contender whose package is not there is left out, and the output says so.
+zarrix itself runs in the same Python.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import json
 import os
@@ -30,6 +35,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import zarrix as zarr
 from zarrix import ml
+
+from benchmarks import loader_peers
 
 ROOT = Path(__file__).parents[1]
 SEED = 11
@@ -135,6 +142,7 @@ ROWS = {
     "F": Row("rows of 256 bytes, block", 256, "block", make_small, lambda f: rows(f, "small.zarr")),
 }
 CONTENDERS = {"zarrix": (0,), "zarr 3": (0, 1, 2), "tensorstore": (0,)}
+OWN_FORMAT = dict.fromkeys(loader_peers.PEERS, (0, 1, 2))
 
 
 # The contenders, in a process of their own
@@ -238,33 +246,69 @@ MAKERS = {"zarrix": of_zarrix, "zarr 3": of_zarr3, "tensorstore": of_tensorstore
 def child(name: str, contender: str, workers: int, folder: Path, seconds: float) -> dict[str, Any]:
     """Load for a while; the figures of this process and its workers."""
     row = ROWS[name]
-    begun = time.perf_counter()
-    batches = MAKERS[contender](row, folder, workers)
+    own = loader_peers.PEERS.get(contender)
+    if own is not None:
+        # Its copy of the data is written, and its packages are imported, before the time begins.
+        one = own(folder, row.batch_size, 0)
+        loader_peers.check(folder, next(one))
+        one.close()
+        batches = own(folder, row.batch_size, workers)
+    else:
+        batches = MAKERS[contender](row, folder, workers)
+    cpu, begun = tree()[0], time.perf_counter()
     batch = next(batches)
     first_s = time.perf_counter() - begun
     fields = [column.name for column in row.dataset(folder)._columns]
     crc = 0
-    for field in fields:
-        crc = zlib.crc32(np.ascontiguousarray(batch[field]), crc)
-    samples = 0
-    cpu = processor_s()
-    begun = time.perf_counter()
+    if own is None:
+        for field in fields:
+            crc = zlib.crc32(np.ascontiguousarray(batch[field]), crc)
+    samples = len(batch[fields[0]])
+    if workers:
+        samples, cpu, begun = 0, tree()[0], time.perf_counter()
     while time.perf_counter() - begun < seconds:
         samples += len(next(batches)[fields[0]])
     took = time.perf_counter() - begun
-    spent = processor_s() - cpu
+    spent, peak = tree()
     batches.close()
-    # Not ru_maxrss, which begins with that of the process that started this one.
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
     return {
         "samples_s": samples / took,
-        # Workers count only when they have ended; their share is in no figure of this process.
-        "cpu_ms": None if workers else 1000 * spent / max(1, samples),
+        "cpu_ms": 1000 * (spent - cpu) / max(1, samples),
         "first_s": first_s,
         "peak_mib": peak,
         "crc": crc,
     }
+
+
+def tree() -> tuple[float, float]:
+    """Processor seconds of this process and of those that it started, and the sum of their peaks of
+    memory that is their own (MiB): pages of files that they map are the system's.
+    """
+    parents: dict[int, int] = {}
+    spent: dict[int, float] = {}
+    tick = os.sysconf("SC_CLK_TCK")
+    for one in Path("/proc").iterdir():
+        if one.name.isdigit():
+            with contextlib.suppress(OSError):
+                words = (one / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+                parents[int(one.name)] = int(words[1])
+                # Also of children that have ended.
+                spent[int(one.name)] = sum(map(int, words[11:15])) / tick
+    found = {os.getpid()}
+    while more := {one for one, parent in parents.items() if parent in found} - found:
+        found |= more
+    peak = 0.0
+    for one in found:
+        with contextlib.suppress(OSError):
+            status = Path(f"/proc/{one}/status").read_text(encoding="ascii")
+            # Not ru_maxrss, which begins with that of the process that started this one.
+            value = {
+                line.partition(":")[0]: int(line.split()[1])
+                for line in status.splitlines()
+                if line.startswith(("VmHWM", "RssFile", "VmRSS"))
+            }
+            peak += (value["VmHWM"] - value["RssFile"]) / 1024
+    return sum(spent.get(one, 0.0) for one in found), peak
 
 
 def processor_s() -> float:
@@ -290,19 +334,21 @@ def run(options: argparse.Namespace) -> list[dict[str, Any]]:
 def race(name: str, folder: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Interleaved rounds of one row: the medians of each contender's best number of workers."""
     results: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    contenders = {**CONTENDERS, **OWN_FORMAT} if name == "C" else CONTENDERS
     for _ in range(options.rounds):
-        for contender, counts in CONTENDERS.items():
+        for contender, counts in contenders.items():
             for workers in counts:
                 result = launched(name, contender, workers, folder, options)
                 if result is None:
                     print(f"{name}: {contender} with {workers} workers did not run")
                 else:
                     results.setdefault((contender, workers), []).append(result)
-    checks = {one["crc"] for found in results.values() for one in found}
+    compared = [found for (c, _), found in results.items() if c in CONTENDERS]
+    checks = {one["crc"] for found in compared for one in found}
     if len(checks) != 1:
         raise SystemExit(f"row {name}: first batches differ: {checks}")
     lines = []
-    for contender in CONTENDERS:
+    for contender in contenders:
         mine = {w: found for (c, w), found in results.items() if c == contender}
         if not mine:
             continue
@@ -310,12 +356,12 @@ def race(name: str, folder: Path, options: argparse.Namespace) -> list[dict[str,
         figures = {
             key: statistics.median(one[key] for one in mine[best])
             for key in ("samples_s", "cpu_ms", "first_s", "peak_mib")
-            if mine[best][0][key] is not None
         }
         lines.append({"row": name, "contender": contender, "workers": best, **figures})
-    ours = lines[0]["samples_s"]
+    ours = lines[0]
     for line in lines:
-        line["ratio"] = ours / line["samples_s"]
+        line["ratio"] = ours["samples_s"] / line["samples_s"]
+        line["cpu_ratio"] = line["cpu_ms"] / max(1e-9, ours["cpu_ms"])
         print(json.dumps({k: round(v, 3) if isinstance(v, float) else v for k, v in line.items()}))
     return lines
 

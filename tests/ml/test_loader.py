@@ -224,7 +224,10 @@ def test_corrupt_chunks_raise_are_replaced_or_filled_and_recorded(
         list(ml.Loader(crops, 4, shuffle=shuffle))
     runs = []
     for _ in range(2):
-        loader = ml.Loader(crops, 4, shuffle=shuffle, on_error="replace", drop_last=True)
+        log = tmp_path / f"errors-{len(runs)}.jsonl"
+        loader = ml.Loader(
+            crops, 4, shuffle=shuffle, on_error="replace", drop_last=True, error_log=log
+        )
         batches = list(loader)
         assert all(len(batch["x"]) == 4 for batch in batches)
         values = np.concatenate([batch["x"][:, 0, 0] for batch in batches])
@@ -232,6 +235,7 @@ def test_corrupt_chunks_raise_are_replaced_or_filled_and_recorded(
         records = {(one["item"], one["replaced_by"]) for one in loader.errors}
         runs.append((values.tolist(), records))
         assert loader.state_dict()["seen"] == 30
+        assert [json.loads(line) for line in log.read_text().splitlines()] == loader.errors
     assert runs[0] == runs[1]
     loader = ml.Loader(crops, 5, shuffle=shuffle, on_error="fill")
     filled = 0

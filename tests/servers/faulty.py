@@ -98,6 +98,9 @@ class FaultyServer:
 
 
 class _Quiet(http.server.ThreadingHTTPServer):
+    # A loader connects many times at once; a connection beyond the queue waits for a second.
+    request_queue_size = 1024
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients give up on what goes wrong here; that is what is tested, and no news."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import json
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,11 @@ class Repair:
                 "key": damage.key,
                 "error": str(damage.error),
             }
-            options.errors.append(record)
+            try:
+                if options.on_error == "replace":
+                    record["replaced_by"] = self._replace(batches[place], place, row, cancel)
+            finally:
+                self._note(record)
             if len(options.errors) > options.max_errors:
                 raise CorruptChunkError(
                     f"more than max_errors={options.max_errors} windows are corrupt; the last "
@@ -59,8 +64,14 @@ class Repair:
                 )
             if options.on_error == "fill":
                 batches[place]["valid"][row] = False
-            else:
-                record["replaced_by"] = self._replace(batches[place], place, row, cancel)
+
+    def _note(self, record: dict[str, Any]) -> None:
+        """Add a record to those of the loader, and to its file, if it has one."""
+        self._options.errors.append(record)
+        if self._options.error_log is not None:
+            # One write at the end of the file: several ranks may share it.
+            with open(self._options.error_log, "ab", buffering=0) as log:
+                log.write(json.dumps(record).encode() + b"\n")
 
     def _replace(self, batch: Batch, place: int, row: int, cancel: Cancel) -> int:
         """Put another item, which depends on seed, epoch and item alone, into a row of a batch."""

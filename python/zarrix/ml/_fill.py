@@ -57,6 +57,7 @@ class Options(NamedTuple):
     counters: Counters
     marks: bool
     slots: Slots
+    error_log: str | None
 
 
 class _Planned(NamedTuple):

@@ -80,6 +80,8 @@ class Loader:
         ``batch["valid"]``. `errors` has a record of each.
     max_errors : int
         More records than these are an error in every mode.
+    error_log : path, optional
+        A file to which each record of `errors` is appended, as a line of JSON.
     partitions : int, optional
         Into how many streams "block" divides the blocks; the number of ranks when omitted.
     frozen : bool
@@ -128,6 +130,7 @@ class Loader:
         transform: Callable[[Batch, np.random.Generator], Any] | None = None,
         on_error: str = "raise",
         max_errors: int = 100,
+        error_log: str | os.PathLike[str] | None = None,
         partitions: int | None = None,
         frozen: bool = False,
     ) -> None:
@@ -155,6 +158,7 @@ class Loader:
         self._drop_last = drop_last
         self._cumulative, self._samples = _cumulative(dataset, weights, samples)
         self._transform, self._on_error, self._max_errors = transform, on_error, int(max_errors)
+        self._error_log = None if error_log is None else os.path.abspath(error_log)
         self._prefetch, self._memory = int(prefetch), bytes_of(memory)
         self._deliver = deliverer(to, device)
         self._shuffle, self._partitions = shuffle, partitions
@@ -473,6 +477,7 @@ class Loader:
             self._counters,
             self._drop_last is False,
             self._slots_here(),
+            self._error_log,
         )
 
     def _slots_here(self) -> Slots:
