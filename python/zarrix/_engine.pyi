@@ -74,6 +74,24 @@ class Store:
         concurrent.
         """
 
+    @property
+    def is_inline(self) -> bool:
+        """Whether a call is so cheap that it is made without waiting, as of files and memory."""
+
+    def copy_many(
+        self,
+        source: Store,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        fsync: bool = False,
+        locks: bool = True,
+    ) -> tuple[int, int]:
+        """Store the value of the first key of each pair in ``source`` under the second key.
+
+        Missing values are left out. Returns how many there were, and their bytes. Both stores are
+        inline: files are copied by the system, on all threads.
+        """
+
     def put(self, key: str, value: Buffer, *, fsync: bool = False, locks: bool = True) -> None:
         """Replace the value of ``key`` atomically, under the lock of ``key``.
 
@@ -502,6 +520,13 @@ class ArrayIO:
 
     def read_chunk(self, coords: Sequence[int], out: Buffer) -> bool:
         """Fill ``out`` with one decoded chunk in C order; False if it is missing."""
+
+    def regroup(self, source: ArrayIO, values: Sequence[Sequence[int]], fsync: bool = False) -> int:
+        """Store the chunks or shards at some coordinates, of encoded chunks of ``source``.
+
+        Nothing is decoded, and no lock is taken; the chunks of both arrays must be encoded alike.
+        Returns the bytes that were stored.
+        """
 
     def verify(
         self,

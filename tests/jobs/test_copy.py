@@ -159,3 +159,30 @@ def test_zip_archives_are_sources_and_destinations(tmp_path):
         jobs.copy(source, packed)
     jobs.copy(tmp_path / "b.zip", tmp_path / "c.zarr")
     assert zarr.digests(tmp_path / "c.zarr") == zarr.digests(tmp_path / "a.zarr")
+
+
+def test_large_values_are_copied_as_files(tmp_path):
+    """Those are copied by the system, in a loop."""
+    z = zarr.create_array(
+        tmp_path / "a.zarr", shape=(3, 200_000), chunks=(1, 200_000), dtype="u4", compressors=None
+    )
+    z[0], z[2] = np.arange(200_000), 7
+    done = jobs.copy(z, tmp_path / "b.zarr", executor="threads")
+    np.testing.assert_array_equal(done[:], z[:])
+    assert done.nchunks_initialized == 2
+    assert zarr.digests(tmp_path / "a.zarr") == zarr.digests(tmp_path / "b.zarr")
+
+
+def test_a_file_that_cannot_be_stored_leaves_the_old_one(tmp_path):
+    z = zarr.create_array(
+        tmp_path / "a.zarr", shape=(200_000,), chunks=(200_000,), dtype="u4", compressors=None
+    )
+    z[:] = 7
+    source, dest = zarr.DirectoryStore(tmp_path / "a.zarr"), zarr.DirectoryStore(tmp_path / "b")
+    dest["c/0"] = b"old"
+    (tmp_path / "b" / "c" / "0").chmod(0o444)
+    with pytest.raises(zarr.errors.InvalidKeyError):
+        dest._engine.copy_many(source._engine, [("c/0", "../c")])
+    (tmp_path / "a.zarr" / "c" / "0").unlink()
+    assert dest._engine.copy_many(source._engine, [("c/0", "c/0")]) == (0, 0)
+    assert dest["c/0"] == b"old"

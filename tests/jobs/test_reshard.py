@@ -7,7 +7,7 @@ import pytest
 import zarrix as zarr
 from jobs.operations import RANDOM
 from zarrix import jobs
-from zarrix.jobs import _encoded
+from zarrix._stores.keys import JOB_MARK
 
 SHAPE = (50, 47)
 LAYOUTS = {
@@ -40,7 +40,7 @@ def never_decoded(monkeypatch):
 
     def checked(self, stage, number):
         with monkeypatch.context() as patch:
-            patch.setattr(_encoded.Array, "read", refuse)
+            patch.setattr(zarr.Array, "read", refuse)
             assert all(one.moves for one in self._arrays)
             return run(self, stage, number)
 
@@ -61,7 +61,8 @@ def test_shards_change_without_decoding(tmp_path, never_decoded, before, after):
     np.testing.assert_array_equal(done[:], z[:])
     assert zarr.verify(tmp_path / "b.zarr").ok
     direct = zarr.from_array(tmp_path / "c.zarr", data=z, shards=done.shards)
-    assert done.nbytes_stored == direct.nbytes_stored
+    mark = len(done.store[JOB_MARK])
+    assert done.nbytes_stored == direct.nbytes_stored + mark
 
 
 def test_a_plan_says_that_nothing_is_decoded(tmp_path):
@@ -84,3 +85,32 @@ def test_a_damaged_index_is_an_error(tmp_path, damage):
     store["c/0/0"] = bytes(value)
     with pytest.raises(zarr.errors.JobFailed, match="CorruptChunkError"):
         jobs.rechunk(z, tmp_path / "b.zarr", shards=(40, 60))
+
+
+@pytest.mark.parametrize("after", ["shards", "chunks"])
+def test_a_shard_that_is_replaced_meanwhile_is_read_again(tmp_path, after):
+    """The index that was kept is that of the old shard."""
+    shards = LAYOUTS[after]
+    z = array(tmp_path / "a.zarr", (40, 60))
+    arguments = {"chunks": (5, 10)} if shards is None else {"shards": shards}
+    plan = jobs.rechunk(z, tmp_path / "b.zarr", **arguments, run=False)
+    operation = plan._operation
+    for number in range(operation.stages[0].count):
+        operation.run(0, number)
+        z[:] = RANDOM.integers(0, 9, SHAPE)
+    for number in range(operation.stages[0].count):
+        operation.run(0, number)
+    np.testing.assert_array_equal(operation._arrays[0].array(1)[:], z[:])
+
+
+def test_regroup_refuses_what_does_not_fit(tmp_path):
+    z = array(tmp_path / "a.zarr", (20, 20))
+    other = zarr.create_array(tmp_path / "b.zarr", shape=SHAPE, chunks=(5, 11), dtype="i4")
+    with pytest.raises(zarr.errors.SelectionError, match="chunks of the arrays differ"):
+        other._io.regroup(z._io, [[0, 0]])
+    with pytest.raises(zarr.errors.SelectionError, match="coordinates"):
+        z._io.regroup(z._io, [[0]])
+    with pytest.raises(OverflowError):
+        z._io.regroup(z._io, [[-1, 0]])
+    # Beyond the array there is nothing to store.
+    assert z._io.regroup(z._io, [[2**63, 2**63]]) == 0

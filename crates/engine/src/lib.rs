@@ -24,7 +24,7 @@ mod write;
 pub use array::io::ArrayIO;
 pub use array::metadata::{Document, Judge, Refused};
 pub use array::nodes::{delete_node, move_node};
-pub use array::values::get_many;
+pub use array::values::{copy_many, get_many};
 pub use array::verify::Verified;
 pub use cache::chunks::{
     ChunkCacheCounts, chunk_cache_bytes, chunk_cache_counts, set_chunk_cache_bytes,

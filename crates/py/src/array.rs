@@ -355,6 +355,20 @@ impl ArrayIO {
         Ok((verified.chunks, verified.stored_bytes, broken.collect(), verified.ignored))
     }
 
+    #[pyo3(signature = (source, values, fsync = false))]
+    fn regroup(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, Self>,
+        values: Vec<Vec<u64>>,
+        fsync: bool,
+    ) -> PyResult<u64> {
+        let (signals, source) = (Signals::default(), &source.get().inner);
+        let durability = durability(fsync);
+        py.detach(|| self.inner.regroup(source, &values, durability, &|| signals.interrupt()))
+            .map_err(|error| signals.raise(py, &error, &self.place))
+    }
+
     #[pyo3(signature = (shape, fill, fsync = false))]
     fn clear_outside(
         &self,

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zarrix_codec::memory::Grow;
-use zarrix_engine::{EngineError, delete_node, get_many, move_node};
+use zarrix_engine::{EngineError, copy_many, delete_node, get_many, move_node};
 use zarrix_store::{Change, Durability, Edge, StoreError, Update, ZipMethod, get_slice_into};
 
 use crate::buffer::{Bytes, bytes_of, no_memory};
@@ -116,6 +116,30 @@ impl Store {
             error => signals.raise(py, error, ""),
         })?;
         found.into_iter().map(|value| value.map(|value| bytes_of(py, &value)).transpose()).collect()
+    }
+
+    #[getter]
+    fn is_inline(&self) -> bool {
+        self.0.is_inline()
+    }
+
+    #[pyo3(signature = (source, pairs, *, fsync = false, locks = true))]
+    fn copy_many(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, Self>,
+        pairs: Vec<(String, String)>,
+        fsync: bool,
+        locks: bool,
+    ) -> PyResult<(u64, u64)> {
+        let (signals, source) = (Signals::default(), source.get().inner());
+        let how = (durability(fsync), locks);
+        py.detach(|| copy_many(&*source, &*self.0, &pairs, how, &|| signals.interrupt())).map_err(
+            |error| match &error {
+                EngineError::Store(error) => from_store(py, error),
+                error => signals.raise(py, error, ""),
+            },
+        )
     }
 
     #[pyo3(signature = (key, value, *, fsync = false, locks = true))]

@@ -1,6 +1,7 @@
 //! The trait of all stores, and its types.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::time::Duration;
@@ -77,6 +78,11 @@ pub trait Reader: Send + Sync {
     /// A generation that differs from those of all other versions, past and future, of the key;
     /// `None` if there is none, or not yet.
     fn version(&self) -> Option<Generation> {
+        None
+    }
+
+    /// The file that has exactly these bytes, if there is one.
+    fn file(&self) -> Option<&File> {
         None
     }
 }
@@ -265,6 +271,25 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// that cannot be read, so it is given a copy.
     fn reads_value_once(&self) -> bool {
         false
+    }
+
+    /// Stores the value of `other` in `source` under `key`, atomically, and returns its length;
+    /// `None` if it is missing.
+    ///
+    /// A value that goes through memory goes through `memory`. The system copies files.
+    fn copy_from(
+        &self,
+        key: &str,
+        source: &dyn Store,
+        other: &str,
+        durability: Durability,
+        memory: &mut Vec<u8>,
+    ) -> Result<Option<u64>> {
+        if source.get_into(other, memory)?.is_none() {
+            return Ok(None);
+        }
+        self.put(key, memory, durability)?;
+        Ok(Some(memory.len() as u64))
     }
 
     /// Opens the value of `key`. The provided method fetches all of it.

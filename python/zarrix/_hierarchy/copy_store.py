@@ -24,6 +24,9 @@ __all__ = ["copied", "copy_store"]
 
 _Pair = tuple[str, str]
 
+# Between two calls of the engine, progress is told.
+_AT_ONCE = 256
+
 
 def copy_store(
     source: Any,
@@ -148,10 +151,14 @@ def _copy_all(
         reverse=True,
     )
     for part in (chunks, documents):
-        for nbytes in copied(source, dest, part, workers):
-            done += 1
+        before = done
+        for count, nbytes in copied(source, dest, part, workers):
+            done += count
             tell(done, len(pairs))
             yield nbytes
+        if done - before < len(part):
+            # A key that was listed has been deleted since.
+            source[next((key for key, _ in part if key not in source), part[-1][0])]
 
 
 def copied(
@@ -160,25 +167,35 @@ def copied(
     pairs: Iterable[_Pair],
     workers: int,
     *,
-    skips_missing: bool = False,
-) -> Iterator[int]:
-    """Copy values, several at once, and yield the bytes of each; a missing one is an error, or has
-    0 bytes.
+    locks: bool = True,
+) -> Iterator[tuple[int, int]]:
+    """Copy values, several at once, and yield how many of them were there, and their bytes.
+
+    Between files and memory, the engine copies; other stores have ``workers`` values in flight.
     """
+    if source._engine.is_inline and dest._engine.is_inline:
+        dest._forbid_changes()
+        rest = iter(pairs)
+        while some := list(islice(rest, _AT_ONCE)):
+            named = [(source.engine_path(key), dest.engine_path(target)) for key, target in some]
+            yield dest._engine.copy_many(source._engine, named, fsync=dest.syncs, locks=locks)
+        return
     # Imported on use, because every program that opens an array imports this module, and few copy
     # stores.
     from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-    def move(pair: _Pair) -> int:
-        value = source.get(pair[0]) if skips_missing else source[pair[0]]
+    def move(pair: _Pair) -> tuple[int, int]:
+        value = source.get(pair[0])
         if value is None:
-            return 0
+            return 0, 0
         dest[pair[1]] = value
-        return memoryview(value).nbytes
+        return 1, memoryview(value).nbytes
 
     waiting = iter(pairs)
     with ThreadPoolExecutor(workers) as threads:
-        running: set[Future[int]] = {threads.submit(move, one) for one in islice(waiting, workers)}
+        running: set[Future[tuple[int, int]]] = {
+            threads.submit(move, one) for one in islice(waiting, workers)
+        }
         while running:
             ended, running = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:

@@ -15,6 +15,7 @@ __all__ = [
     "DOCUMENTS_OF_A_NODE",
     "DOCUMENT_PATTERN",
     "GROUP_DOCUMENT",
+    "JOB_MARK",
     "NODE_DOCUMENTS",
     "ZARRAY",
     "ZARR_JSON",
@@ -40,6 +41,9 @@ ATTRIBUTES_DOCUMENT = {2: ZATTRS, 3: ZARR_JSON}
 CONSOLIDATED_DOCUMENT = {2: ZMETADATA, 3: ZARR_JSON}
 # All documents that one node can have, except consolidated metadata.
 DOCUMENTS_OF_A_NODE = {2: (ZGROUP, ZARRAY, ZATTRS), 3: (ZARR_JSON,)}
+
+# Beside an array's document: the id of the job that has made the array.
+JOB_MARK = ".zarrix-done"
 
 # A node exists if one of these is stored.
 NODE_DOCUMENTS = (ZARRAY, ZGROUP, ZARR_JSON)

@@ -60,7 +60,8 @@ class Copy(Operation):
         one, names = self._ranges.of(number)
         source, dest = (below(self.places[name], one["path"]) for name in ("source", "destination"))
         pairs = [(key_of(source.path, key), key_of(dest.path, key)) for key in names]
-        moved = sum(copied(source.chunks, dest.chunks, pairs, _IN_FLIGHT, skips_missing=True))
+        parts = copied(source.chunks, dest.chunks, pairs, _IN_FLIGHT, locks=False)
+        moved = sum(nbytes for _, nbytes in parts)
         return Done(None, moved, moved)
 
     def finish(self, values: Sequence[Mapping[int, Any]]) -> Any:
@@ -80,6 +81,12 @@ class Copy(Operation):
         """Create the groups above the destination, or raise an error if one is an array."""
         store, path, chunk_store = self.places["destination"]
         nodes.require_parents(store, path, chunk_store, False, self.parameters["format"])
+
+    @property
+    def marked(self) -> Place | None:
+        """The first array."""
+        arrays = self._ranges.arrays
+        return below(self.places["destination"], arrays[0]["path"]) if arrays else None
 
     def explain(self) -> Iterator[str]:
         """Why nothing is decoded."""

@@ -6,24 +6,30 @@ it, chunks without an array would be keys of unknown origin.
 
 from __future__ import annotations
 
+import hashlib
 from datetime import timedelta
 
 from zarrix._errors import ContainsArrayError, ContainsGroupError, JobError
 from zarrix._metadata.json import json_loads
 from zarrix._nodes import nodes
 from zarrix._stores.base import Store
-from zarrix._stores.keys import key_of
+from zarrix._stores.keys import JOB_MARK, key_of
 from zarrix._stores.local import DirectoryStore
 from zarrix._stores.zip import ZipStore
 from zarrix.jobs._operation import Operation
 from zarrix.jobs._places import Place
 
-__all__ = ["DOCUMENT", "FOLDER", "Destination"]
+__all__ = ["DOCUMENT", "FOLDER", "Destination", "id_of"]
 
 FOLDER = ".zarrix-job"
 """Where a job keeps its document, its journal and its intermediates, below the destination."""
 
 DOCUMENT = "job.json"
+
+
+def id_of(document: bytes) -> str:
+    """The name of a job."""
+    return hashlib.sha256(document).hexdigest()[:16]
 
 
 class Destination:
@@ -41,6 +47,7 @@ class Destination:
     def __init__(self, operation: Operation, document: bytes, overwrite: bool) -> None:
         self._operation = operation
         self._document = document
+        self._id = id_of(document).encode()
         self._overwrite = overwrite
 
     @property
@@ -86,6 +93,30 @@ class Destination:
                 key_of(path, DOCUMENT), lambda old: self._document if old is None else old
             )
             self._check(self._stored() or b"{}")
+
+    @property
+    def is_done(self) -> bool:
+        """Whether this very job has made what is there."""
+        marked = self._marked()
+        if marked is None or self.is_taken:
+            return False
+        store, path, _ = marked
+        found = store.get(key_of(path, JOB_MARK))
+        return (
+            found is not None and bytes(found) == self._id and nodes.find(store, path) is not None
+        )
+
+    def mark(self) -> None:
+        """Record that the job is done, where listings of groups do not see it."""
+        marked = self._marked()
+        if marked is not None:
+            marked.store[key_of(marked.path, JOB_MARK)] = self._id
+
+    def _marked(self) -> Place | None:
+        """The array that has the mark."""
+        if self.folder is None:
+            return None
+        return self._operation.marked
 
     def release(self) -> None:
         """Remove the folder of the job, and partial files of workers that were killed."""

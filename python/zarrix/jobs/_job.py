@@ -7,7 +7,6 @@ destination, which otherwise has chunks, but no array: metadata is stored last.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +23,8 @@ from zarrix._stores.open import as_store
 from zarrix._stores.zip import ZipStore
 from zarrix.jobs._clusters import cluster_crew
 from zarrix.jobs._crews import Crew, crew_of
-from zarrix.jobs._destination import DOCUMENT, FOLDER, Destination
+from zarrix.jobs._destination import DOCUMENT, FOLDER, Destination, id_of
+from zarrix.jobs._documents import opened
 from zarrix.jobs._drive import Driving, drive
 from zarrix.jobs._journal import Journal, part_of
 from zarrix.jobs._operation import Operation, Setting, Stage, operation_of
@@ -87,7 +87,7 @@ class Job:
         }
         # In its own order, because the order of a document's members is that of the result.
         self._stored = json_dumps(self._document, sort_keys=False)
-        self.id: str = hashlib.sha256(self._stored).hexdigest()[:16]
+        self.id: str = id_of(self._stored)
 
     # The plan
 
@@ -261,6 +261,11 @@ class Job:
     ) -> Report:
         """Do what is not done yet; at the end the result is visible, except after a ``part``.
 
+        A job that is done does nothing again, and gives its result, also in another process: the
+        first array of the result has the job's id in ``.zarrix-done``. It is done again with
+        ``overwrite=True``, or if the result was removed. Whether elements were changed since, in
+        the source or the result, is not checked.
+
         Parameters
         ----------
         executor : optional
@@ -300,7 +305,7 @@ class Job:
         JobError
             Another job is at the destination, or the executor cannot reach a store.
         ContainsArrayError
-            An array is at the destination.
+            Something else is at the destination.
 
         Examples
         --------
@@ -316,6 +321,10 @@ class Job:
         if part is not None and not (0 <= part[0] < part[1]):
             raise ValueError(f"part={part!r}; expected (i, n) with 0 <= i < n")
         begun = time.monotonic()
+        if resume is not False and self.is_done:
+            tasks = sum(one.count for one in self.stages)
+            seconds = time.monotonic() - begun
+            return Report(self.id, 0, tasks, 0, 0, 0, seconds, True, self._result())
         if hasattr(executor, "Get_rank"):
             if part is not None or stage is not None:
                 raise ValueError("an MPI communicator divides the job itself: leave out part=")
@@ -354,6 +363,15 @@ class Job:
             result,
         )
 
+    @property
+    def is_done(self) -> bool:
+        """Whether the result is there, and made by this job; never with ``overwrite=True``."""
+        return not self._overwrite and self._destination.is_done
+
+    def _result(self) -> Any:
+        assert self._operation.destination is not None
+        return opened(self._operation.places[self._operation.destination])
+
     def finish(self, *, resume: Any = True) -> Any:
         """Make the result visible, after all parts have run.
 
@@ -382,6 +400,8 @@ class Job:
         >>> job.finish()[-1]
         np.int64(99)
         """
+        if self.is_done:
+            return self._result()
         journal = self._journal(resume, (0, 1))
         journal.load()
         for at, stage in enumerate(self.stages):
@@ -415,6 +435,9 @@ class Job:
         >>> zarr.jobs.copy(z, "two.zarr", run=False).status()
         {'job': '...', 'state': 'not begun', 'stages': [(0, 1)]}
         """
+        if self.is_done:
+            stages = [(stage.count, stage.count) for stage in self.stages]
+            return {"job": self.id, "state": "done", "stages": stages}
         journal = self._journal(resume, (0, 1))
         journal.load()
         done = [(journal.count(at), stage.count) for at, stage in enumerate(self.stages)]
@@ -472,6 +495,7 @@ class Job:
 
     def _finish(self, journal: Journal, resume: Any) -> Any:
         result = self._operation.finish(journal.in_order())
+        self._destination.mark()
         self._destination.release()
         if resume is not True and resume is not False:
             as_store(resume).rmdir(self.id)

@@ -156,6 +156,16 @@ class Operation(ABC):
         """Where nothing may be before the job; an abandoned job removes all that is there."""
         return [] if self.destination is None else [self.places[self.destination]]
 
+    @property
+    def marked(self) -> Place | None:
+        """The array of the result that tells which job has made it; None if nothing can tell.
+
+        A function of this program has no name that another run could compare.
+        """
+        if self.destination is None or self.setting.objects:
+            return None
+        return self.places[self.destination]
+
     def explain(self) -> Iterator[str]:
         """Sentences about the plan, for people."""
         return iter(())

@@ -154,6 +154,13 @@ class Pyramid(Operation):
             return [place]
         return [below(place, path) for path in self.parameters["paths"][1:]]
 
+    @property
+    def marked(self) -> Place | None:
+        """The smallest level, if there are several."""
+        paths = self.parameters["paths"]
+        is_new = len(paths) > 1 or self.parameters["base"]
+        return below(self.places["destination"], paths[-1]) if is_new else None
+
     def explain(self) -> Iterator[str]:
         """The shapes of the levels."""
         shapes = ", ".join(map(str, self._shapes))

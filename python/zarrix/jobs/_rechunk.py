@@ -36,7 +36,7 @@ from zarrix.jobs._documents import (
     store_all,
     walk,
 )
-from zarrix.jobs._encoded import Encoded, is_encoded_alike, move_values
+from zarrix.jobs._encoded import is_encoded_alike
 from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
@@ -114,7 +114,9 @@ class Rechunk(Operation):
         """Read a region of a pass and write it."""
         one, own = self._task(stage, number)
         if one.moves:
-            moved = move_values(*one.encoded, one.tilings[stage].coords(own))
+            dest = one.array(1)
+            values = list(one.tilings[stage].coords(own))
+            moved = dest._io.regroup(one.array(0)._io, values, dest.chunk_store.syncs)
             return Done(None, moved, moved)
         region = one.tilings[stage].region(own)
         elements = one.array(stage)[region]
@@ -142,6 +144,12 @@ class Rechunk(Operation):
             store, path, _ = self.places["temporary"]
             store.rmdir(path)
         return opened(dest)
+
+    @property
+    def marked(self) -> Place | None:
+        """The first array."""
+        arrays = self._arrays
+        return below(self.places["destination"], arrays[0].path) if arrays else None
 
     def explain(self) -> Iterator[str]:
         """The candidates that were compared."""
@@ -194,11 +202,6 @@ class _Passes:
         told = self.told[at - 1]
         document = _intermediate(self._dest, told["region"], told["inner"])
         return array_at(place, document, write_empty_chunks=True, read_missing_chunks=False)
-
-    @cached_property
-    def encoded(self) -> tuple[Encoded, Encoded]:
-        """The source and the destination, as encoded chunks."""
-        return Encoded(self.array(0)), Encoded(self.array(1))
 
     @property
     def _temporary(self) -> Place:

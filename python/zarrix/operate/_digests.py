@@ -15,6 +15,7 @@ from typing import Any
 from zarrix._display.progress import Progress, phase
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
+from zarrix._stores.keys import JOB_MARK
 from zarrix.operate._orphans import SET_ASIDE
 from zarrix.operate._place import nothing_at, place_of
 from zarrix.operate._survey import Problem
@@ -103,6 +104,8 @@ def _digests(store: Store, keys: list[str], tell: Progress) -> dict[str, str]:
         value = store._engine.get(key)
         return None if value is None else hashlib.sha256(value).hexdigest()
 
+    # The mark of a job names the job that has made an array, and is not a part of it.
+    keys = [key for key in keys if key.rpartition("/")[2] != JOB_MARK]
     found = {}
     with ThreadPoolExecutor(config.threads) as pool:
         for begin in range(0, len(keys), _BATCH):

@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 from zarrix._array.array import Array
 from zarrix._display.printable import counted
 from zarrix._errors import ArrayNotFoundError
-from zarrix._stores.keys import DOCUMENT_PATTERN, NODE_DOCUMENTS, ZARR_JSON, ZGROUP, key_of
+from zarrix._stores.keys import (
+    DOCUMENT_PATTERN,
+    JOB_MARK,
+    NODE_DOCUMENTS,
+    ZARR_JSON,
+    ZGROUP,
+    key_of,
+)
 from zarrix.operate._survey import Problem, Survey
 
 __all__ = ["SET_ASIDE", "Orphans", "missing_groups", "sort_orphans"]
@@ -118,8 +125,10 @@ def _is_zarr(key: str) -> bool:
 
 
 def _is_known(found: Survey, key: str, unknown: set[str]) -> bool:
-    """Whether a key is a document of a node, or is below a broken document."""
-    folder = key.rpartition("/")[0]
+    """Whether a key is a document or mark of a node, or is below a broken document."""
+    folder, _, name = key.rpartition("/")
+    if name == JOB_MARK and folder in found.arrays:
+        return True
     if _DOCUMENT.fullmatch(key):
         return folder in found.arrays or folder in found.groups or folder in unknown
     # Below a broken node, chunks cannot be identified.

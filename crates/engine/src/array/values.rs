@@ -1,12 +1,14 @@
 //! Many complete values in one call: metadata of the members of a group, chunks of remote stores.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarrix_store::{Fetched, Part, Request, Store};
+use zarrix_store::{Durability, Fetched, Part, Request, Store};
 
 use crate::error::{EngineError, Result};
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
+use crate::threads::scratch;
 
 /// From this number on, values of local stores are read by several threads.
 const MANY: usize = 16;
@@ -40,6 +42,33 @@ pub fn get_many(
         Ok(())
     })?;
     Ok(found.into_iter().map(|value| value.into_inner().flatten()).collect())
+}
+
+/// Copies stored values between two stores that are both inline; returns how many were there, and
+/// their bytes.
+///
+/// With `locks`, each is stored under the lock of its key.
+pub fn copy_many(
+    source: &dyn Store,
+    dest: &dyn Store,
+    pairs: &[(String, String)],
+    (durability, locks): (Durability, bool),
+    interrupt: Interrupt<'_>,
+) -> Result<(u64, u64)> {
+    let (count, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
+    pool::run(pairs.len().div_ceil(MANY), interrupt, &|run| {
+        for (from, to) in &pairs[run * MANY..((run + 1) * MANY).min(pairs.len())] {
+            let _lock = if locks { Some(dest.lock(to, to)?) } else { None };
+            let moved =
+                scratch::with(|s| dest.copy_from(to, source, from, durability, &mut s.encoded))?;
+            if let Some(moved) = moved {
+                count.fetch_add(1, Ordering::Relaxed);
+                bytes.fetch_add(moved, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    })?;
+    Ok((count.into_inner(), bytes.into_inner()))
 }
 
 /// [`get_many`] in one call of the store.

@@ -21,13 +21,30 @@ use crate::store::Durability;
 /// How often a directory that vanishes during a write is created again.
 const ATTEMPTS: usize = 16;
 
+/// What a file is to have.
+#[derive(Clone, Copy)]
+pub(crate) enum Content<'a> {
+    Bytes(&'a [u8]),
+    /// The first bytes of another file.
+    File(&'a File, u64),
+}
+
+impl Content<'_> {
+    fn length(self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::File(_, length) => length,
+        }
+    }
+}
+
 /// Makes `value` the content of `path`.
 ///
 /// `held` is the lock under which this happens, if any. If it is the lock of an anchor, the new
 /// file takes it over: the next process that opens it finds it locked until the lock is released.
 pub(crate) fn replace(
     path: &CStr,
-    value: &[u8],
+    value: Content<'_>,
     durability: Durability,
     held: Option<&Held>,
 ) -> io::Result<()> {
@@ -91,7 +108,7 @@ fn is_document(path: &CStr) -> bool {
 /// Writes the file. An anchor is locked before any process can find it, and stays locked.
 fn write_partial(
     partial: &CStr,
-    value: &[u8],
+    value: Content<'_>,
     durability: Durability,
     as_anchor: bool,
 ) -> io::Result<Option<descriptors::Held>> {
@@ -108,11 +125,14 @@ fn write_partial(
     Ok(None)
 }
 
-fn fill(mut file: &File, value: &[u8], durability: Durability) -> io::Result<()> {
-    file.write_all(value)?;
+fn fill(mut file: &File, value: Content<'_>, durability: Durability) -> io::Result<()> {
+    match value {
+        Content::Bytes(bytes) => file.write_all(bytes)?,
+        Content::File(from, length) => sys::copy(from, length, file)?,
+    }
     let length = sys::status_of(file)?.len();
-    if length != value.len() as u64 {
-        let problem = format!("{length} of {} bytes were written", value.len());
+    if length != value.length() {
+        let problem = format!("{length} of {} bytes were written", value.length());
         return Err(io::Error::new(io::ErrorKind::WriteZero, problem));
     }
     match durability {

@@ -10,6 +10,7 @@
 //! Links: reads and listings follow them, a write replaces them, and a deletion removes the link.
 
 use std::ffi::{CStr, OsString};
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -17,17 +18,23 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use zarrix_codec::memory::Grow;
+
 use crate::error::{Result, StoreError};
 use crate::files::partial::{self, LockSpace};
 use crate::files::paths::{id_of, resolve, sync_directory_of};
 use crate::generation::Generation;
 use crate::key::{check_key, check_prefix};
+use crate::local::replace::Content;
 use crate::local::{deletion, leftovers, replace, tree};
 use crate::lock::anchor;
 use crate::lock::beyond::Others;
 use crate::lock::table::KeyLock;
 use crate::process::sys::{self, Status, unless_absent};
 use crate::store::{Durability, Edge, Listing, Reader, Store};
+
+/// A smaller file is copied faster through memory.
+const LEAST_COPIED: u64 = 256 << 10;
 
 /// A store in a directory, which the first write creates.
 #[derive(Clone, Debug)]
@@ -122,6 +129,13 @@ impl LocalStore {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
         Ok(Some((file, status)))
+    }
+
+    fn replace(&self, key: &str, content: Content<'_>, durability: Durability) -> Result<()> {
+        check_key(key)?;
+        let held = crate::lock::table::held(&self.id, key);
+        self.at(key, |path| replace::replace(path, content, durability, held.as_deref()))
+            .map_err(|source| self.failed("write", key)(source))
     }
 
     fn read(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> io::Result<Option<Generation>> {
@@ -247,6 +261,35 @@ impl Store for LocalStore {
         true
     }
 
+    fn copy_from(
+        &self,
+        key: &str,
+        source: &dyn Store,
+        other: &str,
+        durability: Durability,
+        memory: &mut Vec<u8>,
+    ) -> Result<Option<u64>> {
+        if !source.reads_parts() || source.checks_whole_values() {
+            let Some(_) = source.get_into(other, memory)? else { return Ok(None) };
+            self.put(key, memory, durability)?;
+            return Ok(Some(memory.len() as u64));
+        }
+        let Some(reader) = source.reader(other)? else { return Ok(None) };
+        let size = reader.size();
+        match reader.file() {
+            Some(file) if size >= LEAST_COPIED => {
+                self.replace(key, Content::File(file, size), durability)?;
+            }
+            _ => {
+                let length = usize::try_from(size).unwrap_or(usize::MAX);
+                memory.set_length(length).map_err(StoreError::memory(other))?;
+                reader.read_at(0, memory)?;
+                self.put(key, memory, durability)?;
+            }
+        }
+        Ok(Some(size))
+    }
+
     fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
         check_key(key)?;
         let opened = self.open(key).map_err(|source| self.failed("read", key)(source))?;
@@ -273,10 +316,7 @@ impl Store for LocalStore {
     }
 
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
-        check_key(key)?;
-        let held = crate::lock::table::held(&self.id, key);
-        self.at(key, |path| replace::replace(path, value, durability, held.as_deref()))
-            .map_err(|source| self.failed("write", key)(source))
+        self.replace(key, Content::Bytes(value), durability)
     }
 
     fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
@@ -393,6 +433,10 @@ impl Reader for OpenFile<'_> {
         self.file
             .read_exact_at(dst, offset)
             .map_err(|source| self.store.failed("read", &self.key)(source))
+    }
+
+    fn file(&self) -> Option<&File> {
+        Some(&self.file)
     }
 
     /// The clock is read first and then the status of the file: any later change in place shows in

@@ -14,6 +14,9 @@ use crate::generation::Generation;
 /// within a tick have the same time.
 const SETTLED: Duration = Duration::from_millis(20);
 
+/// What is copied at once through memory.
+const COPY_BYTES: usize = 1 << 20;
+
 /// Registers functions that run around every later fork of this process.
 pub(crate) fn at_fork(before: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) {
     // SAFETY: the three are `extern "C"` functions without arguments that live as long as the code.
@@ -266,6 +269,61 @@ pub(crate) fn append(file: &File, at: u64, wanted: usize, dst: &mut Vec<u8>) -> 
         }
     }
     Ok(done)
+}
+
+/// Copies the first `length` bytes of a file to the position of another one, inside the kernel; a
+/// file system that can makes them share their blocks.
+pub(crate) fn copy(from: &File, length: u64, to: &File) -> io::Result<()> {
+    let mut done = copy_in_kernel(from, length, to)?;
+    let mut buffer = Vec::new();
+    while done < length {
+        // Other file systems, or a file that shrank: an error then.
+        let wanted = usize::try_from(length - done).unwrap_or(COPY_BYTES).min(COPY_BYTES);
+        buffer.clear();
+        buffer.try_reserve(wanted).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let read = append(from, done, wanted, &mut buffer)?;
+        if read == 0 {
+            let problem = format!("the file ended at byte {done} of {length} while it was copied");
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, problem));
+        }
+        io::Write::write_all(&mut &*to, &buffer)?;
+        done += read as u64;
+    }
+    Ok(())
+}
+
+/// Returns how much was copied: less if the kernel cannot copy between these files.
+#[cfg(target_os = "linux")]
+fn copy_in_kernel(from: &File, length: u64, to: &File) -> io::Result<u64> {
+    let mut at: libc::loff_t = 0;
+    loop {
+        let left = length - at.cast_unsigned();
+        if left == 0 {
+            return Ok(length);
+        }
+        let most = usize::try_from(left).unwrap_or(usize::MAX).min(1 << 30);
+        // SAFETY: `at` is a live offset that the call reads and advances; a null offset stands for
+        // the position of the other file.
+        let copied = unsafe {
+            let to = to.as_raw_fd();
+            libc::copy_file_range(from.as_raw_fd(), &raw mut at, to, std::ptr::null_mut(), most, 0)
+        };
+        if copied < 0 {
+            let error = io::Error::last_os_error();
+            match error.raw_os_error() {
+                Some(libc::EINTR) => {}
+                Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG | libc::EIO) => return Err(error),
+                _ => return Ok(at.cast_unsigned()),
+            }
+        } else if copied == 0 {
+            return Ok(at.cast_unsigned());
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn copy_in_kernel(_: &File, _: u64, _: &File) -> io::Result<u64> {
+    Ok(0)
 }
 
 /// Closes a file after writing; some file systems report a failed write only here.
