@@ -1,13 +1,13 @@
 """Pyramids of an image: `jobs.pyramid` beside ome-zarr-py and ngff-zarr.
 
-    python -m benchmarks.pyramids [--rounds 3] [--side 8192]
+    python -m benchmarks.pyramids [--rounds 3] [--side 8192] [--python PATH]
 
 The image is side x side integers of two bytes, in chunks of 512 x 512 (v3, zstd), in a folder.
 Each contender reads it and writes an OME-Zarr 0.5 group with that image and three smaller levels,
 in the same chunks, each level the mean of blocks of 2 x 2. Rounds are interleaved, every run is a
-process of its own, and imports are not counted. A row has the median of seconds, the median of how
-many times as long as ours, and the most memory of a run. It needs the environment "ome" of
-tests/interop/setup.
+process of its own, and imports are not counted. A row has the least seconds and the least processor
+time of the rounds, how many times as long as ours each is, and the most memory of a run. It needs
+the environment "ome" of tests/interop/setup, or another interpreter with these libraries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -89,7 +88,7 @@ def run_one(name: str, source: str, dest: str) -> None:
     # The peak of this program alone: that of getrusage has the one that started it, too.
     status = Path("/proc/self/status").read_text()
     peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
-    print(json.dumps({"seconds": seconds, "MiB": peak}))
+    print(json.dumps({"seconds": seconds, "busy": busy, "MiB": peak}))
 
 
 def main() -> None:
@@ -97,6 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--side", type=int, default=8192)
+    parser.add_argument("--python", default=str(PYTHON))
     parser.add_argument("--one", nargs=3, metavar=("NAME", "SOURCE", "DEST"))
     arguments = parser.parse_args()
     if arguments.one:
@@ -115,7 +115,7 @@ def main() -> None:
         for _ in range(arguments.rounds):
             for name, found in runs.items():
                 dest = f"{folder}/{name}"
-                command = [PYTHON, "-W", "ignore", "-m", "benchmarks.pyramids", "--one"]
+                command = [arguments.python, "-W", "ignore", "-m", "benchmarks.pyramids", "--one"]
                 ran = subprocess.run(
                     [*command, name, source, dest],
                     cwd=ROOT,
@@ -127,13 +127,18 @@ def main() -> None:
                 found.append(json.loads(ran.stdout.splitlines()[-1]))
                 shutil.rmtree(dest)
     print(f"{side} x {side} uint16, {LEVELS} levels, {arguments.rounds} rounds, {sys.platform}")
-    print(f"{'':10} {'s':>7} {'times':>7} {'MiB':>6}")
+    print("| | seconds | times ours | processor s | times ours | MiB |")
+    print("|---|---|---|---|---|---|")
+    least = {
+        name: [min(one[what] for one in found) for what in ("seconds", "busy")]
+        for name, found in runs.items()
+    }
     for name, found in runs.items():
-        times = statistics.median(
-            one["seconds"] / own["seconds"] for one, own in zip(found, runs["zarrix"], strict=True)
-        )
-        seconds = statistics.median(one["seconds"] for one in found)
-        print(f"{name:10} {seconds:7.2f} {times:7.1f} {max(one['MiB'] for one in found):6.0f}")
+        cells = [
+            f"{own:.2f} | {own / ours:.1f}"
+            for own, ours in zip(least[name], least["zarrix"], strict=True)
+        ]
+        print(f"| {name} | {' | '.join(cells)} | {max(one['MiB'] for one in found):.0f} |")
 
 
 if __name__ == "__main__":

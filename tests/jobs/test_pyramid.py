@@ -74,6 +74,21 @@ def test_a_new_group_gets_level_0_too(tmp_path):
     assert (tmp_path / "i" / "0" / "0" / "0").is_file(), "OME-Zarr 0.4 separates numbers by '/'"
 
 
+def test_level_0_is_copied_where_its_chunks_are_encoded_alike(tmp_path, monkeypatch):
+    image = _image(tmp_path / "i", (130, 100), (32, 32))
+    image[:40, :40] = 0
+    job = jobs.pyramid(image, tmp_path / "p", run=False)
+    assert "stored chunks of level 0 are copied" in str(job)
+    job.run("threads")
+    direct, copied = zarr.digests(tmp_path / "i"), zarr.digests(tmp_path / "p")
+    chunks = [key for key in direct if "/c/" in key]
+    assert len(chunks) == 19, "the one of zeros is not stored"
+    assert [copied[key] for key in chunks] == [direct[key] for key in chunks]
+    again = jobs.pyramid(image, tmp_path / "q", shards=(64, 64))
+    np.testing.assert_array_equal(again["0"][:], image[:])
+    np.testing.assert_array_equal(again["1"][:], job.run().result["1"][:])
+
+
 def test_coordinates_are_those_of_the_centres(tmp_path):
     image = _image(tmp_path / "i", (2, 33, 31), (1, 8, 8))
     options = {"scale": {"y": 0.5, "x": 0.25}, "units": {"x": "micrometer"}, "levels": 3}

@@ -11,10 +11,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from zarrix._runtime.config import config
 
 __all__ = ["METHODS", "check_dtype", "downsampled", "shape_below"]
 
@@ -50,8 +53,19 @@ def downsampled(source: AnyArray, factors: Sequence[int], method: str) -> AnyArr
     if method == "nearest":
         return np.ascontiguousarray(source[tuple(slice(None, None, f) for f in factors)])
     out = np.empty(shape_below(source.shape, factors), source.dtype)
-    for begin, end in _slabs(source, factors):
+
+    def fill(slab: tuple[int, int]) -> None:
+        begin, end = slab
         _fill(source[begin * factors[0] : end * factors[0]], out[begin:end], factors, method)
+
+    slabs = list(_slabs(source, factors))
+    if len(slabs) == 1 or config.threads == 1:
+        for slab in slabs:
+            fill(slab)
+    else:
+        # NumPy releases the GIL, and a slab has no element of another.
+        with ThreadPoolExecutor(min(config.threads, len(slabs))) as pool:
+            list(pool.map(fill, slabs))
     return out
 
 

@@ -57,9 +57,19 @@ class Driving:
 
 
 def drive(
-    crew: Crew, runner: Runner, stage: int, journal: Journal, among: range, state: Driving
+    crew: Crew,
+    runner: Runner,
+    stage: int,
+    journal: Journal,
+    among: range,
+    state: Driving,
+    *,
+    saves: bool = True,
 ) -> None:
     """Have those tasks of a stage done that the journal does not have.
+
+    With ``saves=False`` the journal may lag by its usual second afterwards: the job is finished
+    at once, and then needs it no more.
 
     Raises
     ------
@@ -88,7 +98,7 @@ def drive(
     if state.failures:
         with contextlib.suppress(OSError):
             journal.save()
-    else:
+    elif saves:
         journal.save()
     raise_failures(state, runner, stage)
     left = sum(1 for _ in journal.missing(stage, among))

@@ -7,6 +7,7 @@ destination, which otherwise has chunks, but no array: metadata is stored last.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -347,7 +348,10 @@ class Job:
             runner = Runner(self.kind, self._setting, self._operation)
             for at in range(len(counts)) if stage is None else [stage]:
                 self._await_stages(journal, at, part, patience if stage is None else 0.0)
-                drive(crew, runner, at, journal, part_of(part or (0, 1), counts[at]), state)
+                among = part_of(part or (0, 1), counts[at])
+                # Its file is synced, which takes longer than a short job.
+                saves = part is not None or stage is not None or at + 1 < len(counts)
+                drive(crew, runner, at, journal, among, state, saves=saves)
             result = self._finish(journal, resume) if part is None and stage is None else None
         finally:
             crew.close()
@@ -494,8 +498,14 @@ class Job:
         return Journal(counts, as_store(resume), self.id, part)
 
     def _finish(self, journal: Journal, resume: Any) -> Any:
-        result = self._operation.finish(journal.in_order())
-        self._destination.mark()
+        try:
+            result = self._operation.finish(journal.in_order())
+            self._destination.mark()
+        except BaseException:
+            # The error is the one to see.
+            with contextlib.suppress(OSError):
+                journal.save()
+            raise
         self._destination.release()
         if resume is not True and resume is not False:
             as_store(resume).rmdir(self.id)

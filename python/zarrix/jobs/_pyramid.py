@@ -9,6 +9,7 @@ tasks does not change the result.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix.jobs._documents import array_documents, below, opened, store_all
 from zarrix.jobs._downsample import check_dtype, downsampled, shape_below
+from zarrix.jobs._encoded import is_encoded_alike
 from zarrix.jobs._job import Job
 from zarrix.jobs._new_array import new_document, write_unit
 from zarrix.jobs._ome import attributes_of, check_axes, default_axes
@@ -119,7 +121,12 @@ class Pyramid(Operation):
         region = _region(number, self._shapes[part.first], part.region)
         block = (self._source if part.first == 0 else self._array(part.first))[region]
         bytes_in, bytes_out = block.nbytes, 0
-        if self._writes_base(part):
+        if self._writes_base(part) and self.parameters["moves"]:
+            values = _values_of(region, self.parameters["unit"])
+            bytes_out += self._array(0)._io.regroup(
+                self._source._io, values, self._array(0).chunk_store.syncs
+            )
+        elif self._writes_base(part):
             self._array(0)[region] = block
             bytes_out += block.nbytes
         begin = tuple(axis.start for axis in region)
@@ -165,7 +172,11 @@ class Pyramid(Operation):
         """The shapes of the levels."""
         shapes = ", ".join(map(str, self._shapes))
         yield f"{self.parameters['method']} of blocks of {self._factors}; levels {shapes}"
-        yield "level 0 is read once"
+        yield (
+            "stored chunks of level 0 are copied, and decoded once"
+            if self.parameters["moves"]
+            else "level 0 is read once"
+        )
 
 
 def pyramid(
@@ -302,6 +313,10 @@ def pyramid(
         "method": method,
         "itemsize": itemsize,
         "reads": math.prod(_counts(source.shape, write_unit(source))),
+        # Reading a value twice costs requests on a server, and on a disk less than encoding it.
+        "moves": base
+        and not here.chunks.is_remote
+        and is_encoded_alike(source._metadata, planned._metadata),
         "parts": _divided(shapes, by_axis, unit, itemsize, limit, base),
         "attributes": {},
     }
@@ -445,6 +460,12 @@ def _grown(region: tuple[int, ...], shape: tuple[int, ...], most: int) -> tuple[
 
 def _counts(shape: Sequence[int], region: Sequence[int]) -> tuple[int, ...]:
     return tuple(-(-n // length) for n, length in zip(shape, region, strict=True))
+
+
+def _values_of(region: Region, unit: Sequence[int]) -> list[tuple[int, ...]]:
+    """The coordinates of the stored values of a region that begins with one."""
+    axes = zip(region, unit, strict=True)
+    return list(itertools.product(*(range(at.start // n, -(-at.stop // n)) for at, n in axes)))
 
 
 def _region(number: int, shape: Sequence[int], lengths: Sequence[int]) -> Region:
