@@ -82,9 +82,9 @@ CONTENDERS = {"zarrix": ours, "ome-zarr": ome_zarr, "ngff-zarr": ngff_zarr}
 def run_one(name: str, source: str, dest: str) -> None:
     """Measure one contender, and print what was found."""
     call = CONTENDERS[name](source, dest)
-    begun = time.perf_counter()
+    begun, before = time.perf_counter(), time.process_time()
     call()
-    seconds = time.perf_counter() - begun
+    seconds, busy = time.perf_counter() - begun, time.process_time() - before
     # The peak of this program alone: that of getrusage has the one that started it, too.
     status = Path("/proc/self/status").read_text()
     peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024

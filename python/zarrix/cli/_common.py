@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zarrix.cli._ui import Ui
 
 __all__ = [
     "EXIT_CODES",
@@ -70,6 +73,17 @@ def add_writing(parser: argparse.ArgumentParser, *, resume: bool = True) -> None
             metavar="SIZE",
             help="what data in flight may take (default 256M)",
         )
+
+
+def tell_job(result: Any, arguments: argparse.Namespace, ui: Ui) -> int:
+    """Print what a job has made, or its plan; the exit code."""
+    node = result if hasattr(result, "info") else None
+    told = str(node.info) if node is not None else str(result)
+    if ui.json:
+        ui.document({"dry_run": arguments.dry_run, "result": told})
+    else:
+        ui.say(told)
+    return 0
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:

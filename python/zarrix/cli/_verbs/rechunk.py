@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zarrix.cli._common import add_common, add_writing, sizes
+from zarrix.cli._common import add_common, add_writing, sizes, tell_job
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix rechunk data.zarr/depth new.zarr --chunks 2,2,6",)
@@ -48,13 +48,4 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         run=not arguments.dry_run,
         progress=ui.progress,
     )
-    if arguments.dry_run:
-        told = str(result.plan if hasattr(result, "plan") else result)
-    else:
-        node = result if hasattr(result, "info") else None
-        told = str(node.info) if node is not None else str(result)
-    if ui.json:
-        ui.document({"dry_run": arguments.dry_run, "result": told})
-    else:
-        ui.say(told)
-    return 0
+    return tell_job(result, arguments, ui)

@@ -1,0 +1,72 @@
+"""``zarrix pyramid``: smaller copies of an image, with OME-Zarr metadata."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from zarrix.cli._common import add_common, add_writing, option, sizes, tell_job
+from zarrix.cli._ui import Ui
+
+EXAMPLES = ("zarrix pyramid data.zarr/depth levels.zarr --levels 2",)
+
+_METHODS = ("mean", "mode", "nearest", "min", "max", "median")
+
+
+def _levels(text: str) -> Any:
+    return text if text == "auto" else int(text)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("source", help="the image: an array")
+    parser.add_argument(
+        "dest", nargs="?",
+        help="a new group, with a copy of the image; when omitted, levels are written beside it",
+    )  # fmt: skip
+    parser.add_argument("--levels", type=_levels, default="auto", help="how many, or auto")
+    parser.add_argument("--method", choices=_METHODS, default="mean", help="mode is for labels")
+    parser.add_argument("--axes", metavar="NAMES", help="names of the axes, such as tczyx")
+    parser.add_argument(
+        "--factor", type=option, action="append", default=[], metavar="AXIS=N",
+        help="by how much an axis shrinks from level to level; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--scale", type=option, action="append", default=[], metavar="AXIS=SIZE",
+        help="the distance of two elements along an axis; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--unit", type=option, action="append", default=[], metavar="AXIS=UNIT",
+        help="the unit of an axis, such as x=micrometer; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--ome", choices=("0.4", "0.5", "none"), help="the version of OME-Zarr")
+    parser.add_argument("--chunks", type=sizes, metavar="N,N", help="chunk shape, or a size, 1MiB")
+    parser.add_argument("--shards", type=sizes, metavar="N,N", help="shard shape (v3)")
+    add_writing(parser)
+    add_common(parser, store=False)
+
+
+def run(arguments: argparse.Namespace, ui: Ui) -> int:
+    """Write the levels, and print the group."""
+    # Import time: --help does not need it.
+    from zarrix.jobs import pyramid
+
+    ome = {None: True, "none": False}.get(arguments.ome, arguments.ome)
+    result = pyramid(
+        arguments.source,
+        arguments.dest,
+        levels=arguments.levels,
+        factors=dict(arguments.factor) or None,
+        method=arguments.method,
+        ome=ome,
+        axes=arguments.axes,
+        units=dict(arguments.unit) or None,
+        scale=dict(arguments.scale) or None,
+        chunks=arguments.chunks,
+        shards=arguments.shards,
+        max_memory=arguments.memory,
+        overwrite=arguments.overwrite,
+        run=not arguments.dry_run,
+        progress=ui.progress,
+    )
+    return tell_job(result, arguments, ui)
