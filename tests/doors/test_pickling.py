@@ -98,6 +98,8 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     ),
     "zarrix.core.group.ConsolidatedStore": lambda folder: consolidated(folder).store,
     "zarrix.core.metadata.ArrayMetadata": lambda folder: array().metadata,
+    "zarrix.core.metadata.ArrayV2Metadata": lambda folder: array().metadata,
+    "zarrix.core.metadata.ArrayV3Metadata": lambda folder: array().metadata,
     "zarrix.core.metadata.ChunkGrid": lambda folder: array().metadata.chunk_grid,
     "zarrix.core.metadata.ChunkKeyEncoding": lambda folder: array().metadata.chunk_key_encoding,
     "zarrix.util.InfoReporter": lambda folder: array().info,

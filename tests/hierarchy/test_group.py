@@ -288,3 +288,26 @@ def test_names_that_leave_the_store_are_refused(root: zarr.Group) -> None:
     for name in ("../x", "a/../../x", "a\0b"):
         with pytest.raises(ValueError, match="not allowed"):
             root.create_group(name)
+
+
+def test_what_another_process_creates_meanwhile_is_taken(
+    root: zarr.Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2.18's test with a pool: one of ten calls for one name may come too late to create it."""
+    root.create_group("g").attrs["a"] = 1
+    root.create_dataset("x", data=[1, 2, 3])
+    node, kind = type(root)._node, type(root)._kind
+    asked: list[str] = []
+
+    def late(answer: Any) -> Any:
+        def asking(self: zarr.Group, path: str) -> Any:
+            asked.append(path)
+            return None if asked.count(path) == 1 else answer(self, path)
+
+        return asking
+
+    monkeypatch.setattr(type(root), "_node", late(node))
+    assert root.require_dataset("x", shape=3, dtype="i8")[:].tolist() == [1, 2, 3]
+    monkeypatch.setattr(type(root), "_node", node)
+    monkeypatch.setattr(type(root), "_kind", late(kind))
+    assert root.require_group("g").attrs["a"] == 1

@@ -38,7 +38,8 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
 
     Parameters
     ----------
-    store : Store, mapping, str or Path
+    store : Store, mapping, str, Path or AsyncArray
+        An `AsyncArray` is all there is to know.
     path : str, optional
         Path of the array in the store; the root when omitted.
     read_only : bool

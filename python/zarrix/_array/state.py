@@ -15,7 +15,8 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any, Self, cast
+from types import GenericAlias
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -123,6 +124,8 @@ class ArrayState(Member):
         "_write_empty_chunks",
     )
 
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+
     _metadata: ArrayMetadata
     _io: _engine.ArrayIO
     _document: bytes | None
@@ -147,6 +150,10 @@ class ArrayState(Member):
         read_missing_chunks: bool | None = None,
         order: Order = "C",
     ) -> None:
+        counterpart = getattr(store, "_sync", None)
+        if isinstance(counterpart, ArrayState):
+            self._become(counterpart)
+            return
         location = Location.of(store, path, zarr_version, chunk_store=chunk_store)
         node = location.find()
         if node is None or node.kind != "array":
@@ -165,6 +172,12 @@ class ArrayState(Member):
             read_missing_chunks=read_missing_chunks,
             order=order,
         )
+
+    def _become(self, other: ArrayState) -> None:
+        """Take the state of ``other``: `Array` of an `AsyncArray` is a handle of the same array."""
+        for name in ArrayState.__slots__:
+            if name != "__weakref__":
+                setattr(self, name, getattr(other, name))
 
     @classmethod
     def _at(cls, location: Location, node: nodes.Node, **options: Any) -> Self:

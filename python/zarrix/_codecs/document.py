@@ -10,8 +10,20 @@ __all__ = ["CodecDocument"]
 class CodecDocument(dict[str, Any]):
     """The document of a codec in `ArrayMetadata.codecs`, with the attributes of the codec object.
 
-    Everything in this package reads the document; zarr-python has the object there.
+    Everything in this package reads the document; zarr-python has the object there. Therefore
+    `isinstance` with a class of codecs is true as well.
     """
+
+    @property  # type: ignore[misc]  # It answers isinstance, and is never set.
+    def __class__(self) -> Any:
+        # Import time: reading an array needs no codec objects.
+        from zarrix._codecs.classes import codec_from_dict
+
+        return type(codec_from_dict(self))
+
+    # Pickling asks for the class.
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return CodecDocument, (dict(self),)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

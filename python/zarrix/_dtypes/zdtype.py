@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import sys
 from dataclasses import dataclass
+from types import GenericAlias
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -86,6 +87,8 @@ class ZDType:
     >>> Int16().to_json(zarr_format=3), DateTime64(unit="ns").to_native_dtype()
     ('int16', dtype('<M8[ns]'))
     """
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
 
     dtype: np.dtype[Any]
     code: ClassVar[str] = ""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from typing import Any, TypeVar
+from types import GenericAlias
+from typing import Any, ClassVar, TypeVar
 
 from zarrix._runtime.threads import in_thread
 
@@ -76,6 +77,7 @@ class Counterpart:
     _sync: Any
     # Properties that need no request to the store.
     _seen: frozenset[str] = frozenset()
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
 
     def __getattr__(self, name: str) -> Any:
         if name in self._seen:

@@ -20,6 +20,7 @@ from zarrix._array.keywords import (
     V3RequireKeywords,
     V3ShapeKeywords,
 )
+from zarrix._errors import ContainsArrayError
 from zarrix._hierarchy.state import GroupState
 from zarrix._metadata.arguments import normalize_shape
 from zarrix._runtime.caller import warn_caller
@@ -155,7 +156,13 @@ class ArrayCreation(GroupState):
         path = self._item_path(name)
         node = self._node(path)
         if node is None or node.kind != "array":
-            return self.create_dataset(name, shape=shape, dtype=dtype, **kwargs)
+            try:
+                return self.create_dataset(name, shape=shape, dtype=dtype, **kwargs)
+            except ContainsArrayError:
+                # Another process may have created it meanwhile.
+                node = self._node(path)
+                if node is None or node.kind != "array":
+                    raise
         with self._writing():
             names = ("synchronizer", "cache_metadata", "cache_attrs", "write_empty_chunks")
             given: Mapping[str, Any] = {**kwargs}

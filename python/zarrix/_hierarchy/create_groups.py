@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from zarrix._errors import ContainsArrayError
+from zarrix._errors import ContainsArrayError, ContainsGroupError
 from zarrix._hierarchy.state import GroupState
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
@@ -182,7 +182,12 @@ class GroupCreation(GroupState):
         """
         path = self._item_path(name)
         if self._kind(path) != "group":
-            return self.create_group(name, overwrite, attributes)
+            try:
+                return self.create_group(name, overwrite, attributes)
+            except ContainsGroupError:
+                # Another process may have created it meanwhile.
+                if self._kind(path) != "group":
+                    raise
         with self._writing():
             return self._open_group(path)
 

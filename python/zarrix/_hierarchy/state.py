@@ -48,6 +48,11 @@ class GroupState(Member):
         *,
         meta_array: Any = None,
     ) -> None:
+        counterpart = getattr(store, "_sync", None)
+        if isinstance(counterpart, GroupState):
+            # `Group` of an `AsyncGroup` is a handle of the same group.
+            self.__dict__.update(counterpart.__dict__)
+            return
         location = Location.of(store, path, zarr_version, chunk_store=chunk_store)
         self._open(
             location,

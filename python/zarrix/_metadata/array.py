@@ -25,7 +25,7 @@ from zarrix._metadata.literals import Format, Order
 from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY
 
-__all__ = ["ARRAY_ENCODERS", "ArrayMetadata"]
+__all__ = ["ARRAY_ENCODERS", "ARRAY_PARSERS", "ArrayMetadata", "ArrayV2Metadata", "ArrayV3Metadata"]
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,43 @@ class ArrayMetadata:
         other = object.__new__(ArrayMetadata)
         object.__setattr__(other, "__dict__", {**vars(self), "where": where, "_layouts": layouts})
         return other
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ArrayMetadata:
+        """The metadata that a document describes; the reverse of `to_dict`.
+
+        Parameters
+        ----------
+        data : mapping
+            The document as JSON values; in v2 it may have the attributes as well.
+
+        Returns
+        -------
+        ArrayMetadata
+
+        Raises
+        ------
+        MetadataError
+            It does not describe an array, or one of another format than the class.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix.core.metadata import ArrayMetadata
+        >>> metadata = zarr.zeros(3, zarr_format=3).metadata
+        >>> ArrayMetadata.from_dict(metadata.to_dict()) == metadata
+        True
+        """
+        members = dict(data)
+        zarr_format = members.get("zarr_format")
+        known = [getattr(cls, "_is_of", zarr_format)]
+        if zarr_format not in ARRAY_PARSERS or zarr_format not in known:
+            wanted = "2 or 3" if known == [zarr_format] else known[0]
+            raise MetadataError(f"key 'zarr_format' is {zarr_format!r}; expected {wanted}")
+        if zarr_format == 3:
+            return ARRAY_PARSERS[3](members)
+        attributes = members.pop("attributes", None)
+        return replace(ARRAY_PARSERS[2](members), zattrs=attributes)
 
     @property
     def ndim(self) -> int:
@@ -409,6 +446,68 @@ class ArrayMetadata:
         )
 
 
+class _OfOneFormat(type):
+    """The class of the two classes below: an instance is metadata of their format."""
+
+    _is_of: int
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, ArrayMetadata) and instance.zarr_format == cls._is_of
+
+    # Members of a document have names.
+    def __call__(cls, **members: Any) -> Any:
+        document = {"zarr_format": cls._is_of, **members}
+        return cls.from_dict(document)  # type: ignore[attr-defined]  # Of the classes below.
+
+
+class ArrayV2Metadata(ArrayMetadata, metaclass=_OfOneFormat):
+    """The metadata of arrays of v2, as ``isinstance`` and `from_dict` see it.
+
+    Parameters
+    ----------
+    **members
+        Those of the document, except its format.
+
+    Raises
+    ------
+    MetadataError
+        They do not describe an array.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.core.metadata import ArrayV2Metadata
+    >>> isinstance(zarr.zeros(3).metadata, ArrayV2Metadata)
+    True
+    """
+
+    _is_of = 2
+
+
+class ArrayV3Metadata(ArrayMetadata, metaclass=_OfOneFormat):
+    """The metadata of arrays of v3, as ``isinstance`` and `from_dict` see it.
+
+    Parameters
+    ----------
+    **members
+        Those of the document, except its format.
+
+    Raises
+    ------
+    MetadataError
+        They do not describe an array.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix.core.metadata import ArrayV3Metadata
+    >>> isinstance(zarr.zeros(3).metadata, ArrayV3Metadata)
+    False
+    """
+
+    _is_of = 3
+
+
 class ChunkGrid(NamedTuple):
     """The result of `ArrayMetadata.chunk_grid`; a rectilinear grid has the longest lengths."""
 
@@ -428,8 +527,11 @@ def _v2_config(codec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # Pickles name a class by its module: a public one, which does not move.
-for _class in (ArrayMetadata, ChunkGrid, ChunkKeyEncoding):
+for _class in (ArrayMetadata, ArrayV2Metadata, ArrayV3Metadata, ChunkGrid, ChunkKeyEncoding):
     _class.__module__ = "zarrix.core.metadata"
 
 ARRAY_ENCODERS: dict[int, Callable[[ArrayMetadata], bytes]] = {}
 """Functions that write the document of an array, by format; v2 and v3 register theirs."""
+
+ARRAY_PARSERS: dict[int, Callable[[Any], ArrayMetadata]] = {}
+"""Functions that read it."""

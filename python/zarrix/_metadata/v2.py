@@ -37,7 +37,7 @@ from zarrix._metadata.arguments import (
     normalize_order,
     normalize_shape,
 )
-from zarrix._metadata.array import ARRAY_ENCODERS, ArrayMetadata
+from zarrix._metadata.array import ARRAY_ENCODERS, ARRAY_PARSERS, ArrayMetadata
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
 from zarrix._metadata.json import json_dumps
@@ -388,4 +388,5 @@ def _wrong(where: str, key: str, value: Any, allowed: str) -> MetadataError:
 
 
 ARRAY_ENCODERS[2] = array_document
+ARRAY_PARSERS[2] = parse_array
 GROUP_ENCODERS[2] = group_document

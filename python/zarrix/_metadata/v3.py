@@ -37,7 +37,7 @@ from zarrix._dtypes.v3 import (
 from zarrix._dtypes.variable import is_variable
 from zarrix._errors import MetadataError, human_readable_size
 from zarrix._metadata.arguments import normalize_chunks, normalize_order, normalize_shape
-from zarrix._metadata.array import ARRAY_ENCODERS, ArrayMetadata
+from zarrix._metadata.array import ARRAY_ENCODERS, ARRAY_PARSERS, ArrayMetadata
 from zarrix._metadata.checks import MAX_LENGTH, members_of
 from zarrix._metadata.checks import lengths as _lengths
 from zarrix._metadata.checks import wrong as _wrong
@@ -457,4 +457,5 @@ def _check_node(members: Mapping[str, Any], kind: str, known: Iterable[str], whe
 
 
 ARRAY_ENCODERS[3] = array_document
+ARRAY_PARSERS[3] = parse_array
 GROUP_ENCODERS[3] = group_document

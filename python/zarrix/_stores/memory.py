@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import warnings
 from abc import ABCMeta
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 from zarrix import _engine
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import EngineStore
+from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_dimension_separator
 
 __all__ = ["DictStore", "MemoryStore", "of_url"]
@@ -45,7 +46,8 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
     dimension_separator : {".", "/"}, optional
         Default separator in the chunk keys of arrays created here.
     store_dict : mapping, optional
-        Initial content, under the name of zarr-python 3; it is copied, too.
+        The mapping of keys to bytes that has the values, as in zarr-python 3: it is referenced, and
+        not copied.
     read_only : bool
         Make the store, and everything opened from it, read-only.
 
@@ -77,14 +79,19 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
     ) -> None:
         self.cls = cls
         self._dimension_separator = normalize_dimension_separator(dimension_separator)
-        for key, value in _flatten(root or store_dict or {}):
+        if root is not None and store_dict is not None:
+            raise ValueError("give root=, which is copied, or store_dict=, which is not")
+        if store_dict is not None and not isinstance(store_dict, MutableMapping):
+            root, store_dict = store_dict, None
+        self._store_dict = store_dict
+        for key, value in _flatten(root or {}):
             self[key] = value
         self._writeable = not read_only
 
     _is_in_memory = True
 
     def _open_engine(self) -> _engine.Store:
-        return _engine.MemoryStore()
+        return _engine.MemoryStore() if self._store_dict is None else engine_of(self._store_dict)
 
     @property
     def root(self) -> Any:
@@ -104,10 +111,14 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
         return self is other or dict(self.items()) == dict(other.items())
 
     def __getstate__(self) -> Any:
-        return {**super().__getstate__(), "content": dict(self.items())}
+        state = {**super().__getstate__(), "content": dict(self.items())}
+        if self._store_dict is not None:
+            state["_store_dict"] = {}
+        return state
 
     def __setstate__(self, state: Any) -> None:
         content = state.pop("content")
+        state.setdefault("_store_dict", None)
         writeable = state.pop("_writeable", True)
         super().__setstate__(state)
         for key, value in content.items():

@@ -20,9 +20,13 @@ _ON_DEMAND = {
     "ReadPlan": "zarrix._array.plan",
     "Writer": "zarrix._array.writer",
 }
+# Modules that are attributes before anything imports them, as in zarr-python.
+_MODULES = ("array", "common", "config", "group", "metadata")
 
 
 def __getattr__(name: str) -> Any:
     if name in _ON_DEMAND:
         return getattr(importlib.import_module(_ON_DEMAND[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
