@@ -33,10 +33,13 @@ export interface Sibling {
   shape: number[];
   dtype: string;
   guess: Guess;
-  ratio: number;
+  ratio: [number, number];
 }
 
-export interface Coordinate { path: string; length: number; first: string; last: string }
+export interface Coordinate { path: string; length: number; dtype: string }
+
+/** What costs requests, and is asked after the picture. */
+export interface Related { coordinates: (Coordinate | null)[]; siblings: Sibling[] }
 
 export interface ArrayNode {
   path: string;
@@ -64,9 +67,7 @@ export interface ArrayNode {
   badges: string[];
   guess: Guess;
   kinds: Kind[];
-  coordinates: (Coordinate | null)[];
   levels: Level[];
-  siblings: Sibling[];
   etag: string;
 }
 
@@ -118,7 +119,7 @@ export interface Tile {
   headers: Record<string, string>;
 }
 
-export interface Value { text?: string; texts?: string[]; dtype: string; chunk: number[]; stored: boolean | null }
+export interface Value { text?: string; texts?: string[]; dtype: string; chunk: number[] }
 export interface Cells { shape: number[]; cells: string[] }
 export interface Series {
   axis: number;
@@ -143,7 +144,7 @@ export interface ChunkFacts {
   bytes: number | null;
   raw_bytes: number;
   ratio: number | null;
-  checksum: string | null;
+  checksum: boolean;
 }
 export interface Stats {
   count: number;
@@ -219,6 +220,7 @@ export class Api {
   tree = (path: string, offset: number, limit: number, filter = "") =>
     this.json<Tree>("tree", { path, offset, limit, filter });
   node = (path: string) => this.json<Node>("node", { path });
+  related = (path: string) => this.json<Related>("related", { path });
   value = (path: string, index: string, field?: string, signal?: AbortSignal) =>
     this.json<Value>("value", { path, index, field }, signal);
   cells = (path: string, sel: string, field?: string) => this.json<Cells>("cells", { path, sel, field });
@@ -240,8 +242,8 @@ export class Api {
     return asTile(await this.octets("overview", params, signal));
   }
 
-  async crops(path: string, sel: string, shape: string, n: number, seed: number) {
-    return asTile(await this.octets("crops", { path, sel, shape, n, seed }));
+  async crops(path: string, shape: string, n: number, seed: number) {
+    return asTile(await this.octets("crops", { path, shape, n, seed }));
   }
 }
 

@@ -22,6 +22,7 @@ export function missingOf(viewer: Viewer, pane: Pane, index: number[], again: ()
   const key = `${y},${x}:${chunks}`;
   if (pane.storedKey !== key) {
     pane.storedKey = key;
+    pane.storedFailed = false;
     if (!viewer.playing.value) pane.stored.value = null;
     viewer.api
       .stored(node.path, viewer.selectionOf(pane, null))
@@ -31,9 +32,10 @@ export function missingOf(viewer: Viewer, pane: Pane, index: number[], again: ()
         again();
       })
       .catch((error: unknown) => {
-        // The picture is right without it; it is asked for again with the next plane.
-        pane.storedKey = "";
+        // The picture is right without it; it is asked for again when the server is back.
+        if (pane.storedKey === key) pane.storedFailed = true;
         viewer.note(error);
+        again();
       });
   }
   const stored = pane.stored.value;

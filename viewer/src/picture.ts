@@ -33,6 +33,8 @@ export class Picture {
   private readonly levels = new Map<string, ArrayNode>();
   /** How many pictures were drawn, for the count of frames a second. */
   drawn = 0;
+  /** The index whose picture is complete on the screen. */
+  shown = "";
 
   constructor(
     private readonly viewer: Viewer,
@@ -197,7 +199,11 @@ export class Picture {
     const complete = placed.length > 0 && entries.every(Boolean);
     const look = { ...pane.look.value };
     if (pane.range.value === null && (pane.found.value === null || pane.perFrame.value)) {
-      const range = rangeOf(entries, pane.kind.value);
+      const tiles = placed.flatMap((place, number) => {
+        const tile = entries[number]?.tile;
+        return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
+      });
+      const range = rangeOf(tiles, pane.kind.value);
       if (range) look.range = range;
       if (range && complete && !pane.perFrame.value) pane.found.value = range;
     }
@@ -235,10 +241,11 @@ export class Picture {
     canvas.dataset.index = index.join(",");
     canvas.dataset.range = look.range.join(",");
     canvas.dataset.path = pane.node.path;
-    canvas.dataset.stored = pane.stored.value ? "1" : "0";
+    canvas.dataset.stored = pane.stored.value || pane.storedFailed ? "1" : "0";
     canvas.dataset.ready = complete ? "1" : "0";
     canvas.dataset.drawn = String(++this.drawn);
     pane.ready.value = complete;
+    this.shown = complete ? index.join(",") : "";
     if (!viewer.playing.value) this.want([]);
   }
 

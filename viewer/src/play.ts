@@ -64,7 +64,7 @@ export class Player {
     if (now + 4 < this.due) return;
     const next = ahead[0];
     const ready = pictures.every((picture) => picture.has(this.viewer.indexOf(picture.pane, next)));
-    const drawn = pictures.every((picture) => picture.pane.ready.value);
+    const drawn = pictures.every((picture) => picture.shown === this.viewer.indexOf(picture.pane).join(","));
     if (!ready || !drawn) {
       if (!this.waited) this.late.value++;
       this.waited = true;

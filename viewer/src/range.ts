@@ -1,30 +1,39 @@
 // The range of values that a picture begins with, where neither the user nor the store says one.
-import { type Kind, toNumber } from "./api";
-import type { Entry } from "./tiles";
+import { type Kind, type Tile, toNumber } from "./api";
+import type { Layout } from "./paint/paint";
+import { asBits, numbersOf } from "./paint/values";
 
 /** From the smallest to the largest finite value of tiles; null where none has one. */
-export function rangeOf(entries: (Entry | undefined)[], kind: Kind): [number, number] | null {
+export function rangeOf(tiles: { tile: Tile; layout: Layout }[], kind: Kind): [number, number] | null {
+  if (kind === "flow" || kind === "complex") {
+    const largest = Math.max(-1, ...tiles.map(({ tile, layout }) => largestPair(tile, layout)));
+    return largest < 0 ? null : [0, largest || 1];
+  }
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
-  for (const entry of entries) {
-    const tile = entry?.tile;
-    if (!tile || tile.min === null || tile.max === null) continue;
+  for (const { tile } of tiles) {
+    if (tile.min === null || tile.max === null) continue;
     low = Math.min(low, toNumber(tile.min));
     high = Math.max(high, toNumber(tile.max));
-    if (kind === "complex") high = Math.max(high, largestMagnitude(tile.data));
   }
   if (low > high) return null;
-  if (kind === "flow") return [0, Math.max(Math.abs(low), Math.abs(high)) || 1];
-  if (kind === "complex") return [0, high || 1];
   // A plane of one value: it is drawn dark, with a range above it.
   return low === high ? [low, low + 1] : [low, high];
 }
 
-function largestMagnitude(data: ArrayLike<number>): number {
-  let largest = 0;
-  for (let at = 0; at + 1 < data.length; at += 2) {
-    const square = data[at] * data[at] + data[at + 1] * data[at + 1];
-    if (square > largest && square < Number.POSITIVE_INFINITY) largest = square;
+/** The length of the longest pair of components that is finite; -1 if there is none. */
+function largestPair({ type, data }: Tile, { height, width, sy, sx, sc }: Layout): number {
+  const numbers = numbersOf(type);
+  const bits = asBits(data);
+  let largest = -1;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0, at = y * sy; x < width; x++, at += sx) {
+      const u = numbers ? numbers[bits[at]] : bits[at];
+      const v = numbers ? numbers[bits[at + sc]] : bits[at + sc];
+      const square = u * u + v * v;
+      // A comparison with NaN is false.
+      if (square > largest && square < Number.POSITIVE_INFINITY) largest = square;
+    }
   }
-  return Math.sqrt(largest);
+  return largest < 0 ? -1 : Math.sqrt(largest);
 }

@@ -1,7 +1,7 @@
 // The state of one viewer, as signals, and what can be done with it.
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import {
-  type Api, type ArrayNode, type Axes, type ChunkFacts, type Guess, type Hello, type Kind, type Node, PICTURES, type Stored,
+  type Api, type ArrayNode, type Axes, type Guess, type Hello, type Kind, type Node, PICTURES, type Related, type Stored,
 } from "./api";
 import { fromFragment, type PaneState, parseSelection, type State } from "./fragment";
 import { MAPS } from "./paint/colours";
@@ -27,13 +27,15 @@ export class Pane {
   readonly transform: Signal<Transform>;
   readonly outlines = signal(false);
   readonly channels: Signal<ChannelLook[]>;
-  /** Where the picture lies on the canvas, once it was drawn; in device pixels. */
   readonly ready = signal(false);
   readonly message = signal("");
   readonly quality = signal("");
   readonly stored: Signal<Stored | null> = signal(null);
+  /** What `stored` is the answer to, and whether it could not be had. */
   storedKey = "";
-  readonly chunk: Signal<ChunkFacts | null> = signal(null);
+  storedFailed = false;
+  /** Coordinates and arrays of the same scene, once they are known. */
+  readonly related: Signal<Related | null> = signal(null);
 
   constructor(
     readonly node: ArrayNode,
@@ -252,6 +254,7 @@ export class Viewer {
       this.view.value = state.view ?? null;
       if (state.sel !== undefined && panes[0]) this.select(panes[0], state.sel);
     });
+    for (const pane of panes) this.relate(pane);
   }
 
   /** Shows what a selection names: its indices, and its ranges as a region. */
@@ -301,9 +304,17 @@ export class Viewer {
         this.cursor.value = null;
         if (!beside) this.view.value = null;
       });
+      this.relate(pane);
     } catch (error) {
       this.report(error);
     }
+  }
+
+  private relate(pane: Pane): void {
+    this.api
+      .related(pane.node.path)
+      .then((related) => (pane.related.value = related))
+      .catch((error: unknown) => this.note(error));
   }
 
   close(pane: Pane): void {
@@ -395,6 +406,7 @@ export class Viewer {
         this.offline.value = false;
         this.loaded.value++;
       });
+      for (const pane of this.panes.value) if (pane.storedFailed) pane.storedKey = "";
       this.tiles.forgetErrors();
       this.tiles.resume();
       if (!this.panes.value.length) void this.start(location.hash);

@@ -21,7 +21,7 @@ export function Info({ viewer }: { viewer: Viewer }) {
     <>
       <RegionBox viewer={viewer} />
       <SeriesBox viewer={viewer} />
-      {same?.picture && same.tileType && <Histogram key={`h${same.id}`} viewer={viewer} pane={same} />}
+      {same?.picture && same.tileType && same.node.components === 1 && <Histogram key={`h${same.id}`} viewer={viewer} pane={same} />}
       <Facts node={node} />
       {same?.picture && <Chunk viewer={viewer} pane={same} />}
       <Attributes key={`a${node.path}`} node={node} />
@@ -115,7 +115,7 @@ function Chunk({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
         {found.stored
           ? `${bytes(found.bytes)} of ${bytes(found.raw_bytes)}${found.ratio ? `, ratio ${found.ratio.toPrecision(3)}` : ""}`
           : "not stored: it reads as the fill value"}
-        {found.checksum ? `, ${found.checksum}` : ""}
+        {found.checksum ? ", with a checksum" : ""}
       </p>
     </section>
   );

@@ -191,7 +191,7 @@ function Channels({ pane }: { pane: Pane }) {
 
 function Beside({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
   const shown = new Set(viewer.panes.value.map(({ node }) => node.path));
-  const siblings = (pane.node.siblings ?? []).filter(({ path }) => !shown.has(path));
+  const siblings = (pane.related.value?.siblings ?? []).filter(({ path }) => !shown.has(path));
   if (!siblings.length || viewer.panes.value.length >= 6) return null;
   return (
     <select

@@ -17,24 +17,22 @@ export function Sheet({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
   const busy = useSignal(false);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { y, x } = pane.axes.value;
-  // Windows lie over the last axes; of arrays in another order, only planes are shown.
   const rank = pane.node.shape.length;
-  if (y !== rank - 2 || x !== rank - 1) return null;
+  // The server takes windows of the plane that it has guessed.
+  const { guess } = pane.node;
+  if (y === undefined || x === undefined || y !== guess.axes.y || x !== guess.axes.x) return null;
 
   const read = async () => {
     busy.value = true;
     failure.value = "";
     try {
-      const axes = pane.axes.value;
-      const index = viewer.indexOf(pane);
-      const sel = pane.node.shape.map((_, axis) => (axis === y || axis === x || axis === axes.c ? ":" : String(index[axis]))).join(",");
-      const found = await viewer.api.crops(pane.node.path, sel, `${size.value},${size.value}`, count.value, seed.value);
+      const found = await viewer.api.crops(pane.node.path, `${size.value},${size.value}`, count.value, seed.value);
       tile.value = found;
       const starts = JSON.parse(found.headers["x-zarrix-starts"] ?? "[]") as number[][];
       viewer.windows.value = {
         path: pane.node.path,
         boxes: starts.map((start) => {
-          const [row, column] = start.slice(-2);
+          const [row, column] = start.length === rank ? [start[y], start[x]] : start.slice(-2);
           return { y0: row, y1: row + size.value, x0: column, x1: column + size.value };
         }),
       };
@@ -72,7 +70,7 @@ export function Sheet({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
           <>
             <canvas ref={canvas} role="img" aria-label={`${count.value} crops of ${size.value} by ${size.value}`} />
             <p class="quiet">
-              {number(Number(found.headers["x-zarrix-rate"]))} crops a second; reads {number(Number(found.headers["x-zarrix-amplification"]))} times what it uses
+              {number(Number(found.headers["x-zarrix-rate"]))} crops a second
             </p>
           </>
         )}
@@ -84,12 +82,8 @@ export function Sheet({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
 function drawSheet(canvas: HTMLCanvasElement, tile: Tile, pane: Pane): void {
   const context = canvas.getContext("2d");
   const [count] = tile.shape;
-  const components = pane.node.components;
   const shape = tile.shape.slice(1);
-  // The kept axes are numbered anew: channels, then rows, then columns.
-  const planes = components > 1 ? shape.slice(0, -1) : shape;
-  const axes = { y: planes.length - 2, x: planes.length - 1, c: planes.length > 2 ? planes.length - 3 : null };
-  const layout = layoutOf(shape, axes, components);
+  const layout = layoutOf(shape, pane.node.guess.axes, pane.node.components);
   const elements = shape.reduce((a, b) => a * b, 1);
   const columns = Math.ceil(Math.sqrt(count));
   canvas.width = columns * (layout.width + 2);

@@ -104,9 +104,9 @@ function CoordinateValue({ viewer, dimension, index }: { viewer: Viewer; dimensi
 }
 
 function coordinateOf(panes: Pane[], dimension: string) {
-  for (const { node, otherAxes } of panes) {
+  for (const { node, otherAxes, related } of panes) {
     for (const axis of otherAxes) {
-      const found = node.coordinates?.[axis];
+      const found = related.value?.coordinates[axis];
       if (found && (node.dims?.[axis] ?? "") === dimension) return { ...found, unit: node.units?.[axis] };
     }
   }

@@ -1,5 +1,6 @@
 // Pointer and keyboard on a picture: cursor, region, zoom, movement, series.
 import type { Value } from "../api";
+import { missingOf } from "../missing";
 import type { Picture } from "../picture";
 import type { Box } from "../plane";
 import type { Viewer } from "../state";
@@ -142,8 +143,9 @@ export class Pointer {
     const { pane } = this.picture;
     const { y = 0, x = 0 } = pane.axes.value;
     const text = value.texts ? `(${value.texts.join(", ")})` : value.text;
-    const stored = value.stored === false ? ", not stored" : "";
-    return `${pane.dimension(y)}=${row} ${pane.dimension(x)}=${column}  ${text}  chunk ${value.chunk.join(".")}${stored}`;
+    const missing = missingOf(this.viewer, pane, this.viewer.indexOf(pane), () => {});
+    const stored = missing?.at(missing.rows.find(row), missing.columns.find(column)) ? ", not stored" : "";
+    return `${pane.dimension(y)}=${row} ${pane.dimension(x)}=${column}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
   }
 
   private shift(dx: number, dy: number): void {

@@ -1196,6 +1196,7 @@ var Api = class {
   hello = () => this.json("hello", {});
   tree = (path, offset, limit, filter = "") => this.json("tree", { path, offset, limit, filter });
   node = (path) => this.json("node", { path });
+  related = (path) => this.json("related", { path });
   value = (path, index, field, signal) => this.json("value", { path, index, field }, signal);
   cells = (path, sel, field) => this.json("cells", { path, sel, field });
   series = (path, axis, index, width, field) => this.json("series", { path, axis, index, width, field });
@@ -1210,8 +1211,8 @@ var Api = class {
   async overview(params, signal) {
     return asTile(await this.octets("overview", params, signal));
   }
-  async crops(path, sel, shape, n3, seed) {
-    return asTile(await this.octets("crops", { path, sel, shape, n: n3, seed }));
+  async crops(path, shape, n3, seed) {
+    return asTile(await this.octets("crops", { path, shape, n: n3, seed }));
   }
 };
 function refusal({ status, body }) {
@@ -1628,13 +1629,15 @@ var Pane = class _Pane {
   transform;
   outlines = y3(false);
   channels;
-  /** Where the picture lies on the canvas, once it was drawn; in device pixels. */
   ready = y3(false);
   message = y3("");
   quality = y3("");
   stored = y3(null);
+  /** What `stored` is the answer to, and whether it could not be had. */
   storedKey = "";
-  chunk = y3(null);
+  storedFailed = false;
+  /** Coordinates and arrays of the same scene, once they are known. */
+  related = y3(null);
   get picture() {
     return PICTURES.includes(this.kind.value);
   }
@@ -1806,6 +1809,7 @@ var Viewer = class {
       this.view.value = state.view ?? null;
       if (state.sel !== void 0 && panes[0]) this.select(panes[0], state.sel);
     });
+    for (const pane of panes) this.relate(pane);
   }
   /** Shows what a selection names: its indices, and its ranges as a region. */
   select(pane, sel) {
@@ -1852,9 +1856,13 @@ var Viewer = class {
         this.cursor.value = null;
         if (!beside) this.view.value = null;
       });
+      this.relate(pane);
     } catch (error) {
       this.report(error);
     }
+  }
+  relate(pane) {
+    this.api.related(pane.node.path).then((related) => pane.related.value = related).catch((error) => this.note(error));
   }
   close(pane) {
     r3(() => {
@@ -1934,6 +1942,7 @@ var Viewer = class {
         this.offline.value = false;
         this.loaded.value++;
       });
+      for (const pane of this.panes.value) if (pane.storedFailed) pane.storedKey = "";
       this.tiles.forgetErrors();
       this.tiles.resume();
       if (!this.panes.value.length) void this.start(location.hash);
@@ -2001,7 +2010,7 @@ var Player = class {
     if (now + 4 < this.due) return;
     const next = ahead[0];
     const ready = pictures.every((picture) => picture.has(this.viewer.indexOf(picture.pane, next)));
-    const drawn = pictures.every((picture) => picture.pane.ready.value);
+    const drawn = pictures.every((picture) => picture.shown === this.viewer.indexOf(picture.pane).join(","));
     if (!ready || !drawn) {
       if (!this.waited) this.late.value++;
       this.waited = true;
@@ -7155,21 +7164,19 @@ function Sheet({ viewer, pane }) {
   const canvas = T2(null);
   const { y: y5, x: x3 } = pane.axes.value;
   const rank = pane.node.shape.length;
-  if (y5 !== rank - 2 || x3 !== rank - 1) return null;
+  const { guess } = pane.node;
+  if (y5 === void 0 || x3 === void 0 || y5 !== guess.axes.y || x3 !== guess.axes.x) return null;
   const read = async () => {
     busy.value = true;
     failure.value = "";
     try {
-      const axes = pane.axes.value;
-      const index = viewer.indexOf(pane);
-      const sel = pane.node.shape.map((_4, axis) => axis === y5 || axis === x3 || axis === axes.c ? ":" : String(index[axis])).join(",");
-      const found2 = await viewer.api.crops(pane.node.path, sel, `${size.value},${size.value}`, count.value, seed.value);
+      const found2 = await viewer.api.crops(pane.node.path, `${size.value},${size.value}`, count.value, seed.value);
       tile.value = found2;
       const starts = JSON.parse(found2.headers["x-zarrix-starts"] ?? "[]");
       viewer.windows.value = {
         path: pane.node.path,
         boxes: starts.map((start) => {
-          const [row, column] = start.slice(-2);
+          const [row, column] = start.length === rank ? [start[y5], start[x3]] : start.slice(-2);
           return { y0: row, y1: row + size.value, x0: column, x1: column + size.value };
         })
       };
@@ -7219,9 +7226,7 @@ function Sheet({ viewer, pane }) {
           /* @__PURE__ */ a4("canvas", { ref: canvas, role: "img", "aria-label": `${count.value} crops of ${size.value} by ${size.value}` }),
           /* @__PURE__ */ a4("p", { class: "quiet", children: [
             number(Number(found.headers["x-zarrix-rate"])),
-            " crops a second; reads ",
-            number(Number(found.headers["x-zarrix-amplification"])),
-            " times what it uses"
+            " crops a second"
           ] })
         ] })
       ]
@@ -7231,11 +7236,8 @@ function Sheet({ viewer, pane }) {
 function drawSheet(canvas, tile, pane) {
   const context = canvas.getContext("2d");
   const [count] = tile.shape;
-  const components = pane.node.components;
   const shape = tile.shape.slice(1);
-  const planes = components > 1 ? shape.slice(0, -1) : shape;
-  const axes = { y: planes.length - 2, x: planes.length - 1, c: planes.length > 2 ? planes.length - 3 : null };
-  const layout = layoutOf(shape, axes, components);
+  const layout = layoutOf(shape, pane.node.guess.axes, pane.node.components);
   const elements = shape.reduce((a5, b3) => a5 * b3, 1);
   const columns = Math.ceil(Math.sqrt(count));
   canvas.width = columns * (layout.width + 2);
@@ -7257,7 +7259,7 @@ function Info({ viewer }) {
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4(RegionBox, { viewer }),
     /* @__PURE__ */ a4(SeriesBox, { viewer }),
-    same?.picture && same.tileType && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
+    same?.picture && same.tileType && same.node.components === 1 && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
     /* @__PURE__ */ a4(Facts, { node }),
     same?.picture && /* @__PURE__ */ a4(Chunk, { viewer, pane: same }),
     /* @__PURE__ */ a4(Attributes, { node }, `a${node.path}`),
@@ -7329,7 +7331,7 @@ function Chunk({ viewer, pane }) {
       /* @__PURE__ */ a4("code", { children: /* @__PURE__ */ a4("bdi", { children: found.key }) }),
       /* @__PURE__ */ a4("br", {}),
       found.stored ? `${bytes(found.bytes)} of ${bytes(found.raw_bytes)}${found.ratio ? `, ratio ${found.ratio.toPrecision(3)}` : ""}` : "not stored: it reads as the fill value",
-      found.checksum ? `, ${found.checksum}` : ""
+      found.checksum ? ", with a checksum" : ""
     ] })
   ] });
 }
@@ -7518,14 +7520,16 @@ function missingOf(viewer, pane, index, again) {
   const key = `${y5},${x3}:${chunks}`;
   if (pane.storedKey !== key) {
     pane.storedKey = key;
+    pane.storedFailed = false;
     if (!viewer.playing.value) pane.stored.value = null;
     viewer.api.stored(node.path, viewer.selectionOf(pane, null)).then((stored2) => {
       if (pane.storedKey !== key) return;
       pane.stored.value = stored2;
       again();
     }).catch((error) => {
-      pane.storedKey = "";
+      if (pane.storedKey === key) pane.storedFailed = true;
       viewer.note(error);
+      again();
     });
   }
   const stored = pane.stored.value;
@@ -7589,28 +7593,34 @@ function fromRuns(pane, { box, runs, unit }, y5, x3) {
 }
 
 // src/range.ts
-function rangeOf(entries, kind) {
+function rangeOf(tiles, kind) {
+  if (kind === "flow" || kind === "complex") {
+    const largest = Math.max(-1, ...tiles.map(({ tile, layout }) => largestPair(tile, layout)));
+    return largest < 0 ? null : [0, largest || 1];
+  }
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
-  for (const entry of entries) {
-    const tile = entry?.tile;
-    if (!tile || tile.min === null || tile.max === null) continue;
+  for (const { tile } of tiles) {
+    if (tile.min === null || tile.max === null) continue;
     low = Math.min(low, toNumber(tile.min));
     high = Math.max(high, toNumber(tile.max));
-    if (kind === "complex") high = Math.max(high, largestMagnitude(tile.data));
   }
   if (low > high) return null;
-  if (kind === "flow") return [0, Math.max(Math.abs(low), Math.abs(high)) || 1];
-  if (kind === "complex") return [0, high || 1];
   return low === high ? [low, low + 1] : [low, high];
 }
-function largestMagnitude(data) {
-  let largest = 0;
-  for (let at = 0; at + 1 < data.length; at += 2) {
-    const square = data[at] * data[at] + data[at + 1] * data[at + 1];
-    if (square > largest && square < Number.POSITIVE_INFINITY) largest = square;
+function largestPair({ type, data }, { height, width, sy, sx, sc }) {
+  const numbers = numbersOf(type);
+  const bits = asBits(data);
+  let largest = -1;
+  for (let y5 = 0; y5 < height; y5++) {
+    for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
+      const u4 = numbers ? numbers[bits[at]] : bits[at];
+      const v4 = numbers ? numbers[bits[at + sc]] : bits[at + sc];
+      const square = u4 * u4 + v4 * v4;
+      if (square > largest && square < Number.POSITIVE_INFINITY) largest = square;
+    }
   }
-  return Math.sqrt(largest);
+  return largest < 0 ? -1 : Math.sqrt(largest);
 }
 
 // src/picture.ts
@@ -7634,6 +7644,8 @@ var Picture = class {
   levels = /* @__PURE__ */ new Map();
   /** How many pictures were drawn, for the count of frames a second. */
   drawn = 0;
+  /** The index whose picture is complete on the screen. */
+  shown = "";
   schedule() {
     if (!this.frame) {
       this.frame = requestAnimationFrame(() => {
@@ -7770,7 +7782,11 @@ var Picture = class {
     const complete = placed.length > 0 && entries.every(Boolean);
     const look = { ...pane.look.value };
     if (pane.range.value === null && (pane.found.value === null || pane.perFrame.value)) {
-      const range = rangeOf(entries, pane.kind.value);
+      const tiles = placed.flatMap((place, number2) => {
+        const tile = entries[number2]?.tile;
+        return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
+      });
+      const range = rangeOf(tiles, pane.kind.value);
       if (range) look.range = range;
       if (range && complete && !pane.perFrame.value) pane.found.value = range;
     }
@@ -7808,10 +7824,11 @@ var Picture = class {
     canvas.dataset.index = index.join(",");
     canvas.dataset.range = look.range.join(",");
     canvas.dataset.path = pane.node.path;
-    canvas.dataset.stored = pane.stored.value ? "1" : "0";
+    canvas.dataset.stored = pane.stored.value || pane.storedFailed ? "1" : "0";
     canvas.dataset.ready = complete ? "1" : "0";
     canvas.dataset.drawn = String(++this.drawn);
     pane.ready.value = complete;
+    this.shown = complete ? index.join(",") : "";
     if (!viewer.playing.value) this.want([]);
   }
   fill(view, box, style) {
@@ -8110,8 +8127,10 @@ var Pointer = class {
     const { pane } = this.picture;
     const { y: y5 = 0, x: x3 = 0 } = pane.axes.value;
     const text = value.texts ? `(${value.texts.join(", ")})` : value.text;
-    const stored = value.stored === false ? ", not stored" : "";
-    return `${pane.dimension(y5)}=${row} ${pane.dimension(x3)}=${column}  ${text}  chunk ${value.chunk.join(".")}${stored}`;
+    const missing = missingOf(this.viewer, pane, this.viewer.indexOf(pane), () => {
+    });
+    const stored = missing?.at(missing.rows.find(row), missing.columns.find(column)) ? ", not stored" : "";
+    return `${pane.dimension(y5)}=${row} ${pane.dimension(x3)}=${column}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
   }
   shift(dx, dy) {
     const { height, width } = this.picture.pane.extent;
@@ -8323,7 +8342,7 @@ function Channels({ pane }) {
 }
 function Beside({ viewer, pane }) {
   const shown = new Set(viewer.panes.value.map(({ node }) => node.path));
-  const siblings = (pane.node.siblings ?? []).filter(({ path }) => !shown.has(path));
+  const siblings = (pane.related.value?.siblings ?? []).filter(({ path }) => !shown.has(path));
   if (!siblings.length || viewer.panes.value.length >= 6) return null;
   return /* @__PURE__ */ a4(
     "select",
@@ -8567,9 +8586,9 @@ function CoordinateValue({ viewer, dimension, index }) {
   ] }) : null;
 }
 function coordinateOf(panes, dimension) {
-  for (const { node, otherAxes } of panes) {
+  for (const { node, otherAxes, related } of panes) {
     for (const axis of otherAxes) {
-      const found = node.coordinates?.[axis];
+      const found = related.value?.coordinates[axis];
       if (found && (node.dims?.[axis] ?? "") === dimension) return { ...found, unit: node.units?.[axis] };
     }
   }
