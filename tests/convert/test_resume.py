@@ -211,11 +211,13 @@ def test_kills_of_an_export_and_a_resume(times: int, tmp_path: Path) -> None:
 
 
 MEMORY = """
-import sys, zarrix as zarr
+import json, sys, zarrix as zarr
 zarr.config.threads = 2
-source, dest = sys.argv[1:3]
-zarr.import_(source, dest, memory="4 MiB")
-zarr.export(dest, sys.argv[3], memory="4 MiB")
+source, dest, again, more = sys.argv[1:5]
+more = json.loads(more)
+zarr.import_(source, dest, memory="4 MiB", **more)
+path = {"path": "image"} if more else {}
+zarr.export(dest, again, memory="4 MiB", **more, **path)
 # That of resource.getrusage has the memory of the parent before exec.
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(int(peak.split()[1]) // 1024)
@@ -224,17 +226,34 @@ print(int(peak.split()[1]) // 1024)
 
 @pytest.mark.parametrize(
     "format",
-    ["npy", *(pytest.param(one, marks=LONG) for one in ("h5", "npz", "tif", "csv", "raw", "nc"))],
+    [
+        "npy",
+        *(
+            pytest.param(one, marks=LONG)
+            for one in ("h5", "npz", "tif", "csv", "raw", "nc", "safetensors", "images", "mkv")
+        ),
+    ],
 )
 def test_memory_does_not_grow_with_the_source(format: str, tmp_path: Path) -> None:
-    pytest.importorskip({"h5": "h5py", "tif": "tifffile", "nc": "h5py"}.get(format, "numpy"))
-    z = zarr.open(tmp_path / "z.zarr", mode="w", shape=(4000, 2600), chunks=(100, 2600), dtype="f8")
-    for start in range(0, 4000, 400):
-        z[start : start + 400] = np.random.default_rng(start).normal(size=(400, 2600)).round(3)
-    zarr.export(z, tmp_path / f"x.{format}")
+    needs = {"h5": "h5py", "tif": "tifffile", "nc": "h5py", "images": "PIL", "mkv": "av"}
+    pytest.importorskip(needs.get(format, "numpy"))
+    frames = format in ("images", "mkv")
+    shape = (66, 640, 640, 3) if frames else (4000, 2600)
+    z = zarr.open(
+        tmp_path / "z.zarr", mode="w", shape=shape, chunks=(shape[0] // 40, *shape[1:]),
+        dtype="u1" if frames else "f8",
+    )  # fmt: skip
+    for start in range(0, shape[0], shape[0] // 10):
+        part = np.random.default_rng(start).normal(size=z[start : start + shape[0] // 10].shape)
+        z[start : start + shape[0] // 10] = part * 9 + 99 if frames else part.round(3)
+    more: dict[str, Any] = {"format": "images"} if format == "images" else {}
+    zarr.export(z, tmp_path / f"x.{format}", **more)
     again = tmp_path / f"y.{format}"
     ran = subprocess.run(
-        [sys.executable, "-c", MEMORY, tmp_path / f"x.{format}", tmp_path / "x.zarr", again],
+        [
+            sys.executable, "-c", MEMORY, tmp_path / f"x.{format}", tmp_path / "x.zarr", again,
+            json.dumps(more),
+        ],
         capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr

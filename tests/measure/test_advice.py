@@ -7,6 +7,7 @@ import math
 import time
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -135,6 +136,9 @@ def test_a_comparison_has_a_row_for_each_format_and_gives_back_what_was_written(
     assert {name for name, one in rows.items() if one.why_not} == {"bits"}
     assert all(one.crops_per_s > 0 for one in found.rows if not one.why_not)
     assert rows["raw"].stored_bytes == 4096
+    drawn = found.to_svg()
+    ElementTree.fromstring(drawn)
+    assert all(f">{name}</text>" in drawn for name, one in rows.items() if not one.why_not)
     masks = compare(DATA["masks"][:2], formats=["bits", "npy", "text"], seconds=0.01).rows
     assert masks[0].stored_bytes == 10_000
     assert masks[2].why_not

@@ -99,6 +99,43 @@ class Comparison:
         """
         return json.dumps({"version": 1, **asdict(self)})
 
+    def to_svg(self) -> str:
+        """Size against crops a second: a named dot for each format; up and right is better.
+
+        Returns
+        -------
+        str
+            An SVG document.
+
+        Examples
+        --------
+        >>> from zarrix.measure import Comparison
+        >>> Comparison((2,), "<f8", "all", 16).to_svg()[:4]
+        '<svg'
+        """
+        rows = [one for one in self.rows if not one.why_not and one.crops_per_s > 0]
+        width, height, left, low = 560, 360, 70, 310
+        speeds = [math.log10(one.crops_per_s) for one in rows] or [0.0]
+        ratios = [self.nbytes / max(1, one.stored_bytes) for one in rows] or [1.0]
+        span = max(max(speeds) - min(speeds), 0.1)
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
+            f'<path d="M{left} 20V{low}H{width - 20}" fill="none" stroke="#888"/>',
+            f'<text x="{left}" y="{height - 12}">crops a second, {min(10**s for s in speeds):,.0f} '
+            f"to {max(10**s for s in speeds):,.0f} (logarithmic)</text>",
+            f'<text x="8" y="14">times smaller, up to {max(ratios):.2f}</text>',
+        ]
+        for one, speed, ratio in zip(rows, speeds, ratios, strict=True):
+            x = left + 20 + (width - left - 140) * (speed - min(speeds)) / span
+            y = low - 10 - (low - 50) * ratio / max(ratios)
+            colour = "#c30" if one.format == "zarr" else "#06c"
+            parts.append(
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>'
+                f'<text x="{x + 8:.1f}" y="{y + 4:.1f}" fill="{colour}">{one.format}</text>'
+            )
+        return "".join([*parts, "</svg>"])
+
     def __str__(self) -> str:
         lines = [
             f"{self.shape} of {self.dtype}, {self.nbytes:,} bytes; crops are {self.access!r}",
@@ -138,7 +175,7 @@ def compare(
         All of ``zarr``, ``npy``, ``memmap``, ``npz``, ``raw``, ``text``, ``pickle``, ``hdf5``,
         ``tiff`` and ``bits`` that the array has, if omitted.
     access : str, optional
-        The crops, as for `suggest`; a quarter of the last two axes if omitted.
+        The crops, as for `suggest`; half of each of the last two axes if omitted.
     seconds : float
         For the crops of each format.
     scratch : str, optional

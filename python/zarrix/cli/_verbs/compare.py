@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from zarrix.cli._common import PATH, add_common, options_of
 from zarrix.cli._ui import Ui
@@ -24,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="crops of each format (default 0.5)",
     )  # fmt: skip
     parser.add_argument("--scratch", metavar="DIR", help="the folder of the files")
+    parser.add_argument(
+        "-O", "--output", type=Path, metavar="FILE.svg", help="draw size against speed"
+    )
     add_common(parser)
 
 
@@ -33,13 +37,14 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.cli._path import open_path
     from zarrix.measure import compare
 
-    ui.result(
-        compare(
-            open_path(arguments.path, options_of(arguments)),
-            formats=arguments.format,
-            access=arguments.access,
-            seconds=arguments.seconds,
-            scratch=arguments.scratch,
-        )
+    found = compare(
+        open_path(arguments.path, options_of(arguments)),
+        formats=arguments.format,
+        access=arguments.access,
+        seconds=arguments.seconds,
+        scratch=arguments.scratch,
     )
+    ui.result(found)
+    if arguments.output is not None:
+        arguments.output.write_text(found.to_svg(), encoding="utf-8")
     return 0
