@@ -115,7 +115,10 @@ SUITES: dict[str, Suite] = {
         ways=("accelerate", "pipeline"),
     ),
     "cubed": Suite(
-        ("cubed==0.28.0", "dask[array]==2026.8.0", "dill", "networkx", "pytest-mock"),
+        (
+            *("cubed[diagnostics]==0.28.0", "dask[array]==2026.8.0", "dill", "pytest-mock"),
+            "obstore==0.12.1",
+        ),
         (
             *("-o", "addopts=", "cubed/tests/storage", "cubed/tests/primitive"),
             *("cubed/tests/test_core.py", "cubed/tests/test_indexing.py"),

@@ -1,4 +1,7 @@
-"""How a suite runs: with zarr-python, and in each way with zarrix; what came out, test by test."""
+"""How a suite runs: with zarr-python, and in each way with zarrix; what came out, test by test.
+
+ZARRIX_ECOSYSTEM_WORKERS is how many processes of pytest-xdist run a suite (default: one, without).
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from suites import FOLDER, Suite
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TIME_LIMIT_S = 7200
+WORKERS = os.environ.get("ZARRIX_ECOSYSTEM_WORKERS", "")
 BASELINE = "zarr-python"
 ALIAS = ("-m", "zarrix.as_zarr", "-m", "pytest", "-p", "zarrix.testing.as_zarr")
 
@@ -67,6 +71,8 @@ def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
     # Our own conftest.py is above the environments.
     command += [f"--confcutdir={folder}", "-q", "-p", "no:cacheprovider", "--tb=short"]
     command += ["-W", "ignore", "--timeout=300"]
+    if WORKERS and "-n" not in suite.arguments:
+        command += ["-n", WORKERS]
     with (scratch / f"{name}-{way}.log").open("wb") as log:
         subprocess.run(
             [*command, f"--junitxml={report}", "-o", "junit_family=xunit1"],
