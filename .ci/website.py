@@ -75,6 +75,7 @@ NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "indexing.md",
             "tool.md",
+            "viewer.md",
             "convert.md",
             "measure.md",
             "settings.md",

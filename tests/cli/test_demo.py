@@ -218,7 +218,8 @@ def test_the_table_has_a_row_for_each_format(
     assert f"Contact sheet: {tmp_path}/out/contact-sheet.png\n" in printed.out
     left = sum(file.stat().st_size for file in (tmp_path / "out").rglob("*") if file.is_file())
     assert printed.out.endswith(
-        f"The folder keeps {left / 1e6:.1f} MB. To remove it:\nrm -r {tmp_path}/out\n"
+        f"The folder keeps {left / 1e6:.1f} MB. To remove it:\nrm -r {tmp_path}/out\n\n"
+        f"Look at it in the browser:\nzarrix view {tmp_path}/out/demo.zarr\n"
     )
     assert printed.err == ""
 

@@ -162,3 +162,21 @@ def test_values_of_attributes_that_are_not_text_are_shown_as_json() -> None:
     z = zarr.zeros(3)
     z.attrs["range"] = np.array([1, 2])
     assert "[1, 2]" in z._repr_html_()
+
+
+def test_plans_and_checks_are_small_tables_and_escaped() -> None:
+    z = zarr.zeros((100, 100), chunks=(10, 10), dtype="f4")
+    z[:50] = 1
+    plan = z.plan((slice(0, 20), 5))._repr_html_()
+    parsed(plan)
+    assert "<td" in plan
+    assert f">{z.plan((slice(0, 20), 5)).chunks}</td>" in plan
+    root = zarr.group()
+    root["<b>"] = np.arange(600)
+    root["<b>"].store["<b>/0"] = b"damaged"
+    report = zarr.verify(root)
+    html = report._repr_html_()
+    parsed(html)
+    assert "1 problem" in html
+    assert "<b>" not in html
+    assert len(html) < 8192

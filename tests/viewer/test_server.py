@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import html
 import json
 import os
 import re
@@ -15,9 +17,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix import viewer
 from zarrix.cli import main
+from zarrix.viewer._browser import redirect_file
+from zarrix.viewer._server import listen, server_of
 
 pytest.importorskip("uvicorn")
+
+from zarrix.viewer import _connections
 
 
 class Running:
@@ -134,3 +141,38 @@ def test_another_address_needs_a_second_word(
     assert main(["view", str(tmp_path / "none.zarr")]) == 1
     found = capsys.readouterr()
     assert (found.out, len(found.err.splitlines())) == ("", 1)
+
+
+def test_only_the_user_can_read_the_redirect_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    address = 'http://127.0.0.1:1/#token=a"><script>&'
+    with redirect_file(address) as page:
+        assert page.stat().st_mode & 0o777 == 0o600
+        assert page.parent.stat().st_mode & 0o777 == 0o700
+        text = page.read_text()
+        assert "<script>" not in text
+        assert html.unescape(text).count(address) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_silent_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def closed() -> tuple[bytes, bytes]:
+        monkeypatch.setattr(_connections, "FIRST_REQUEST_S", 0.05)
+        with listen("127.0.0.1", 0) as opened:
+            server = server_of(viewer.app(zarr.zeros(3), hosts=["a"]))
+            running = asyncio.create_task(server.serve(sockets=[opened]))
+            port = opened.getsockname()[1]
+            found = []
+            for sent in (b"", b"GET / HTTP/1.1\r\nHos"):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(sent)
+                found.append(await asyncio.wait_for(reader.read(), 60))
+                writer.close()
+                await writer.wait_closed()
+            server.should_exit = True
+            await running
+        return found[0], found[1]
+
+    assert asyncio.run(closed()) == (b"", b"")

@@ -98,6 +98,23 @@ class ReadPlan:
             f"chunks (amplification {self.amplification:.3g})."
         )
 
+    def _repr_html_(self) -> str:
+        # Imported when called: only notebooks show HTML.
+        from zarrix._display.table import info_table
+
+        rows: list[tuple[str, Any]] = [("Chunks", f"{self.chunks:,}")]
+        if self.shards is not None:
+            rows.append(("Shards", f"{self.shards:,}"))
+        rows += [
+            ("Not stored", f"{self.missing:,}"),
+            ("Requests", f"{self.requests:,} ({self.strategy})"),
+            ("Fetched", _bytes(self.bytes_fetched)),
+            ("Used", f"{self._amount(self.elements_used)} of "
+             f"{self._amount(self.elements_touched)} of chunks"),
+            ("Amplification", f"{self.amplification:.3g}"),
+        ]  # fmt: skip
+        return info_table(rows)
+
     def _amount(self, elements: int) -> str:
         if self.itemsize is None:
             return counted(elements, "element")

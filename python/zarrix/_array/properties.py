@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     # Optional package: xarray.
     from xarray import DataArray
 
+    from zarrix._display.chunk_map import ChunkMap
     from zarrix._display.info import InfoReporter
     from zarrix.viewer._widget import Widget
 
@@ -373,6 +374,43 @@ class ArrayProperties(ArrayState):
         """
         found: DataArray = on_demand("data_array")(self, name, chunks)
         return found
+
+    def chunk_map(self, selection: Any = ...) -> ChunkMap:
+        """A map of the stored chunks (or shards): bytes of each, and missing ones hatched.
+
+        The chunks that the selection touches are asked for one by one; nothing is listed or read.
+
+        Parameters
+        ----------
+        selection : int, slice or Ellipsis, or a tuple of these
+
+        Returns
+        -------
+        ChunkMap
+            Prints as text, and is a drawing in notebooks.
+
+        Raises
+        ------
+        BoundsCheckError
+            An index lies outside ``self.shape`` (also an ``IndexError``).
+        ValueError
+            The selection touches more than 131,072 values, or 4,096 of a remote store.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.zeros((2, 6, 6), chunks=(1, 2, 2), compressor=None)
+        >>> z[1, :, 2:4] = 7
+        >>> print(z.chunk_map(1))
+        /█/
+        /█/
+        /█/
+        3 of 9 chunks stored, 96 bytes
+        """
+        # Import time: few programs ask for it.
+        from zarrix._array.stored import map_of
+
+        return map_of(self, selection)
 
     def viewer(self) -> Widget:
         """The array in a notebook, as a widget: pictures, values, chunks, statistics.

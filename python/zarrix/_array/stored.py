@@ -15,14 +15,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._selection.basic import parse_basic
 from zarrix._stores.keys import key_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from zarrix._array.state import ArrayState
+    from zarrix._display.chunk_map import ChunkMap
 
-__all__ = ["chunk_key", "inner_sizes", "stored_sizes"]
+__all__ = [
+    "MOST_LOCAL",
+    "MOST_REMOTE",
+    "box_of",
+    "chunk_key",
+    "inner_sizes",
+    "map_of",
+    "stored_sizes",
+]
+
+MOST_REMOTE = 4096
+"""Values of a remote store that one call asks for, by a request each."""
+
+MOST_LOCAL = 2**17
+"""Values of any other store that one call asks for."""
 
 _MISSING = -1
 # Requests to a remote store in flight.
@@ -47,6 +64,44 @@ def chunk_key(metadata: ArrayMetadata, coords: Sequence[int]) -> str:
     numbers = [str(number) for number in coords]
     parts = ["c", *numbers] if name == "default" else numbers or ["0"]
     return f"{separator.join(parts)}{metadata.key_suffix}"
+
+
+def box_of(grid: Sequence[AxisGrid], axes: Sequence[Any]) -> list[tuple[int, int]]:
+    """The chunks along each axis that a selection touches: the first, and one after the last.
+
+    Parameters
+    ----------
+    grid : sequence of AxisGrid
+    axes : sequence of int or (start, step, count)
+    """
+    found = []
+    for axis, selected in zip(grid, axes, strict=True):
+        start, step, count = (selected, 1, 1) if isinstance(selected, int) else selected
+        if not count:
+            found.append((0, 0))
+            continue
+        ends = sorted((start, start + step * (count - 1)))
+        found.append((axis.find(ends[0]).chunk, axis.find(ends[1]).chunk + 1))
+    return found
+
+
+def map_of(array: Any, selection: Any) -> ChunkMap:
+    """`Array.chunk_map`."""
+    # Import time: few programs ask for it.
+    from zarrix._display.chunk_map import ChunkMap
+
+    axes, _, _ = parse_basic(selection, array.shape)
+    metadata = array._metadata
+    box = box_of(metadata.grid, axes)
+    count = math.prod(end - begin for begin, end in box)
+    most = MOST_REMOTE if array.chunk_store.is_remote else MOST_LOCAL
+    if count > most:
+        raise ValueError(f"the selection touches {count:,} values; a map is of at most {most:,}")
+    # An axis of which one chunk is selected by an integer is not drawn.
+    kept = [k for k, axis in enumerate(axes) if not isinstance(axis, int)]
+    sizes = stored_sizes(array, box).reshape([box[k][1] - box[k][0] for k in kept])
+    noun = "chunk" if metadata.shard_codec is None else "shard"
+    return ChunkMap(sizes, [box[k] for k in kept], noun)
 
 
 def stored_sizes(array: ArrayState, box: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:

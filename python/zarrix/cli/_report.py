@@ -124,7 +124,8 @@ class Report:
             console.print(f"{name + ':':15}{path}", soft_wrap=True, markup=False, highlight=False)
         console.print(
             f"The folder keeps {_megabytes(self.left_bytes)} MB. To remove it:\n"
-            f"rm -r {shlex.quote(str(self.dataset.parent))}",
+            f"rm -r {shlex.quote(str(self.dataset.parent))}\n\n"
+            f"Look at it in the browser:\nzarrix view {shlex.quote(str(self.dataset))}",
             soft_wrap=True,
             markup=False,
             highlight=False,

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.dimension_names import names_of
 from zarrix._errors import ConversionError, CopyError
 from zarrix._hierarchy.h5py_source import attributes_of, stored_as
 from zarrix._stores.keys import key_of
 from zarrix.convert._flat import flat_array
 from zarrix.convert._hdf5_filters import Filters, encoded_chunks
-from zarrix.convert._names import names_of
 from zarrix.convert._source import OpenFile, Source, SourceArray
 
 __all__ = ["open_source", "save"]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.dimension_names import names_of
 from zarrix._errors import ConversionError
-from zarrix.convert._names import names_of
 from zarrix.convert._source import OpenFile, Region, Source, SourceArray
 
 __all__ = ["SUFFIXES", "decoded", "open_source", "save", "shape_and_dtype"]

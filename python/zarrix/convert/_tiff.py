@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.dimension_names import names_of
 from zarrix._errors import ConversionError
 from zarrix.convert._flat import flat_array
-from zarrix.convert._names import names_of
 from zarrix.convert._source import Encoded, OpenFile, Part, Region, Source, SourceArray
 
 __all__ = ["open_source", "save"]

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from zarrix._array.create_array import create_array
+from zarrix._array.dimension_names import names_of
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import open as open_node
 from zarrix._runtime.config import config
-from zarrix.convert._names import names_of
 from zarrix.measure._access import Access, accesses_of
 from zarrix.measure._bench import compared
 from zarrix.measure._lint import Finding, lint

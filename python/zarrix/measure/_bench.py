@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.dimension_names import names_of
 from zarrix._hierarchy.open import open as open_node
-from zarrix.convert._names import names_of
 from zarrix.measure._access import Access, accesses_of
 
 __all__ = ["Bench", "bench", "compared", "read_once", "timed_reads"]

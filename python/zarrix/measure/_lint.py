@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from zarrix.convert._names import names_of
+from zarrix._array.dimension_names import names_of
 
 __all__ = ["Finding", "lint"]
 

@@ -26,6 +26,9 @@ from zarrix.operate._survey import Problem, Survey, survey
 
 __all__ = ["Problem", "Verification", "chunk_fault", "examine", "verify", "verify_keys"]
 
+# Problems that HTML lists.
+_MOST_SHOWN = 50
+
 # The names, in a report, of problems that are not broken values.
 _LABELS = {
     "codec": "cannot be checked",
@@ -114,6 +117,23 @@ class Verification:
         (True, 1, 2)
         """
         return json.dumps({"ok": self.ok, **asdict(self)}, indent=2)
+
+    def _repr_html_(self) -> str:
+        # Imported when called: only notebooks show HTML.
+        from zarrix._display.table import info_table
+
+        rows: list[tuple[str, Any]] = [
+            ("Result", "all is well" if self.ok else counted(len(self.problems), "problem")),
+            ("Arrays", f"{self.arrays:,}"),
+            ("Groups", f"{self.groups:,}"),
+            ("Chunks", f"{self.chunks:,}, {self.checksummed:,} with a checksum"),
+            ("Stored", f"{counted(self.stored_bytes, 'byte')} in {self.seconds:.2f} s"),
+        ]
+        shown = self.problems[:_MOST_SHOWN]
+        rows += [(_LABELS.get(one.kind, f"broken ({one.kind})"), one) for one in shown]
+        if len(self.problems) > _MOST_SHOWN:
+            rows.append(("", f"and {len(self.problems) - _MOST_SHOWN:,} more"))
+        return info_table(rows)
 
     def __str__(self) -> str:
         empty = f" ({self.empty:,} without a stored chunk)" if self.empty else ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zarrix.convert._names import names_of
+from zarrix._array.dimension_names import names_of
 from zarrix.viewer._badges import attributes_of
 
 __all__ = ["Plane", "dims_of", "multiscale_of", "plane_of", "units_of"]

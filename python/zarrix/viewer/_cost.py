@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from zarrix._array.stored import box_of
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix.viewer._answers import Refused
 from zarrix.viewer._limits import MOST_DECODED_BYTES
@@ -22,14 +23,7 @@ def item_bytes(array: Any) -> int:
 
 def chunk_range(grid: AxisGrid, axis: int | tuple[int, int, int]) -> tuple[int, int]:
     """The chunks along one axis that a selection touches: the first, and one after the last."""
-    if isinstance(axis, int):
-        first = grid.find(axis).chunk
-        return first, first + 1
-    start, step, count = axis
-    if not count:
-        return 0, 0
-    ends = sorted((start, start + step * (count - 1)))
-    return grid.find(ends[0]).chunk, grid.find(ends[1]).chunk + 1
+    return box_of([grid], [axis])[0]
 
 
 def _elements(grid: AxisGrid, axis: int | tuple[int, int, int]) -> int:

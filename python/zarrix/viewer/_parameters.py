@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from zarrix._array.dimension_names import names_of
 from zarrix._errors import ArrayIndexError, suggestion
 from zarrix._selection.basic import try_basic
 from zarrix._selection.text import selection_of
-from zarrix.convert._names import names_of
 from zarrix.viewer._answers import Refused
 from zarrix.viewer._limits import MOST_TEXT
 

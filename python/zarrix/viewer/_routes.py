@@ -5,25 +5,15 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from zarrix._errors import CallCancelledError, ZarrixError
 from zarrix.viewer._answers import Answer, Refused, refusal
-from zarrix.viewer._crops import crops
-from zarrix.viewer._export import code, npy
-from zarrix.viewer._hello import hello
-from zarrix.viewer._node import node
-from zarrix.viewer._overview import overview
 from zarrix.viewer._parameters import Parameters
-from zarrix.viewer._related import related
 from zarrix.viewer._roots import Roots
-from zarrix.viewer._stats import series, stats
-from zarrix.viewer._stored import chunk, plan, stored
-from zarrix.viewer._text import cells, value
-from zarrix.viewer._tile import tile
-from zarrix.viewer._tree import tree
 
 __all__ = ["ROUTES", "Route", "answer", "failure"]
 
@@ -31,30 +21,33 @@ _log = logging.getLogger("zarrix.viewer")
 
 
 class Route(NamedTuple):
-    """The function of a route, and the names of its parameters."""
+    """Where the function of a route is, and the names of its parameters."""
 
-    function: Callable[[Roots, Parameters], Answer]
+    module: str
     parameters: tuple[str, ...]
 
 
 ROUTES: dict[str, Route] = {
-    "hello": Route(hello, ()),
-    "tree": Route(tree, ("path", "offset", "limit", "filter")),
-    "node": Route(node, ("path",)),
-    "tile": Route(tile, ("path", "sel", "field", "as")),
-    "value": Route(value, ("path", "index", "field")),
-    "cells": Route(cells, ("path", "sel", "field")),
-    "related": Route(related, ("path",)),
-    "overview": Route(overview, ("path", "sel", "axes", "side", "field", "as")),
-    "stored": Route(stored, ("path", "sel")),
-    "chunk": Route(chunk, ("path", "coords")),
-    "plan": Route(plan, ("path", "sel")),
-    "stats": Route(stats, ("path", "sel", "field", "bins", "range")),
-    "series": Route(series, ("path", "axis", "index", "width", "field")),
-    "crops": Route(crops, ("path", "shape", "n", "seed")),
-    "code": Route(code, ("path", "sel")),
-    "npy": Route(npy, ("path", "sel")),
+    "hello": Route("_hello", ()),
+    "tree": Route("_tree", ("path", "offset", "limit", "filter")),
+    "node": Route("_node", ("path",)),
+    "tile": Route("_tile", ("path", "sel", "field", "as")),
+    "value": Route("_text", ("path", "index", "field")),
+    "cells": Route("_text", ("path", "sel", "field")),
+    "related": Route("_related", ("path",)),
+    "overview": Route("_overview", ("path", "sel", "axes", "side", "field", "as")),
+    "stored": Route("_stored", ("path", "sel")),
+    "chunk": Route("_stored", ("path", "coords")),
+    "plan": Route("_stored", ("path", "sel")),
+    "stats": Route("_stats", ("path", "sel", "field", "bins", "range")),
+    "series": Route("_stats", ("path", "axis", "index", "width", "field")),
+    "crops": Route("_crops", ("path", "shape", "n", "seed")),
+    "code": Route("_export", ("path", "sel")),
+    "npy": Route("_export", ("path", "sel")),
 }
+"""Each function has the name of its route. Its module is imported on first use: those that count
+and draw samples need much of the package, and the first picture does not.
+"""
 
 
 def answer(roots: Roots, name: str, given: Mapping[str, str]) -> Answer:
@@ -63,7 +56,9 @@ def answer(roots: Roots, name: str, given: Mapping[str, str]) -> Answer:
     try:
         if route is None:
             raise Refused(404, f"{name[:40]!r} is not a route", "route-not-found")
-        found = route.function(roots, Parameters(given, route.parameters))
+        parameters = Parameters(given, route.parameters)
+        function = getattr(importlib.import_module(f"zarrix.viewer.{route.module}"), name)
+        found: Answer = function(roots, parameters)
     except Exception as error:
         return failure(error, name)
     if "x-zarrix-shape" in found.headers:

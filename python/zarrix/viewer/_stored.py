@@ -12,21 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._array.stored import chunk_key, inner_sizes, stored_sizes
+from zarrix._array.stored import (
+    MOST_LOCAL,
+    MOST_REMOTE,
+    box_of,
+    chunk_key,
+    inner_sizes,
+    stored_sizes,
+)
 from zarrix._metadata.checksum import is_checked
 from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Answer, Refused, json_answer
-from zarrix.viewer._cost import chunk_range, item_bytes
+from zarrix.viewer._cost import item_bytes
 from zarrix.viewer._limits import MOST_CHUNKS
 from zarrix.viewer._parameters import Parameters
 from zarrix.viewer._roots import Roots
 
 __all__ = ["chunk", "plan", "stored"]
 
-# One request each, of a remote store.
-_MOST_REMOTE = 4096
-# Values of a local store; and shards, whose index is read.
-_MOST_LOCAL = 2**17
+# Shards whose index is read.
 _MOST_INDEXES = 1024
 
 Box = list[tuple[int, int]]
@@ -37,24 +41,20 @@ def stored(roots: Roots, given: Parameters) -> Answer:
     array = roots.array(given.text("path"))
     axes = given.selection(array).axes
     metadata = array._metadata
-    outer = _box(metadata.grid, axes)
+    outer = box_of(metadata.grid, axes)
     count = math.prod(end - begin for begin, end in outer)
-    most = _MOST_REMOTE if array.chunk_store.is_remote else _MOST_LOCAL
+    most = MOST_REMOTE if array.chunk_store.is_remote else MOST_LOCAL
     if count > most:
         raise Refused(413, f"{count:,} stored values are more than {most:,}", "too-large")
     sizes = stored_sizes(array, outer)
     if metadata.shard_codec is None:
         return json_answer({**_runs(sizes, outer), "unit": "chunk", "shards": None})
     shards = _runs(sizes, outer)
-    inner = _box(metadata.inner_grid, axes)
+    inner = box_of(metadata.inner_grid, axes)
     found = _inner(array, sizes, outer, inner)
     if found is None:
         return json_answer({**shards, "unit": "shard", "shards": shards})
     return json_answer({**_runs(found, inner), "unit": "chunk", "shards": shards})
-
-
-def _box(grid: Any, axes: Any) -> Box:
-    return [chunk_range(*pair) for pair in zip(grid, axes, strict=True)]
 
 
 def _runs(sizes: Any, box: Box) -> dict[str, Any]:

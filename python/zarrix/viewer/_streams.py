@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from zarrix._display.printable import printable
 from zarrix._nodes import nodes
 from zarrix._nodes.broken import BrokenMember
-from zarrix.operate._verify import verify_keys
 from zarrix.viewer._answers import Refused
 from zarrix.viewer._cost import item_bytes
 from zarrix.viewer._parameters import Parameters
@@ -61,6 +60,9 @@ def events_of(roots: Roots, name: str, given: Mapping[str, str]) -> Iterator[Eve
 
 def _verify(roots: Roots, given: Parameters) -> Iterator[Event]:
     """Decode every stored chunk of an array, or of all arrays below a group."""
+    # Import time: the first picture does not need it.
+    from zarrix.operate._verify import verify_keys
+
     begun = time.monotonic()
     arrays = list(_arrays(roots, given.text("path")))
     listed = []

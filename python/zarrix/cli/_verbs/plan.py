@@ -27,10 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print the plan of a read."""
     # Import time: --help does not need it.
+    from zarrix._array.dimension_names import names_of
     from zarrix._selection.text import selection_of
     from zarrix.cli._failures import UsageError
     from zarrix.cli._path import open_path
-    from zarrix.convert._names import names_of
 
     node = open_path(arguments.path, options_of(arguments))
     if not hasattr(node, "shape"):
