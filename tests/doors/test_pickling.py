@@ -136,6 +136,7 @@ MAKERS |= {
     "zarrix.jobs.Job": planned,
     "zarrix.ml.Clips": lambda folder: zarr.ml.Clips({"x": array()}, dims="tx", frames=2),
     "zarrix.ml.Grid": lambda folder: zarr.ml.Grid({"x": array()}, (2, 2), dims="yx"),
+    "zarrix.ml.jax.Sharded": lambda folder: zarr.ml.jax.Sharded(None),
     "zarrix.ml.torch.BatchSampler": lambda folder: zarr.ml.torch.BatchSampler(rows()),
     "zarrix.ml.Crops": lambda folder: zarr.ml.Crops({"x": array()}, dims="yx", size=(2, 2)),
     "zarrix.ml.Field": lambda folder: zarr.ml.Field(array(), dtype="float32"),

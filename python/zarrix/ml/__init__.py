@@ -26,6 +26,7 @@ from zarrix.ml._rows import Rows
 from zarrix.ml._stats import Stats
 
 if TYPE_CHECKING:
+    from zarrix.ml import jax as jax
     from zarrix.ml import torch as torch
 
 __all__ = [
@@ -48,9 +49,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # For import time: a program that does not use torch needs none of it.
-    if name == "torch":
-        return importlib.import_module("zarrix.ml.torch")
+    # For import time: a program that does not use torch or jax needs none of it.
+    if name in ("jax", "torch"):
+        return importlib.import_module(f"zarrix.ml.{name}")
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}{suggestion(name, __all__)}"
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from zarrix._errors import suggestion
 from zarrix.ml._batch import Batch
+from zarrix.ml._jax import OnDevice, Sharded
 
 __all__ = ["deliverer", "to_torch"]
 
@@ -18,6 +19,8 @@ _TARGETS = ("numpy", "torch", "jax")
 
 def deliverer(to: Any, device: Any) -> Callable[[Batch, dict[str, str]], Any] | None:
     """The function that a batch passes through; None leaves it as it is."""
+    if isinstance(to, Sharded):
+        return to
     if callable(to):
         return _Function(to)
     if to not in _TARGETS:
@@ -29,7 +32,7 @@ def deliverer(to: Any, device: Any) -> Callable[[Batch, dict[str, str]], Any] | 
         to = "torch"
     if to == "numpy":
         return None
-    return _Jax(device) if to == "jax" else _Torch(device)
+    return OnDevice(device) if to == "jax" else _Torch(device)
 
 
 class _Function:
@@ -68,21 +71,3 @@ def to_torch(batch: Batch, kinds: dict[str, str]) -> Batch:
             tensor = torch.from_numpy(value)
             batch[name] = tensor.view(torch.bfloat16) if kinds.get(name) == "bfloat16" else tensor
     return batch
-
-
-class _Jax:
-    """Arrays of jax on a device."""
-
-    def __init__(self, device: Any) -> None:
-        self.device = device
-
-    def __call__(self, batch: Batch, kinds: dict[str, str]) -> Batch:
-        # Optional: jax is only needed by those who ask for its arrays.
-        jax: Any = importlib.import_module("jax")
-
-        for name, value in batch.items():
-            if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
-                if kinds.get(name) == "bfloat16":
-                    value = value.view(jax.numpy.bfloat16.dtype)
-                batch[name] = jax.device_put(value, self.device)
-        return batch
