@@ -205,7 +205,10 @@ export class Picture {
       });
       const range = rangeOf(tiles, pane.kind.value);
       if (range) look.range = range;
-      if (range && complete && !pane.perFrame.value) pane.found.value = range;
+      if (range && complete && !pane.perFrame.value) {
+        pane.found.value = range;
+        pane.adaptScale(range);
+      }
     }
     const lookKey = JSON.stringify(look);
     const { height, width } = pane.extent;

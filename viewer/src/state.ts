@@ -25,6 +25,7 @@ export class Pane {
   readonly perFrame = signal(false);
   readonly map: Signal<string>;
   readonly transform: Signal<Transform>;
+  scaleChosen: boolean;
   readonly outlines = signal(false);
   readonly channels: Signal<ChannelLook[]>;
   readonly ready = signal(false);
@@ -49,6 +50,7 @@ export class Pane {
     this.range = signal(state.range ?? usualRange(guess, kind));
     this.map = signal(state.map && (MAPS as readonly string[]).includes(state.map) ? state.map : usualMap(kind));
     this.transform = signal(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
+    this.scaleChosen = state.transform !== undefined || this.range.value !== null;
     this.outlines.value = state.outlines ?? false;
     this.channels = signal(usualChannels(node, this.axes.value));
   }
@@ -93,6 +95,12 @@ export class Pane {
   get otherAxes(): number[] {
     const { y, x, c } = this.axes.value;
     return this.node.shape.map((_, axis) => axis).filter((axis) => axis !== y && axis !== x && axis !== c);
+  }
+
+  /** Depth from near to a distant horizon is seen on a logarithmic scale; the user's choice stays. */
+  adaptScale([low, high]: [number, number]): void {
+    if (this.scaleChosen || this.kind.value !== "depth" || low <= 0) return;
+    this.transform.value = high / low > 30 ? "log" : "linear";
   }
 
   setKind(kind: Kind): void {

@@ -102,7 +102,10 @@ function Looks({ pane }: { pane: Pane }) {
           </label>
           <label>
             <span>scale</span>{" "}
-            <select value={pane.transform.value} onChange={(event) => (pane.transform.value = event.currentTarget.value as Transform)}>
+            <select value={pane.transform.value} onChange={(event) => {
+              pane.scaleChosen = true;
+              pane.transform.value = event.currentTarget.value as Transform;
+            }}>
               {["linear", "inverse", "log"].map((one) => (
                 <option key={one} value={one}>
                   {one}
@@ -291,11 +294,11 @@ function Wheel({ largest }: { largest: number }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     const context = canvas.current?.getContext("2d");
-    if (context) drawWheel(context, 64);
+    if (context) drawWheel(context, 44);
   }, []);
   return (
     <figure class="wheel">
-      <canvas ref={canvas} width={64} height={64} aria-hidden="true" />
+      <canvas ref={canvas} width={44} height={44} aria-hidden="true" />
       <figcaption>{number(largest)} px</figcaption>
     </figure>
   );

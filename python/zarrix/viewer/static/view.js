@@ -1611,6 +1611,7 @@ var Pane = class _Pane {
     this.range = y3(state.range ?? usualRange(guess, kind));
     this.map = y3(state.map && MAPS.includes(state.map) ? state.map : usualMap(kind));
     this.transform = y3(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
+    this.scaleChosen = state.transform !== void 0 || this.range.value !== null;
     this.outlines.value = state.outlines ?? false;
     this.channels = y3(usualChannels(node, this.axes.value));
   }
@@ -1627,6 +1628,7 @@ var Pane = class _Pane {
   perFrame = y3(false);
   map;
   transform;
+  scaleChosen;
   outlines = y3(false);
   channels;
   ready = y3(false);
@@ -1672,6 +1674,11 @@ var Pane = class _Pane {
   get otherAxes() {
     const { y: y5, x: x3, c: c4 } = this.axes.value;
     return this.node.shape.map((_4, axis) => axis).filter((axis) => axis !== y5 && axis !== x3 && axis !== c4);
+  }
+  /** Depth from near to a distant horizon is seen on a logarithmic scale; the user's choice stays. */
+  adaptScale([low, high]) {
+    if (this.scaleChosen || this.kind.value !== "depth" || low <= 0) return;
+    this.transform.value = high / low > 30 ? "log" : "linear";
   }
   setKind(kind) {
     r3(() => {
@@ -7788,7 +7795,10 @@ var Picture = class {
       });
       const range = rangeOf(tiles, pane.kind.value);
       if (range) look.range = range;
-      if (range && complete && !pane.perFrame.value) pane.found.value = range;
+      if (range && complete && !pane.perFrame.value) {
+        pane.found.value = range;
+        pane.adaptScale(range);
+      }
     }
     const lookKey = JSON.stringify(look);
     const { height, width } = pane.extent;
@@ -8264,7 +8274,10 @@ function Looks({ pane }) {
       /* @__PURE__ */ a4("label", { children: [
         /* @__PURE__ */ a4("span", { children: "scale" }),
         " ",
-        /* @__PURE__ */ a4("select", { value: pane.transform.value, onChange: (event) => pane.transform.value = event.currentTarget.value, children: ["linear", "inverse", "log"].map((one) => /* @__PURE__ */ a4("option", { value: one, children: one }, one)) })
+        /* @__PURE__ */ a4("select", { value: pane.transform.value, onChange: (event) => {
+          pane.scaleChosen = true;
+          pane.transform.value = event.currentTarget.value;
+        }, children: ["linear", "inverse", "log"].map((one) => /* @__PURE__ */ a4("option", { value: one, children: one }, one)) })
       ] })
     ] }),
     ranged && /* @__PURE__ */ a4("span", { class: "range", children: [
@@ -8447,10 +8460,10 @@ function Wheel({ largest }) {
   const canvas = T2(null);
   A2(() => {
     const context = canvas.current?.getContext("2d");
-    if (context) drawWheel(context, 64);
+    if (context) drawWheel(context, 44);
   }, []);
   return /* @__PURE__ */ a4("figure", { class: "wheel", children: [
-    /* @__PURE__ */ a4("canvas", { ref: canvas, width: 64, height: 64, "aria-hidden": "true" }),
+    /* @__PURE__ */ a4("canvas", { ref: canvas, width: 44, height: 44, "aria-hidden": "true" }),
     /* @__PURE__ */ a4("figcaption", { children: [
       number(largest),
       " px"
