@@ -122,3 +122,16 @@ def test_mistakes_are_errors():
     found = jobs.statistics(z, exact=True, quantiles=(0.5,))
     with pytest.raises(ValueError, match="exact=True finds no other"):
         found.quantile(0.25)
+
+
+def test_the_mean_is_that_of_the_exact_sum(monkeypatch):
+    """Values of all sizes and signs, whose sum loses digits when it is added up plainly."""
+    monkeypatch.setattr(_statistics, "_REGION_BYTES", 4000)
+    values = RANDOM.standard_normal(40_000) * 10.0 ** RANDOM.integers(-3, 7, 40_000)
+    z = zarr.array(values.reshape(200, 200), chunks=(9, 40))
+    found = jobs.statistics(z)
+    exact = math.fsum(values) / values.size
+    square = math.fsum((value - exact) ** 2 for value in values) / values.size
+    # Relative to the size of the values: their mean is small beside them.
+    assert abs(found.mean - exact) <= 1e-13 * math.fsum(map(abs, values)) / values.size
+    _close(found.var, square, 1e-12)

@@ -349,7 +349,7 @@ class Job:
             for at in range(len(counts)) if stage is None else [stage]:
                 self._await_stages(journal, at, part, patience if stage is None else 0.0)
                 among = part_of(part or (0, 1), counts[at])
-                # Its file is synced, which takes longer than a short job.
+                # It may be synced, which takes longer than a short job.
                 saves = part is not None or stage is not None or at + 1 < len(counts)
                 drive(crew, runner, at, journal, among, state, saves=saves)
             result = self._finish(journal, resume) if part is None and stage is None else None

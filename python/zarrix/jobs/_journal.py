@@ -113,7 +113,7 @@ class Journal:
         return True
 
     def save(self) -> None:
-        """Store what was recorded since the last time, durably on a local disk."""
+        """Store what was recorded since the last time."""
         if self._store is None or not self._pending:
             return
         name = f"{self._part[0]}-of-{self._part[1]}"
@@ -132,7 +132,8 @@ class Journal:
         assert self._store is not None
         engine = self._store._engine
         key = self._store.engine_path(key_of(self._path, name))
-        engine.put(key, json_dumps(document, indent=0), fsync=not self._store.is_remote)
+        # As durable as the values that it speaks of, and not more.
+        engine.put(key, json_dumps(document, indent=0), fsync=self._store.syncs)
 
     def in_order(self) -> list[Mapping[int, Any]]:
         """The values of each stage, by ascending number."""
