@@ -280,3 +280,27 @@ def test_copying_a_part_of_a_store_lists_that_part() -> None:
 def test_every_function_and_method_is_of_one_node_or_counted() -> None:
     methods = {name for name, _ in inspect.getmembers(zarr.Group) if not name.startswith("_")}
     assert {*FUNCTIONS, *methods} - {*WHOLE} - OF_ONE == set()
+
+
+class Listed(dict[str, bytes]):
+    """A mapping that counts how often its keys are gone over."""
+
+    times = 0
+
+    def __iter__(self) -> Any:
+        self.times += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("arrays", [3, 24])
+def test_the_migration_of_a_mapping_goes_over_its_keys_twice(arrays: int) -> None:
+    mapping = Listed()
+    root = zarr.group(zarr.storage.KVStore(mapping))
+    for number in range(arrays):
+        root.array(f"a{number}", np.arange(8), chunks=2, fill_value=0)
+    mapping.times = 0
+    assert zarr.migrate(mapping, to=3).done
+    assert mapping.times == 2
+    migrated = zarr.open_group(mapping, mode="r")
+    assert (migrated.metadata.zarr_format, len(migrated)) == (3, arrays)
+    assert migrated["a2"][:].tolist() == [*range(8)]

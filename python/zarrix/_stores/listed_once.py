@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator
 
 from zarrix import _engine
-from zarrix._stores.mapping_values import MappingValues
+from zarrix._stores.mapping_values import MappingValues, listed_keys
 
 __all__ = ["listed_once", "names_below"]
 
@@ -30,20 +30,20 @@ _listed = _Listed()
 
 @contextlib.contextmanager
 def listed_once(engine: _engine.Store) -> Iterator[None]:
-    """During the context, `names_below` in this thread uses one listing."""
-    if not _lists_all(engine) or id(engine) in _listed.folders:
+    """During the context, listings in this thread are parts of one listing."""
+    values = engine.values if isinstance(engine, _engine.PythonStore) else None
+    # Other stores do not visit all keys for each listing.
+    if not isinstance(values, MappingValues) or id(engine) in _listed.folders:
         yield
         return
-    _listed.folders[id(engine)] = _folders(engine.list_prefix(""))
+    keys = sorted(engine.list_prefix(""))
+    _listed.folders[id(engine)] = _folders(keys)
+    listed_keys.by_values[id(values)] = keys
     try:
         yield
     finally:
         del _listed.folders[id(engine)]
-
-
-def _lists_all(engine: _engine.Store) -> bool:
-    """Whether every listing goes over all keys."""
-    return isinstance(engine, _engine.PythonStore) and isinstance(engine.values, MappingValues)
+        del listed_keys.by_values[id(values)]
 
 
 def names_below(engine: _engine.Store, path: str) -> list[str]:

@@ -6,6 +6,8 @@ The engine reads and writes single values by item access. This class has the cal
 
 from __future__ import annotations
 
+import threading
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
@@ -14,7 +16,18 @@ import numpy as np
 from zarrix import _engine
 from zarrix._stores.values import Values
 
-__all__ = ["MappingValues", "engine_of"]
+__all__ = ["MappingValues", "engine_of", "listed_keys"]
+
+
+class _ListedKeys(threading.local):
+    """For each thread: all keys, sorted, of the mappings that it has listed for a walk."""
+
+    def __init__(self) -> None:
+        self.by_values: dict[int, list[str]] = {}
+
+
+listed_keys = _ListedKeys()
+"""Set by `zarrix._stores.listed_once`, so that a walk is not quadratic."""
 
 
 class MappingValues(Values):
@@ -72,6 +85,11 @@ class MappingValues(Values):
         return True
 
     def _list(self, prefix: str) -> list[str]:
+        known = listed_keys.by_values.get(id(self))
+        if known is not None:
+            # "0" is the character behind "/".
+            first, last = f"{prefix}/", f"{prefix}0"
+            return known[bisect_left(known, first) : bisect_left(known, last)] if prefix else known
         # `list(mapping)` would also call `len`, which some mappings compute by listing.
         keys = [*iter(self._mapping)]
         return [key for key in keys if str.startswith(key, f"{prefix}/")] if prefix else keys

@@ -169,7 +169,9 @@ def migrate(
         return Migration(to, (), (), {}, done=not dry_run)
     with opened.listed_once():
         found = dict(_walk(opened, root, 5 - to))
-    plan = {node: _plan(opened, node, metadata, to, rewrite) for node, metadata in found.items()}
+        plan = {
+            node: _plan(opened, node, metadata, to, rewrite) for node, metadata in found.items()
+        }
     obstacles = {node: one for node, one in plan.items() if isinstance(one, str)}
     kinds = {node: isinstance(one, ArrayMetadata) for node, one in found.items()}
     report = Migration(
