@@ -54,9 +54,10 @@ class Client:
         secret = self.token if token == "" else token
         if secret:
             sent["x-zarrix-token"] = secret
-        return asyncio.run(self._ask(method, path, query, sent))
+        return asyncio.run(self.ask(method, path, query, sent))
 
-    async def _ask(self, method: str, path: str, query: str, headers: dict[str, str]) -> Reply:
+    async def ask(self, method: str, path: str, query: str, headers: dict[str, str]) -> Reply:
+        """The answer to a request, within a running event loop."""
         scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
