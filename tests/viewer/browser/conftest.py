@@ -79,7 +79,7 @@ class Served:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., Served]]:
+def viewing() -> Iterator[Callable[..., Served]]:
     """Starts the viewer of an array, a group or a path."""
     started: list[Served] = []
 
@@ -93,7 +93,7 @@ def serve() -> Iterator[Callable[..., Served]]:
 
 
 @pytest.fixture
-def screen(browser: Any, serve: Any) -> Iterator[Screen]:
+def screen(browser: Any, viewing: Any) -> Iterator[Screen]:
     """A page that is watched. It ends before its server."""
     screen = Screen(browser)
     yield screen

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 import zarrix as zarr
+from servers import KEY, SECRET, Running, new_bucket
 from viewer.browser import painted
 from viewer.browser.screen import Screen
 from viewer.browser.test_pixels import group_of
@@ -23,7 +24,7 @@ def plane(screen: Screen, data: Any) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_barrier(
-    browser: Any, serve: Callable[..., Any], axe: str, scheme: str
+    browser: Any, viewing: Callable[..., Any], axe: str, scheme: str
 ) -> None:
     rng = np.random.default_rng(0)
     group = group_of(
@@ -34,7 +35,7 @@ def test_axe_finds_no_barrier(
         }
     )
     group.attrs.put({"made": {"by": ["one", "two"]}})
-    served = serve(group)
+    served = viewing(group)
     screen = Screen(browser, color_scheme=scheme)
     pairs = [("path", "frames"), ("as", ""), ("path", "flow"), ("as", ""), ("sel", "1,:,2:9,3:9")]
     screen.open(served.address(urlencode(pairs)), panes=2)
@@ -59,7 +60,7 @@ def test_axe_finds_no_barrier(
 
 
 def test_a_tree_of_ten_thousand_arrays_is_listed_in_pages(
-    screen: Screen, serve: Callable[..., Any]
+    screen: Screen, viewing: Callable[..., Any]
 ) -> None:
     store = zarr.MemoryStore()
     group = zarr.open_group(store, mode="w", zarr_format=3)
@@ -67,7 +68,7 @@ def test_a_tree_of_ten_thousand_arrays_is_listed_in_pages(
     document = store["a00000/zarr.json"]
     for number in range(1, 10_000):
         store[f"a{number:05}/zarr.json"] = document
-    screen.open(serve(group).address("path=a00000"))
+    screen.open(viewing(group).address("path=a00000"))
     tree = screen.page.get_by_role("tree", name="Arrays and groups")
     screen.wait(lambda: tree.get_by_role("treeitem").count() > 10)
     # Only what is seen is in the page, and read.
@@ -85,7 +86,7 @@ def test_a_tree_of_ten_thousand_arrays_is_listed_in_pages(
 
 
 def test_a_plane_of_ten_thousand_million_elements_is_seen_whole_and_in_detail(
-    screen: Screen, serve: Callable[..., Any]
+    screen: Screen, viewing: Callable[..., Any]
 ) -> None:
     side = 100_000
     array = zarr.open_array(
@@ -94,7 +95,7 @@ def test_a_plane_of_ten_thousand_million_elements_is_seen_whole_and_in_detail(
     )  # fmt: skip
     corner = np.random.default_rng(2).integers(1, 256, (1024, 1024), "u1")
     array[50_176:51_200, 50_176:51_200] = corner
-    screen.open(serve(array).address())
+    screen.open(viewing(array).address())
     tiles = [url for url in screen.requests if "api/tile" in url]
     assert not tiles
     assert any("api/overview" in url for url in screen.requests)
@@ -112,7 +113,7 @@ def test_a_plane_of_ten_thousand_million_elements_is_seen_whole_and_in_detail(
 
 
 def test_pyramid_levels_are_used_where_they_have_enough_detail(
-    screen: Screen, serve: Callable[..., Any]
+    screen: Screen, viewing: Callable[..., Any]
 ) -> None:
     group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)
     sides = (4096, 2048, 1024, 512)
@@ -126,7 +127,7 @@ def test_pyramid_levels_are_used_where_they_have_enough_detail(
         for level, scale in enumerate(scales)
     ]
     group.attrs["ome"] = {"version": "0.5", "multiscales": [{"axes": axes, "datasets": datasets}]}
-    screen.open(serve(group).address("path=0"))
+    screen.open(viewing(group).address("path=0"))
     assert 0.1 < screen.drawn().scale < 0.25
     middle = screen.pixels()[400, 300]
     assert middle[0] in (150, 200), middle
@@ -136,10 +137,10 @@ def test_pyramid_levels_are_used_where_they_have_enough_detail(
 
 
 def test_the_viewer_goes_on_when_a_killed_server_is_back(
-    screen: Screen, serve: Callable[..., Any]
+    screen: Screen, viewing: Callable[..., Any]
 ) -> None:
     data = np.random.default_rng(5).integers(0, 256, (3, 60, 84), "u1")
-    served = serve(group_of({"a": data}))
+    served = viewing(group_of({"a": data}))
     screen.expected = ("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET")
     screen.open(served.address("path=a&as=kind:gray"))
     served.stop()
@@ -156,7 +157,7 @@ def test_the_viewer_goes_on_when_a_killed_server_is_back(
     plane(screen, data[2])
 
 
-def test_hostile_names_and_attributes_are_text(screen: Screen, serve: Callable[..., Any]) -> None:
+def test_hostile_names_and_attributes_are_text(screen: Screen, viewing: Callable[..., Any]) -> None:
     script = "<img src=x onerror=window.hurt=1>"
     right_to_left = "\u202egnp.exe"
     group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)
@@ -168,7 +169,7 @@ def test_hostile_names_and_attributes_are_text(screen: Screen, serve: Callable[.
     )  # fmt: skip
     array[:] = 7
     group.create_array(right_to_left, shape=(8, 8), chunks=(8, 8), dtype="u1")[:] = 1
-    served = serve(group)
+    served = viewing(group)
     screen.open(served.address(urlencode({"path": script})))
     assert screen.page.locator("h2").inner_text() == script
     assert screen.page.locator(".dimension").inner_text() == "<b>t</b>"
@@ -180,20 +181,38 @@ def test_hostile_names_and_attributes_are_text(screen: Screen, serve: Callable[.
 
 
 def test_a_foreign_token_is_refused_with_a_sentence(
-    screen: Screen, serve: Callable[..., Any]
+    screen: Screen, viewing: Callable[..., Any]
 ) -> None:
-    served = serve(zarr.zeros((4, 4), dtype="u1"))
+    served = viewing(zarr.zeros((4, 4), dtype="u1"))
     screen.expected = ("401",)
     screen.page.goto(f"http://127.0.0.1:{served.port}/#token=guessed")
     screen.wait_text(".notice", "Open the address that zarrix view has printed")
 
 
 def test_nothing_moves_where_a_person_wants_less_motion(
-    browser: Any, serve: Callable[..., Any]
+    browser: Any, viewing: Callable[..., Any]
 ) -> None:
     screen = Screen(browser, reduced_motion="reduce")
-    screen.open(serve(zarr.zeros((3, 64, 64), dtype="u1", chunks=(1, 64, 64))).address())
+    screen.open(viewing(zarr.zeros((5, 64, 64), dtype="u1", chunks=(1, 64, 64))).address())
     assert screen.page.get_by_role("spinbutton", name="frames a second").input_value() == "2"
     moving = "[...document.querySelectorAll('*')].filter(one => one.getAnimations().length).length"
     assert screen.page.evaluate(moving) == 0
     screen.close()
+
+
+def test_an_array_on_s3_is_shown(
+    screen: Screen,
+    viewing: Callable[..., Any],
+    serve: Callable[[str], Running],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = serve("moto")
+    bucket = new_bucket(server, "viewer")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    data = np.random.default_rng(8).integers(0, 256, (60, 84), "u1")
+    group = zarr.open_group(f"{bucket}/x.zarr", mode="w", zarr_format=3)
+    group.array("a", data, chunks=(20, 28))
+    screen.open(viewing(f"{bucket}/x.zarr").address("path=a&as=kind:gray"))
+    plane(screen, data)

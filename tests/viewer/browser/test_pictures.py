@@ -118,7 +118,7 @@ def test_a_picture_of_the_documentation_can_be_made(
     name: str,
     scheme: str,
     browser: Any,
-    serve: Callable[..., Any],
+    viewing: Callable[..., Any],
     demo: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -127,7 +127,7 @@ def test_a_picture_of_the_documentation_can_be_made(
     screen = Screen(
         browser, color_scheme=scheme, viewport={"width": 1120, "height": 660}, device_scale_factor=1
     )
-    view(screen, serve(demo.name), name)
+    view(screen, viewing(demo.name), name)
     picture = screen.page.screenshot()
     screen.close()
     if os.environ.get("ZARRIX_WRITE_PICTURES"):

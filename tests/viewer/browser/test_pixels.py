@@ -77,7 +77,7 @@ def finite(data: Any) -> tuple[float, float]:
 
 @pytest.mark.parametrize("kind", ["gray", "depth", "labels", "mask", "rgb", "flow"])
 def test_every_pixel_equals_numpy_of_each_dtype(
-    kind: str, screen: Screen, serve: Callable[..., Any]
+    kind: str, screen: Screen, viewing: Callable[..., Any]
 ) -> None:
     lead = {"rgb": (3,), "flow": (2,)}.get(kind, ())
     dtypes = [
@@ -88,7 +88,7 @@ def test_every_pixel_equals_numpy_of_each_dtype(
     arrays = {
         f"of-{one.strip('?') or 'bool'}": values(one, (*lead, HEIGHT, WIDTH)) for one in dtypes
     }
-    served = serve(group_of(arrays))
+    served = viewing(group_of(arrays))
     for path, data in arrays.items():
         low, high = finite(data)
         options: dict[str, Any] = {"kind": kind, "range": f"{low}:{high}"}
@@ -113,40 +113,40 @@ def test_every_pixel_equals_numpy_of_each_dtype(
 @pytest.mark.parametrize("name", ["viridis", "magma", "cividis", "turbo", "coolwarm"])
 @pytest.mark.parametrize("transform", ["linear", "inverse", "log"])
 def test_colour_maps_and_scales_equal_numpy(
-    name: str, transform: str, screen: Screen, serve: Callable[..., Any]
+    name: str, transform: str, screen: Screen, viewing: Callable[..., Any]
 ) -> None:
     data = values("f2", (HEIGHT, WIDTH))
-    served = serve(group_of({"a": data}))
+    served = viewing(group_of({"a": data}))
     screen.open(
         served.address(address("a", kind="gray", map=name, transform=transform, range="0.5:60"))
     )
     check(screen, painted.gray(data, 0.5, 60, name, transform), missing())
 
 
-def test_complex_numbers_equal_numpy(screen: Screen, serve: Callable[..., Any]) -> None:
+def test_complex_numbers_equal_numpy(screen: Screen, viewing: Callable[..., Any]) -> None:
     rng = np.random.default_rng(3)
     data = rng.normal(0, 5, (HEIGHT, WIDTH)) + 1j * rng.normal(0, 5, (HEIGHT, WIDTH))
     data[0, :4] = (0, 3, -3j, complex(np.nan, 1))
-    served = serve(group_of({"a": data.astype("c8")}))
+    served = viewing(group_of({"a": data.astype("c8")}))
     screen.open(served.address(address("a", kind="complex", range="0:12")))
     check(screen, painted.complex_(data.astype("c8"), 12), missing())
 
 
-def test_all_values_of_float16_equal_numpy(screen: Screen, serve: Callable[..., Any]) -> None:
+def test_all_values_of_float16_equal_numpy(screen: Screen, viewing: Callable[..., Any]) -> None:
     data = np.arange(65536, dtype="u2").view("f2").reshape(256, 256)
-    served = serve(zarr.array(data, chunks=(100, 100)))
+    served = viewing(zarr.array(data, chunks=(100, 100)))
     screen.open(served.address(address("", kind="gray", range="-65504:65504", map="viridis")))
     check(screen, painted.gray(data, -65504, 65504, "viridis"))
 
 
 def test_interleaved_and_transposed_planes_equal_numpy(
-    screen: Screen, serve: Callable[..., Any]
+    screen: Screen, viewing: Callable[..., Any]
 ) -> None:
     data = values("u1", (3, HEIGHT, WIDTH))
     group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)
     group.array("interleaved", data.transpose(1, 2, 0), chunks=(20, 28, 3))
     group.array("transposed", data[0].T, chunks=(20, 28))
-    served = serve(group)
+    served = viewing(group)
     screen.open(served.address(address("interleaved", kind="rgb", axes="0:1:2")))
     check(screen, painted.rgb(data, 0, 255))
     screen.open(served.address(address("transposed", kind="gray", axes="1:0:")))
@@ -154,10 +154,10 @@ def test_interleaved_and_transposed_planes_equal_numpy(
 
 
 def test_a_missing_chunk_shows_its_fill_value_where_hatching_is_off(
-    screen: Screen, serve: Callable[..., Any]
+    screen: Screen, viewing: Callable[..., Any]
 ) -> None:
     data = np.full((HEIGHT, WIDTH), 200, "u1")
-    served = serve(group_of({"a": data}))
+    served = viewing(group_of({"a": data}))
     screen.open(served.address(address("a", kind="gray")))
     check(screen, painted.gray(data, 0, 255), missing())
     screen.page.get_by_role("button", name="Missing").click()

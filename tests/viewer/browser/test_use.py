@@ -72,9 +72,9 @@ def place(screen: Screen, row: float, column: float) -> dict[str, float]:
 
 
 def test_a_slider_is_named_by_its_dimension_and_shows_its_coordinate(
-    screen: Screen, serve: Callable[..., Any], scene: Path
+    screen: Screen, viewing: Callable[..., Any], scene: Path
 ) -> None:
-    show(screen, serve(scene), "frames")
+    show(screen, viewing(scene), "frames")
     frame_on_screen(screen, scene)
     slider = screen.page.get_by_role("slider", name="Index of t")
     slider.fill("6")
@@ -86,9 +86,9 @@ def test_a_slider_is_named_by_its_dimension_and_shows_its_coordinate(
 
 
 def test_play_shows_every_frame_in_order(
-    screen: Screen, serve: Callable[..., Any], scene: Path
+    screen: Screen, viewing: Callable[..., Any], scene: Path
 ) -> None:
-    show(screen, serve(scene), "frames", "flow")
+    show(screen, viewing(scene), "frames", "flow")
     screen.page.evaluate("""() => {
       window.seen = [];
       for (const canvas of document.querySelectorAll("canvas.lower")) {
@@ -120,9 +120,9 @@ def frame_on_screen_of_two(screen: Screen, path: Path) -> None:
 
 
 def test_linked_panes_have_one_view_and_one_cursor(
-    screen: Screen, serve: Callable[..., Any], scene: Path
+    screen: Screen, viewing: Callable[..., Any], scene: Path
 ) -> None:
-    show(screen, serve(scene), "frames", "flow")
+    show(screen, viewing(scene), "frames", "flow")
     before = [screen.drawn(pane).scale for pane in (0, 1)]
     canvas(screen).hover(position=place(screen, 10, 20))
     screen.wait_text("output.value", "y=10 x=20")
@@ -148,18 +148,18 @@ def centre(screen: Screen, pane: int) -> list[float]:
 
 
 def test_the_value_under_the_cursor_is_the_stored_one(
-    screen: Screen, serve: Callable[..., Any], scene: Path
+    screen: Screen, viewing: Callable[..., Any], scene: Path
 ) -> None:
-    show(screen, serve(scene), "frames", at=3)
+    show(screen, viewing(scene), "frames", at=3)
     red, green, blue = zarr.open(scene, mode="r")["frames"][3, :, 31, 40].tolist()
     canvas(screen).hover(position=place(screen, 31, 40))
     screen.wait_text("output.value", f"y=31 x=40: ({red}, {green}, {blue}), chunk 3.0.1.1")
 
 
 def test_the_python_of_a_region_reads_the_same_bytes(
-    screen: Screen, serve: Callable[..., Any], scene: Path
+    screen: Screen, viewing: Callable[..., Any], scene: Path
 ) -> None:
-    show(screen, serve(scene), "frames", at=5)
+    show(screen, viewing(scene), "frames", at=5)
     begin, end = place(screen, 4, 7), place(screen, 19, 39)
     box = canvas(screen).bounding_box()
     screen.page.mouse.move(box["x"] + begin["x"], box["y"] + begin["y"])
@@ -186,9 +186,9 @@ def test_the_python_of_a_region_reads_the_same_bytes(
 
 
 def test_an_address_shows_what_was_copied(
-    screen: Screen, serve: Callable[..., Any], scene: Path
+    screen: Screen, viewing: Callable[..., Any], scene: Path
 ) -> None:
-    served = serve(scene)
+    served = viewing(scene)
     query = urlencode({"path": "frames", "sel": "5,:,4:20,7:40"})
     screen.open(served.address(query))
     assert screen.drawn().index == "5,0,0,0"
@@ -201,9 +201,9 @@ def test_an_address_shows_what_was_copied(
 
 
 def test_a_click_shows_the_series_through_an_element(
-    screen: Screen, serve: Callable[..., Any], scene: Path
+    screen: Screen, viewing: Callable[..., Any], scene: Path
 ) -> None:
-    show(screen, serve(scene), "frames")
+    show(screen, viewing(scene), "frames")
     canvas(screen).click(position=place(screen, 8, 9))
     series = zarr.open(scene, mode="r")["frames"][:, 0, 8, 9]
     wanted = f"{FRAMES} values along t, from {series.min()} to {series.max()}"
@@ -214,16 +214,16 @@ def test_a_click_shows_the_series_through_an_element(
 
 
 def test_an_array_of_one_axis_is_a_curve(
-    screen: Screen, serve: Callable[..., Any], scene: Path
+    screen: Screen, viewing: Callable[..., Any], scene: Path
 ) -> None:
-    screen.open(serve(scene).address("path=line"), panes=0)
+    screen.open(viewing(scene).address("path=line"), panes=0)
     screen.wait_text(".frame.curve", "5000 values along axis 0, from -0.99")
 
 
 def test_the_keyboard_alone_is_enough(
-    screen: Screen, serve: Callable[..., Any], scene: Path
+    screen: Screen, viewing: Callable[..., Any], scene: Path
 ) -> None:
-    show(screen, serve(scene), "frames")
+    show(screen, viewing(scene), "frames")
     keyboard = screen.page.keyboard
 
     def focused() -> str:
@@ -278,9 +278,9 @@ def test_the_keyboard_alone_is_enough(
 
 
 def test_the_kind_and_the_range_can_be_changed(
-    screen: Screen, serve: Callable[..., Any], scene: Path
+    screen: Screen, viewing: Callable[..., Any], scene: Path
 ) -> None:
-    show(screen, serve(scene), "frames")
+    show(screen, viewing(scene), "frames")
     screen.page.get_by_label("kind").select_option("gray")
     screen.page.get_by_label("map").select_option("viridis")
     screen.page.get_by_label("Lowest value of the range").fill("50")
@@ -295,7 +295,7 @@ def test_the_kind_and_the_range_can_be_changed(
 
 
 def test_verification_marks_what_does_not_decode(
-    screen: Screen, serve: Callable[..., Any], tmp_path: Path
+    screen: Screen, viewing: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "damaged.zarr"
     array = zarr.open(path, mode="w", shape=(40, 40), chunks=(20, 20), dtype="u1", zarr_format=3)
@@ -305,7 +305,7 @@ def test_verification_marks_what_does_not_decode(
     content[len(content) // 2] ^= 0xFF
     stored.write_bytes(content)
     screen.expected = ("422",)
-    screen.page.goto(serve(path).address())
+    screen.page.goto(viewing(path).address())
     screen.page.get_by_role("button", name="Verify every chunk").click()
     screen.wait_text(".health", "1 broken")
     screen.wait_text(".broken", "c/1/0")
