@@ -313,7 +313,8 @@ def tree() -> tuple[float, float]:
                 for line in status.splitlines()
                 if line.startswith(("VmHWM", "RssFile", "VmRSS"))
             }
-            peak += (value["VmHWM"] - value["RssFile"]) / 1024
+            # A process that has ended has none.
+            peak += (value.get("VmHWM", 0) - value.get("RssFile", 0)) / 1024
     return sum(spent.get(one, 0.0) for one in found), peak
 
 
