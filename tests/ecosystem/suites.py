@@ -140,6 +140,17 @@ SUITES: dict[str, Suite] = {
         least=0.95,
         ways=("as_zarr",),
     ),
+    # The other generation's own tests: zarrix itself has its names, without the alias.
+    "zarr2": Suite(
+        ("zarr==2.18.7", "numpy<2.4", "fsspec==2026.9.0", "lmdb==3.0.0", "msgpack", "h5py"),
+        ("-n", "2", "-o", "addopts=", "-o", "filterwarnings=", "zarr/tests"),
+        sdist="zarr==2.18.7",
+        zarr=("zarr==2.18.7", "numcodecs==0.15.1"),
+        least=0.75,
+        tests=2500,
+        ways=("as_zarr2",),
+        pythons=(11,),
+    ),
     "xbatcher": Suite(
         ("xbatcher==0.4.0", "xarray==2026.9.0", "dask[array,distributed]==2026.8.0"),
         ("-o", "addopts=", "xbatcher/tests/test_generators.py", "xbatcher/tests/test_accessors.py"),

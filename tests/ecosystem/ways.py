@@ -37,6 +37,7 @@ WAYS = {
     "as_zarr": Way(ALIAS),
     "accelerate": Way(("-m", "pytest", "-p", "accelerated")),
     "pipeline": Way(variables={"ZARR_CODEC_PIPELINE__PATH": "zarrix.interop.Pipeline"}),
+    "as_zarr2": Way(("-m", "pytest", "-p", "as_zarr2")),
     "engine": Way(("-m", "pytest", "-p", "under_engine")),
 }
 
