@@ -1,7 +1,8 @@
 """Imports beside what else does them: ``python -m benchmarks.convert``.
 
-Interleaved rounds in one process, medians, files in a folder of the caller. Every row is a ratio:
-the other's seconds over ours, so that above 1 ours is faster.
+Interleaved rounds in one process, files in a folder of the caller. A row has the least seconds of
+the rounds, processor time in brackets, and both as ratios: the other's over ours, so that above 1
+ours is faster. On a machine that is busy otherwise only processor time means anything.
 
 - HDF5 (deflate, shuffle) to Zarr with Blosc, beside `zarrix.copy` (h5py decodes), and beside
   zarr-python, if it is installed, fed by h5py.
@@ -15,8 +16,8 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import os
 import shutil
-import statistics
 import subprocess
 import tempfile
 import time
@@ -40,11 +41,11 @@ def frames() -> Any:
     return np.clip(smooth + noise, 0, 255).astype("u1")
 
 
-def timed(function: Callable[[], object]) -> float:
-    """The seconds that a call takes."""
-    begun = time.perf_counter()
+def timed(function: Callable[[], object]) -> tuple[float, float]:
+    """The seconds that a call takes, and those of processors, in this process and its children."""
+    begun, used = time.perf_counter(), sum(os.times()[:4])
     function()
-    return time.perf_counter() - begun
+    return time.perf_counter() - begun, sum(os.times()[:4]) - used
 
 
 def clear(*paths: Path) -> None:
@@ -54,17 +55,20 @@ def clear(*paths: Path) -> None:
 
 
 def row(name: str, rounds: int, ours: Callable[[], object], **others: Callable[[], object]) -> None:
-    """Print the medians of a row."""
-    taken: dict[str, list[float]] = {"ours": [], **{other: [] for other in others}}
+    """Print the least of each column of a row."""
+    taken: dict[str, list[tuple[float, float]]] = {"ours": [], **{other: [] for other in others}}
     for number in range(rounds):
         calls = [("ours", ours), *others.items()]
         for who, call in calls if number % 2 else reversed(calls):
             taken[who].append(timed(call))
-    best = statistics.median(taken["ours"])
-    told = [f"{name:<22} ours {best:6.3f} s"]
-    for other in others:
-        seconds = statistics.median(taken[other])
-        told.append(f"{other} {seconds:6.3f} s ({seconds / best:.2f}x)")
+    least = {
+        who: [min(column) for column in zip(*each, strict=True)] for who, each in taken.items()
+    }
+    wall, processor = least.pop("ours")
+    told = [f"{name:<22} ours {wall:6.3f} s ({processor:.2f})"]
+    for who, (seconds, used) in least.items():
+        ratios = f"{seconds / wall:.2f}x, {used / max(processor, 0.01):.2f}x"
+        told.append(f"{who} {seconds:6.3f} s ({used:.2f}): {ratios}")
     print("  ".join(told), flush=True)
 
 
