@@ -104,8 +104,10 @@ def hue(turns: Any) -> Any:
 
 def labels(values: Any) -> Any:
     """Pixels of labels: colours by a hash of 32 bits, black for 0."""
-    # The tests have values of 32 bits, so that the halves of wider ones need no folding.
-    label = (values.astype("i8").view("u8") & np.uint64(0xFFFFFFFF)).astype("u8")
+    wide = values.astype("i8" if values.dtype.kind == "i" else "u8").view("u8")
+    low, high = wide & np.uint64(0xFFFFFFFF), wide >> np.uint64(32)
+    label = low ^ (high * np.uint64(0x9E3779B1) & np.uint64(0xFFFFFFFF))
+    label[(label == 0) & (wide != 0)] = 1
     mask = np.uint64(0xFFFFFFFF)
     found = label
     for _ in range(2):
