@@ -80,6 +80,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "zarrix.attrs.Attributes": lambda folder: array().attrs,
     "zarrix.convenience.LazyLoader": lambda folder: zarr.load(group_on(folder)),
     "zarrix.core.Array": lambda folder: array(),
+    "zarrix.core.ChunkMap": lambda folder: array().chunk_map(),
     "zarrix.core.LazyArray": lambda folder: array().lazy[1:, ::2].T,
     "zarrix.hierarchy.Group": lambda folder: zarr.group(),
     "zarrix.indexing.BlockIndex": lambda folder: array().blocks,

@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from zarrix._array.lazy import LazyArray as LazyArray
     from zarrix._array.plan import ReadPlan as ReadPlan
     from zarrix._array.writer import Writer as Writer
+    from zarrix._display.chunk_map import ChunkMap as ChunkMap
 
 __all__ = ["Array", "LazyArray", "Writer"]
 
 # Imported when they are first named: few programs need them.
 _ON_DEMAND = {
+    "ChunkMap": "zarrix._display.chunk_map",
     "LazyArray": "zarrix._array.lazy",
     "ReadPlan": "zarrix._array.plan",
     "Writer": "zarrix._array.writer",

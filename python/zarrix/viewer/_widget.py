@@ -43,8 +43,6 @@ class Widget(anywidget.AnyWidget):
         What the page shows, for another session.
     """
 
-    __module__ = "zarrix.viewer"
-
     _esm = _STATIC.joinpath("view.js").read_text(encoding="utf-8")
     _css = _STATIC.joinpath("view.css").read_text(encoding="utf-8")
 
