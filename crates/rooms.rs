@@ -100,7 +100,9 @@ fn check_circles() {
 fn check_lists() {
     for (module, text) in files().iter().filter(|(module, _)| module.ends_with("::mod")) {
         let is_name = |line: &str| {
-            ["pub(crate) mod ", "pub mod ", "pub use "].iter().any(|word| line.starts_with(word))
+            ["pub(crate) mod ", "pub mod ", "pub use ", "pub(crate) use "]
+                .iter()
+                .any(|word| line.starts_with(word))
                 && line.ends_with(';')
         };
         let is_prose = |line: &str| line.starts_with("//!") || line.is_empty();

@@ -24,13 +24,18 @@ static INTERPRETER: AtomicPtr<ffi::PyInterpreterState> = AtomicPtr::new(std::ptr
 pub fn adopt_all(py: Python<'_>) -> PyResult<()> {
     // SAFETY: we are attached.
     INTERPRETER.store(unsafe { ffi::PyInterpreterState_Get() }, Ordering::Release);
+    zarrix_engine::on_worker_start(adopt);
+    let os = py.import("os")?;
+    // Windows has no forks.
+    if !os.hasattr("register_at_fork")? {
+        return Ok(());
+    }
     let handlers = PyDict::new(py);
     // Detached during the wait: a thread inside the gate may need what this thread holds.
     handlers.set_item("before", handler(py, |py| py.detach(|| GATE.hold()))?)?;
     handlers.set_item("after_in_parent", handler(py, |_| GATE.release())?)?;
     handlers.set_item("after_in_child", handler(py, |_| GATE.reset())?)?;
-    py.import("os")?.call_method("register_at_fork", (), Some(&handlers))?;
-    zarrix_engine::on_worker_start(adopt);
+    os.call_method("register_at_fork", (), Some(&handlers))?;
     Ok(())
 }
 

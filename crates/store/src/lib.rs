@@ -20,6 +20,7 @@ mod object;
 pub mod process;
 mod ranges;
 mod store;
+mod sys;
 pub mod testing;
 mod zip;
 

@@ -4,13 +4,14 @@
 mod rooms;
 
 /// From the top down; rooms on one line do not use each other.
-const LAYERS: [&[&str]; 7] = [
+const LAYERS: [&[&str]; 8] = [
     &["testing"],
     &["local", "memory", "object", "zip"],
     &["files", "listing", "ranges"],
     &["store"],
     &["lock"],
     &["key", "process"],
+    &["sys"],
     &["error", "generation"],
 ];
 

@@ -7,22 +7,13 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::files::partial::{self, Leftover};
 use crate::key::check_key;
-use crate::process::sys::{self, Status, unless_absent};
+use crate::sys::{self, Status, unless_absent};
 
-/// The kind of a directory entry; links are not followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    File,
-    Directory,
-    Link,
-    /// A pipe, a socket or a device.
-    Other,
-}
+pub(crate) use crate::sys::{Kind, c_name, os_str};
 
 /// An entry of a directory.
 #[derive(Debug)]
@@ -54,18 +45,17 @@ pub(crate) struct Directory(File);
 impl Directory {
     /// Opens the directory at `path`, links followed; `None` if there is none.
     pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
-        let opened = sys::open(&c_name(path.as_os_str())?, libc::O_RDONLY | libc::O_DIRECTORY);
+        let opened = sys::open(&c_name(path.as_os_str())?, sys::DIRECTORY);
         Ok(unless_absent(opened)?.map(Self))
     }
 
     /// Opens the directory `name` in this one; `None` if it is not a directory, or is a link and
     /// `follows` is false. Links in a path from the caller are followed, listed ones are not.
     pub(crate) fn inside(&self, name: &CStr, follows: bool) -> io::Result<Option<Self>> {
-        let follow = if follows { 0 } else { libc::O_NOFOLLOW };
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY | follow;
-        match sys::open_in(&self.0, name, flags, 0) {
-            // A link; with O_DIRECTORY most systems return ENOTDIR.
-            Err(error) if !follows && error.raw_os_error() == Some(libc::ELOOP) => Ok(None),
+        let flags = sys::DIRECTORY | if follows { 0 } else { sys::NO_FOLLOW };
+        match sys::open_in(&self.0, name, flags) {
+            // A link; most systems say that it is not a directory.
+            Err(error) if !follows && sys::is_dangling(&error) => Ok(None),
             opened => Ok(unless_absent(opened)?.map(Self)),
         }
     }
@@ -75,14 +65,11 @@ impl Directory {
         let mut entries = Vec::new();
         for (name, told) in sys::names_in(&self.0)? {
             let kind = match told {
-                libc::DT_REG => Kind::File,
-                libc::DT_DIR => Kind::Directory,
-                libc::DT_LNK => Kind::Link,
-                libc::DT_UNKNOWN => match self.status(&name)? {
+                Some(kind) => kind,
+                None => match self.status(&name)? {
                     Some(status) => status.kind(),
                     None => continue,
                 },
-                _ => Kind::Other,
             };
             entries.push(Entry { name, kind });
         }
@@ -111,14 +98,12 @@ impl Directory {
 
     /// Opens a file. A link is an error, and opening a pipe does not block.
     pub(crate) fn file(&self, name: &CStr) -> io::Result<Option<File>> {
-        let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
-        unless_absent(sys::open_in(&self.0, name, flags, 0))
+        unless_absent(sys::open_in(&self.0, name, sys::READ | sys::NO_FOLLOW))
     }
 
     /// Creates a file for this user only; the name must be free.
     pub(crate) fn new_private_file(&self, name: &CStr) -> io::Result<File> {
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
-        sys::open_in(&self.0, name, flags, 0o600)
+        sys::open_in(&self.0, name, sys::NEW)
     }
 
     /// Opens the directory `name`, which is created for this user only if it does not exist.
@@ -141,14 +126,17 @@ impl Directory {
 
     /// Removes a directory unless it has entries; returns whether it is gone.
     pub(crate) fn remove_empty(&self, name: &CStr) -> io::Result<bool> {
+        use io::ErrorKind::{
+            AlreadyExists, DirectoryNotEmpty, InvalidInput, NotADirectory, NotFound, ResourceBusy,
+        };
         match sys::unlink_in(&self.0, name, true) {
             Ok(()) => Ok(true),
-            Err(error) => match error.raw_os_error() {
-                Some(libc::ENOENT) => Ok(true),
+            Err(error) => match error.kind() {
+                NotFound => Ok(true),
                 // The last is the error for a link, or a file, instead of the directory.
-                Some(
-                    libc::ENOTEMPTY | libc::EEXIST | libc::EBUSY | libc::EINVAL | libc::ENOTDIR,
-                ) => Ok(false),
+                DirectoryNotEmpty | AlreadyExists | ResourceBusy | InvalidInput | NotADirectory => {
+                    Ok(false)
+                }
                 _ => Err(error),
             },
         }
@@ -163,23 +151,4 @@ impl Directory {
     pub(crate) fn check_changeable(&self) -> io::Result<()> {
         sys::check_changeable(&self.0)
     }
-}
-
-impl Status {
-    pub(crate) fn kind(&self) -> Kind {
-        match (self.is_file(), self.is_dir(), self.is_link()) {
-            (true, ..) => Kind::File,
-            (_, true, _) => Kind::Directory,
-            (.., true) => Kind::Link,
-            _ => Kind::Other,
-        }
-    }
-}
-
-pub(crate) fn c_name(name: &OsStr) -> io::Result<CString> {
-    CString::new(name.as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
-}
-
-pub(crate) fn os_str(name: &CStr) -> &OsStr {
-    OsStr::from_bytes(name.to_bytes())
 }

@@ -16,7 +16,7 @@
 //! too.
 
 use crate::key::PARTIAL;
-use crate::process::sys;
+use crate::sys;
 
 /// The names of metadata documents.
 pub(crate) const DOCUMENTS: [&[u8]; 5] =
@@ -33,7 +33,7 @@ pub(crate) enum Leftover {
 
 /// The partial file that belongs to the holder of the key's lock, for keys that have one.
 pub(crate) fn of_key(path: &[u8], space: LockSpace) -> Option<Vec<u8>> {
-    let name = path.rsplit(|&byte| byte == b'/').next()?;
+    let name = path.rsplit(is_separator).next()?;
     has_lock(name).then(|| [path, space.suffix().as_bytes()].concat())
 }
 
@@ -41,6 +41,11 @@ pub(crate) fn of_key(path: &[u8], space: LockSpace) -> Option<Vec<u8>> {
 pub(crate) fn is_of_holder(name: &[u8], space: Option<LockSpace>) -> bool {
     let in_space = space.and_then(|space| name.strip_suffix(space.suffix().as_bytes()));
     in_space.or_else(|| name.strip_suffix(PARTIAL.as_bytes())).is_some_and(has_lock)
+}
+
+/// Whether a byte ends the name of a directory.
+pub(crate) fn is_separator(byte: &u8) -> bool {
+    std::path::is_separator(char::from(*byte))
 }
 
 fn has_lock(name: &[u8]) -> bool {

@@ -1,12 +1,11 @@
 //! Paths of files and their directories.
 
 use std::ffi::{CStr, OsStr};
-use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::store::Durability;
+use crate::sys;
 
 /// The store id of a resolved path.
 pub(crate) fn id_of(path: &Path) -> String {
@@ -50,7 +49,7 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
 }
 
 fn as_path(path: &CStr) -> &Path {
-    Path::new(OsStr::from_bytes(path.to_bytes()))
+    Path::new(sys::os_str(path))
 }
 
 fn directory_of(path: &CStr) -> &Path {
@@ -74,7 +73,7 @@ fn make_directory(directory: &Path, durability: Durability) -> io::Result<()> {
     };
     match made {
         Ok(()) if durability == Durability::Fsync => {
-            directory.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+            directory.parent().map_or(Ok(()), sys::sync_directory)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         result => result,
@@ -83,5 +82,5 @@ fn make_directory(directory: &Path, durability: Durability) -> io::Result<()> {
 
 /// Syncs the directory of `path`, so that its names are durable.
 pub(crate) fn sync_directory_of(path: &CStr) -> io::Result<()> {
-    File::open(directory_of(path))?.sync_all()
+    sys::sync_directory(directory_of(path))
 }

@@ -3,6 +3,7 @@
 use crate::error::{Result, StoreError};
 use crate::key::check_key;
 use crate::store::Store;
+use crate::sys;
 
 /// The keys at and below `source`, whole, as they are before they are moved to `target`.
 ///
@@ -24,21 +25,21 @@ pub fn moved_keys(
         Err(StoreError::Io { operation: "rename", path: shown(key), source })
     };
     if target.strip_prefix(source).is_some_and(|rest| rest.starts_with('/')) {
-        return refused(target, libc::EINVAL);
+        return refused(target, sys::code::INVALID);
     }
     let mut moved = store.list_prefix(source)?;
     if store.size(source)?.is_some() {
         moved.push(source.to_owned());
     }
     if moved.is_empty() {
-        return refused(source, libc::ENOENT);
+        return refused(source, sys::code::ABSENT);
     }
     if store.size(target)?.is_some() || !store.list_prefix(target)?.is_empty() {
-        return refused(target, libc::EEXIST);
+        return refused(target, sys::code::EXISTS);
     }
     for (end, _) in target.match_indices('/') {
         if store.size(&target[..end])?.is_some() {
-            return refused(target, libc::ENOTDIR);
+            return refused(target, sys::code::NOT_A_DIRECTORY);
         }
     }
     Ok(moved)

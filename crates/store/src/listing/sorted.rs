@@ -5,6 +5,7 @@ use std::ops::Bound;
 
 use crate::error::{Result, StoreError};
 use crate::store::Listing;
+use crate::sys;
 
 /// The entries whose keys continue `prefix`, each with the rest of its key after the slash.
 pub(crate) fn below<'a, V>(
@@ -56,7 +57,7 @@ pub(crate) fn moves<V>(
         Err(StoreError::Io { operation: "rename", path: path.to_owned(), source })
     };
     if target.strip_prefix(source).is_some_and(|rest| rest.starts_with('/')) {
-        return refused(target, libc::EINVAL);
+        return refused(target, sys::code::INVALID);
     }
     let moved = |rest: &str| (format!("{source}/{rest}"), format!("{target}/{rest}"));
     let mut moves: Vec<_> = below(values, source).map(|(rest, _)| moved(rest)).collect();
@@ -64,10 +65,10 @@ pub(crate) fn moves<V>(
         moves.push((source.to_owned(), target.to_owned()));
     }
     if moves.is_empty() {
-        return refused(source, libc::ENOENT);
+        return refused(source, sys::code::ABSENT);
     }
     if values.contains_key(target) || below(values, target).next().is_some() {
-        return refused(target, libc::EEXIST);
+        return refused(target, sys::code::EXISTS);
     }
     Ok(moves)
 }

@@ -18,6 +18,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::{Result, StoreError};
 use crate::files::directory::{Directory, Entry, Kind, c_name, os_str};
 use crate::files::partial;
+use crate::sys::code;
 
 /// How often a directory is emptied again because other writers still had it open.
 const ATTEMPTS: usize = 16;
@@ -132,7 +133,7 @@ fn delete_name(parent: &Directory, name: &CStr, count: &mut u64) -> Attempt<()> 
             Err(_) => stopped.below(&aside),
         });
     }
-    Err(at(io::Error::from_raw_os_error(libc::EBUSY).into()))
+    Err(at(io::Error::from_raw_os_error(code::BUSY).into()))
 }
 
 fn empty_and_remove(
@@ -160,7 +161,10 @@ fn set_aside(parent: &Directory, name: &CStr) -> Attempt<Option<CString>> {
         Ok(()) => Ok(Some(aside)),
         // A directory that may not be renamed may not be removed either.
         Err(error)
-            if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM | libc::EROFS)) =>
+            if matches!(
+                error.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            ) =>
         {
             Err(error.into())
         }

@@ -14,9 +14,9 @@ use crate::files::partial::{self, LockSpace};
 use crate::files::paths::{make_parents, sync_directory_of};
 use crate::lock::table::Held;
 use crate::lock::{anchor, descriptors};
-use crate::process::sys::{self, Hold, unless_absent};
 use crate::process::wait::Wait;
 use crate::store::Durability;
+use crate::sys::{self, Hold, unless_absent};
 
 /// How often a directory that vanishes during a write is created again.
 const ATTEMPTS: usize = 16;
@@ -62,7 +62,7 @@ pub(crate) fn replace(
     }
     for _ in 0..ATTEMPTS {
         match &written {
-            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             _ => break,
         }
         // The directory existed and was removed, and the array with it.
@@ -101,7 +101,7 @@ fn partial_name(path: &CStr, space: Option<LockSpace>) -> io::Result<CString> {
 /// Whether a file can only be an anchor. A file that is locked as an anchor, but is also a chunk
 /// written under its own key, is not protected from a writer that holds the lock of its array.
 fn is_document(path: &CStr) -> bool {
-    let name = path.to_bytes().rsplit(|&byte| byte == b'/').next();
+    let name = path.to_bytes().rsplit(partial::is_separator).next();
     name.is_some_and(|name| partial::DOCUMENTS.contains(&name))
 }
 
@@ -144,7 +144,7 @@ fn fill(mut file: &File, value: Content<'_>, durability: Durability) -> io::Resu
 /// Creates the file. An existing file of that name is removed and never written to: it may be a
 /// link, another name of some file, or a pipe.
 fn open_partial(partial: &CStr) -> io::Result<File> {
-    let create = || sys::open(partial, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL);
+    let create = || sys::open(partial, sys::NEW);
     match create() {
         Err(error) if is_taken(&error) => {
             unless_absent(sys::unlink(partial)).map_err(|_| error)?;
@@ -163,12 +163,12 @@ fn is_taken(error: &io::Error) -> bool {
 pub(crate) fn rename(from: &CStr, to: &CStr, durability: Durability) -> io::Result<()> {
     if let Err(error) = sys::rename_new(from, to) {
         let is_dir = |path| sys::link_status_at(path).is_ok_and(|status| status.is_dir());
-        match error.raw_os_error() {
-            Some(libc::EEXIST) if is_dir(from) && is_dir(to) => {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists if is_dir(from) && is_dir(to) => {
                 // Replaces an empty directory, but nothing else.
                 return sys::rename(from, to).map_err(|_| error);
             }
-            Some(libc::ENOENT) if unless_absent(sys::status_at(from))?.is_some() => {
+            io::ErrorKind::NotFound if unless_absent(sys::status_at(from))?.is_some() => {
                 make_parents(to, durability)?;
                 return sys::rename_new(from, to);
             }

@@ -13,8 +13,6 @@ use std::ffi::{CStr, OsString};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -30,8 +28,8 @@ use crate::local::{deletion, leftovers, replace, tree};
 use crate::lock::anchor;
 use crate::lock::beyond::Others;
 use crate::lock::table::KeyLock;
-use crate::process::sys::{self, Status, unless_absent};
 use crate::store::{Durability, Edge, Listing, Reader, Store};
+use crate::sys::{self, Status, unless_absent};
 
 /// A smaller file is copied faster through memory.
 const LEAST_COPIED: u64 = 256 << 10;
@@ -67,9 +65,11 @@ impl LocalStore {
     #[must_use]
     pub fn partial_path(&self, key: &str) -> Option<PathBuf> {
         let path = self.path(key);
-        let device = std::fs::metadata(path.parent()?).ok()?.dev();
-        let name = partial::of_key(path.as_os_str().as_bytes(), LockSpace::of_device(device)?)?;
-        Some(OsString::from_vec(name).into())
+        let parent = sys::c_name(path.parent()?.as_os_str()).ok()?;
+        let device = sys::status_at(&parent).ok()?.device();
+        let name =
+            partial::of_key(path.as_os_str().as_encoded_bytes(), LockSpace::of_device(device)?)?;
+        Some(sys::os_string(name).into())
     }
 
     fn path(&self, key: &str) -> PathBuf {
@@ -78,7 +78,10 @@ impl LocalStore {
 
     /// Calls `then` with the path of `key`, which is built on the stack.
     fn at<R>(&self, key: &str, then: impl FnOnce(&CStr) -> io::Result<R>) -> io::Result<R> {
-        let root = self.root.as_os_str().as_bytes();
+        if let Some(reason) = sys::refused_name(key) {
+            return Err(io::Error::new(io::ErrorKind::InvalidFilename, reason));
+        }
+        let root = self.root.as_os_str().as_encoded_bytes();
         let length = root.len() + 1 + key.len();
         let mut short = [0_u8; 512];
         let mut long;
@@ -99,7 +102,7 @@ impl LocalStore {
         let path = self.path(prefix);
         let above = path.ancestors().skip(usize::from(!prefix.is_empty()));
         for directory in above {
-            match unless_absent(std::fs::File::open(directory).and_then(|file| file.sync_all())) {
+            match unless_absent(sys::sync_directory(directory)) {
                 Ok(Some(())) => break,
                 // It became empty and was removed.
                 Ok(None) if directory != self.root => {}
@@ -117,8 +120,7 @@ impl LocalStore {
 
     /// Opens the file of `key`; `None` if there is none.
     fn open(&self, key: &str) -> io::Result<Option<(std::fs::File, Status)>> {
-        // O_NONBLOCK: opening a pipe would otherwise wait for its writer.
-        let file = self.at(key, |path| sys::open(path, libc::O_RDONLY | libc::O_NONBLOCK));
+        let file = self.at(key, |path| sys::open(path, sys::READ));
         let Some(file) = unless_absent(file)? else { return Ok(None) };
         let status = sys::status_of(&file)?;
         if status.is_dir() {
@@ -323,7 +325,12 @@ impl Store for LocalStore {
         check_key(key)?;
         let gone = self.at(key, |path| match sys::unlink(path) {
             // A directory is not a value; Linux returns EISDIR, POSIX specifies EPERM.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EISDIR | libc::EPERM)) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::IsADirectory | io::ErrorKind::PermissionDenied
+                ) =>
+            {
                 let is_dir = sys::status_at(path).is_ok_and(|status| status.is_dir());
                 if is_dir { Ok(None) } else { Err(error) }
             }
@@ -430,8 +437,7 @@ impl Reader for OpenFile<'_> {
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
-        self.file
-            .read_exact_at(dst, offset)
+        sys::read_exact_at(&self.file, dst, offset)
             .map_err(|source| self.store.failed("read", &self.key)(source))
     }
 

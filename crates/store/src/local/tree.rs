@@ -2,13 +2,12 @@
 
 use std::fs::{self, DirEntry, FileType};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::error::{Result, StoreError};
 use crate::key::check_key;
-use crate::process::sys::unless_absent;
 use crate::store::Listing;
+use crate::sys::{c_name, is_dangling, status_at, unless_absent};
 
 fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { operation, path: path.display().to_string(), source }
@@ -40,14 +39,7 @@ fn kind_of(entry: &DirEntry, kind: FileType) -> io::Result<Option<Kind>> {
         match fs::metadata(entry.path()) {
             Ok(target) => target.file_type(),
             // Dangling and circular links contain nothing.
-            Err(error)
-                if matches!(
-                    error.raw_os_error(),
-                    Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP)
-                ) =>
-            {
-                return Ok(None);
-            }
+            Err(error) if is_dangling(&error) => return Ok(None),
             Err(error) => return Err(error),
         }
     } else {
@@ -103,8 +95,9 @@ fn walk_into(
     inside: &mut Vec<(u64, u64)>,
     visit: &mut dyn FnMut(&str, &Path) -> io::Result<()>,
 ) -> io::Result<()> {
-    let Some(status) = unless_absent(fs::metadata(directory))? else { return Ok(()) };
-    let identity = (status.dev(), status.ino());
+    let status = c_name(directory.as_os_str()).and_then(|name| status_at(&name));
+    let Some(status) = unless_absent(status)? else { return Ok(()) };
+    let identity = status.identity();
     if inside.contains(&identity) {
         return Ok(());
     }

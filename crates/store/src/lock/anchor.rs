@@ -17,32 +17,30 @@
 //! this process, and it would be stale after every replacement.
 //!
 //! A file that does not exist yet has no bytes: processes that create it exclude each other by
-//! `flock` of its directory.
+//! `flock` of its directory, or what `sys::creation_lock` names.
 //!
 //! A user who may read the file but not write it can only take shared locks on it, which exclude
 //! exclusive ones. Such users exclude each other by `flock` of the file.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use crate::lock::beyond::{Beyond, Others};
-use crate::lock::descriptors::Held;
-use crate::lock::holders::holder_of;
+use crate::lock::descriptors::{Held, holder_of};
 use crate::process::fork::PerProcess;
 use crate::process::notice;
-use crate::process::sys::{self, Hold, Status, unless_absent};
 use crate::process::wait::Wait;
+use crate::sys::{self, Hold, Status, code, unless_absent};
 
 /// Offset of the gate: after the end of any metadata document.
 const FIRST: i64 = 1 << 40;
 const GATE: Range<i64> = FIRST..FIRST + 1;
-/// The gate and every chunk's byte: an empty range reaches to the highest offset.
-const ALL: Range<i64> = FIRST..FIRST;
+/// Every chunk's byte: an empty range reaches to the highest offset.
+const ALL: Range<i64> = FIRST + 1..FIRST + 1;
 
 /// Whether the user was warned that locks are not available.
 static TOLD: PerProcess<AtomicBool> = PerProcess::new(AtomicBool::default);
@@ -85,10 +83,10 @@ pub(crate) fn lock(path: &CStr, chunk: Option<&str>, others: Others) -> io::Resu
 
 /// The anchor, and the kind of lock that is possible on it.
 fn open(path: &CStr) -> (io::Result<Held>, Hold) {
-    let with = |flags| Held::open(|| sys::open(path, flags | libc::O_NONBLOCK));
-    match with(libc::O_RDWR) {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM)) => {
-            (with(libc::O_RDONLY), Hold::Shared)
+    let with = |flags| Held::open(|| sys::open(path, flags));
+    match with(sys::CHANGE) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            (with(sys::READ), Hold::Shared)
         }
         opened => (opened, Hold::Exclusive),
     }
@@ -113,10 +111,11 @@ fn lock_in(
 
 /// Continues without a lock if locks are not supported; any other error is returned.
 fn refused(path: &CStr, error: io::Error) -> io::Result<Beyond> {
-    let code = error.raw_os_error();
+    use io::ErrorKind::{ExecutableFileBusy, IsADirectory, ReadOnlyFilesystem};
+    let (code, kind) = (error.raw_os_error(), error.kind());
     unless_refused::<()>(Err(error))?;
     // If the file cannot be written either, no change can be lost.
-    let is_read_only = matches!(code, Some(libc::EROFS | libc::EISDIR | libc::ETXTBSY));
+    let is_read_only = matches!(kind, ReadOnlyFilesystem | IsADirectory | ExecutableFileBusy);
     if !is_read_only && !TOLD.get().swap(true, Ordering::Relaxed) {
         let reason = io::Error::from_raw_os_error(code.unwrap_or(0)).to_string();
         notice::keep(
@@ -146,11 +145,15 @@ fn lock_chunk(
     others: Others,
     wait: &mut Wait<'_>,
 ) -> io::Result<()> {
+    // The thread has locked the file for its other chunk, and would wait for itself.
+    if sys::LOCKS_ARE_WHOLE && others == Others::OfThisAnchor {
+        return Ok(());
+    }
     let byte = FIRST + 1 + (hash(chunk) >> 3) as i64;
     // Otherwise a thread that holds another chunk would deadlock with a thread that holds the gate.
     if others != Others::OfThisAnchor {
         let file = anchor.file()?;
-        while !sys::is_free(file.as_raw_fd(), &GATE)? {
+        while !sys::is_free(file, &GATE)? {
             wait.pause(|| holder_of(file))?;
         }
     }
@@ -175,8 +178,8 @@ enum Creation {
 /// This lock is coarser than the keys it stands for, so a thread that holds another lock never
 /// waits for it.
 fn lock_creation(path: &CStr, others: Others, wait: &mut Wait<'_>) -> io::Result<Creation> {
-    let directory = parent(path)?;
-    let opened = Held::open(|| sys::open(&directory, libc::O_RDONLY | libc::O_DIRECTORY));
+    let lock = sys::creation_lock(path)?;
+    let opened = Held::open(|| sys::open_creation_lock(&lock));
     let Some(Some(mut held)) = unless_refused(unless_absent(opened))? else {
         return Ok(Creation::Impossible);
     };
@@ -187,16 +190,10 @@ fn lock_creation(path: &CStr, others: Others, wait: &mut Wait<'_>) -> io::Result
     if unless_refused(locked)? != Some(true) {
         return Ok(Creation::Impossible);
     }
-    if unless_absent(sys::status_at(path))?.is_some() || !is_still(&directory, held.file()?)? {
+    if unless_absent(sys::status_at(path))?.is_some() || !is_still(&lock, held.file()?)? {
         return Ok(Creation::Done);
     }
     Ok(Creation::Locked(held))
-}
-
-fn parent(path: &CStr) -> io::Result<CString> {
-    let bytes = path.to_bytes();
-    let length = bytes.iter().rposition(|&byte| byte == b'/').unwrap_or(0).max(1);
-    CString::new(&bytes[..length]).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
 pub(crate) fn is_still(path: &CStr, file: &File) -> io::Result<bool> {
@@ -212,21 +209,13 @@ fn still(path: &CStr, file: &File) -> io::Result<Option<Status>> {
 
 /// `None` if the error says that locks are not supported here; any other error is returned.
 pub(crate) fn unless_refused<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    const REFUSALS: [i32; 10] = [
-        libc::ENOLCK,
-        libc::ENOSYS,
-        libc::EOPNOTSUPP,
-        libc::EINVAL,
-        libc::EACCES,
-        libc::EPERM,
-        libc::EROFS,
-        libc::EISDIR,
-        libc::ETXTBSY,
-        libc::EBADF,
-    ];
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(error) if error.raw_os_error().is_some_and(|code| REFUSALS.contains(&code)) => Ok(None),
+        Err(error)
+            if error.raw_os_error().is_some_and(|code| code::LOCK_REFUSALS.contains(&code)) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(error),
     }
 }

@@ -8,13 +8,11 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::lock::holders::holder_of;
 use crate::process::fork::{self, ForkHooks};
-use crate::process::sys::{self, Hold};
 use crate::process::wait::Wait;
+use crate::sys::{self, Hold};
 
 /// Many more than the threads that could each hold a lock.
 const SLOTS: usize = 4096;
@@ -25,6 +23,11 @@ static HOOKS: ForkHooks = ForkHooks { before: || (), parent: || (), child: close
 
 static TABLE: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
 
+/// The holder of the lock of a file or directory, for use in a sentence.
+pub(crate) fn holder_of(file: &File) -> String {
+    sys::holder_of(file).unwrap_or_else(|| "another process".to_owned())
+}
+
 /// An open file with a lock; unlocked and closed on drop, and closed in every forked child.
 #[derive(Debug)]
 pub(crate) struct Held {
@@ -32,9 +35,9 @@ pub(crate) struct Held {
     file: Option<File>,
     slot: usize,
     generation: u64,
-    /// The range that is locked, and whether the file is locked by `flock`, a separate kind of
+    /// The ranges that are locked, and whether the file is locked by `flock`, a separate kind of
     /// lock.
-    bytes: Option<Range<i64>>,
+    bytes: [Option<Range<i64>>; 2],
     whole: bool,
 }
 
@@ -44,21 +47,22 @@ impl Held {
         fork::on_fork(&HOOKS)?;
         fork::unforked(|| {
             let file = open()?;
-            let descriptor = file.as_raw_fd();
+            let descriptor = sys::number_of(&file);
             let first = usize::try_from(descriptor).unwrap_or(0);
             let claims = |slot: &usize| {
                 let order = Ordering::SeqCst;
                 TABLE[*slot].compare_exchange(FREE, descriptor, order, order).is_ok()
             };
             let slot = (first..first + SLOTS).map(|probe| probe % SLOTS).find(claims);
-            let slot = slot.ok_or_else(|| io::Error::from_raw_os_error(libc::EMFILE))?;
+            let slot =
+                slot.ok_or_else(|| io::Error::from_raw_os_error(sys::code::TOO_MANY_FILES))?;
             let generation = fork::generation();
-            Ok(Self { file: Some(file), slot, generation, bytes: None, whole: false })
+            Ok(Self { file: Some(file), slot, generation, bytes: [None, None], whole: false })
         })
     }
 
     pub(crate) fn file(&self) -> io::Result<&File> {
-        self.file.as_ref().ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
+        self.file.as_ref().ok_or_else(|| io::Error::from_raw_os_error(sys::code::BAD_FILE))
     }
 
     /// Locks `bytes`, and waits for other holders.
@@ -77,9 +81,10 @@ impl Held {
 
     /// Locks `bytes`; false if others hold them.
     pub(crate) fn try_lock_bytes(&mut self, bytes: Range<i64>, hold: Hold) -> io::Result<bool> {
-        let done = sys::lock_bytes(self.file()?.as_raw_fd(), &bytes, hold)?;
+        let done = sys::lock_bytes(self.file()?, &bytes, hold)?;
         if done {
-            self.bytes = Some(bytes);
+            let free = self.bytes.iter_mut().find(|locked| locked.is_none());
+            free.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?.replace(bytes);
         }
         Ok(done)
     }
@@ -95,7 +100,7 @@ impl Held {
 
     /// Locks the whole file or directory by `flock`; false if others hold it.
     pub(crate) fn try_lock_whole(&mut self) -> io::Result<bool> {
-        self.whole = sys::lock_whole(self.file()?.as_raw_fd())?;
+        self.whole = sys::lock_whole(self.file()?)?;
         Ok(self.whole)
     }
 }
@@ -106,16 +111,16 @@ impl Drop for Held {
         if self.generation != fork::generation() {
             // In a forked child, the fork handler has closed this descriptor; another file may have
             // its number now.
-            let _ = file.into_raw_fd();
+            sys::forget(file);
             return;
         }
         fork::unforked(|| {
             // Unlocked before it is closed: a forked child that has not run yet has it open, too.
-            if let Some(bytes) = &self.bytes {
-                let _ = sys::lock_bytes(file.as_raw_fd(), bytes, Hold::Free);
+            for bytes in self.bytes.iter().flatten() {
+                let _ = sys::lock_bytes(&file, bytes, Hold::Free);
             }
             if self.whole {
-                sys::unlock_whole(file.as_raw_fd());
+                sys::unlock_whole(&file);
             }
             TABLE[self.slot].store(FREE, Ordering::SeqCst);
             drop(file);

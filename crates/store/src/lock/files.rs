@@ -8,13 +8,13 @@
 use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::key::check_key;
 use crate::lock::anchor;
 use crate::lock::table::KeyLock;
+use crate::sys::c_name;
 
 /// The common file.
 const LOOSE: &str = "keys";
@@ -66,8 +66,7 @@ impl LockFiles {
         };
         match created {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => CString::new(path.into_os_string().into_vec())
-                .map_err(|_| io::ErrorKind::InvalidInput.into()),
+            _ => c_name(path.as_os_str()),
         }
     }
 }

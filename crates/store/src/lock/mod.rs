@@ -4,5 +4,4 @@ pub(crate) mod anchor;
 pub(crate) mod beyond;
 pub(crate) mod descriptors;
 pub(crate) mod files;
-pub(crate) mod holders;
 pub(crate) mod table;

@@ -27,8 +27,8 @@ use crate::lock::anchor::is_still;
 use crate::lock::beyond::{Beyond, Others};
 use crate::lock::descriptors;
 use crate::process::fork::{self, PerProcess};
-use crate::process::sys;
 use crate::process::wait::{POLL, Wait};
+use crate::sys;
 
 static TABLE: PerProcess<Table> = PerProcess::new(Table::new);
 
@@ -121,7 +121,7 @@ impl KeyLock {
         };
         let same_key = mine.iter().any(|held| held.key == place);
         if whole && (same_anchor || same_key) {
-            return Err(failed(io::Error::from_raw_os_error(libc::EDEADLK)));
+            return Err(failed(io::Error::from_raw_os_error(sys::code::DEADLOCK)));
         }
         let table = TABLE.get();
         let what = || format!("{store}/{key}");

@@ -6,15 +6,14 @@
 //! and do not follow links.
 
 use std::ffi::{CString, OsStr};
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::names::unique_name;
 use crate::files::directory::{Directory, Kind, c_name};
-use crate::process::sys;
+use crate::sys;
 
 /// The mark file, which tells us and people that a folder is our cache.
 const MARK: &std::ffi::CStr = c"zarrix-cache.txt";
@@ -23,7 +22,7 @@ const MARK_TEXT: &[u8] =
 /// The name of an entry that is being written.
 const UNFINISHED: &str = ".unfinished";
 /// Permissions that no other user may have on the folder.
-const WRITABLE: libc::mode_t = 0o022;
+const WRITABLE: u32 = 0o022;
 
 /// The folder of a cache; it need not exist.
 #[derive(Debug)]
@@ -119,7 +118,7 @@ impl Folder {
                     }
                     return Ok(folder);
                 }
-                None => DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?,
+                None => sys::make_private_directories(&self.0)?,
             }
         }
         Err(io::ErrorKind::NotFound.into())

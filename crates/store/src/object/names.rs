@@ -3,7 +3,7 @@
 use object_store::path::Path;
 
 use crate::key::PARTIAL;
-use crate::process::sys;
+use crate::sys;
 
 /// A name that no other change of any process has.
 pub fn unique_name() -> String {

@@ -15,7 +15,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use crate::process::sys;
+use crate::process::leaked::{drop_leaked, leaked};
+use crate::sys;
 
 /// Counts the forks between this process and its oldest ancestor that used the crate.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
@@ -164,7 +165,7 @@ pub fn on_fork(hooks: &'static ForkHooks) -> std::io::Result<()> {
 
 /// The registered hooks, in the order in which they were registered.
 fn hooks() -> impl DoubleEndedIterator<Item = &'static ForkHooks> {
-    HOOKS.iter().filter_map(|place| sys::leaked(place.load(Ordering::SeqCst)))
+    HOOKS.iter().filter_map(|place| leaked(place.load(Ordering::SeqCst)))
 }
 
 extern "C" fn before_fork() {
@@ -210,7 +211,7 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
     /// This process's value. It takes no lock, and waits for no other thread that builds the value.
     pub fn get(&'static self) -> &'static T {
         let current = self.current.load(Ordering::Acquire);
-        match sys::leaked(current) {
+        match leaked(current) {
             Some(built) if built.generation == GENERATION.load(Ordering::Acquire) => &built.value,
             _ => self.rebuild(),
         }
@@ -218,7 +219,7 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
 
     /// This process's value if it was built; this call does not build it.
     pub fn peek(&'static self) -> Option<&'static T> {
-        let built = sys::leaked(self.current.load(Ordering::Acquire))?;
+        let built = leaked(self.current.load(Ordering::Acquire))?;
         let is_ours = built.generation == GENERATION.load(Ordering::Acquire);
         is_ours.then_some(&built.value)
     }
@@ -229,16 +230,16 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
         let fresh = Box::into_raw(Box::new(Built { generation, value: (self.build)() }));
         loop {
             let current = self.current.load(Ordering::Acquire);
-            if let Some(built) = sys::leaked(current)
+            if let Some(built) = leaked(current)
                 && built.generation == generation
             {
-                sys::drop_leaked(fresh);
+                drop_leaked(fresh);
                 return &built.value;
             }
             let swapped =
                 self.current.compare_exchange(current, fresh, Ordering::AcqRel, Ordering::Acquire);
             if swapped.is_ok()
-                && let Some(built) = sys::leaked(fresh)
+                && let Some(built) = leaked(fresh)
             {
                 return &built.value;
             }

@@ -15,11 +15,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::source::c_path;
-use crate::process::sys;
+use crate::sys;
 
 /// The page size, or a divisor of it; direct writes are aligned to it.
 const PAGE: usize = 4096;
@@ -62,7 +61,7 @@ pub(super) fn write(
         // A write that failed halfway may have lengthened the file.
         file.set_len(length)?;
     }
-    file.write_all_at(copy, at).inspect_err(|_| {
+    sys::write_all_at(file, copy, at).inspect_err(|_| {
         // The error to report is that of the write.
         let _ = file.set_len(length);
     })
@@ -80,7 +79,7 @@ fn write_past_cache(file: &File, path: &Path, copy: &[u8], at: u64) -> io::Resul
     let aligned = room.as_ptr().align_offset(PAGE).min(PAGE);
     let page = &mut room[aligned..aligned + bytes];
     page[before..].copy_from_slice(copy);
-    match direct.write_at(page, at - before as u64)? {
+    match sys::write_at(&direct, page, at - before as u64)? {
         written if written == bytes => Ok(()),
         _ => Err(io::ErrorKind::WriteZero.into()),
     }

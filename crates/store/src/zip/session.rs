@@ -14,7 +14,6 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -29,7 +28,7 @@ use crate::key::{PARTIAL, check_key};
 use crate::lock::anchor::{is_still, unless_refused};
 use crate::lock::descriptors::Held;
 use crate::process::fork;
-use crate::process::sys::{self, Hold, unless_absent};
+use crate::sys::{self, Hold, unless_absent};
 
 /// The byte that a writer locks; far from those of anchors, which lie in other files anyway.
 const WRITER: std::ops::Range<i64> = 1 << 62..(1 << 62) + 1;
@@ -136,7 +135,7 @@ impl Slot {
     /// Writes at `offset` of the slot.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         let written =
-            self.session.file.file().and_then(|f| f.write_all_at(bytes, self.at + offset));
+            self.session.file.file().and_then(|f| sys::write_all_at(f, bytes, self.at + offset));
         written.map_err(|source| io_error("write", &self.session.path, source))
     }
 }
@@ -163,11 +162,11 @@ fn take(file: &mut Held) -> io::Result<bool> {
 
 /// Opens `path` with `flags` and takes its writer's byte, to write to `archive`; `None` if there is
 /// no such file.
-fn hold(path: &Path, flags: i32, archive: &Path) -> Result<Option<Held>> {
+fn hold(path: &Path, flags: sys::Flags, archive: &Path) -> Result<Option<Held>> {
     let failed = |source| io_error("open", path, source);
     let name = c_path(path).map_err(failed)?;
     for _ in 0..ATTEMPTS {
-        let opened = Held::open(|| sys::open(&name, libc::O_RDWR | libc::O_NONBLOCK | flags));
+        let opened = Held::open(|| sys::open(&name, sys::CHANGE | flags));
         let Some(mut file) = unless_absent(opened).map_err(failed)? else { return Ok(None) };
         if !take(&mut file).map_err(failed)? {
             return Err(busy(archive));
@@ -187,8 +186,7 @@ fn make(partial: &Path, archive: &Path) -> Result<Held> {
     let failed = |source| io_error("create", partial, source);
     let name = c_path(partial).map_err(failed)?;
     for _ in 0..ATTEMPTS {
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
-        match Held::open(|| sys::open(&name, flags)) {
+        match Held::open(|| sys::open(&name, sys::NEW)) {
             Ok(mut file) => {
                 if !take(&mut file).map_err(failed)? {
                     return Err(busy(archive));
@@ -199,7 +197,7 @@ fn make(partial: &Path, archive: &Path) -> Result<Held> {
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 // Held until the name is removed, so that no writer takes it meanwhile.
-                if let Some(_left) = hold(partial, libc::O_NOFOLLOW, archive)? {
+                if let Some(_left) = hold(partial, sys::NO_FOLLOW, archive)? {
                     unless_absent(sys::unlink(&name)).map_err(failed)?;
                 }
             }
@@ -217,7 +215,7 @@ impl Session {
         let name = c_path(path).map_err(failed)?;
         if start == Start::Create && unless_absent(sys::status_at(&name)).map_err(failed)?.is_some()
         {
-            return Err(failed(io::Error::from_raw_os_error(libc::EEXIST)));
+            return Err(failed(io::Error::from_raw_os_error(sys::code::EXISTS)));
         }
         match (hold(path, 0, path)?, start) {
             (Some(file), Start::Extend) => Self::extending(path, file),
@@ -341,7 +339,7 @@ impl Session {
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
-        self.file.file().and_then(|file| file.write_all_at(bytes, at)).map_err(self.failed())
+        self.file.file().and_then(|file| sys::write_all_at(file, bytes, at)).map_err(self.failed())
     }
 
     /// Writes the directory of `members`, and publishes it as the archive's.

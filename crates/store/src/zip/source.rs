@@ -5,15 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
-
 use zarrix_codec::memory::Grow;
 
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
-use crate::process::sys::{self, Status};
 use crate::store::{Edge, Fetched, Part, Request, Store};
+use crate::sys::{self, Status};
 
 /// Bytes that are read by offset; all methods may be called concurrently from any thread.
 pub(super) trait Source: Send + Sync + std::fmt::Debug {
@@ -71,8 +68,7 @@ impl FileSource {
     pub(super) fn open(path: &Path) -> Result<Option<Self>> {
         let failed = |source| io_error("open", path, source);
         let name = c_path(path).map_err(failed)?;
-        let flags = libc::O_RDONLY | libc::O_NONBLOCK;
-        let Some(file) = sys::unless_absent(sys::open(&name, flags)).map_err(failed)? else {
+        let Some(file) = sys::unless_absent(sys::open(&name, sys::READ)).map_err(failed)? else {
             return Ok(None);
         };
         let status = sys::status_of(&file).map_err(failed)?;
@@ -94,8 +90,7 @@ impl FileSource {
 }
 
 pub(super) fn c_path(path: &Path) -> io::Result<std::ffi::CString> {
-    std::ffi::CString::new(path.as_os_str().as_bytes())
-        .map_err(|_| io::ErrorKind::InvalidInput.into())
+    sys::c_name(path.as_os_str())
 }
 
 pub(super) fn io_error(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
@@ -104,7 +99,7 @@ pub(super) fn io_error(operation: &'static str, path: &Path, source: io::Error) 
 
 /// The error of an archive that does not exist.
 pub(super) fn absent(path: &Path) -> StoreError {
-    let source = io::Error::from_raw_os_error(libc::ENOENT);
+    let source = io::Error::from_raw_os_error(sys::code::ABSENT);
     io_error("open", path, source)
 }
 
@@ -144,7 +139,8 @@ impl Source for FileSource {
     }
 
     fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()> {
-        self.file.read_exact_at(dst, at).map_err(|source| io_error("read", &self.path, source))
+        sys::read_exact_at(&self.file, dst, at)
+            .map_err(|source| io_error("read", &self.path, source))
     }
 }
 

@@ -21,8 +21,8 @@ use crate::generation::Generation;
 use crate::key::{check_key, check_prefix};
 use crate::listing::sorted;
 use crate::lock::table::KeyLock;
-use crate::process::sys;
 use crate::store::{Durability, Edge, Fetched, Listing, Part, Reader, Request, Store, cut_ranges};
+use crate::sys;
 
 /// A handle on a zip archive.
 #[derive(Debug)]

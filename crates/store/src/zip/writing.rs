@@ -17,6 +17,7 @@ use crate::error::{Result, StoreError};
 use crate::key::PARTIAL;
 use crate::listing::sorted;
 use crate::lock::table::KeyLock;
+use crate::sys;
 
 /// Bytes that are copied at once when an archive is packed.
 const COPY_BYTES: u64 = 4 << 20;
@@ -50,7 +51,7 @@ impl Archive {
             match start {
                 Start::Extend => {}
                 Start::Create => {
-                    let source = io::Error::from_raw_os_error(libc::EEXIST);
+                    let source = io::Error::from_raw_os_error(sys::code::EXISTS);
                     return Err(io_error("create", path, source));
                 }
                 Start::Replace => drop(self.slot(0)?.map(|slot| self.clear(slot))),

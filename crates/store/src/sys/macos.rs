@@ -1,0 +1,71 @@
+//! What macOS has beyond POSIX. `sync_all` of the standard library is `F_FULLFSYNC` there.
+
+use std::ffi::{CStr, c_uint};
+use std::fs::File;
+use std::io;
+
+use crate::sys::{check, mix, rename_new_in_two_steps};
+
+/// Fills `bytes` with random numbers from the system.
+pub(crate) fn random(bytes: &mut [u8]) {
+    /// As much as one call gives.
+    const MOST: usize = 256;
+    for part in bytes.chunks_mut(MOST) {
+        // SAFETY: the pointer and length are those of one live slice. No failure is possible for a
+        // valid one of this length.
+        let _ = unsafe { libc::getentropy(part.as_mut_ptr().cast(), part.len()) };
+    }
+}
+
+/// A number that no other running kernel has, from the random identifier of its boot; `None` if it
+/// does not tell one.
+pub(crate) fn boot_number() -> Option<u64> {
+    let mut id = [0_u8; 64];
+    let mut length = id.len();
+    // SAFETY: the name ends in NUL, and `length` is that of the live array before it.
+    let result = unsafe {
+        libc::sysctlbyname(
+            c"kern.bootsessionuuid".as_ptr(),
+            id.as_mut_ptr().cast(),
+            &raw mut length,
+            std::ptr::null_mut(),
+            0,
+        )
+    };
+    let id = id.get(..length).filter(|id| result == 0 && !id.is_empty())?;
+    Some(id.iter().fold(0, |hash, byte| mix(hash ^ u64::from(*byte))))
+}
+
+/// Opens a file to be written past the page cache: not here, and the caller writes through it.
+pub(crate) fn open_direct(_: &CStr) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Renames unless `to` already exists (`EEXIST`).
+pub(crate) fn rename_new(from: &CStr, to: &CStr) -> io::Result<()> {
+    let flags: c_uint = libc::RENAME_EXCL;
+    // SAFETY: both paths end in NUL.
+    match check(unsafe { libc::renamex_np(from.as_ptr(), to.as_ptr(), flags) }) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOTSUP | libc::EINVAL)) => {
+            rename_new_in_two_steps(from, to)
+        }
+        result => result.map(drop),
+    }
+}
+
+/// Returns how much of a file the system copied by itself: nothing, so that the caller copies it.
+pub(crate) fn copy_in_kernel(_: &File, _: u64, _: &File) -> io::Result<u64> {
+    Ok(0)
+}
+
+pub(crate) fn clear_errno() {
+    // SAFETY: the pointer is this thread's own variable.
+    unsafe {
+        *libc::__error() = 0;
+    }
+}
+
+/// The process that holds a lock of a file: macOS does not tell.
+pub(crate) fn holder_of(_: &File) -> Option<String> {
+    None
+}
