@@ -6,13 +6,13 @@ that another process appended meanwhile would be in the same chunks. Therefore a
 lock exclusively. Other calls share it, or get an error.
 
 In directory stores it is an ``flock`` of the array's directory, which needs no file and ends with
-its process; other stores use a table in this process. If neither helps (other machines, other
-libraries), the writer still detects that the shape has changed, and stops.
+its process; other stores, and systems without ``flock``, use a table in this process. If neither
+helps (other machines, other libraries), the writer still detects that the shape has changed, and
+stops.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 from types import TracebackType
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Self
 from weakref import WeakSet
 
 from zarrix._errors import WriterError
+from zarrix._runtime.system import HAS_FLOCK, NOT_INHERITED, lock_file, on_fork, unlock_file
 from zarrix._stores.local import LocalStore
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class LengthLock:
         self._entry: tuple[str, str] | None = None
         taken = (
             self._take_directory(store.dir_path(array.path), alone)
-            if isinstance(store, LocalStore)
+            if isinstance(store, LocalStore) and HAS_FLOCK
             else self._take_entry((store._engine.id, array.path), alone)
         )
         if not taken:
@@ -67,10 +68,9 @@ class LengthLock:
         _open.add(self)
 
     def _take_directory(self, path: str, alone: bool) -> bool:
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | NOT_INHERITED)
         try:
-            fcntl.flock(self._descriptor, how | fcntl.LOCK_NB)
+            lock_file(self._descriptor, shared=not alone, wait=False)
         except BlockingIOError:
             os.close(self._descriptor)
             self._descriptor = None
@@ -96,7 +96,7 @@ class LengthLock:
             # Unlocked explicitly, because a child that was forked meanwhile has the same
             # descriptor.
             with_lock, self._descriptor = self._descriptor, None
-            fcntl.flock(with_lock, fcntl.LOCK_UN)
+            unlock_file(with_lock)
             os.close(with_lock)
         if self._entry is not None:
             with _table_lock:
@@ -129,4 +129,4 @@ def _leave_to_the_parent() -> None:
     _open.clear()
 
 
-os.register_at_fork(after_in_child=_leave_to_the_parent)
+on_fork(after_in_child=_leave_to_the_parent)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -38,6 +37,7 @@ from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
 from zarrix._runtime.config import config
 from zarrix._runtime.signatures import completable
+from zarrix._runtime.system import on_fork
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, ZATTRS, key_of
 
@@ -80,7 +80,7 @@ def _free_lock() -> None:
     _adopting = threading.Lock()
 
 
-os.register_at_fork(after_in_child=_free_lock)
+on_fork(after_in_child=_free_lock)
 
 
 class StoredBytes(int):

@@ -7,11 +7,12 @@ forked child has none of its parent's threads, and starts its own loop.
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
+
+from zarrix._runtime.system import on_fork
 
 __all__ = ["run"]
 
@@ -62,4 +63,4 @@ def _forget() -> None:
         _running = None
 
 
-os.register_at_fork(after_in_child=_forget)
+on_fork(after_in_child=_forget)

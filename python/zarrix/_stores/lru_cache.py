@@ -7,13 +7,13 @@ locked key is read again. Therefore a stale copy never causes a lost update.
 
 from __future__ import annotations
 
-import os
 import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
+from zarrix._runtime.system import on_fork
 from zarrix._stores.wrapper import WrapperStore
 
 __all__ = ["LRUStoreCache"]
@@ -245,6 +245,6 @@ def _empty_all() -> None:
         cache._start_empty()
 
 
-os.register_at_fork(after_in_child=_empty_all)
+on_fork(after_in_child=_empty_all)
 
 LRUStoreCache.__module__ = "zarrix.storage"

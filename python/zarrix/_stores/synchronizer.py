@@ -7,13 +7,12 @@ exclude what they promise to exclude.
 
 from __future__ import annotations
 
-import fcntl
 import os
-import struct
 import threading
 from types import TracebackType
 from typing import Any, Protocol
 
+from zarrix._runtime.system import NOT_INHERITED, lock_record, on_fork, unlock_record
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["FileLock", "ProcessSynchronizer", "Synchronizer", "ThreadSynchronizer"]
@@ -111,9 +110,9 @@ class FileLock:
         thread_lock.acquire()
         try:
             os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | NOT_INHERITED, 0o666)
             try:
-                _lock(descriptor, fcntl.F_WRLCK)
+                lock_record(descriptor)
             except BaseException:
                 os.close(descriptor)
                 raise
@@ -131,7 +130,7 @@ class FileLock:
         self._descriptor = self._thread_lock = None
         try:
             # Explicitly: a child forked meanwhile has the description too, and would hold it on.
-            _lock(descriptor, fcntl.F_UNLCK)
+            unlock_record(descriptor)
         finally:
             os.close(descriptor)
             thread_lock.release()
@@ -167,15 +166,7 @@ def _forget_locks() -> None:
     _locks_of_process.clear()
 
 
-os.register_at_fork(after_in_child=_forget_locks)
-
-
-def _lock(descriptor: int, kind: int) -> None:
-    # struct flock: type, whence, start, length (0: to the end), pid (0, as open-file-description
-    # locks demand), padded to the alignment of its 64-bit members.
-    request = struct.pack("hhqqi0q", kind, os.SEEK_SET, 0, 0, 0)
-    command = getattr(fcntl, "F_OFD_SETLKW", fcntl.F_SETLKW)
-    fcntl.fcntl(descriptor, command, request)
+on_fork(after_in_child=_forget_locks)
 
 
 for _class in (FileLock, ProcessSynchronizer, Synchronizer, ThreadSynchronizer):

@@ -9,13 +9,13 @@ not empty is an error.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Self
 
+from zarrix._runtime.system import lock_file
 from zarrix.cli._interrupts import Interrupts
 
 _MARKER = ".zarrix-demo"
@@ -92,7 +92,7 @@ class Folder:
             )
         lock = os.open(self.path / _MARKER, os.O_CREAT | os.O_RDWR, 0o644)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(lock, wait=False)
         except BlockingIOError:
             os.close(lock)
             raise DemoError(f"another demo is writing to {self.path}") from None

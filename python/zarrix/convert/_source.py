@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zarrix._errors import ConversionError
+from zarrix._runtime.system import NOT_INHERITED, UNBLOCKED, read_at, read_into_at
 
 __all__ = ["Encoded", "OpenFile", "Part", "Region", "Source", "SourceArray"]
 
@@ -140,7 +141,7 @@ class OpenFile:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         # O_NONBLOCK: opening a pipe without a writer would wait for one.
-        self._number = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        self._number = os.open(self.path, os.O_RDONLY | NOT_INHERITED | UNBLOCKED)
         # A group that shows a file has no moment at which its user closes it.
         self._closing = weakref.finalize(self, os.close, self._number)
         found = os.fstat(self._number)
@@ -165,7 +166,7 @@ class OpenFile:
         """Fill a writable buffer of bytes from ``offset``."""
         left = memoryview(buffer)
         while left.nbytes:
-            count = os.preadv(self._number, [left[: 2**30]], offset)
+            count = read_into_at(self._number, left[: 2**30], offset)
             if count == 0:
                 raise ConversionError(
                     f"{self.path} is truncated: bytes from {offset} on are needed, and it has "
@@ -181,7 +182,7 @@ class OpenFile:
                 f"{self.path} is truncated: it has {self.size} bytes, and bytes {offset} to "
                 f"{offset + length} are needed"
             )
-        value = os.pread(self._number, length, offset)
+        value = read_at(self._number, length, offset)
         if len(value) != length:
             buffer = bytearray(length)
             self.read_into(buffer, offset)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 from zarrix._runtime.config import config
+from zarrix._runtime.system import on_fork
 
 __all__ = ["threads"]
 
@@ -26,4 +26,4 @@ def _forget() -> None:
 
 
 # A forked child has none of its parent's threads.
-os.register_at_fork(after_in_child=_forget)
+on_fork(after_in_child=_forget)

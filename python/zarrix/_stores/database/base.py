@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
+from zarrix._runtime.system import on_fork
 from zarrix._stores.path import normalize_dimension_separator
 from zarrix._stores.python import PythonStore
 
@@ -135,4 +136,4 @@ def _go_on() -> None:
         _stopped.pop()._mutex.release()
 
 
-os.register_at_fork(before=_stop_all, after_in_parent=_go_on, after_in_child=_go_on)
+on_fork(before=_stop_all, after_in_parent=_go_on, after_in_child=_go_on)

@@ -7,12 +7,12 @@ Therefore each call opens the database, under a lock that all processes share, a
 from __future__ import annotations
 
 import dbm
-import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from zarrix._runtime.system import NOT_INHERITED, lock_file, unlock_file
 from zarrix._stores.database.base import DatabaseStore
 
 __all__ = ["DBMStore"]
@@ -85,7 +85,8 @@ class DBMStore(DatabaseStore):
 
     def _connect(self) -> int:
         os.makedirs(f"{self.path}.locks", exist_ok=True)
-        return os.open(f"{self.path}.locks/database", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        flags = os.O_RDWR | os.O_CREAT | NOT_INHERITED
+        return os.open(f"{self.path}.locks/database", flags, 0o666)
 
     def _disconnect(self, handle: int) -> None:
         os.close(handle)
@@ -94,7 +95,7 @@ class DBMStore(DatabaseStore):
     def _database(self) -> Iterator[Any]:
         """The open database, for this thread only."""
         with self._opened() as turn:
-            fcntl.flock(turn, fcntl.LOCK_EX)
+            lock_file(turn)
             try:
                 database = self.open(self.path, self.flag, self.mode, **self.open_kwargs)
                 try:
@@ -102,7 +103,7 @@ class DBMStore(DatabaseStore):
                 finally:
                     database.close()
             finally:
-                fcntl.flock(turn, fcntl.LOCK_UN)
+                unlock_file(turn)
 
     def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
         with self._database() as database:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from zarrix._runtime.system import HAS_FLOCK, lock_file
 from zarrix.cli._common import add_common
 from zarrix.cli._ui import Ui
 
@@ -84,12 +85,12 @@ def _file_system(zarr: Any, path: str, problems: list[str]) -> dict[str, Any]:
 
 
 def _locks(path: str, problems: list[str]) -> str:
-    # Import time: the module does not exist on all platforms.
-    import fcntl
-
+    if not HAS_FLOCK:
+        problems.append("this system has no fcntl; the engine's own locks are not tried here")
+        return "not tried"
     with tempfile.NamedTemporaryFile(dir=path) as file:
         try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(file.fileno(), wait=False)
         except OSError as error:
             problems.append(f"{path} has no advisory locks between processes: {error.strerror}")
             return "none between processes"
