@@ -161,3 +161,40 @@ fn what_is_damaged_is_named_and_what_is_missing_is_fill() {
     z.store.delete("0.0", Durability::Process).unwrap();
     assert!(z.read(100, 700).unwrap().iter().all(|byte| *byte == 7));
 }
+
+#[test]
+fn a_thin_selection_through_large_chunks_is_read_by_several_threads() {
+    // One column of a shard: 16 inner chunks of 4 KiB for 1 KiB of result, and too little work for
+    // two threads. One column of each of 16 chunks of 64 KiB: enough.
+    let column = |array: &ArrayIO| {
+        let mut out = vec![9; SIDE];
+        let (shape, strides) = ([SIDE, 1], [1, 1]);
+        // SAFETY: the vector has as many bytes as the shape says, and outlives the call.
+        let target = unsafe { Target::new(out.as_mut_ptr(), &shape, &strides) };
+        let rows = AxisSelection::Range { start: 0, step: 1, count: SIDE as u64 };
+        let one = AxisSelection::Range { start: 5, step: 1, count: 1 };
+        array.read(&[rows, one], target, GO_ON).map(|()| out)
+    };
+    let little = sharded(SIDE, false);
+    little.codec.given_up.store(true, Ordering::SeqCst);
+    let expected: Vec<u8> = little.values.chunks(SIDE).map(|row| row[5]).collect();
+    assert!(column(&little.array).unwrap() == expected);
+    assert_eq!(little.codec.most.load(Ordering::SeqCst), 1, "the pool had too little to do");
+
+    let (codec, layout) = (
+        Arc::new(Watching::default()),
+        r#"{"shape": [1024, 1024],
+        "chunk_grid": [64, 1024], "item_bytes": 1, "fill_value": "07",
+        "chunk_key_encoding": {"name": "v2"}, "metadata_key": ".zarray",
+        "write_empty_chunks": false, "codecs": [{"name": "bytes"},
+        {"name": "zarrix.foreign", "configuration": {"slot": 0}}]}"#,
+    );
+    let layout = Layout::parse(layout, &[codec.clone() as Arc<dyn Codec>], None).unwrap();
+    let array = ArrayIO::new(Arc::new(MemoryStore::new()), "", layout);
+    let (shape, strides) = ([SIDE, SIDE], [SIDE as isize, 1]);
+    // SAFETY: the vector has as many bytes as the shape says, and outlives the call.
+    let source = unsafe { Source::new(little.values.as_ptr(), &shape, &strides) };
+    array.write(&square(0, SIDE), source, Durability::Process, GO_ON).unwrap();
+    assert!(column(&array).unwrap() == expected);
+    assert!(codec.most.load(Ordering::SeqCst) > 1, "one thread read everything");
+}

@@ -26,14 +26,12 @@ use crate::memory::convert::Conversion;
 use crate::memory::copy;
 use crate::memory::strides::{Dim, Dims, Grid};
 use crate::read::batched::{ArrayJob, read_batches};
-use crate::read::job::{ALONE_BYTES, Job};
+use crate::read::effort::is_little;
+use crate::read::job::Job;
 use crate::read::strategy::Strategy;
 use crate::selection::chunk_selection::{ChunkSelection, offset_of};
 use crate::threads::cancel::Interrupt;
 use crate::threads::{pool, scratch};
-
-/// Below this sum of decoded bytes, waking a thread costs more than it gains.
-const ALONE_DECODED_BYTES: usize = 4 * ALONE_BYTES;
 
 /// Windows of one array, and the buffer for them.
 #[derive(Debug)]
@@ -355,11 +353,13 @@ impl Call<'_, '_> {
         let total = self.groups.iter().map(|group| group.runs.len()).sum();
         let mut tasks: Vec<(usize, usize)> = Vec::new();
         let mut batched: Vec<Vec<(usize, Range<usize>)>> = Vec::new();
-        let (mut bytes, mut decoded) = (0usize, 0usize);
+        let (mut bytes, mut work) = (0usize, 0usize);
         for (number, group) in self.groups.iter().enumerate() {
+            let Some(last) = group.runs.len().checked_sub(1) else { continue };
             let (array, item) = (group.array, group.array.layout.item_bytes);
             let own_bytes = group.target().bytes(item);
-            match array.strategy(None, total, own_bytes) {
+            let job = |run: usize| group.job(group.run(run.min(last)));
+            match array.strategy(None, total, own_bytes, &job) {
                 Strategy::Batched => {
                     let same = batched.iter().position(|of: &Vec<(usize, _)>| {
                         Arc::ptr_eq(&self.groups[of[0].0].array.store, &array.store)
@@ -367,12 +367,10 @@ impl Call<'_, '_> {
                     let runs = group.runs.iter().map(|pieces| (number, pieces.clone()));
                     match same {
                         Some(same) => batched[same].extend(runs),
-                        None if group.runs.is_empty() => {}
                         None => batched.push(runs.collect()),
                     }
                 }
                 strategy @ Strategy::ParallelShards(_) => {
-                    let job = |run| group.job(group.run(run));
                     let (count, target) = (group.runs.len(), group.target());
                     match array.read_by(strategy, count, target, interrupt, &job) {
                         Err(error) if self.tolerates && error.is_damage() => {
@@ -387,8 +385,7 @@ impl Call<'_, '_> {
                 Strategy::ByChunk | Strategy::Interleaved(_) => {
                     tasks.extend((0..group.runs.len()).map(|run| (number, run)));
                     bytes = bytes.saturating_add(own_bytes);
-                    let chunk = array.layout.max_encoded_bytes;
-                    decoded = decoded.saturating_add(chunk.saturating_mul(group.runs.len()));
+                    work = work.saturating_add(array.effort(group.runs.len(), job));
                 }
             }
         }
@@ -409,7 +406,7 @@ impl Call<'_, '_> {
             self.noting(number, self.read_run(number, pieces))?;
             self.has_read(number, pieces)
         };
-        match bytes <= ALONE_BYTES && decoded <= ALONE_DECODED_BYTES {
+        match is_little(bytes, || work) {
             true => pool::run_alone(tasks.len(), interrupt, &task),
             false => pool::run(tasks.len(), interrupt, &task),
         }

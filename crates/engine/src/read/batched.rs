@@ -22,7 +22,7 @@ use crate::error::{CodecResult, EngineError, Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::layout::chunk_shapes::ChunkRef;
 use crate::read::cached::{ALL, CachedVersion, Lookup, is_cacheable};
-use crate::read::job::{ALONE_BYTES, Job};
+use crate::read::job::Job;
 use crate::read::parts::selected_pages;
 use crate::read::strategy::ChunkStrategy;
 use crate::selection::chunk_selection::{ChunkSelection, ShardSplit};
@@ -34,6 +34,8 @@ use crate::threads::scratch::{self, Scratch};
 const BATCH: usize = 256;
 /// Chunks of one round of a remote store, where the end of a round is a pause.
 const REMOTE_BATCH: usize = 1024;
+/// Handing chunks up to this length to the pool costs more than it gains.
+const SMALL_CHUNK_BYTES: usize = 64 << 10;
 /// What is requested for one chunk.
 enum Step {
     Whole,
@@ -311,7 +313,7 @@ impl Round<'_, '_> {
                 },
             })
             .collect();
-        let is_small = self.chunks.iter().all(|chunk| chunk.bytes <= ALONE_BYTES);
+        let is_small = self.chunks.iter().all(|chunk| chunk.bytes <= SMALL_CHUNK_BYTES);
         let at_once = if is_small { 1 } else { pool::threads() };
         let next = Mutex::new(Vec::new());
         let (mut ready, mut failed, mut answered) = (Vec::new(), None, 0);

@@ -7,7 +7,8 @@ use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Target, check_shape};
 use crate::error::Result;
 use crate::read::batched::{ArrayJob, read_batches};
-use crate::read::job::{ALONE_BYTES, Job};
+use crate::read::effort::is_little;
+use crate::read::job::Job;
 use crate::read::strategy::Strategy;
 use crate::selection::plan::{AxisSelection, buffer_shape};
 use crate::threads::cancel::Interrupt;
@@ -32,14 +33,13 @@ impl ArrayIO {
         let plan = self.plan(selection, target.strides())?;
         self.check_kind(target.sink().is_some())?;
         let bytes = target.bytes(self.layout.item_bytes);
-        let strategy = self.strategy(Some(&plan), plan.tasks, bytes);
+        let job = |task| Job::of(&plan.task(task));
+        let strategy = self.strategy(Some(&plan), plan.tasks, bytes, &job);
         self.reading(plan.tasks, target, |target| match strategy {
             Strategy::Interleaved(chunks) => {
                 self.read_interleaved(&plan, chunks, target, interrupt)
             }
-            strategy => self.read_by(strategy, plan.tasks, target, interrupt, &|task| {
-                Job::of(&plan.task(task))
-            }),
+            strategy => self.read_by(strategy, plan.tasks, target, interrupt, &job),
         })
     }
 
@@ -52,7 +52,7 @@ impl ArrayIO {
         job: &(dyn Fn(usize) -> Job<'a> + Sync),
     ) -> Result<()> {
         self.check_kind(target.sink().is_some())?;
-        let strategy = self.strategy(None, count, target.bytes(self.layout.item_bytes));
+        let strategy = self.strategy(None, count, target.bytes(self.layout.item_bytes), job);
         self.reading(count, target, |target| self.read_by(strategy, count, target, interrupt, job))
     }
 
@@ -79,12 +79,11 @@ impl ArrayIO {
             let Job { coords, selected } = job(index);
             scratch::with(|scratch| self.read_job(&coords, &selected, target, scratch))
         };
+        let bytes = target.bytes(self.layout.item_bytes);
         match count {
             0 => Ok(()),
             1 => pool::run_alone(1, interrupt, &task),
-            _ if target.bytes(self.layout.item_bytes) <= ALONE_BYTES => {
-                (0..count).try_for_each(task)
-            }
+            _ if is_little(bytes, || self.effort(count, job)) => (0..count).try_for_each(task),
             _ => pool::run(count, interrupt, &task),
         }
     }

@@ -6,9 +6,6 @@ use crate::layout::axes::PerAxis;
 use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::Segments;
 
-/// Up to this many bytes, handing work to the pool costs more than it gains.
-pub(crate) const ALONE_BYTES: usize = 64 << 10;
-
 /// A chunk, and the selections of it.
 pub(crate) struct Job<'a> {
     pub coords: PerAxis<u64>,

@@ -5,6 +5,7 @@ pub(crate) mod cached;
 pub(crate) mod chunk;
 pub(crate) mod cost;
 pub(crate) mod dispatch;
+pub(crate) mod effort;
 pub(crate) mod interleaved;
 pub(crate) mod job;
 pub(crate) mod parallel_shards;

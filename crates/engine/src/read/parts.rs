@@ -26,7 +26,7 @@ use zarrix_codec::memory::{Grow, Refused, zeros};
 /// Chunks up to this length are read completely: the cost is in opening them.
 pub(in crate::read) const WHOLE_BYTES: usize = 64 << 10;
 /// Bytes of one read of a chunk without a codec: they cost about as much as the call itself.
-const PAGE_BYTES: usize = 16 << 10;
+pub(in crate::read) const PAGE_BYTES: usize = 16 << 10;
 
 /// Whether a partial read of a chunk pays: it reads less than all or, for elements without a codec,
 /// reads directly to the buffer.

@@ -23,7 +23,7 @@ const MIN_BLOCK_CHUNK_BYTES: usize = 64 << 10;
 pub(in crate::read) const THIN_BUFFER_BYTES: usize = 16 << 20;
 /// With fewer chunks than threads, a selection of this size is divided by blocks.
 const SHARED_BYTES: usize = 1 << 20;
-/// For a smaller selection, dividing shards costs more than it gains.
+/// For less work, dividing shards costs more than it gains.
 const MIN_SHARED_BYTES: usize = 128 << 10;
 /// With this many shards for each thread, all threads have work without dividing shards.
 const ENOUGH_SHARDS: usize = 4;
@@ -94,9 +94,15 @@ impl ChunkStrategy<'_> {
 }
 
 impl ArrayIO {
-    /// How a call reads `count` chunks to a buffer of `bytes`; `plan` is that of a single
-    /// selection.
-    pub(crate) fn strategy(&self, plan: Option<&Plan>, count: usize, bytes: usize) -> Strategy<'_> {
+    /// How a call reads `count` chunks to a buffer of `bytes`; `job` gives each chunk and its
+    /// selection, and `plan` is that of a single selection.
+    pub(crate) fn strategy<'a>(
+        &self,
+        plan: Option<&Plan>,
+        count: usize,
+        bytes: usize,
+        job: &dyn Fn(usize) -> Job<'a>,
+    ) -> Strategy<'_> {
         if !self.store.is_inline() {
             return Strategy::Batched;
         }
@@ -105,7 +111,7 @@ impl ArrayIO {
             Encoding::Elements(elements) => plan
                 .and_then(|plan| self.interleaved(plan, bytes, chunk, elements))
                 .map_or(Strategy::ByChunk, Strategy::Interleaved),
-            Encoding::Shard(shard) if self.divides_shards(shard, count, bytes) => {
+            Encoding::Shard(shard) if self.divides_shards(shard, count, bytes, job) => {
                 Strategy::ParallelShards(SharedShards { chunk, shard })
             }
             Encoding::Shard(_) | Encoding::Variable(_) => Strategy::ByChunk,
@@ -184,12 +190,12 @@ impl ArrayIO {
         plan: Option<&Plan>,
         count: usize,
         bytes: usize,
-        job: impl FnOnce(usize) -> Job<'a>,
+        job: impl Fn(usize) -> Job<'a>,
     ) -> Result<&'static str> {
         if count == 0 {
             return Ok("nothing");
         }
-        if let Some(word) = self.strategy(plan, count, bytes).word() {
+        if let Some(word) = self.strategy(plan, count, bytes, &job).word() {
             return Ok(word);
         }
         let Job { coords, selected } = job(0);
@@ -197,15 +203,22 @@ impl ArrayIO {
         Ok(self.chunk_strategy(&chunk, &coords, &selected).word())
     }
 
-    fn divides_shards(&self, shard: &Shard, count: usize, bytes: usize) -> bool {
+    fn divides_shards<'a>(
+        &self,
+        shard: &Shard,
+        count: usize,
+        bytes: usize,
+        job: &dyn Fn(usize) -> Job<'a>,
+    ) -> bool {
+        let is_work = || bytes >= MIN_SHARED_BYTES || self.effort(count, job) >= MIN_SHARED_BYTES;
         pool::threads() > 1
             && count < ENOUGH_SHARDS * pool::threads()
-            && bytes >= MIN_SHARED_BYTES
             && shard.outer.is_empty()
             && shard.count > 1
             && self.layout.objects().is_none()
             && self.store.reads_parts()
             && !self.store.checks_whole_values()
+            && is_work()
     }
 
     /// How the chunks of `plan` are read block by block, if that is faster.

@@ -1,0 +1,97 @@
+//! How much work a read is, estimated before it begins.
+//!
+//! The length of the result does not tell: one element of every chunk of a time series costs whole
+//! chunks. The number of threads is chosen from the bytes that have to be fetched and decoded.
+
+use crate::array::io::ArrayIO;
+use crate::layout::chunk::{Elements, Shard};
+use crate::memory::strides::Dim;
+use crate::read::job::Job;
+use crate::read::parts::PAGE_BYTES;
+use crate::read::strategy::ChunkStrategy;
+use crate::selection::chunk_selection::{ChunkSelection, CopyPlan};
+use crate::selection::plan::Part;
+
+/// Up to a result of this length and this many bytes of work, handing a read to the pool costs more
+/// than it gains.
+const ALONE_RESULT_BYTES: usize = 64 << 10;
+const ALONE_WORK_BYTES: usize = 4 * ALONE_RESULT_BYTES;
+/// What a run of selected bytes is taken to decode or read around itself: about a block of a Blosc
+/// frame, whose length is only known once the chunk is open.
+const BLOCK_BYTES: usize = 64 << 10;
+/// Stands for the length of a variable-length element.
+const VARIABLE_BYTES: usize = 16;
+
+/// Whether a read is too little for the pool; `work` is asked for only if the result is short.
+pub(crate) fn is_little(result: usize, work: impl FnOnce() -> usize) -> bool {
+    result <= ALONE_RESULT_BYTES && work() <= ALONE_WORK_BYTES
+}
+
+impl ArrayIO {
+    /// Estimated bytes that reading `count` chunks fetches and decodes.
+    ///
+    /// It is `count` times those of the chunk in the middle: a selection often has little of its
+    /// first and last chunks. A chunk outside of the grid counts as none: reading it is the error.
+    pub(crate) fn effort<'a>(&self, count: usize, job: impl Fn(usize) -> Job<'a>) -> usize {
+        if count == 0 {
+            return 0;
+        }
+        let Job { coords, selected } = job(count / 2);
+        let Ok(chunk) = self.layout.chunk(&coords) else { return 0 };
+        let unit = if self.layout.objects().is_some() { VARIABLE_BYTES } else { 1 };
+        let decoded = match self.chunk_strategy(&chunk, &coords, &selected) {
+            ChunkStrategy::ByteRanges(elements) => {
+                let spans = selected.iter().map(|one| span_of(one, elements));
+                spans.fold(0, usize::saturating_add).min(chunk.bytes)
+            }
+            ChunkStrategy::ShardRanges(shard) => {
+                let inner = selected.iter().map(|one| inner_chunks(one, shard));
+                let inner = inner.fold(0, usize::saturating_add).min(shard.count);
+                inner.saturating_mul(shard.inner.bytes)
+            }
+            ChunkStrategy::Whole | ChunkStrategy::Cached(_) => chunk.bytes,
+        };
+        count.saturating_mul(decoded).saturating_mul(unit)
+    }
+}
+
+/// Bytes of the blocks that a selection touches, at most.
+fn span_of(selected: &ChunkSelection<'_>, elements: &Elements) -> usize {
+    let block = if elements.chain.is_identity() { PAGE_BYTES } else { BLOCK_BYTES };
+    let (parts, base) = match selected {
+        ChunkSelection::Points { which, .. } => return which.len().saturating_mul(block),
+        ChunkSelection::Box { parts, base, .. } => (parts, *base),
+    };
+    let CopyPlan { mut grid, .. } = CopyPlan::new(parts, base, &elements.strides);
+    grid.dims.sort_by_key(|dim| std::cmp::Reverse(dim.src));
+    let bytes = |dims: &[Dim]| {
+        dims.iter().map(|dim| dim.count.saturating_sub(1) * dim.src.unsigned_abs()).sum::<usize>()
+    };
+    let lists = grid.lists.iter().map(|list| list.src.len());
+    let mut runs: usize = lists.fold(1, usize::saturating_mul);
+    let mut dims = grid.dims.as_slice();
+    while let [outer, inner @ ..] = dims
+        && bytes(dims) > block
+    {
+        runs = runs.saturating_mul(outer.count);
+        dims = inner;
+    }
+    runs.saturating_mul(bytes(dims) + block)
+}
+
+/// How many inner chunks a selection touches, at most.
+fn inner_chunks(selected: &ChunkSelection<'_>, shard: &Shard) -> usize {
+    let parts = match selected {
+        ChunkSelection::Points { which, .. } => return which.len(),
+        ChunkSelection::Box { parts, .. } => parts,
+    };
+    let along = parts.iter().zip(&shard.inner.shape).map(|(part, length)| match part {
+        Part::Strided { count: 0, .. } => 0,
+        Part::Strided { first, step, count, .. } => {
+            let last = first + (count - 1) * step;
+            (last / length - first / length + 1).min(*count)
+        }
+        Part::Listed { positions, .. } => positions.len(),
+    });
+    along.fold(1, usize::saturating_mul)
+}
