@@ -78,7 +78,7 @@ def arrays(
     z = make(layout, shape, chunks, dtype)
     written = draw(st.integers(0, shape[0]))
     z[:written] = values_of(z.dtype, shape)[:written]
-    return z, z[...]
+    return z, np.ascontiguousarray(z[...])
 
 
 def slices(size: int) -> st.SearchStrategy[slice]:
