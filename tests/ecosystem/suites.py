@@ -57,7 +57,7 @@ class Suite:
         return (*self.packages, *self.zarr, *_TEST)
 
 
-# Of zarr-python's own tests, those of arrays, groups and codecs.
+# zarr-python's own tests of arrays, groups and codecs.
 _ARRAYS = (
     *("test_array.py", "test_indexing.py", "test_group.py", "test_api.py", "test_api"),
     *("test_codecs", "test_v2.py", "test_sync.py", "test_buffer.py", "test_config.py"),

@@ -62,7 +62,7 @@ def _digest(suite: Suite) -> str:
 
 
 def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
-    """Run the tests, whatever is stored."""
+    """Run the tests, whether or not a result of them is stored."""
     folder = FOLDER / name
     report = scratch / f"{name}-{way}.xml"
     python_path = [] if way == BASELINE else [str(ROOT / "python"), str(HERE), entry_point(scratch)]

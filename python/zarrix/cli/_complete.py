@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from zarrix._stores.keys import NODE_DOCUMENTS
+from zarrix._stores.keys import NODE_DOCUMENTS, ZARR_JSON, ZARRAY
 
 __all__ = ["complete"]
 
@@ -21,7 +21,7 @@ def complete(words: Sequence[str]) -> int:
     word = words[-1] if words else ""
     try:
         found = sorted(_candidates(word))[:_MOST]
-    # A shell must not show an error in the middle of a line, whatever the file is.
+    # A shell must not show an error in the middle of a line, for any kind of file.
     except Exception:
         found = []
     for one in found:
@@ -61,10 +61,10 @@ def _kind(folder: str) -> str:
     for name in NODE_DOCUMENTS:
         path = os.path.join(folder, name)
         if os.path.isfile(path):
-            if name == "zarr.json":
+            if name == ZARR_JSON:
                 with open(path, "rb") as file:
                     return "array" if b'"array"' in file.read(2**20) else "group"
-            return "array" if name == ".zarray" else "group"
+            return "array" if name == ZARRAY else "group"
     return ""
 
 

@@ -22,7 +22,7 @@ __all__ = ["Plan", "plan_of"]
 
 # Enough samples to estimate by, few enough to count in a fraction of a second.
 _MOST_SAMPLES = 2048
-# Of one block, which may have more items: its chunks are shared by all of them.
+# The same for one block. It may have more items, but they all share its chunks.
 _MOST_OF_A_BLOCK = 2**15
 
 

@@ -11,7 +11,7 @@ from zarrix.ml._fetch import Cancel, Entry, Progress, fetch, is_native
 
 __all__ = ["Reading"]
 
-# A wait that is longer begins anew; the engine wakes it before, so this is no interval of polling.
+# The longest single wait. The engine wakes it earlier, so nothing is polled at this interval.
 _LONG_S = 60.0
 
 

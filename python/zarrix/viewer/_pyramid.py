@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 from zarrix._nodes.broken import BrokenMember
+from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Refused
 from zarrix.viewer._axes import multiscale_of
 from zarrix.viewer._roots import Roots, is_array
@@ -31,7 +32,7 @@ def levels_of(roots: Roots, path: str, array: Any) -> list[dict[str, Any]]:
         return []
     found: list[tuple[str, Any]] = []
     for name in _names(group):
-        below = f"{above}/{name}" if above else name
+        below = key_of(above, name)
         try:
             level = roots.find(below)
         except Refused:
@@ -90,7 +91,7 @@ def first_array(roots: Roots, path: str) -> str | None:
         for above in waiting:
             visited += 1
             for name, member in roots.members(above):
-                below = f"{above}/{name}" if above else name
+                below = key_of(above, name)
                 if is_array(member):
                     arrays.append((member.ndim >= 2, member.size, below))
                 elif not isinstance(member, BrokenMember):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from zarrix._nodes.broken import BrokenMember
+from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Answer, Refused, json_answer
 from zarrix.viewer._axes import Plane, dims_of, plane_of
 from zarrix.viewer._guess import guess
@@ -51,7 +52,7 @@ def _coordinate(roots: Roots, path: str, name: str | None, size: int) -> dict[st
     above = path
     while above:
         above = above.rpartition("/")[0]
-        below = f"{above}/{name}" if above else name
+        below = key_of(above, name)
         try:
             found = roots.find(below)
         except Refused:
@@ -127,7 +128,7 @@ def _arrays(roots: Roots, path: str) -> Iterator[tuple[str, Any]]:
             seen.add(group)
             for name, member in roots.members(group):
                 visited += 1
-                below = f"{group}/{name}" if group else name
+                below = key_of(group, name)
                 if is_array(member):
                     yield below, member
                 elif not isinstance(member, BrokenMember):

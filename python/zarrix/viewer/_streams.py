@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from zarrix._display.printable import printable
 from zarrix._nodes import nodes
 from zarrix._nodes.broken import BrokenMember
+from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Refused
 from zarrix.viewer._cost import item_bytes
 from zarrix.viewer._parameters import Parameters
@@ -103,7 +104,7 @@ def _arrays(roots: Roots, path: str) -> Iterator[tuple[str, Any]]:
     while waiting and count < _MOST_ARRAYS:
         group = waiting.pop()
         for name, member in roots.members(group):
-            below = f"{group}/{name}" if group else name
+            below = key_of(group, name)
             if is_array(member):
                 count += 1
                 yield below, member

@@ -9,6 +9,7 @@ from typing import Any
 
 from zarrix._display.printable import printable
 from zarrix._nodes.broken import BrokenMember
+from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Answer, json_answer
 from zarrix.viewer._badges import badges_of
 from zarrix.viewer._limits import MOST_MEMBERS
@@ -41,7 +42,7 @@ def tree(roots: Roots, given: Parameters) -> Answer:
         )
     members = sorted(roots.members(path), key=lambda one: _natural(one[0]))
     part = members[offset : offset + limit]
-    shown = [described(f"{path}/{name}" if path else name, one) for name, one in part]
+    shown = [described(key_of(path, name), one) for name, one in part]
     return json_answer({"path": path, "total": len(members), "offset": offset, "members": shown})
 
 
@@ -52,7 +53,7 @@ def _matching(path: str, wanted: str, roots: Roots) -> Iterator[dict[str, Any]]:
         above = waiting.popleft()
         for name, member in roots.members(above):
             visited += 1
-            below = f"{above}/{name}" if above else name
+            below = key_of(above, name)
             if wanted in below.casefold():
                 yield described(below, member)
             if not is_array(member) and not isinstance(member, BrokenMember):

@@ -36,10 +36,10 @@ impl Progress {
     /// Waits until `count` entries are complete, the call has ended, or the time is over. Returns
     /// how many entries are complete, and whether the call has ended.
     pub fn wait(&self, count: usize, most: Duration) -> (usize, bool) {
-        let end = Instant::now() + most;
+        let begun = Instant::now();
         let mut state = self.state();
         while state.complete < count && !state.is_over {
-            let left = end.saturating_duration_since(Instant::now());
+            let left = most.saturating_sub(begun.elapsed());
             if left.is_zero() {
                 break;
             }

@@ -113,6 +113,10 @@ impl Status {
     }
 
     /// The owner, and the permissions of all other users.
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::useless_conversion, reason = "`mode_t` has 16 bits on macOS")
+    )]
     pub(crate) fn owner(&self) -> (u32, u32) {
         (self.raw.st_uid, u32::from(self.raw.st_mode) & 0o077)
     }
@@ -139,6 +143,10 @@ impl Status {
 }
 
 /// `dev_t` has another type on each system.
+#[cfg_attr(
+    target_os = "linux",
+    expect(clippy::unnecessary_cast, reason = "`dev_t` has 32 bits and a sign on macOS")
+)]
 fn device_number(device: libc::dev_t) -> u64 {
     device as u64
 }
