@@ -25,7 +25,7 @@ DEFINED = """
     context Context
     indexing is_integer is_slice is_scalar ceildiv replace_ellipsis check_fields
     meta parse_metadata decode_array_metadata encode_array_metadata decode_group_metadata
-    meta encode_group_metadata _as_json
+    meta encode_group_metadata _as_json Metadata2
     storage contains_array contains_group init_array init_group listdir rmdir rename getsize
     storage normalize_store_arg atexit_rmtree atexit_rmglob
     as_zarr is_installed install uninstall support _has

@@ -57,6 +57,11 @@ ALLOWED: dict[str, dict[str, str]] = {
         "has_lock(name).then(": NAMES,
         "[path, format!(": NAMES,
     },
+    "store/sys/windows.rs": {
+        "dst.resize(begin + wanted, 0)": "the caller has reserved it, fallibly",
+        "let mut room = vec![0_u16; 512]": "a constant",
+        "length => room.resize(length + 1, 0)": "the length of a path",
+    },
     "store/zip/format.rs": {
         "let comment = found.get(END_BYTES..)?": "64 KiB, as its length has 16 bits",
         "let mut out = LOCAL.to_le_bytes().to_vec()": "four bytes",

@@ -103,7 +103,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         if basic is None:
             return self._read(selection)
         axes, shape, new_axes = basic
-        out: Any = np.empty(shape, metadata.dtype)
+        out: Any = np.empty(shape, metadata.dtype, self._result_order)
         self._io.read(axes, out)
         if shape and not new_axes:
             return out
@@ -161,7 +161,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
                 return self._read(selection, out)
             self._io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
             return out
-        result: Any = np.empty(shape, metadata.dtype)
+        result: Any = np.empty(shape, metadata.dtype, self._result_order)
         self._io.read(axes, result)
         return self._shaped(result, new_axes, selection)
 

@@ -328,7 +328,7 @@ class ArrayState(Member):
     def _set_paths(self) -> None:
         """Decide once which reads and writes may take the fast path."""
         is_plain = self._cache_metadata and self._cast_to is None
-        self._plain_read = is_plain and self._result_order == "C"
+        self._plain_read = is_plain
         self._plain_write = is_plain and not self._read_only and self._synchronizer is None
 
     def _refresh(self) -> None:

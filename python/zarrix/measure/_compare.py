@@ -115,20 +115,21 @@ class Comparison:
         """
         rows = [one for one in self.rows if not one.why_not and one.crops_per_s > 0]
         width, height, left, low = 560, 360, 70, 310
-        speeds = [math.log10(one.crops_per_s) for one in rows] or [0.0]
-        ratios = [self.nbytes / max(1, one.stored_bytes) for one in rows] or [1.0]
-        span = max(max(speeds) - min(speeds), 0.1)
+        speeds = [math.log10(one.crops_per_s) for one in rows]
+        ratios = [self.nbytes / max(1, one.stored_bytes) for one in rows]
+        slowest, fastest = min(speeds, default=0.0), max(speeds, default=0.0)
+        span, largest = max(fastest - slowest, 0.1), max(ratios, default=1.0)
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
             f'width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
             f'<path d="M{left} 20V{low}H{width - 20}" fill="none" stroke="#888"/>',
-            f'<text x="{left}" y="{height - 12}">crops a second, {min(10**s for s in speeds):,.0f} '
-            f"to {max(10**s for s in speeds):,.0f} (logarithmic)</text>",
-            f'<text x="8" y="14">times smaller, up to {max(ratios):.2f}</text>',
+            f'<text x="{left}" y="{height - 12}">crops a second, {10**slowest:,.0f} '
+            f"to {10**fastest:,.0f} (logarithmic)</text>",
+            f'<text x="8" y="14">times smaller, up to {largest:.2f}</text>',
         ]
         for one, speed, ratio in zip(rows, speeds, ratios, strict=True):
-            x = left + 20 + (width - left - 140) * (speed - min(speeds)) / span
-            y = low - 10 - (low - 50) * ratio / max(ratios)
+            x = left + 20 + (width - left - 140) * (speed - slowest) / span
+            y = low - 10 - (low - 50) * ratio / largest
             colour = "#c30" if one.format == "zarr" else "#06c"
             parts.append(
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>'

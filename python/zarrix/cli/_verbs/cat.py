@@ -49,9 +49,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time: --help does not need them.
     import numpy as np
 
-    from zarrix._array.dimension_names import names_of
-
     # Import time, too.
+    from zarrix._array.dimension_names import names_of
     from zarrix._selection.text import selection_of
     from zarrix.cli._failures import UsageError
     from zarrix.cli._path import open_path
