@@ -55,6 +55,7 @@ class MappingValues(Values):
             return None
 
     def _fetch(self, keys: Sequence[str]) -> list[Any]:
+        # A mapping need not have it; this one does.
         getitems: Callable[..., Mapping[str, Any]] = self._mapping.getitems  # type: ignore[attr-defined]
         if self._takes_contexts:
             stored = getitems(keys, contexts={})

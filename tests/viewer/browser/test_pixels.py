@@ -110,6 +110,22 @@ def test_every_pixel_equals_numpy_of_each_dtype(
         check(screen, expected, missing())
 
 
+def test_channels_equal_numpy_of_each_dtype(screen: Screen, viewing: Callable[..., Any]) -> None:
+    """Colours and ranges are those of OME-Zarr's ``omero``."""
+    looks = [(-10, 60, "ff8000"), (0, 90, "00ff40"), (3, 40, "2000ff"), (0, 50, "ff00ff")]
+    described = [
+        {"color": colour, "active": True, "window": {"start": low, "end": high}}
+        for low, high, colour in looks
+    ]
+    arrays = {f"of-{one}": values(one, (4, HEIGHT, WIDTH)) for one in DTYPES if one != "?"}
+    group = group_of(arrays)
+    group.attrs["omero"] = {"channels": described}
+    served = viewing(group)
+    for path, data in arrays.items():
+        screen.open(served.address(address(path, kind="channels", axes="1:2:0")))
+        check(screen, painted.channels(data, looks), missing())
+
+
 @pytest.mark.parametrize("name", ["viridis", "magma", "cividis", "turbo", "coolwarm"])
 @pytest.mark.parametrize("transform", ["linear", "inverse", "log"])
 def test_colour_maps_and_scales_equal_numpy(
