@@ -153,8 +153,10 @@ def test_ctrl_c_ends_the_wait_for_a_lock_that_another_thread_holds(tmp_path, kin
         signal.raise_signal(signal.SIGINT)
 
     def is_interrupted(wait):
+        before = len(told)
         with pytest.raises(KeyboardInterrupt):
             wait()
+        assert len(told) > before
 
     holder = threading.Thread(target=array.store.update_value, args=("zarr.json", change))
     holder.start()
@@ -171,7 +173,8 @@ def test_ctrl_c_ends_the_wait_for_a_lock_that_another_thread_holds(tmp_path, kin
         _engine.warn_of_waits_after(10)
         release.set()
         holder.join()
-    assert len(told) == 3
+    # A write of two chunks waits on two threads, and each of them may be first to tell.
+    assert len(told) <= 4
     assert all("another thread of this process holds" in one for one in told)
     array[:] = 1
     assert array[:].tolist() == [1] * 4
