@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -22,9 +23,14 @@ from typing import Any
 import zarrix as zarr
 from zarrix import ml
 
-from benchmarks.loader import SEED, make_rows, processor_s
+from benchmarks.loader_data import SEED, make_rows
 
 ROOT = Path(__file__).parents[1]
+
+
+def processor_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 @contextmanager
@@ -61,7 +67,7 @@ def main() -> None:
     os.environ["NO_PROXY"] = "127.0.0.1"
     with tempfile.TemporaryDirectory() as made, FaultyServer() as server:
         folder = Path(made)
-        make_rows(folder)
+        make_rows(folder / "rows.zarr", 20_000)
         for path in (folder / "rows.zarr").rglob("*"):
             if path.is_file():
                 name = path.relative_to(folder).as_posix()

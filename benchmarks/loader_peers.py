@@ -1,8 +1,11 @@
 """Rows of images in the formats of other loaders, for row C of `benchmarks.loader`.
 
-Each peer gets a copy of the same rows in its own format, without compression, which favours it, and
-the label ``item``, by which the first batch is compared with the array. Their orders are their own:
-mosaicml-streaming ``py1e``, LitData's chunks, WebDataset's shards and a buffer of 5000 samples.
+Each peer gets a copy of the same rows in its own format, and the label ``item``, by which the first
+batch is compared with the array. MDS and tar files are not compressed, which favours them; LitData
+has two copies, without compression and with zstd, as the array. Their orders are their own:
+mosaicml-streaming ``py1e``, LitData's chunks, WebDataset's shards and a buffer of 5000 samples,
+annbatch chunks of 64 rows of which 64 are preloaded, scDataset blocks of 64 rows of which 16
+batches are fetched at once.
 """
 
 from __future__ import annotations
@@ -12,51 +15,54 @@ import importlib
 import io
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import zarrix as zarr
 
+from benchmarks.loader_data import Row
+
 SHAPE = (3, 64, 64)
 # So that a shard has about as many bytes as the peers recommend.
 SHARD = 5000
 
 
-def array_of(folder: Path) -> Any:
-    return zarr.open_array(folder / "rows.zarr", mode="r")
+def array_of(path: Path) -> Any:
+    return zarr.open_array(path, mode="r")
 
 
-def made(folder: Path, name: str) -> tuple[Path, bool]:
-    """Where a peer's copy lies, and whether it has to be written."""
-    path = folder / name
+def made(array: Path, name: str) -> tuple[Path, bool]:
+    """Where a peer's copy of an array lies, and whether it has to be written."""
+    path = array.parent / name
     return path, not path.exists()
 
 
-def of_mosaic(folder: Path, batch_size: int, workers: int) -> Iterator[Any]:
+def of_mosaic(row: Row, array: Path, workers: int) -> Iterator[Any]:
     streaming = importlib.import_module("streaming")
     data = importlib.import_module("torch.utils.data")
-    path, is_new = made(folder, "rows.mds")
+    path, is_new = made(array, "rows.mds")
     if is_new:
         columns = {"x": f"ndarray:uint8:{','.join(map(str, SHAPE))}", "item": "int"}
-        rows = array_of(folder)[:]
         with streaming.MDSWriter(out=str(path), columns=columns) as writer:
-            for item, row in enumerate(rows):
-                writer.write({"x": row, "item": item})
+            for item, values in enumerate(array_of(array)[:]):
+                writer.write({"x": values, "item": item})
     dataset = streaming.StreamingDataset(
-        local=str(path), shuffle=True, shuffle_seed=1, batch_size=batch_size
+        local=str(path), shuffle=True, shuffle_seed=1, batch_size=row.batch_size
     )
+    yield None
     while True:
-        yield from data.DataLoader(dataset, batch_size=batch_size, num_workers=workers)
+        yield from data.DataLoader(dataset, batch_size=row.batch_size, num_workers=workers)
 
 
-def of_webdataset(folder: Path, batch_size: int, workers: int) -> Iterator[Any]:
+def of_webdataset(row: Row, array: Path, workers: int) -> Iterator[Any]:
     web = importlib.import_module("webdataset")
     data = importlib.import_module("torch.utils.data")
-    path, is_new = made(folder, "rows.tar")
+    path, is_new = made(array, "rows.tar")
     if is_new:
         path.mkdir()
-        rows = array_of(folder)[:]
+        rows = array_of(array)[:]
         for begin in range(0, len(rows), SHARD):
             with web.TarWriter(str(path / f"{begin:06}.tar")) as writer:
                 for item in range(begin, min(begin + SHARD, len(rows))):
@@ -69,42 +75,129 @@ def of_webdataset(folder: Path, batch_size: int, workers: int) -> Iterator[Any]:
             "item": int(sample["__key__"]),
         }
 
+    yield None
     while True:
         dataset = web.WebDataset(urls, shardshuffle=100, empty_check=False).shuffle(5000)
         dataset = dataset.map(parsed)
-        yield from data.DataLoader(dataset, batch_size=batch_size, num_workers=workers)
+        yield from data.DataLoader(dataset, batch_size=row.batch_size, num_workers=workers)
 
 
-def row_of(number: int) -> dict[str, Any]:
-    """One sample for LitData's writer, whose processes import it."""
-    rows = array_of(Path(os.environ["ROWS_FOLDER"]))
-    return {"x": rows[number], "item": number}
+def rows_from(begin: int) -> Iterator[dict[str, Any]]:
+    """Some samples for LitData's writer, whose processes import it."""
+    for item, values in enumerate(array_of(Path(os.environ["ROWS_ARRAY"]))[begin : begin + 1000]):
+        yield {"x": values, "item": begin + item}
 
 
-def of_litdata(folder: Path, batch_size: int, workers: int) -> Iterator[Any]:
+def of_litdata(row: Row, array: Path, workers: int, compression: str | None = None) -> Any:
     litdata = importlib.import_module("litdata")
-    path, is_new = made(folder, "rows.lit")
+    path, is_new = made(array, f"rows.lit.{compression}")
     if is_new:
-        os.environ["ROWS_FOLDER"] = str(folder)
+        os.environ["ROWS_ARRAY"] = str(array)
         with contextlib.redirect_stdout(io.StringIO()):
             litdata.optimize(
-                fn=row_of,
-                inputs=list(range(len(array_of(folder)))),
+                fn=rows_from,
+                inputs=list(range(0, len(array_of(array)), 1000)),
                 output_dir=str(path),
                 chunk_bytes="64MB",
                 num_workers=1,
+                compression=compression,
             )
+    yield None
     while True:
         dataset = litdata.StreamingDataset(str(path), shuffle=True, seed=1)
-        yield from litdata.StreamingDataLoader(dataset, batch_size=batch_size, num_workers=workers)
+        yield from litdata.StreamingDataLoader(
+            dataset, batch_size=row.batch_size, num_workers=workers
+        )
 
 
-PEERS = {"mosaicml-streaming": of_mosaic, "webdataset": of_webdataset, "litdata": of_litdata}
+def of_annbatch(row: Row, array: Path, workers: int) -> Iterator[Any]:
+    """It reads matrices, so it gets a copy of two axes with the same chunks and codec."""
+    annbatch = importlib.import_module("annbatch")
+    peer = importlib.import_module("zarr")
+    path, is_new = made(array, "rows.matrix.zarr")
+    if is_new:
+        rows = array_of(array)
+        z = zarr.create_array(
+            path,
+            shape=(len(rows), 12288),
+            chunks=(64, 12288),
+            dtype="u1",
+            compressors=zarr.codecs.ZstdCodec(level=3),
+        )
+        for begin in range(0, len(rows), 2048):
+            some = rows[begin : begin + 2048]
+            z[begin : begin + len(some)] = some.reshape(len(some), -1)
+    matrix = peer.open_array(str(path), mode="r")
+    yield None
+    while True:
+        loader = annbatch.Loader(
+            batch_size=row.batch_size,
+            chunk_size=64,
+            preload_nchunks=64,
+            shuffle=True,
+            return_index=True,
+            preload_to_gpu=False,
+            rng=np.random.default_rng(1),
+        )
+        loader.add_dataset(matrix)
+        for batch in loader:
+            yield {"x": np.asarray(batch["X"]).reshape(-1, *SHAPE), "item": batch["index"]}
 
 
-def check(folder: Path, batch: Any) -> None:
+class Outer:
+    """Rows of an array of zarr-python by a list of numbers, and the numbers."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.array = path, None
+
+    def __len__(self) -> int:
+        return len(array_of(self.path))
+
+    def __getitem__(self, items: Any) -> Any:
+        if self.array is None:
+            self.array = importlib.import_module("zarr").open_array(str(self.path), mode="r")
+        return self.array.oindex[np.asarray(items)], np.asarray(items)
+
+
+def some_of(fetched: Any, rows: Any) -> Any:
+    return {"x": fetched[0][rows], "item": fetched[1][rows]}
+
+
+def of_scdataset(row: Row, array: Path, workers: int) -> Iterator[Any]:
+    scdataset = importlib.import_module("scdataset")
+    data = importlib.import_module("torch.utils.data")
+    dataset = scdataset.scDataset(
+        Outer(array),
+        scdataset.BlockShuffling(block_size=64),
+        batch_size=row.batch_size,
+        fetch_factor=16,
+        batch_callback=some_of,
+        seed=1,
+    )
+    yield None
+    while True:
+        yield from data.DataLoader(
+            dataset,
+            batch_size=None,
+            num_workers=workers,
+            multiprocessing_context="spawn" if workers else None,
+        )
+
+
+SWEPT = (0, 1, 2)
+PEERS: dict[str, tuple[Any, tuple[int, ...]]] = {
+    "mosaicml-streaming": (of_mosaic, SWEPT),
+    "webdataset": (of_webdataset, SWEPT),
+    "litdata": (of_litdata, SWEPT),
+    "litdata, zstd": (partial(of_litdata, compression="zstd"), SWEPT),
+    "annbatch": (of_annbatch, (0,)),
+    "scDataset": (of_scdataset, SWEPT),
+}
+
+
+def check(path: Path, batch: Any) -> None:
     """Compare a batch with the rows of the array that it names."""
     items = np.asarray(batch["item"])
-    rows = array_of(folder).oindex[np.sort(items)][np.argsort(np.argsort(items))]
+    rows = array_of(path).oindex[np.sort(items)][np.argsort(np.argsort(items))]
     if not np.array_equal(np.asarray(batch["x"]), rows):
         raise SystemExit("a batch differs from the array")

@@ -380,6 +380,7 @@ def read_many(
     tolerate: bool = False,
     cancel: CancelToken | None = None,
     progress: Progress | None = None,
+    threads: int = 0,
 ) -> list[tuple[int, int, str | None, Exception]]:
     """Fill the buffers of all entries with windows.
 
@@ -399,6 +400,8 @@ def read_many(
 
     With ``progress``, and without ``tolerate``, chunks are read in the order of the first entry
     that needs them, and entries are reported as they are complete.
+
+    ``threads`` is how many threads work on the call; 0 is as many as on every other one.
     """
 
 @final

@@ -112,3 +112,16 @@ def test_what_does_not_fit_is_an_error_that_says_so(options: dict[str, Any], mes
     arrays, _ = scenes(frames=2)
     with pytest.raises((ValueError, TypeError), match=message):
         ml.Crops(arrays, **{"dims": "tcyx", **options})
+
+
+def test_larger_frames_have_more_crops_by_density() -> None:
+    small, large = (zarr.zeros((3, n, 2 * n), chunks=(1, n, n), dtype="u1") for n in (16, 40))
+    crops = ml.Crops([{"x": small}, {"x": large}], dims="tyx", size={"y": 8, "x": 8}, density=1.5)
+    assert len(crops) == 3 * 12 + 3 * 75
+    batches = list(ml.Loader(crops, 16))
+    groups = np.concatenate([batch["group"] for batch in batches])
+    frames = np.concatenate([batch["start"][:, 0] for batch in batches])
+    for group, count in ((0, 12), (1, 75)):
+        assert np.bincount(frames[groups == group]).tolist() == [count] * 3
+    with pytest.raises(ValueError, match="in place of per_item"):
+        ml.Crops({"x": small}, dims="tyx", size={"y": 8, "x": 8}, density=1.5, per_item=2)

@@ -92,3 +92,60 @@ def test_a_mask_that_does_not_fit_is_an_error(mask: np.ndarray, message: str) ->
     image = zarr.zeros((6, 20, 28), chunks=(1, 8, 8))
     with pytest.raises(ValueError, match=message):
         ml.Crops({"x": image}, dims="tyx", size=(8, 8), where=ml.fraction(mask))
+
+
+@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("border", ["inside", "edge"])
+@pytest.mark.parametrize(("op", "threshold"), [(">", 0.5), ("<=", 0.25)])
+def test_a_lazy_mask_is_read_with_the_samples(
+    stored: bool, border: str, op: str, threshold: float
+) -> None:
+    mask = masks()
+    given = zarr.array(mask[:, ::2, ::2], chunks=(1, 3, 5)) if stored else mask[:, ::2, ::2]
+
+    def crops(tries: int, size: int = 16) -> list[ml.Batch]:
+        dataset = ml.Crops(
+            {"x": zarr.array(mask.astype("u1"), chunks=(1, 8, 8))},
+            dims="tyx",
+            size={"y": 8, "x": 12},
+            per_item=50,
+            where=ml.fraction(given, op, threshold, lazy=True, tries=tries),
+            border=border,
+        )
+        assert len(dataset) == 300
+        return list(ml.Loader(dataset, size, seed=1))
+
+    padded = np.pad(mask[:, ::2, ::2], ((0, 0), (8, 8), (8, 8)))
+    compare = np.greater if op == ">" else np.less_equal
+    passed = []
+    for tries in (1, 4, 16):
+        batches = crops(tries)
+        for batch in batches:
+            for (t, y, x), ok in zip(batch["start"].tolist(), batch["passes"], strict=True):
+                part = padded[t, 8 + y // 2 :][:4, 8 + x // 2 :][:, :6]
+                assert bool(compare(part.mean(), threshold)) == ok
+        passed.append(sum(int(batch["passes"].sum()) for batch in batches))
+    assert passed[0] < passed[1] < passed[2]
+    again = np.concatenate([batch["start"] for batch in crops(16, 7)])
+    assert np.array_equal(again, np.concatenate([batch["start"] for batch in batches]))
+
+
+def test_masks_beyond_two_to_the_31_elements_are_lazy() -> None:
+    mask = zarr.zeros((3, 30_000, 30_000), chunks=(1, 1000, 1000), dtype="u1")
+    mask[1, :2000] = 1
+    crops = ml.Crops(
+        {"x": mask},
+        dims="tyx",
+        size={"y": 40, "x": 40},
+        where=ml.fraction(mask, ">=", 1.0, tries=200),
+    )
+    batch = crops.__getitems__(range(3)).batch
+    assert batch["passes"].tolist() == [False, True, False]
+    assert batch["start"][1, 1] <= 1960
+    with pytest.raises(ValueError, match="is indexed in memory"):
+        ml.Crops(
+            {"x": mask},
+            dims="tyx",
+            size={"y": 40, "x": 40},
+            where=ml.fraction(mask, ">=", 1.0, lazy=False),
+        )

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from ml.data import items_of, numbered, scenes
-from zarrix import ml
+from zarrix import _engine, ml
+from zarrix.ml import _fetch
 
 
 def rows(count: int = 20) -> ml.Rows:
@@ -37,9 +38,8 @@ def test_a_batch_that_is_kept_is_never_overwritten() -> None:
 
 
 def test_memory_of_batches_is_used_again() -> None:
-    loader = ml.Loader(
-        ml.Rows({"x": zarr.zeros((4000, 100), chunks=(50, 100))}), 10, shuffle="full"
-    )
+    # One chunk for each item: batches that share none are read a few at a time.
+    loader = ml.Loader(ml.Rows({"x": zarr.zeros((4000, 100), chunks=(1, 100))}), 10, shuffle="full")
     batches = iter(loader)
     held = set()
     for batch in batches:
@@ -303,3 +303,37 @@ def test_waiting_takes_no_processor() -> None:
     batches = iter(loader)
     next(batches), next(batches)
     assert time.thread_time() - since < 0.15
+
+
+def test_threads_of_a_loader_are_a_share_of_those_of_the_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    original = _engine.read_many
+
+    class Engine:
+        CancelToken, threads = _engine.CancelToken, staticmethod(_engine.threads)
+
+        @staticmethod
+        def read_many(entries: Any, *, threads: int, **keywords: Any) -> Any:
+            asked.append(threads)
+            return original(entries, threads=threads, **keywords)
+
+    monkeypatch.setattr(_fetch, "_engine", Engine)
+
+    def used(**options: Any) -> set[int]:
+        asked.clear()
+        assert items_of(ml.Loader(rows(), 4, shuffle="full", **options))
+        return set(asked)
+
+    with zarr.config(threads=8):
+        monkeypatch.delenv("LOCAL_WORLD_SIZE", raising=False)
+        assert used() == {7}
+        assert used(threads=2) == {2}
+        assert used(threads=2, prefetch=0) == {2}
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", "3")
+        assert used() == {2}
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", "100")
+        assert used() == {1}
+    with pytest.raises(ValueError, match="threads=0"):
+        ml.Loader(rows(), threads=0)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from ml.data import items_of
 from waiting import PATIENCE_S
 from zarrix import ml
 
@@ -147,3 +148,21 @@ def test_memory_of_batches_is_used_again_in_the_next_epoch() -> None:
     assert held[0] == held[1] == held[2]
     loader.close()
     assert loader._slots_here().held_bytes == 0
+
+
+def test_batches_of_a_full_shuffle_that_share_chunks_are_read_together() -> None:
+    crops = ml.Crops(
+        {"x": zarr.zeros((30, 64, 64), chunks=(1, 64, 64))}, dims="tyx", size=(16, 16), per_item=8
+    )
+    full = ml.Loader(crops, 8, shuffle="full")
+    assert full.plan().amplification == pytest.approx(2.0)
+    for _ in range(2):
+        assert sorted(items_of(full)) == list(range(240))
+    assert full._counters.calls == 2
+    held = ml.Loader(crops, 8, shuffle="full", memory="64 KiB")
+    assert 4 < held.plan().amplification <= 16
+    alone = ml.Rows({"x": zarr.zeros((4000, 64), chunks=(1, 64))})
+    assert ml.Loader(alone, 8, shuffle="full").plan().batches_at_once == 16
+    halves = alone.split({"a": 0.5, "b": 0.5})[0], ml.Mix({"a": crops, "b": crops})
+    sizes = [ml.Loader(one, 8, shuffle="full").plan().batches_at_once for one in halves]
+    assert sizes == [16, 4096]

@@ -156,13 +156,14 @@ fn outside_of(border: &str) -> PyResult<Outside> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (entries, *, tolerate = false, cancel = None, progress = None))]
+#[pyo3(signature = (entries, *, tolerate = false, cancel = None, progress = None, threads = 0))]
 pub fn read_many(
     py: Python<'_>,
     entries: Vec<EntryArg>,
     tolerate: bool,
     cancel: Option<Py<CancelToken>>,
     progress: Option<Py<Progress>>,
+    threads: usize,
 ) -> PyResult<Vec<FailureTuple>> {
     let progress = Ending(progress);
     let mut made: Vec<(Option<Sink<'_>>, Vec<Conversion>)> =
@@ -193,7 +194,9 @@ pub fn read_many(
         }
         let progress = progress.engine();
         waits::beside(&raised, || {
-            zarrix_engine::read_many(&windows, tolerate, progress, &interrupt)
+            zarrix_engine::on_threads(threads, || {
+                zarrix_engine::read_many(&windows, tolerate, progress, &interrupt)
+            })
         })
     });
     let label = |entry: usize| entries.get(entry).map_or("", |entry| entry.0.get().label());

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zarrix.ml._dataset import check_border, sizes_of
-from zarrix.ml._fields import as_fields, columns_of, names_of_axes
+from zarrix.ml._fields import Field, as_fields, columns_of, names_of_axes
 from zarrix.ml._places import Places
 from zarrix.ml._random import Ints
 from zarrix.ml._split import Divisible
@@ -39,6 +39,9 @@ class Crops(Divisible):
         it is cropped.
     per_item : int
         Crops of each frame in an epoch.
+    density : float, optional
+        Crops of each frame as a multiple of its area over that of the window, so that a group of
+        larger frames has more; at least one. In place of ``per_item``.
     where : optional
         Which places are allowed: `fraction` or `foreground`.
     border : {"inside", "pad", "edge", "reflect"}
@@ -79,6 +82,7 @@ class Crops(Divisible):
         size: Any,
         over: str | Sequence[str] | None = None,
         per_item: int = 1,
+        density: float | None = None,
         where: Any = None,
         border: str = "inside",
         pad_value: Any = None,
@@ -102,7 +106,19 @@ class Crops(Divisible):
                 raise ValueError(f"over={over!r}: {dim!r} is cropped, or not one of {found}")
         if per_item < 1:
             raise ValueError(f"per_item={per_item}; each frame has at least one crop")
-        self._per_item, self._seed = int(per_item), int(seed)
+        if density is not None and (per_item != 1 or not 0 < density < math.inf):
+            raise ValueError(
+                f"density={density}, per_item={per_item}; density= is positive, and in place of "
+                "per_item="
+            )
+        self._seed, self._density = int(seed), density
+        self._per_item = np.array(
+            [
+                per_item if density is None else self._crops_of(group, density)
+                for group in self._groups
+            ],
+            np.int64,
+        )
         self._border, self._pad_value = check_border(border), pad_value
         self._columns = columns_of(self._groups, dims, self._size, self._over)
         self._places = Places(self._groups, found, self._size, self._columns, self._border)
@@ -117,19 +133,26 @@ class Crops(Divisible):
                 self._groups, dims, self._over, self._places, self._frame_shapes
             )
             frames = [len(allowed) for allowed in self._where.frames]
-        self._prepare([count * self._per_item for count in frames])
+        self._prepare(np.array(frames, np.int64) * self._per_item)
+
+    def _crops_of(self, group: dict[str, Field], density: float) -> int:
+        shape = dict(zip(self._dims, next(iter(group.values())).array.shape, strict=True))
+        covered = math.prod(shape[dim] / window for dim, window in self._size.items())
+        return max(1, int(density * covered + 0.5))
 
     def _corners(
         self, items: Ints, seed: int, epoch: Any, rounds: Ints | None
     ) -> tuple[Ints, Ints, dict[str, Any]]:
         groups = np.searchsorted(self._ends, items, "right") - 1
-        frames = (items - self._ends[groups]) // self._per_item
+        frames = (items - self._ends[groups]) // self._per_item[groups]
+        extras: dict[str, Any] = {}
         if self._where is None:
             corners = self._places.corners(groups, items, seed, epoch, rounds)
         else:
-            corners, frames = self._where.corners(groups, frames, items, seed, epoch, rounds)
+            found = self._where.corners(groups, frames, items, seed, epoch, rounds)
+            corners, frames, extras = found
         self._set_frames(corners, groups, frames)
-        return groups, corners, {}
+        return groups, corners, extras
 
     def _set_frames(self, corners: Ints, groups: Ints, frames: Ints) -> None:
         shapes = np.array(self._frame_shapes, np.int64).reshape(len(self._groups), -1)
@@ -146,8 +169,10 @@ class Crops(Divisible):
         frames = positions * math.prod(self._frame_shapes[group][1:])
         if self._where is not None:
             frames = np.searchsorted(self._where.frames[group], frames)
-        return frames * self._per_item
+        return frames * int(self._per_item[group])
 
     def _spec(self) -> dict[str, Any]:
         where = None if self._where is None else self._where.digest
-        return {"per_item": self._per_item, "over": self._over, "where": where}
+        per_item = self._per_item.tolist()
+        per_item = per_item[0] if self._density is None else per_item
+        return {"per_item": per_item, "over": self._over, "where": where}

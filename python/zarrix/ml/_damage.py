@@ -11,12 +11,10 @@ import numpy as np
 from zarrix._errors import CorruptChunkError
 from zarrix.ml._batch import Batch
 from zarrix.ml._dataset import Draws
-from zarrix.ml._fetch import Cancel, Damage, Entry, fetch
-from zarrix.ml._random import draw
+from zarrix.ml._fetch import Cancel, Damage, Entry
+from zarrix.ml._substitutes import ATTEMPTS, others_than, put
 
 __all__ = ["Repair"]
-
-_ATTEMPTS = 16
 
 
 class Repair:
@@ -76,23 +74,11 @@ class Repair:
     def _replace(self, batch: Batch, place: int, row: int, cancel: Cancel) -> int:
         """Put another item, which depends on seed, epoch and item alone, into a row of a batch."""
         options, draws = self._options, self._draws[place]
-        damaged = draws.items[row : row + 1]
         rounds = None if draws.rounds is None else draws.rounds[row : row + 1]
-        for attempt in range(_ATTEMPTS):
-            word = draw(
-                options.seed, "replace", options.epoch, damaged, rounds=rounds, attempt=attempt
-            )[0]
-            item = (word % np.uint64(len(options.dataset))).astype(np.int64)
-            other = options.dataset._draws(item, options.seed, options.epoch, rounds)
-            other.extras["seeds"] = batch["seeds"][row : row + 1]
-            one, entries = options.dataset._batch(other)
-            try:
-                fetch(entries, cancel)
-            except CorruptChunkError:
-                continue
-            for name, value in one.items():
-                batch[name][row] = value[0]
-            return int(item[0])
+        at = draws.items[row : row + 1], options.seed, options.epoch, rounds
+        for item, one in others_than(options.dataset, *at, cancel, passes=True):
+            put(one, batch, row)
+            return item
         raise CorruptChunkError(
-            f"{_ATTEMPTS} items that could replace item {int(damaged[0])} are corrupt as well"
+            f"{ATTEMPTS} items that could replace item {int(at[0][0])} are corrupt as well"
         )

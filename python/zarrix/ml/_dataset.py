@@ -16,9 +16,12 @@ from zarrix.ml._batch import Batch, Samples
 from zarrix.ml._cell import Cell
 from zarrix.ml._fetch import Entry, fetch, frozen, source_of
 from zarrix.ml._fields import Column, Field
+from zarrix.ml._nan import NanRule
 from zarrix.ml._random import Ints
 from zarrix.ml._shared import Shared, in_worker
 from zarrix.ml._slots import allocate
+from zarrix.ml._substitutes import settle
+from zarrix.ml._threads import threads_of_worker
 
 __all__ = ["BORDERS", "Dataset", "Draws", "check_border"]
 
@@ -225,10 +228,11 @@ class Dataset:
         """The samples of a batch, read in one call."""
         items, seed, epochs, rounds, valid = self._decoded(indices)
         shared = Shared() if in_worker() else None
-        batch, entries = self._batch(
-            self._draws(items, seed, epochs, rounds), allocate if shared is None else shared
-        )
-        fetch(entries)
+        draws = self._draws(items, seed, epochs, rounds)
+        batch, entries = self._batch(draws, allocate if shared is None else shared)
+        fetch(entries, threads=threads_of_worker())
+        if rules := self._nan_rules():
+            settle(self, rules, batch, draws, seed, epochs)
         if valid is not None:
             batch["valid"] = valid
         samples = Samples.of(batch)
@@ -321,11 +325,16 @@ class Dataset:
             ],
             "border": self._border,
             **self._spec(),
+            **({"nan": rules} if (rules := self._nan_rules()) else {}),
         }
 
     def _kinds(self) -> dict[str, str]:
         """What each converted field is converted to."""
         return {c.name: c.target for c in self._columns if c.target is not None}
+
+    def _nan_rules(self) -> dict[str, NanRule]:
+        """What becomes of NaN in the fields where it is counted."""
+        return {c.name: c.nan for c in self._shown() if c.nan.counts}
 
     def _described(self) -> str:
         groups = f"{len(self._groups)} groups of " if len(self._groups) > 1 else ""

@@ -81,7 +81,7 @@ def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: An
             "offset": column.offset,
             "axis": column.channel,
             "clip": column.clip,
-            "nan": column.nan,
+            "nan": column.nan.value if column.nan.kind == "fill" else None,
         }
         conversion = conversion_of(options, dtype, window, np.empty(0, column.dtype))[1]
     return Source(array, padding, conversion)
@@ -102,11 +102,13 @@ def fetch(
     cancel: Cancel | None = None,
     tolerate: Callable[[Damage], None] | None = None,
     progress: Progress | None = None,
+    threads: int = 0,
 ) -> None:
     """Fill the outs of all entries, by one call of the engine.
 
     ``tolerate`` is called with each window that a corrupt chunk touches, which then has the fill
-    value; without it the error is raised. ``progress`` counts entries that are native.
+    value; without it the error is raised. ``progress`` counts entries that are native. ``threads``
+    work on the call; 0 is as many as on every other one.
     """
     native, numbers = [], []
     for number, entry in enumerate(entries):
@@ -120,7 +122,11 @@ def fetch(
         native.append((array._io, buffer, entry.out, entry.border, padding, conversion))
         numbers.append(number)
     failures = _engine.read_many(
-        native, tolerate=tolerate is not None, cancel=cancel, progress=progress
+        native,
+        tolerate=tolerate is not None,
+        cancel=cancel,
+        progress=progress,
+        threads=threads,
     )
     if tolerate is not None:
         for number, window, key, error in failures:
@@ -180,8 +186,8 @@ def _convert(raw: Any, column: Column, out: Any) -> None:
     values = raw * column.scale.reshape(shape) + column.offset.reshape(shape)
     if column.clip is not None:
         values = np.clip(values, *column.clip)
-    if column.nan is not None:
-        values = np.where(np.isnan(values), column.nan, values)
+    if column.nan.kind == "fill":
+        values = np.where(np.isnan(values), column.nan.value, values)
     if column.target == "bfloat16":
         bits = values.astype(np.float32).view(np.uint32)
         out[...] = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix._errors import suggestion
+from zarrix.ml._nan import NanRule, nan_rule
 from zarrix.ml._random import Ints
 
 __all__ = ["Column", "Field", "MaskGrid", "as_fields", "columns_of", "grid_of", "names_of_axes"]
@@ -40,8 +41,11 @@ class Field:
         A sequence has a value for each index of the first axis of a sample, such as a channel.
     clip : (float, float), optional
         The least and the largest converted value.
-    nan : float, optional
-        What NaN becomes; it stays NaN when omitted.
+    nan : float or str, optional
+        What NaN becomes: a number, or "fill:NUMBER"; "raise" makes it an error; "mask" makes it 0,
+        and ``batch["<name>_nan"]`` says where it was; "reject:SHARE" replaces samples of which more
+        is NaN by other items, which depend on seed, epoch and item alone. The last two count:
+        ``batch["nan"]`` is the share of each sample. It stays NaN when omitted, or "keep".
     layout : str or sequence of str, optional
         The order of axes in a sample, such as "yxc"; the array's when omitted.
     rate : int, optional
@@ -78,7 +82,7 @@ class Field:
         mean: Any = None,
         std: Any = None,
         clip: tuple[float, float] | None = None,
-        nan: float | None = None,
+        nan: float | str | None = None,
         layout: str | Sequence[str] | None = None,
         rate: int | None = None,
     ) -> None:
@@ -87,8 +91,12 @@ class Field:
                 f"a field is an array of zarrix or of NumPy, not {type(array).__name__}"
             )
         name = None if dtype is None else _target(dtype)
-        if name is None and any(one is not None for one in (scale, offset, mean, std, clip, nan)):
-            raise ValueError("scale=, offset=, mean=, std=, clip= and nan= need dtype=")
+        rule = nan_rule(nan)
+        fills = nan if rule.kind == "fill" else None
+        if name is None and any(one is not None for one in (scale, offset, mean, std, clip, fills)):
+            raise ValueError("scale=, offset=, mean=, std=, clip= and a number of nan= need dtype=")
+        if rule.counts and np.dtype(array.dtype).kind != "f":
+            raise ValueError(f"nan={nan!r}: values of {array.dtype} are never NaN")
         if name is not None and np.dtype(array.dtype).kind not in "iufb":
             raise ValueError(f"values of {array.dtype} are not converted to {name}")
         self.array = array
@@ -96,7 +104,7 @@ class Field:
         self.dtype = name
         self.layout = None if layout is None else tuple(layout)
         self.rate = rate
-        self.nan = None if nan is None else float(nan)
+        self.nan = rule
         self.clip = None if clip is None else (float(clip[0]), float(clip[1]))
         self.scale, self.offset = _affine(scale, offset, mean, std)
 
@@ -169,7 +177,7 @@ class Column:
     scale: npt.NDArray[np.float64]
     offset: npt.NDArray[np.float64]
     clip: tuple[float, float] | None
-    nan: float | None
+    nan: NanRule
 
     def starts(self, corners: Ints) -> Ints:
         """Where the window of each corner begins."""
@@ -191,6 +199,8 @@ def as_fields(given: Any, what: str) -> list[dict[str, Field]]:
                 f"group {number} has the fields {sorted(group)}, and group 0 {sorted(found[0])}"
             )
     taken = {"item", "start", "valid", "inside", "nan", "group"} & found[0].keys()
+    masks = {f"{n}_nan" for n, f in found[0].items() if f.nan.kind == "mask"}
+    taken |= masks & found[0].keys()
     if taken:
         raise ValueError(f"a batch has an entry {sorted(taken)[0]!r} of its own: rename the field")
     return [{name: group[name] for name in found[0]} for group in found]

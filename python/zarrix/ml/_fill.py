@@ -1,8 +1,10 @@
 """Reading ahead: a thread that fills batches, and the queue from which they are taken.
 
 A fill is one native call, for one batch or for several: those of one window of blocks, so that each
-chunk of the window is decoded once. Batches of a window are delivered while the rest of it is read
-(`_reading.py`). The samples of a batch that belong to the next window are read with that one.
+chunk of the window is decoded once. The batches of other orders are read together, too, where their
+samples share chunks: as many as half of the loader's memory holds. Batches of a window are
+delivered while the rest of it is read (`_reading.py`). The samples of a batch that belong to the
+next window are read with that one.
 
 Where a window is not read in a thread, or replaces what is corrupt at the end of a call, its first
 fills are short, so that the first batch does not wait for the window.
@@ -22,6 +24,7 @@ import numpy as np
 from zarrix.ml._batch import Batch
 from zarrix.ml._damage import Repair
 from zarrix.ml._dataset import Draws
+from zarrix.ml._decoding import times_less
 from zarrix.ml._epochs import sample_bytes
 from zarrix.ml._fetch import Cancel, Entry, fetch
 from zarrix.ml._random import draw, key_of
@@ -29,12 +32,16 @@ from zarrix.ml._reading import Reading
 from zarrix.ml._schedule import Schedule
 from zarrix.ml._slots import Slots
 from zarrix.ml._stats import Counters
+from zarrix.ml._substitutes import settle
 
 __all__ = ["Filler", "Options", "batches_of_a_fill"]
 
-# Batches of a full shuffle share no chunks: reading several in one call only spares calls.
+# Where batches share no chunks, reading several in one call only spares calls.
 _SMALL_BYTES = 2**22
 _SMALL = 16
+_MOST = 4096
+# Memory is spent on a long fill if it decodes so many times less.
+_WORTH = 1.1
 # Each short fill of a window decodes most of its chunks once more: growing by 2 instead of 8, an
 # epoch of one window decoded each chunk five times.
 _GROWTH = 8
@@ -58,6 +65,9 @@ class Options(NamedTuple):
     marks: bool
     slots: Slots
     error_log: str | None
+    # Which part of all chunks one item touches.
+    share: float
+    threads: int
 
 
 class _Planned(NamedTuple):
@@ -82,13 +92,15 @@ class Filler:
         self._thread: threading.Thread | None = None
         self._cancel = Cancel()
         self._most = batches_of_a_fill(options, schedule.batch_size)
-        windowed = options.kind == "block" and options.on_error == "raise"
-        self._delivers_while_reading = windowed and options.prefetch > 0
+        self._delivers_while_reading = can_deliver(options) and (
+            options.kind == "block" or self._most > _small(options, schedule.batch_size)
+        )
         # The batch of which only the first samples were read.
         self._divided: tuple[_Planned, Batch] | None = None
         self._slots = options.slots
         self._memory = self._slots.__call__
         self._kinds = options.dataset._kinds()
+        self._rules = options.dataset._nan_rules()
         self._marks = options.marks or options.on_error == "fill"
         self._fills = self._grouped()
         self._begun: list[_Planned] | None = None
@@ -250,7 +262,12 @@ class Filler:
         if not entries:
             return
         size = sum(entry.out.nbytes for entry in entries)
-        reading = Reading(entries, self._cancel, lambda seconds: counters.read(seconds, size))
+        reading = Reading(
+            entries,
+            self._cancel,
+            lambda seconds: counters.read(seconds, size),
+            self._options.threads,
+        )
         # The batches are the consumer's: what it has used is free for the next window.
         del entries, batch, divided
         try:
@@ -274,12 +291,24 @@ class Filler:
             yield from self._fill([one])
 
     def _marked(self, batch: Batch, one: _Planned) -> Batch:
-        """The batch with its seeds, and with what is valid if that is asked for."""
+        """The batch with its seeds, what is valid if that is asked for, and rules for NaN."""
         batch.seeds = batch.pop("seeds")
         if self._marks:
             valid = batch.get("valid")
             valid = np.ones(len(one.draws), np.bool_) if valid is None else valid
             batch["valid"] = valid if one.valid is None else valid & one.valid
+        if self._rules:
+            options = self._options
+            options.counters.rejected += settle(
+                options.dataset,
+                self._rules,
+                batch,
+                one.draws,
+                options.seed,
+                options.epoch,
+                cancel=self._cancel,
+                passes=options.on_error != "raise",
+            )
         return batch
 
     def _fill(self, planned: list[_Planned]) -> list[Any]:
@@ -293,10 +322,10 @@ class Filler:
             entries.extend(more)
             cuts.append(len(entries))
         if options.on_error == "raise":
-            fetch(entries, self._cancel)
+            fetch(entries, self._cancel, threads=options.threads)
         else:
             repair = Repair(options, [one.draws for one in planned], entries, cuts)
-            fetch(entries, self._cancel, repair)
+            fetch(entries, self._cancel, repair, threads=options.threads)
             repair.finish(batches, self._cancel)
         for batch, one in zip(batches, planned, strict=True):
             self._marked(batch, one)
@@ -326,12 +355,29 @@ class Filler:
         return found if options.deliver is None else options.deliver(found, self._kinds)
 
 
+def can_deliver(options: Options) -> bool:
+    """Whether batches may be delivered while later ones of their call are read."""
+    return options.on_error == "raise" and options.prefetch > 0
+
+
 def batches_of_a_fill(options: Options, batch_size: int) -> int:
     """How many batches one call reads at most."""
+    small = _small(options, batch_size)
     each = sample_bytes(options.dataset) * batch_size
-    windows = options.kind == "block"
-    half = options.memory // 2 if windows else min(_SMALL_BYTES, options.memory // 2)
-    return max(1, min(half // each, 4096 if windows else _SMALL))
+    most = max(1, min(options.memory // 2 // each, _MOST))
+    if options.kind == "block":
+        return most
+    if not can_deliver(options) or most <= small:
+        return small
+    # Neighbours share chunks wherever they are, random samples only if there are enough of them.
+    size = len(options.dataset)
+    items = size if options.kind == "sequential" else most * batch_size
+    return most if times_less(options.share, items, size) > _WORTH else small
+
+
+def _small(options: Options, batch_size: int) -> int:
+    each = sample_bytes(options.dataset) * batch_size
+    return max(1, min(min(_SMALL_BYTES, options.memory // 2) // each, _SMALL))
 
 
 class _End:

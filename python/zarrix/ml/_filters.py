@@ -1,14 +1,14 @@
 """Filters: which places of an array crops may show, by a mask or by labels.
 
 The places are found once, when the dataset is made, so that the number of items is exact and an
-epoch needs no retries. A table of bits says which corners pass: an eighth of a byte for each.
+epoch needs no retries. A table of bits says which corners pass: an eighth of a byte for each. Masks
+of more than 2^31 elements are not indexed: each item draws places until the mask lets one pass.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from zarrix._errors import suggestion
 from zarrix.ml._fields import Field, grid_of
+from zarrix.ml._lazy_mask import OPERATORS, Drawn
 from zarrix.ml._places import Places
 from zarrix.ml._random import Ints, draw, mix64
 
 __all__ = ["Bound", "Foreground", "Fraction", "foreground", "fraction", "weights"]
 
-_OPERATORS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 _MOST = 2**31
 _MOST_VOXELS = 10_000
 
@@ -35,15 +35,27 @@ class Bound(Protocol):
 
     def corners(
         self, groups: Ints, frames: Ints, items: Ints, seed: int, epoch: Any, rounds: Ints | None
-    ) -> tuple[Ints, Ints]:
-        """The corner and the frame of each item."""
+    ) -> tuple[Ints, Ints, dict[str, Any]]:
+        """The corner and the frame of each item, and more entries of a batch."""
 
 
-def fraction(mask: Any, op: str = ">", threshold: float = 0.0, *, dims: Any = None) -> Fraction:
+def fraction(
+    mask: Any,
+    op: str = ">",
+    threshold: float = 0.0,
+    *,
+    dims: Any = None,
+    lazy: bool | None = None,
+    tries: int = 16,
+) -> Fraction:
     """Only crops of which a share of a mask is set, such as more than half.
 
     The mask is read when the dataset is made. Each frame is then visited as often as every other
     one, at a place drawn evenly from those that pass; frames without such a place have no items.
+
+    A lazy mask is not read before. An item draws up to ``tries`` places, whose masks are read, and
+    takes the first that passes; if none does, the one that is nearest to it. ``batch["passes"]``
+    says which samples passed.
 
     Parameters
     ----------
@@ -55,6 +67,10 @@ def fraction(mask: Any, op: str = ">", threshold: float = 0.0, *, dims: Any = No
     dims : str or sequence of str, optional
         Names of the mask's axes; when omitted, its own names, those of the reference, or those of
         frames and cropped dimensions in order.
+    lazy : bool, optional
+        Whether masks are read with the samples; when omitted, those of more than 2^31 elements.
+    tries : int
+        The most places that an item of a lazy mask draws.
 
     Returns
     -------
@@ -77,13 +93,15 @@ def fraction(mask: Any, op: str = ">", threshold: float = 0.0, *, dims: Any = No
     >>> len(crops), crops[0]["start"][:2]
     (1, array([1, 0]))
     """
-    if op not in _OPERATORS:
+    if op not in OPERATORS:
         raise ValueError(
-            f"op={op!r}; allowed are {', '.join(_OPERATORS)}{suggestion(op, _OPERATORS)}"
+            f"op={op!r}; allowed are {', '.join(OPERATORS)}{suggestion(op, OPERATORS)}"
         )
     if not 0 <= threshold <= 1:
         raise ValueError(f"threshold={threshold!r}; it is a share from 0 to 1")
-    return Fraction(mask, op, float(threshold), dims)
+    if not 1 <= tries <= 1000:
+        raise ValueError(f"tries={tries!r}; it is from 1 to 1000")
+    return Fraction(mask, op, float(threshold), dims, lazy, int(tries))
 
 
 def foreground(
@@ -179,17 +197,19 @@ class _Filter:
         if len(masks) != len(groups):
             raise ValueError(f"{len(masks)} masks for {len(groups)} groups")
         self._fields = [one if isinstance(one, Field) else Field(one) for one in masks]
-        total = sum(math.prod(field.array.shape) for field in self._fields)
-        if total > _MOST:
-            raise ValueError(
-                f"a mask of {total} elements is indexed in memory; pass one that is coarser, of at "
-                f"most {_MOST}"
-            )
+        self._elements_of_all = sum(math.prod(field.array.shape) for field in self._fields)
         self._places, self._shapes = places, frames
         self._grids = [
             grid_of(field, group, dims, self._own_dims, over, places.cropped)
             for field, group in zip(self._fields, groups, strict=True)
         ]
+
+    def _check_size(self) -> None:
+        if self._elements_of_all > _MOST:
+            raise ValueError(
+                f"a mask of {self._elements_of_all} elements is indexed in memory; pass one that "
+                f"is coarser, of at most {_MOST}"
+            )
 
     def _frame(self, group: int, frame: int) -> Any:
         """The cropped dimensions of the mask in one frame, in the order of the reference."""
@@ -200,13 +220,25 @@ class _Filter:
 class Fraction(_Filter):
     """The filter that `fraction` makes."""
 
-    def __init__(self, mask: Any, op: str, threshold: float, dims: Any) -> None:
+    def __init__(
+        self, mask: Any, op: str, threshold: float, dims: Any, lazy: bool | None, tries: int
+    ) -> None:
         super().__init__(mask, dims)
         self._op, self._threshold = op, threshold
+        self._lazy, self._tries = lazy, tries
 
     def bind(self, *where: Any) -> Bound:
-        """Index the places of a dataset's frames."""
+        """Index the places of a dataset's frames, unless the mask is lazy."""
         self._open(*where)
+        if self._lazy or (self._lazy is None and self._elements_of_all > _MOST):
+            return Drawn(
+                self._places,
+                self._shapes,
+                [field.array for field in self._fields],
+                self._grids,
+                (self._op, self._threshold, self._tries),
+            )
+        self._check_size()
         return _Passing(
             self._places, [self._indexed(number) for number in range(len(self._shapes))]
         )
@@ -240,7 +272,7 @@ class Fraction(_Filter):
             last = np.clip(first + reach, 0, length)
             sums = sums.take(last, number) - sums.take(np.clip(first, 0, length), number)
             volume *= reach
-        return _OPERATORS[self._op](sums, self._threshold * volume)
+        return OPERATORS[self._op](sums, self._threshold * volume)
 
 
 class _Passing:
@@ -257,7 +289,7 @@ class _Passing:
 
     def corners(
         self, groups: Ints, frames: Ints, items: Ints, seed: int, epoch: Any, rounds: Ints | None
-    ) -> tuple[Ints, Ints]:
+    ) -> tuple[Ints, Ints, dict[str, Any]]:
         places = self._places
         corners, numbers = places.low[groups], np.empty_like(frames)
         words = draw(seed, "corner", epoch, items, rounds=rounds)[0]
@@ -277,7 +309,7 @@ class _Passing:
             for axis, one in zip(places.cropped, place[-len(shape) :], strict=True):
                 corners[here, axis] += one * places.step[axis]
             numbers[here] = known[frames[here]]
-        return corners, numbers
+        return corners, numbers, {}
 
 
 def _nth(bits: Any, rows: Ints, number: Ints) -> Ints:
@@ -300,6 +332,7 @@ class Foreground(_Filter):
     def bind(self, *where: Any) -> Bound:
         """List the labelled elements of a dataset's frames."""
         self._open(*where)
+        self._check_size()
         tables: list[list[list[Any]]] = []
         digest = hashlib.sha256(str((self._share, self._classes)).encode())
         for group, shape in enumerate(self._shapes):
@@ -346,7 +379,7 @@ class _Centred:
 
     def corners(
         self, groups: Ints, frames: Ints, items: Ints, seed: int, epoch: Any, rounds: Ints | None
-    ) -> tuple[Ints, Ints]:
+    ) -> tuple[Ints, Ints, dict[str, Any]]:
         places = self._places
         corners = places.corners(groups, items, seed, epoch, rounds)
         chance, which = draw(seed, "corner", epoch, items, rounds=rounds, attempt=255)
@@ -366,4 +399,4 @@ class _Centred:
                 place = (centre - int(places.window[axis]) // 2 - low) // step
                 last = int(places.count[group, axis]) - 1
                 corners[row, axis] = low + min(max(place, 0), last) * step
-        return corners, frames
+        return corners, frames, {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import weakref
@@ -15,6 +16,7 @@ from zarrix._display.table import info_table
 from zarrix._errors import suggestion
 from zarrix.ml._batch import Batch
 from zarrix.ml._dataset import Dataset
+from zarrix.ml._decoding import share_of_an_item
 from zarrix.ml._deliver import deliverer
 from zarrix.ml._epochs import choose, order_of
 from zarrix.ml._fill import Filler, Options
@@ -27,6 +29,7 @@ from zarrix.ml._schedule import Schedule
 from zarrix.ml._slots import Slots
 from zarrix.ml._state import State
 from zarrix.ml._stats import Counters, Stats
+from zarrix.ml._threads import threads_of_loader
 
 __all__ = ["Loader"]
 
@@ -88,6 +91,9 @@ class Loader:
         Your promise that the arrays do not change while the loader is used. Without it, each use
         of a cached chunk of a remote store asks the server whether it is current; with it, only
         the first use does. `stats` says that it was given.
+    threads : int, optional
+        How many threads decode; when omitted, those of the engine divided by LOCAL_WORLD_SIZE, of
+        which one is left to the program from four on.
 
     Raises
     ------
@@ -133,6 +139,7 @@ class Loader:
         error_log: str | os.PathLike[str] | None = None,
         partitions: int | None = None,
         frozen: bool = False,
+        threads: int | None = None,
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"a loader takes a dataset of zarrix.ml, not {type(dataset).__name__}")
@@ -153,6 +160,7 @@ class Loader:
         dataset = dataset._frozen() if frozen else dataset
         self.dataset, self.batch_size, self.seed = dataset, int(batch_size), int(seed)
         self.frozen = bool(frozen)
+        self._threads = threads_of_loader(threads)
         self._given = (rank, world)
         self.rank, self.world = rank_and_world(rank, world)
         self._drop_last = drop_last
@@ -478,7 +486,13 @@ class Loader:
             self._drop_last is False,
             self._slots_here(),
             self._error_log,
+            self._share,
+            self._threads,
         )
+
+    @functools.cached_property
+    def _share(self) -> float:
+        return share_of_an_item(self.dataset)
 
     def _slots_here(self) -> Slots:
         """The memory of batches, used again in each epoch; a forked child has its own."""

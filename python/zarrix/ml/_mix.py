@@ -85,8 +85,11 @@ class Mix(Divisible):
         self._epoch = whole * length or max(1, least)
 
     @staticmethod
-    def _shapes(part: Dataset) -> dict[str, tuple[tuple[int, ...], str]]:
-        return {c.name: (c.shape, c.target or str(c.dtype)) for c in part._shown()}
+    def _shapes(part: Dataset) -> dict[str, tuple[Any, ...]]:
+        return {
+            c.name: (c.shape, c.target or str(c.dtype), *(c.nan if c.nan.counts else ()))
+            for c in part._shown()
+        }
 
     def split(
         self,

@@ -55,12 +55,20 @@ class Places:
                 self.count[number, axis] = (last - self.low[number, axis]) // step + 1
 
     def corners(
-        self, groups: Ints, items: Ints, seed: int, epoch: Any, rounds: Ints | None
+        self,
+        groups: Ints,
+        items: Ints,
+        seed: int,
+        epoch: Any,
+        rounds: Ints | None,
+        attempt: int = 0,
     ) -> Ints:
         """A random corner for each item; 0 along axes that are not cropped."""
         corners: Ints = self.low[groups]
+        # Attempts below 1024 belong to filters, too.
+        first = 1024 + 32 * attempt if attempt else 0
         for pair in range(0, len(self.cropped), 2):
-            words = draw(seed, "corner", epoch, items, rounds=rounds, attempt=pair)
+            words = draw(seed, "corner", epoch, items, rounds=rounds, attempt=first + pair)
             for axis, word in zip(self.cropped[pair : pair + 2], words, strict=False):
                 places = word % self.count[groups, axis].astype(np.uint64)
                 corners[:, axis] += places.astype(np.int64) * self.step[axis]

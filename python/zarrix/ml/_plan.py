@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from zarrix._display.table import info_table
+from zarrix.ml._decoding import chunks_of
 from zarrix.ml._epochs import order_of, randomness, sample_bytes
-from zarrix.ml._fetch import Entry
 from zarrix.ml._fill import batches_of_a_fill
 from zarrix.ml._order import Blocks
 from zarrix.ml._schedule import Schedule
@@ -189,36 +187,8 @@ def _cost(loader: Any, choice: Order, at_once: int) -> tuple[float, float]:
         again = None if rounds is None else rounds[part]
         draws = dataset._draws(items[part], loader.seed, 0, again)
         _, entries = dataset._batch(draws)
-        one, touched = _decoded(entries)
+        one, touched = chunks_of(entries)
         decoded += one
         chunks += touched
         used += sum(math.prod(e.window) * len(e.starts) * e.column.source.itemsize for e in entries)
     return decoded / max(1, used), chunks * size / count
-
-
-def _decoded(entries: Sequence[Entry]) -> tuple[int, int]:
-    """Bytes and number of the chunks that windows touch; each counts once for each array."""
-    touched: dict[int, set[tuple[int, ...]]] = {}
-    grids: dict[int, Any] = {}
-    for entry in entries:
-        grid = getattr(getattr(entry.source.array, "metadata", None), "inner_grid", None)
-        if grid is None:
-            continue
-        grids[id(entry.source.array)] = entry.source.array, grid
-        found = touched.setdefault(id(entry.source.array), set())
-        for start in entry.starts.tolist():
-            ranges = []
-            for axis, begin in enumerate(start):
-                length = int(entry.source.array.shape[axis])
-                first = min(max(0, begin), length - 1)
-                last = min(max(0, begin + entry.window[axis] - 1), length - 1)
-                ranges.append(range(grid[axis].find(first).chunk, grid[axis].find(last).chunk + 1))
-            found.update(itertools.product(*ranges))
-    total = 0
-    for number, found in touched.items():
-        array, grid = grids[number]
-        for coords in found:
-            extents = [axis.chunk(one) for axis, one in zip(grid, coords, strict=True)]
-            elements = math.prod(extent.end - extent.begin for extent in extents)
-            total += elements * int(array.dtype.itemsize)
-    return total, sum(len(found) for found in touched.values())

@@ -28,11 +28,18 @@ class Reading:
     cancel : CancelToken
     ended : callable
         Called in the thread with the seconds that the call took.
+    threads : int
+        How many threads of the engine work on it.
     """
 
     def __init__(
-        self, entries: Sequence[Entry], cancel: Cancel, ended: Callable[[float], None]
+        self,
+        entries: Sequence[Entry],
+        cancel: Cancel,
+        ended: Callable[[float], None],
+        threads: int = 0,
     ) -> None:
+        self._threads = threads
         self._progress = Progress()
         #: What ended the call, after `join`.
         self.error: BaseException | None = None
@@ -48,7 +55,7 @@ class Reading:
     ) -> None:
         since = time.perf_counter()
         try:
-            fetch(entries, cancel, progress=self._progress)
+            fetch(entries, cancel, progress=self._progress, threads=self._threads)
         except BaseException as error:
             # For the thread that uses the entries.
             self.error = error

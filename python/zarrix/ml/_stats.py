@@ -31,6 +31,8 @@ class Stats:
         Records of corrupt chunks.
     limited_by : {"store or decode", "transform", "consumer", "unknown"}
         What the next faster run would have to change.
+    rejected : int
+        Samples with too much NaN, which other items have replaced.
     frozen : bool
         Whether the caller promised that nothing changes, so that caches were not validated.
 
@@ -57,6 +59,7 @@ class Stats:
     errors: int
     limited_by: str
     frozen: bool = False
+    rejected: int = 0
 
     @property
     def waited(self) -> float:
@@ -71,6 +74,7 @@ class Stats:
                 ("Read", f"{self.bytes / 1e6:.1f} MB in {self.read_s:.2f} s"),
                 ("Limited by", self.limited_by),
                 ("Corrupt windows", self.errors),
+                ("Replaced for their NaN", self.rejected),
                 ("Frozen", "yes: caches are not validated" if self.frozen else "no"),
             ]
         )
@@ -82,6 +86,7 @@ class Stats:
             f"{self.waited:.1%} of the time; limited by: {self.limited_by}; read "
             f"{self.bytes / 1e6:.1f} MB in {self.read_s:.2f} s"
             + (f"; {self.errors} corrupt windows" if self.errors else "")
+            + (f"; {self.rejected} replaced for their NaN" if self.rejected else "")
             + ("; frozen" if self.frozen else "")
         )
 
@@ -93,6 +98,7 @@ class Counters:
     samples: int = 0
     batches: int = 0
     calls: int = 0
+    rejected: int = 0
     waited_s: float = 0.0
     read_s: float = 0.0
     transform_s: float = 0.0
@@ -135,4 +141,5 @@ class Counters:
             errors,
             limited,
             frozen,
+            self.rejected,
         )

@@ -6,6 +6,7 @@
 //! rebuilt in a forked child.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -27,12 +28,32 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 static CPUS: AtomicUsize = AtomicUsize::new(0);
 static ADOPT: OnceLock<fn()> = OnceLock::new();
 
+thread_local! {
+    /// The threads of calls that this thread makes; 0 means as many as those of all others.
+    static WIDTH: Cell<usize> = const { Cell::new(0) };
+}
+
 /// Number of threads that work on one call, including the caller.
 pub fn threads() -> usize {
-    match THREADS.load(Ordering::Relaxed) {
-        0 => cpus(),
-        count => count,
+    match (WIDTH.get(), THREADS.load(Ordering::Relaxed)) {
+        (0, 0) => cpus(),
+        (0, count) | (count, _) => count,
     }
+}
+
+/// Makes [`threads`] this number for the calls that `work` makes in this thread; 0 changes nothing.
+pub fn on_threads<T>(count: usize, work: impl FnOnce() -> T) -> T {
+    struct Before(usize);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            WIDTH.set(self.0);
+        }
+    }
+    let _before = Before(WIDTH.get());
+    if count > 0 {
+        WIDTH.set(count);
+    }
+    work()
 }
 
 fn cpus() -> usize {

@@ -1,0 +1,213 @@
+"""The data of `benchmarks.loader`: what is stored for each row, and which windows are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import zarrix as zarr
+from zarrix import ml
+
+SEED = 11
+
+
+class Row(NamedTuple):
+    """One row of the table: what is stored, and which windows are read.
+
+    Datasets that are made once are kept in the folder, and used again by the next run.
+    """
+
+    what: str
+    batch_size: int
+    shuffle: str
+    store: str
+    make: Callable[[Path], None]
+    dataset: Callable[[Path], Any]
+
+
+def textured(shape: tuple[int, ...]) -> np.ndarray:
+    """Bytes that compress like pictures: smooth, with two bits of noise."""
+    random = np.random.default_rng(SEED)
+    height, width = shape[-2:]
+    smooth = 100 + 60 * np.sin(np.arange(height) / 37)[:, None] * np.cos(np.arange(width) / 53)
+    return (smooth + random.integers(0, 4, shape)).astype("u1")
+
+
+FRAMES = 100
+
+
+def make_scenes(path: Path) -> None:
+    root = zarr.open_group(path, mode="w")
+    codecs = {
+        "rgb": zarr.Blosc(cname="zstd", clevel=5, shuffle=2),
+        "flow": zarr.Blosc(cname="lz4", clevel=5, shuffle=1),
+        "depth": zarr.Blosc(cname="lz4", clevel=5, shuffle=1),
+    }
+    for name, channels, ratio, dtype in (
+        ("rgb", 3, 1, "u1"),
+        ("flow", 2, 2, "f2"),
+        ("depth", 1, 2, "f2"),
+    ):
+        shape = (FRAMES, channels, 1080 // ratio, 1920 // ratio)
+        z = root.create_dataset(
+            name, shape=shape, chunks=(1, channels, 360, 640), dtype=dtype, compressor=codecs[name]
+        )
+        frame = textured(shape[1:])
+        for number in range(FRAMES):
+            z[number] = np.roll(frame, number, -1)
+
+
+def scenes(path: Path, per_item: int) -> ml.Crops:
+    root = zarr.open_group(path, mode="r")
+    return ml.Crops(
+        {name: root[name] for name in ("rgb", "flow", "depth")},
+        dims="tcyx",
+        size={"y": 256, "x": 256},
+        per_item=per_item,
+    )
+
+
+def make_video(path: Path) -> None:
+    z = zarr.create_array(
+        path,
+        shape=(4096, 3, 256, 256),
+        chunks=(4, 3, 128, 128),
+        shards=(256, 3, 256, 256),
+        dtype="u1",
+        compressors=zarr.codecs.ZstdCodec(level=3),
+    )
+    shard = textured((256, 3, 256, 256))
+    for frame in range(0, 4096, 256):
+        z[frame : frame + 256] = np.roll(shard, frame // 256, -1)
+
+
+def video(path: Path) -> ml.Clips:
+    z = zarr.open_array(path, mode="r")
+    return ml.Clips({"x": z}, dims="tcyx", frames=16, stride=4, size={"y": 128, "x": 128})
+
+
+ROWS_OF_IMAGES = 100_000
+
+
+def make_rows(path: Path, count: int = ROWS_OF_IMAGES) -> None:
+    z = zarr.create(
+        shape=(count, 3, 64, 64),
+        chunks=(64, 3, 64, 64),
+        dtype="u1",
+        compressor=zarr.Zstd(level=3),
+        store=str(path),
+    )
+    some = textured((2000, 3, 64, 64))
+    for begin in range(0, count, 2000):
+        # No two rows are equal, so that a wrong one is noticed.
+        z[begin : begin + 2000] = some + np.uint8(begin // 2000)
+
+
+def rows(path: Path) -> ml.Rows:
+    return ml.Rows({"x": zarr.open_array(path, mode="r")})
+
+
+TIMES = 1024
+FIELDS = ("t2m", "u10", "v10", "msl")
+
+
+def make_fields(path: Path, along: int) -> None:
+    """Four variables as WeatherBench2 stores them, with chunks of ``along`` times."""
+    root = zarr.open_group(path, mode="w", zarr_format=2)
+    random = np.random.default_rng(SEED)
+    latitude, longitude = np.linspace(-90, 90, 181), np.arange(360.0)
+    axes = {"time": np.arange(TIMES), "latitude": latitude, "longitude": longitude}
+    for name, values in axes.items():
+        z = root.create_dataset(name, data=values, chunks=values.shape)
+        z.attrs["_ARRAY_DIMENSIONS"] = [name]
+    root["time"].attrs.update(units="hours since 2000-01-01", calendar="proleptic_gregorian")
+    field = 280 + 20 * np.cos(np.deg2rad(latitude))[:, None] * np.cos(np.deg2rad(longitude))
+    for number, name in enumerate(FIELDS):
+        z = root.create_dataset(
+            name,
+            shape=(TIMES, 181, 360),
+            chunks=(along, 181, 360),
+            dtype="f4",
+            # zarr-beluga refuses values that a reader would take as missing.
+            fill_value=None,
+            compressor=zarr.Blosc(cname="lz4", clevel=5, shuffle=1),
+        )
+        z.attrs["_ARRAY_DIMENSIONS"] = list(axes)
+        for begin in range(0, TIMES, 64):
+            noise = random.integers(-8, 8, (64, 181, 360)) / 16
+            z[begin : begin + 64] = (field + number + begin / 64 + noise).astype("f4")
+    zarr.consolidate_metadata(str(path))
+
+
+def fields(path: Path) -> ml.Clips:
+    root = zarr.open_group(path, mode="r")
+    return ml.Clips(
+        {name: root[name] for name in FIELDS}, dims=("time", "latitude", "longitude"), frames=4
+    )
+
+
+SMALL = 1_000_000
+
+
+def make_small(path: Path) -> None:
+    """Rows whose first bytes are their numbers."""
+    values = np.zeros((SMALL, 256), "u1")
+    values[:, :4] = np.arange(SMALL, dtype="<u4").view("u1").reshape(SMALL, 4)
+    np.save(path, values)
+
+
+def small(path: Path) -> ml.Rows:
+    """The rows in memory; what loading takes is not measured."""
+    z = zarr.create(shape=(SMALL, 256), chunks=(4096, 256), dtype="u1", compressor=None, store={})
+    z[...] = np.load(path)
+    return ml.Rows({"x": z})
+
+
+ROWS = {
+    "A": Row(
+        "crops of three fields, full",
+        16,
+        "full",
+        "scenes.zarr",
+        make_scenes,
+        lambda path: scenes(path, 4),
+    ),
+    "A'": Row(
+        "eight crops a frame, block",
+        16,
+        "block",
+        "scenes.zarr",
+        make_scenes,
+        lambda path: scenes(path, 8),
+    ),
+    "B": Row("clips of 16 frames, sharded", 8, "full", "video.zarr", make_video, video),
+    "C": Row("rows of 12 KB, block", 256, "block", "rows.zarr", make_rows, rows),
+    "D1": Row(
+        "4 steps of 4 fields, one a chunk",
+        8,
+        "full",
+        "fields1.zarr",
+        lambda path: make_fields(path, 1),
+        fields,
+    ),
+    "D8": Row(
+        "4 steps of 4 fields, 8 a chunk",
+        8,
+        "block",
+        "fields8.zarr",
+        lambda path: make_fields(path, 8),
+        fields,
+    ),
+    "F": Row("rows of 256 bytes in memory, block", 256, "block", "small.npy", make_small, small),
+}
+
+
+def made(name: str, folder: Path) -> Path:
+    """Where the data of a row lie; it is made now unless it is there."""
+    path, done = folder / ROWS[name].store, folder / f"{ROWS[name].store}.made"
+    if not done.exists():
+        ROWS[name].make(path)
+        done.touch()
+    return path

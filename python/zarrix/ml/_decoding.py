@@ -1,0 +1,83 @@
+"""What has to be decoded for samples, computed from chunk grids before anything is read."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from zarrix.ml._fetch import Entry
+
+__all__ = ["chunks_of", "share_of_an_item", "times_less"]
+
+# Samples of which the mean is taken.
+_SAMPLES = 8
+
+
+def share_of_an_item(dataset: Any) -> float:
+    """Which part of all chunks of a dataset one item touches, by bytes; estimated from a few."""
+    parts = getattr(dataset, "_parts", None)
+    if parts is not None:
+        whole = sum(dataset._shares)
+        shares = zip(parts, dataset._shares, strict=True)
+        return max(float(share_of_an_item(part) * share / whole) for part, share in shares)
+    base = getattr(dataset, "_base", None)
+    if base is not None:
+        return share_of_an_item(base) * (len(base) / len(dataset))
+    arrays = {
+        id(source.array): int(source.array.nbytes)
+        for group in dataset._reads
+        for source in group
+        if hasattr(source.array, "metadata")
+    }
+    if not sum(arrays.values()):
+        return 0.0
+    count = min(_SAMPLES, len(dataset))
+    items = np.linspace(0, len(dataset) - 1, count).astype(np.int64)
+    draws = dataset._draws(items, 0, 0, None)
+    touched = 0
+    for row in range(count):
+        touched += chunks_of(dataset._batch(draws[row : row + 1])[1])[0]
+    return touched / count / sum(arrays.values())
+
+
+def times_less(share: float, items: int, size: int) -> float:
+    """How many times less one call for so many random items of an epoch decodes than one for each.
+
+    In the epoch, whose ``size`` items come once each, ``size x share`` of them touch a chunk. It is
+    decoded unless all of these are in the rest of the epoch.
+    """
+    touch = max(1.0, share * size)
+    part = min(1.0, items / size)
+    return part * touch / (1.0 - math.pow(1.0 - part, touch))
+
+
+def chunks_of(entries: Sequence[Entry]) -> tuple[int, int]:
+    """Bytes and number of the chunks that windows touch; each counts once for each array."""
+    touched: dict[int, set[tuple[int, ...]]] = {}
+    grids: dict[int, Any] = {}
+    for entry in entries:
+        grid = getattr(getattr(entry.source.array, "metadata", None), "inner_grid", None)
+        if grid is None:
+            continue
+        grids[id(entry.source.array)] = entry.source.array, grid
+        found = touched.setdefault(id(entry.source.array), set())
+        for start in entry.starts.tolist():
+            ranges = []
+            for axis, begin in enumerate(start):
+                length = int(entry.source.array.shape[axis])
+                first = min(max(0, begin), length - 1)
+                last = min(max(0, begin + entry.window[axis] - 1), length - 1)
+                ranges.append(range(grid[axis].find(first).chunk, grid[axis].find(last).chunk + 1))
+            found.update(itertools.product(*ranges))
+    total = 0
+    for number, found in touched.items():
+        array, grid = grids[number]
+        for coords in found:
+            extents = [axis.chunk(one) for axis, one in zip(grid, coords, strict=True)]
+            elements = math.prod(extent.end - extent.begin for extent in extents)
+            total += elements * int(array.dtype.itemsize)
+    return total, sum(len(found) for found in touched.values())
