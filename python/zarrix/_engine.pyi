@@ -16,6 +16,7 @@ __all__ = [
     "ArrayIO",
     "CancelToken",
     "FaultyStore",
+    "LOCKS_ARE_WHOLE",
     "Layout",
     "LocalStore",
     "MemoryStore",
@@ -23,6 +24,7 @@ __all__ = [
     "PowerLossStore",
     "Progress",
     "PythonStore",
+    "SYSTEM",
     "Store",
     "ZipStore",
     "__version__",
@@ -42,6 +44,10 @@ __all__ = [
 ]
 
 __version__: str
+SYSTEM: str
+"""The code that the engine uses: ``linux``, ``macos``, ``windows``, ``portable`` for others."""
+LOCKS_ARE_WHOLE: bool
+"""Whether a process that has locked one chunk excludes others from all chunks of the array."""
 
 _AxisSelection = int | tuple[int, int, int] | Buffer
 """One axis, within bounds: an index (the axis is dropped), ``(start, step, count)``, or a

@@ -1,7 +1,8 @@
 """Waits for locks that others hold: Ctrl-C ends them, and a warning says who is waited for.
 
 A holder is a process that has a lock until its standard input is closed. A waiter prints the
-warning of its wait, and so tells that it waits.
+warning of its wait, and so tells that it waits. Where the system's locks are of whole files, every
+lock of an array is that of its metadata file, and the system does not tell the holder.
 """
 
 import os
@@ -21,9 +22,9 @@ HANGS_S = 120
 
 HOLDER = """
 import fcntl, os, struct, sys
-how, path = sys.argv[1:]
+how, path, whole = sys.argv[1:]
 descriptor = os.open(path, os.O_RDONLY if how == "flock" else os.O_RDWR)
-if how == "flock":
+if how == "flock" or whole == "True":
     fcntl.flock(descriptor, fcntl.LOCK_EX)
 else:
     first, length = {"all": (1 << 40, 0), "chunks": ((1 << 40) + 1, 0)}[how]
@@ -58,6 +59,19 @@ if sys.stdin.read():
     exec(work)
     print("done", flush=True)
 """
+CODEC = """
+import sys, numcodecs, numcodecs.abc, zarrix as zarr
+class Held(numcodecs.abc.Codec):
+    codec_id = "held"
+    def encode(self, value):
+        if sys.argv[1] == "hold":
+            print("held", flush=True)
+            sys.stdin.read()
+        return value
+    def decode(self, value, out=None):
+        return value
+numcodecs.register_codec(Held)
+"""
 WAITS = {
     "whole chunk, gate": ("all", "zarr.open(path)[:4] = 1"),
     "whole chunk": ("chunks", "zarr.open(path)[:4] = 1"),
@@ -82,14 +96,19 @@ def started(script, *arguments):
     )
 
 
-def check_interrupt(holder, waiter, told):
+def holding(how, path):
+    return started(HOLDER, how, path, _engine.LOCKS_ARE_WHOLE)
+
+
+def check_interrupt(holder, waiter, told, *, knows_holder=not _engine.LOCKS_ARE_WHOLE):
     """Ctrl-C ends the wait; once the lock is free the same call is done."""
     try:
         assert line_of(holder) == "held"
         waiter = waiter()
         warning = line_of(waiter)
         assert told in warning
-        assert f"process {holder.pid} (python" in warning
+        known = f"process {holder.pid} (python" if knows_holder else "another process"
+        assert f"which {known}" in warning
         os.kill(waiter.pid, signal.SIGINT)
         # Each thread that waits has warned.
         while (line := line_of(waiter)).startswith("waiting"):
@@ -114,13 +133,13 @@ def path(tmp_path):
 @pytest.mark.parametrize("wait", WAITS)
 def test_ctrl_c_ends_the_wait_for_a_lock_that_another_process_holds(path, wait):
     how, work = WAITS[wait]
-    holder = started(HOLDER, how, path / "zarr.json")
+    holder = holding(how, path / "zarr.json")
     told = f"waiting for the lock of {path}/zarr.json for 1 s"
     check_interrupt(holder, lambda: started(WAITER, work, path), told)
 
 
 def test_ctrl_c_ends_the_wait_for_a_directory_that_another_program_has_locked(tmp_path):
-    holder = started(HOLDER, "flock", tmp_path)
+    holder = holding("flock", tmp_path)
     work = "zarr.open_group(path, mode='a', zarr_format=3)"
     told = f"waiting for the lock of {tmp_path}/zarr.json"
     check_interrupt(holder, lambda: started(WAITER, work, tmp_path), told)
@@ -134,6 +153,41 @@ def test_ctrl_c_ends_the_wait_for_the_lock_file_of_a_database(tmp_path):
     work = "zarr.open(zarr.SQLiteStore(path))[:] = 1"
     told = f"waiting for the lock of {tmp_path}/x.db"
     check_interrupt(holder, lambda: started(WAITER, work, tmp_path / "x.db"), told)
+
+
+def test_the_lock_of_a_chunk_covers_the_array_only_where_the_system_locks_whole_files(tmp_path):
+    path = tmp_path / "x.zarr"
+    create = "zarr.create(8, chunks=4, dtype='i4', compressor=Held(), zarr_format=2, store=path)"
+    subprocess.run(
+        [sys.executable, "-c", f"{CODEC}\npath = sys.argv[2]\n{create}", "create", path], check=True
+    )
+    holder = started(f"{CODEC}\nzarr.open(sys.argv[2])[0] = 1", "hold", path)
+    waiter = None
+    try:
+        assert line_of(holder) == "held"
+        # The other chunk.
+        work = CODEC + "zarr.open(path)[5] = 1"
+        waiter = started(WAITER, work, path)
+        if _engine.LOCKS_ARE_WHOLE:
+            assert line_of(waiter).startswith(f"waiting for the lock of {path}/.zarray")
+            holder.communicate(timeout=HANGS_S)
+        assert line_of(waiter) == "done"
+        if not _engine.LOCKS_ARE_WHOLE:
+            assert holder.poll() is None
+            holder.communicate(timeout=HANGS_S)
+        waiter.communicate(timeout=HANGS_S)
+    finally:
+        for process in (holder, waiter):
+            if process is not None:
+                process.kill()
+                process.communicate()
+    read = subprocess.run(
+        [sys.executable, "-c", f"{CODEC}\nprint(zarr.open(sys.argv[2])[:].tolist())", "read", path],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert read.stdout == "[1, 0, 0, 0, 0, 1, 0, 0]\n"
 
 
 @pytest.mark.parametrize("kind", ["local", "memory", "mapping"])

@@ -46,7 +46,8 @@ def calls(folder, program, **environment):
             line = re.sub(r'\d+<([^>]*)>, "([^"]*)"', r'"\1/\2"', line)
             inside = re.findall(rf"{re.escape(path)}([^\">]*)", line)
             names = (
-                re.sub(r"\.[0-9a-f]{16}\.partial$", ".NUMBER.partial", name) for name in inside
+                re.sub(r"\.(\d+-)?[0-9a-f]{16}\.partial$", ".NUMBER.partial", name)
+                for name in inside
             )
             found.append((call[1], *names))
     return found

@@ -16,6 +16,7 @@ import time
 import zipfile
 
 import pytest
+from zarrix import _engine
 from zarrix.errors import CorruptStoreError
 from zarrix.storage import ZipStore
 
@@ -146,7 +147,13 @@ def test_a_longer_directory_is_written_past_the_page_cache_in_one_call(tmp_path)
     if done.returncode:
         pytest.skip("strace may not trace here")
     calls = [line.split(maxsplit=1)[1] for line in trace.read_text().splitlines()]
-    (opened,) = [call for call in calls if "O_DIRECT" in call and "O_DIRECTORY" not in call]
+    tried = [call for call in calls if "O_DIRECT" in call and "O_DIRECTORY" not in call]
+    if _engine.SYSTEM != "linux":
+        # No other system has such writes: the directory is written through the page cache.
+        assert tried == []
+        assert our_members(path)["new"] == b"1"
+        return
+    (opened,) = tried
     descriptor = opened.rsplit("= ", 1)[1]
     if descriptor.startswith("-1"):
         pytest.skip("this file system has no direct writes")

@@ -52,6 +52,12 @@ mod _engine {
     #[expect(non_upper_case_globals, reason = "the name Python packages use")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    const SYSTEM: &str = zarrix_store::SYSTEM;
+
+    #[pymodule_export]
+    const LOCKS_ARE_WHOLE: bool = zarrix_store::LOCKS_ARE_WHOLE;
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::interrupt::install();

@@ -49,6 +49,12 @@ pub use zip::archive::Notes as ZipNotes;
 pub use zip::session::Start as ZipStart;
 pub use zip::store::ZipStore;
 
+/// The system whose code this is: `linux`, `macos`, `windows`, or `portable` for another Unix.
+pub const SYSTEM: &str = sys::NAME;
+
+/// Whether a process that has locked one chunk excludes others from all chunks of the array.
+pub const LOCKS_ARE_WHOLE: bool = sys::LOCKS_ARE_WHOLE;
+
 /// Items for crates that speak the protocol of a further kind of server.
 pub mod protocol {
     pub use crate::key::PARTIAL;

@@ -14,6 +14,7 @@ fn a_local_store_conforms() {
     conformance(&LocalStore::new(place.path("s")), &LocalStore::new(place.path("s"))).unwrap();
 }
 
+#[cfg(unix)]
 #[test]
 fn a_local_store_below_a_link_conforms() {
     let place = Place::new();

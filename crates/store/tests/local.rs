@@ -1,10 +1,12 @@
-//! Tests of directories only: links, leftovers, files of others, directories that come and go.
+//! Tests of directories only: links, leftovers, files of others, directories that come and go. Those
+//! that make links or pipes run on Unix.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod place;
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
@@ -42,6 +44,7 @@ fn a_handle_outlives_its_directory() {
     assert_eq!(get(&store, "a/b"), Some(b"2".to_vec()));
 }
 
+#[cfg(unix)]
 #[test]
 fn handles_on_one_place_have_one_id() {
     let place = Place::new();
@@ -57,6 +60,7 @@ fn handles_on_one_place_have_one_id() {
     assert_eq!(LocalStore::new("").id(), LocalStore::new(here).id());
 }
 
+#[cfg(unix)]
 #[test]
 fn deletion_removes_links_and_never_what_they_point_to() {
     let place = Place::new();
@@ -74,6 +78,7 @@ fn deletion_removes_links_and_never_what_they_point_to() {
     assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 0);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_write_replaces_a_link_and_never_what_it_points_to() {
     let place = Place::new();
@@ -90,6 +95,7 @@ fn a_write_replaces_a_link_and_never_what_it_points_to() {
     assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 3);
 }
 
+#[cfg(unix)]
 #[test]
 fn links_that_go_round_are_listed_once() {
     let place = Place::new();
@@ -152,6 +158,7 @@ fn what_no_key_can_name_and_we_did_not_write_is_never_deleted() {
     assert_eq!(fs::read_dir(place.path("s/a")).unwrap().count(), 4);
 }
 
+#[cfg(unix)]
 #[test]
 fn only_leftovers_are_removed_as_leftovers() {
     let place = Place::new();
@@ -190,6 +197,7 @@ fn the_holder_of_a_lock_removes_only_what_holders_of_that_lock_write() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_write_takes_nothing_that_was_put_in_its_way() {
     let place = Place::new();
@@ -261,6 +269,7 @@ fn without_an_anchor_a_chunk_is_locked_among_threads_only_and_written_all_the_sa
     assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 2);
 }
 
+#[cfg(unix)]
 #[test]
 fn what_is_neither_file_nor_directory_is_an_error_and_no_wait() {
     let place = Place::new();

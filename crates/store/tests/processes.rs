@@ -3,6 +3,7 @@
 //! Children are forked and not spawned, so that each also shows that a forked child of a process
 //! with threads can use the crate. A child that fails or hangs (an alarm kills it) fails its test.
 
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 #![expect(clippy::panic, reason = "a test that fails may panic")]
 

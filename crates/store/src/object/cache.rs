@@ -246,6 +246,8 @@ fn decode(question: &Question, entry: Vec<u8>) -> Option<CachedResponse> {
     })
 }
 
+// These tests make links, pipes and permissions.
+#[cfg(unix)]
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 mod tests {

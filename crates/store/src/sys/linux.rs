@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 
 use crate::sys::{check, mix, open, rename_new_in_two_steps, status_of};
 
+/// What users are told that this code is of.
+pub(crate) const NAME: &str = "linux";
+
 /// Fills `bytes` with random numbers from the system.
 pub(crate) fn random(bytes: &mut [u8]) {
     let mut filled = 0;

@@ -6,6 +6,9 @@ use std::io;
 
 use crate::sys::{check, mix, rename_new_in_two_steps};
 
+/// What users are told that this code is of.
+pub(crate) const NAME: &str = "macos";
+
 /// Fills `bytes` with random numbers from the system.
 pub(crate) fn random(bytes: &mut [u8]) {
     /// As much as one call gives.

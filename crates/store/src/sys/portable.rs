@@ -12,6 +12,9 @@ use std::ops::Range;
 
 use crate::sys::{Hold, lock_whole, rename_new_in_two_steps, unlock_whole};
 
+/// What users are told that this code is of.
+pub(crate) const NAME: &str = "portable";
+
 /// Whether locks of two ranges of a file exclude each other.
 pub(crate) const LOCKS_ARE_WHOLE: bool = true;
 

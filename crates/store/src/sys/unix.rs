@@ -288,10 +288,24 @@ pub(crate) fn rename(from: &CStr, to: &CStr) -> io::Result<()> {
     check(unsafe { libc::rename(from.as_ptr(), to.as_ptr()) }).map(drop)
 }
 
-/// Renames unless `to` already exists, for systems and file systems that cannot do it in one step;
-/// another process may act between the two.
+/// Renames unless `to` already exists, for systems and file systems that cannot do it in one step.
+///
+/// A file first gets its new name as a second one, which never replaces a file. For a directory, and
+/// where files have one name only, another process may act between the look and the rename.
 pub(crate) fn rename_new_in_two_steps(from: &CStr, to: &CStr) -> io::Result<()> {
-    match status_at(to) {
+    let here = libc::AT_FDCWD;
+    // SAFETY: both paths end in NUL; the other arguments are plain numbers.
+    match check(unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), 0) }) {
+        Ok(_) => {
+            return unlink(from).inspect_err(|_| {
+                // One name has to go: the old one is still what the caller has.
+                let _ = unlink(to);
+            });
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+        Err(_) => {}
+    }
+    match link_status_at(to) {
         Ok(_) => Err(io::Error::from_raw_os_error(libc::EEXIST)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => rename(from, to),
         Err(error) => Err(error),
@@ -438,4 +452,38 @@ pub(crate) fn creation_lock(path: &CStr) -> io::Result<CString> {
 /// Opens the result of [`creation_lock`].
 pub(crate) fn open_creation_lock(lock: &CStr) -> io::Result<File> {
     open(lock, DIRECTORY)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+mod tests {
+    use std::ffi::CString;
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_rename_to_a_free_name_replaces_no_file_directory_or_link() {
+        let folder = std::env::temp_dir().join(format!("zarrix-rename-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let name = |name: &str| CString::new(folder.join(name).to_str().unwrap()).unwrap();
+        let rename = |from: &str, to: &str| rename_new_in_two_steps(&name(from), &name(to));
+        fs::write(folder.join("file"), b"1").unwrap();
+        fs::write(folder.join("taken"), b"2").unwrap();
+        std::os::unix::fs::symlink("nothing", folder.join("dangling")).unwrap();
+        fs::create_dir(folder.join("directory")).unwrap();
+        for from in ["file", "directory"] {
+            for to in ["taken", "dangling", "directory"].into_iter().filter(|to| *to != from) {
+                let kind = rename(from, to).unwrap_err().kind();
+                assert_eq!(kind, io::ErrorKind::AlreadyExists, "{from} to {to}");
+                assert!(folder.join(from).exists());
+            }
+            let new = format!("new {from}");
+            rename(from, &new).unwrap();
+            assert!(folder.join(new).exists() && !folder.join(from).exists());
+        }
+        assert_eq!(fs::read(folder.join("taken")).unwrap(), b"2");
+        assert_eq!(rename("missing", "new").unwrap_err().kind(), io::ErrorKind::NotFound);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -25,6 +25,9 @@ use windows_sys::Win32::Storage::FileSystem as fs;
 
 use crate::sys::{Kind, Status};
 
+/// What users are told that this code is of.
+pub(crate) const NAME: &str = "windows";
+
 /// How [`open`] opens a file.
 pub(crate) type Flags = i32;
 pub(crate) const READ: Flags = 0;

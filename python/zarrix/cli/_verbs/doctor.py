@@ -36,10 +36,15 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time, too.
     import zarrix as zarr
 
+    # Import time, too.
+    from zarrix import _engine
+
     found: dict[str, Any] = {
         "zarrix": zarr.__version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
+        "engine": f"{_engine.SYSTEM}; a process that changes a chunk locks "
+        + ("its whole array" if _engine.LOCKS_ARE_WHOLE else "this chunk"),
         "numpy": np.__version__,
         "numcodecs": version("numcodecs"),
         "cpus": len(os.sched_getaffinity(0))
