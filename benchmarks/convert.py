@@ -8,7 +8,7 @@ ours is faster. On a machine that is busy otherwise only processor time means an
   zarr-python, if it is installed, fed by h5py.
 - HDF5 with its chunks kept, beside ``cp`` of the file.
 - npy to Zarr, beside ``z[:] = memmap``.
-- ``zarrix cp``, beside ``cp -r``.
+- ``zarrix cp``, beside ``cp -r``, and beside rclone, if it is installed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import argparse
 import importlib
 import importlib.util
 import os
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -41,34 +42,39 @@ def frames() -> Any:
     return np.clip(smooth + noise, 0, 255).astype("u1")
 
 
-def timed(function: Callable[[], object]) -> tuple[float, float]:
-    """The seconds that a call takes, and those of processors, in this process and its children."""
-    begun, used = time.perf_counter(), sum(os.times()[:4])
+def timed(function: Callable[[], object], made: Path) -> tuple[float, float]:
+    """The seconds that a call takes, and those of processors, in this process and its children.
+
+    What an earlier round has ``made`` is removed before, and what was written is on the disk.
+    """
+    shutil.rmtree(made, ignore_errors=True)
+    made.unlink(missing_ok=True)
+    os.sync()
+    begun, used = time.perf_counter(), _used()
     function()
-    return time.perf_counter() - begun, sum(os.times()[:4]) - used
+    return time.perf_counter() - begun, _used() - used
 
 
-def clear(*paths: Path) -> None:
-    """Remove what a round has written."""
-    for path in paths:
-        shutil.rmtree(path, ignore_errors=True)
+def _used() -> float:
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in both)
 
 
-def row(name: str, rounds: int, ours: Callable[[], object], **others: Callable[[], object]) -> None:
-    """Print the least of each column of a row."""
-    taken: dict[str, list[tuple[float, float]]] = {"ours": [], **{other: [] for other in others}}
+def row(name: str, rounds: int, made: Path, **columns: Callable[[], object]) -> None:
+    """Print the least of each column of a row; ``ours`` is the first."""
+    taken: dict[str, list[tuple[float, float]]] = {who: [] for who in columns}
     for number in range(rounds):
-        calls = [("ours", ours), *others.items()]
+        calls = list(columns.items())
         for who, call in calls if number % 2 else reversed(calls):
-            taken[who].append(timed(call))
+            taken[who].append(timed(call, made))
     least = {
         who: [min(column) for column in zip(*each, strict=True)] for who, each in taken.items()
     }
     wall, processor = least.pop("ours")
-    told = [f"{name:<22} ours {wall:6.3f} s ({processor:.2f})"]
+    told = [f"{name:<22} ours {wall:6.3f} s ({processor:.3f})"]
     for who, (seconds, used) in least.items():
-        ratios = f"{seconds / wall:.2f}x, {used / max(processor, 0.01):.2f}x"
-        told.append(f"{who} {seconds:6.3f} s ({used:.2f}): {ratios}")
+        ratios = f"{seconds / wall:.2f}x, {used / processor:.2f}x"
+        told.append(f"{who} {seconds:6.3f} s ({used:.3f}): {ratios}")
     print("  ".join(told), flush=True)
 
 
@@ -82,70 +88,109 @@ def main() -> None:
         run(Path(folder), asked.rounds)
 
 
+def kinds() -> dict[str, tuple[Any, tuple[int, ...]]]:
+    """Values and chunks by name: pictures, what a sensor measures, and classes of pixels."""
+    rng = np.random.default_rng(1)
+    y, x = np.mgrid[:512, :512]
+    drift = np.cumsum(rng.normal(0, 0.05, 48))
+    field = (20 + np.sin(x / 40) * np.cos(y / 55))[None] + drift[:, None, None]
+    labels = np.zeros((24, 720, 1280), "i4")
+    for i in range(24):
+        labels[i] = (np.sin(np.mgrid[:720, :1280][1] / 90 + i) * 4).astype("i4") * 7
+    return {
+        "pictures, u1": (frames(), _CHUNKS),
+        "sensor, i2": ((field * 200 + rng.normal(0, 2, field.shape)).astype("i2"), (4, 256, 256)),
+        "sensor, f4": (field.round(2).astype("f4"), (4, 256, 256)),
+        "labels, i4": (labels, (1, 360, 640)),
+    }
+
+
+def from_hdf5(folder: Path, rounds: int, codec: Any) -> None:
+    """Rows of HDF5 with deflate and shuffle to Blosc, at the chunks of the source."""
+    h5py = importlib.import_module("h5py")
+    source, dest = folder / "x.h5", folder / "dest.zarr"
+    for name, (value, chunks) in kinds().items():
+        with h5py.File(source, "w") as file:
+            file.create_dataset("x", data=value, chunks=chunks, compression="gzip", shuffle=True)
+
+        def convert(chunks: Any = chunks) -> None:
+            zarr.import_(source, dest, chunks=chunks, compressor=codec)
+
+        def copy(chunks: Any = chunks) -> None:
+            with h5py.File(source) as file:
+                group = zarr.open_group(dest, mode="w")
+                zarr.copy(file["x"], group, compressor=codec, chunks=chunks)
+
+        def by_zarr_python(value: Any = value, chunks: Any = chunks) -> None:
+            peer = importlib.import_module("zarr")
+            blosc = importlib.import_module("zarr.codecs").BloscCodec
+            with h5py.File(source) as file:
+                made = peer.create_array(
+                    dest, shape=value.shape, dtype=value.dtype, chunks=chunks,
+                    compressors=blosc(cname="zstd", clevel=5, shuffle="bitshuffle"),
+                )  # fmt: skip
+                for i in range(0, value.shape[0], chunks[0]):
+                    made[i : i + chunks[0]] = file["x"][i : i + chunks[0]]
+
+        columns = {"ours": convert, "zarr.copy": copy}
+        if importlib.util.find_spec("zarr") is not None:
+            columns["zarr-python"] = by_zarr_python
+        row(f"HDF5 {name}", rounds, dest, **columns)
+
+
 def run(folder: Path, rounds: int) -> None:
     """Write the sources, and measure."""
     h5py = importlib.import_module("h5py")
+    codec = zarr.Blosc(cname="zstd", clevel=5, shuffle=zarr.Blosc.BITSHUFFLE)
+    from_hdf5(folder, rounds, codec)
     value = frames()
     np.save(folder / "x.npy", value)
     with h5py.File(folder / "x.h5", "w") as file:
         file.create_dataset("x", data=value, chunks=_CHUNKS, compression="gzip", shuffle=True)
-    codec = zarr.Blosc(cname="zstd", clevel=5, shuffle=zarr.Blosc.BITSHUFFLE)
-    a, b, c = folder / "a.zarr", folder / "b.zarr", folder / "c.zarr"
+    dest = folder / "dest.zarr"
 
-    def copy() -> None:
-        clear(b)
-        with h5py.File(folder / "x.h5") as file:
-            group = zarr.open_group(b, mode="w")
-            zarr.copy(file["x"], group, compressor=codec, chunks=_CHUNKS)
-
-    def by_zarr_python() -> None:
-        clear(c)
-        peer = importlib.import_module("zarr")
-        blosc = importlib.import_module("zarr.codecs").BloscCodec
-        with h5py.File(folder / "x.h5") as file:
-            made = peer.create_array(
-                c, shape=value.shape, dtype="u1", chunks=_CHUNKS,
-                compressors=blosc(cname="zstd", clevel=5, shuffle="bitshuffle"),
-            )  # fmt: skip
-            for i in range(value.shape[0]):
-                made[i] = file["x"][i]
-
-    def convert(**options: Any) -> None:
-        clear(a)
-        zarr.import_(folder / "x.h5", a, **options)
-
-    others = {"zarr.copy": copy}
-    if importlib.util.find_spec("zarr") is not None:
-        others["zarr-python"] = by_zarr_python
-    row("HDF5 to Blosc", rounds, lambda: convert(chunks=_CHUNKS, compressor=codec), **others)
+    def keep() -> None:
+        zarr.import_(folder / "x.h5", dest, keep_chunks=True)
 
     def cp_file() -> None:
-        subprocess.run(["cp", folder / "x.h5", folder / "copy.h5"], check=True)
+        subprocess.run(["cp", folder / "x.h5", dest], check=True)
 
-    row("HDF5, chunks kept", rounds, lambda: convert(keep_chunks=True), cp=cp_file)
-
-    def by_map() -> None:
-        clear(b)
-        z = zarr.create_array(
-            b, shape=value.shape, dtype="u1", chunks=_CHUNKS, compressor=codec, overwrite=True
-        )
-        z[:] = np.load(folder / "x.npy", mmap_mode="r")
+    row("HDF5, chunks kept", rounds, dest, ours=keep, cp=cp_file)
 
     def npy() -> None:
-        clear(a)
-        zarr.import_(folder / "x.npy", a, chunks=_CHUNKS, compressor=codec)
+        zarr.import_(folder / "x.npy", dest, chunks=_CHUNKS, compressor=codec)
 
-    row("npy to Blosc", rounds, npy, memmap=by_map)
+    def by_map() -> None:
+        z = zarr.create_array(dest, shape=value.shape, dtype="u1", chunks=_CHUNKS, compressor=codec)
+        z[:] = np.load(folder / "x.npy", mmap_mode="r")
 
-    def cp_r() -> None:
-        clear(c)
-        subprocess.run(["cp", "-r", a, c], check=True)
+    row("npy to Blosc", rounds, dest, ours=npy, memmap=by_map)
+    of_stores(folder, rounds, value, codec)
 
-    def ours_cp() -> None:
-        clear(b)
-        zarr.copy_store(a, b)
 
-    row("cp of a store", rounds, ours_cp, **{"cp -r": cp_r})
+def of_stores(folder: Path, rounds: int, value: Any, codec: Any) -> None:
+    """Rows of copies of stores: one of 96 chunks, and one of 9600 small ones."""
+    dest, copies = folder / "dest.zarr", {"96 chunks": _CHUNKS, "9600 chunks": (1, 1, 36, 64)}
+    for name, chunks in copies.items():
+        source = folder / f"{name.split()[0]}.zarr"
+        part = value if chunks == _CHUNKS else value[:8]
+        zarr.open(
+            source, mode="w", shape=part.shape, dtype="u1", chunks=chunks, compressor=codec
+        )[...] = part  # fmt: skip
+
+        def ours(source: Path = source) -> None:
+            zarr.copy_store(source, dest)
+
+        def cp_r(source: Path = source) -> None:
+            subprocess.run(["cp", "-r", source, dest], check=True)
+
+        def rclone(source: Path = source) -> None:
+            subprocess.run(["rclone", "copy", source, dest], check=True, capture_output=True)
+
+        columns = {"ours": ours, "cp -r": cp_r}
+        if shutil.which("rclone"):
+            columns["rclone"] = rclone
+        row(f"cp, {name}", rounds, dest, **columns)
 
 
 if __name__ == "__main__":

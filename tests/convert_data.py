@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-__all__ = ["REFUSED", "VALUES", "h5py_can", "same"]
+__all__ = ["REFUSED", "VALUES", "h5py_can", "same", "write_mat", "write_n5"]
 
 _FIELDS = [("a", ">i4"), ("b", "f8"), ("c", "i2", (2,))]
 _NUMBERS = ("u1", "i2", "u4", "i8", "f2", "f4", "f8", "c8", "c16")
@@ -69,3 +72,45 @@ def same(found: Any, expected: Any) -> None:
     found, expected = np.asarray(found), np.asarray(expected)
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     assert found.tobytes() == expected.tobytes()
+
+
+def write_mat(path: Path, value: Any, chunks: tuple[int, ...] | None = None) -> None:
+    """Write a file as MATLAB 7.3 does: HDF5 behind a block of text, with axes reversed."""
+    # Optional package: the tests that need it ask for it.
+    import h5py
+
+    with h5py.File(path, "w", userblock_size=512) as file:
+        made = file.create_dataset("data", data=value.T, chunks=chunks and chunks[::-1])
+        made.attrs["MATLAB_class"] = np.bytes_("double")
+        file["#refs#/b"] = 1
+    with open(path, "r+b") as raw:
+        raw.write(b"MATLAB 7.3 MAT-file")
+
+
+def write_n5(
+    path: Path, value: Any, block: tuple[int, ...], compression: str = "raw", **more: Any
+) -> None:
+    """Write the dataset ``data`` of a folder of N5: axes reversed, blocks at the edge cut."""
+    # Optional package: only compressed blocks need it.
+    from numcodecs import get_codec
+
+    folder = path / "data"
+    folder.mkdir(parents=True)
+    (path / "attributes.json").write_text('{"n5": "2.0.0"}')
+    kind = value.dtype.newbyteorder("=").name
+    document = {"dimensions": value.shape[::-1], "blockSize": block[::-1], "dataType": kind, **more}
+    document["compression"] = {"type": compression}
+    (folder / "attributes.json").write_text(json.dumps(document))
+    names = {"gzip": "gzip", "zstd": "zstd", "bzip2": "bz2", "blosc": "blosc"}
+    grid = (range(-(-n // side)) for n, side in zip(value.shape, block, strict=True))
+    for coords in itertools.product(*grid):
+        part = value[tuple(slice(i * n, (i + 1) * n) for i, n in zip(coords, block, strict=True))]
+        head = (
+            np.array([0, value.ndim], ">u2").tobytes() + np.array(part.shape[::-1], ">u4").tobytes()
+        )
+        data = part.astype(part.dtype.newbyteorder(">")).tobytes()
+        if compression != "raw":
+            data = bytes(get_codec({"id": names[compression]}).encode(data))
+        file = folder.joinpath(*map(str, reversed(coords)))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(head + data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -101,6 +102,54 @@ def test_output_is_the_same_for_every_terminal(tmp_path: Path) -> None:
     assert outputs[0] == outputs[1] == outputs[2]
     assert b"\x1b" not in outputs[0]
     assert [one for one in outputs[0].splitlines() if one.isdigit()] == [b"0"] * 4
+
+
+DRAWN = """
+import importlib.util, sys
+if sys.argv[1] == "without":
+    found = importlib.util.find_spec
+    importlib.util.find_spec = lambda name, *more: None if name == "rich" else found(name, *more)
+from zarrix.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def drawn(rich: str, *words: object, **more: str) -> str:
+    """What a call draws on a terminal, with or without rich."""
+    termios = pytest.importorskip("termios")
+    terminal, inside = os.openpty()
+    termios.tcsetwinsize(inside, (24, 90))
+    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    with subprocess.Popen(
+        [sys.executable, "-c", DRAWN, rich, *map(str, words)],
+        stdin=inside, stdout=inside, stderr=inside,
+        env={**env, "TERM": "xterm", "COLUMNS": "90", "PYTHONUTF8": "1", **more},
+    ) as process:  # fmt: skip
+        os.close(inside)
+        shown = b""
+        # A terminal whose other end is closed is an error on Linux, and at its end elsewhere.
+        with contextlib.suppress(OSError):
+            while part := os.read(terminal, 4096):
+                shown += part
+        os.close(terminal)
+        assert process.wait(120) == 0, shown
+    return shown.decode()
+
+
+def test_rich_draws_tables_and_bars_where_it_is_installed(tmp_path: Path) -> None:
+    pytest.importorskip("rich")
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w")
+    group.zeros("[red]x", shape=(40, 50), chunks=(4, 5))[:] = 1
+    table = drawn("with", "ls", "-l", tmp_path / "x.zarr")
+    words = re.sub(r"\x1b\[[\d;]*m", "", table)
+    assert re.search(r"dtype\s+shape\s+chunks\s+bytes\s+smaller\s+name", words)
+    assert "[red]x" in table
+    assert "\x1b[1m" in table
+    assert "\x1b[3" not in drawn("with", "ls", "-l", tmp_path / "x.zarr", NO_COLOR="1")
+    plain = drawn("without", "ls", "-l", tmp_path / "x.zarr")
+    assert plain.split() == ["float64", "40x50", "4x5", *plain.split()[3:5], "[red]x"]
+    for rich, mark in (("with", "\u2501"), ("without", "[###")):
+        assert mark in drawn(rich, "cp", tmp_path / "x.zarr", tmp_path / f"{rich}.zarr")
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -60,3 +60,20 @@ def test_chunks_that_are_asked_for_are_not_changed(tmp_path: Path) -> None:
     assert zarr.open(tmp_path / "x.zarr", mode="r").chunks == (7, 8)
     with pytest.raises(ValueError, match="preset is one of"):
         zarr.import_(tmp_path / "x.npy", tmp_path / "y.zarr", preset="what")
+
+
+def test_values_are_rounded_only_where_an_error_is_named(tmp_path: Path) -> None:
+    value = np.random.default_rng(4).normal(size=(40, 50)).astype("f4")
+    np.save(tmp_path / "x.npy", value)
+    made = zarr.import_(tmp_path / "x.npy", tmp_path / "x.zarr", max_error=0.01, verify="full")
+    found = zarr.open(tmp_path / "x.zarr", mode="r")[...]
+    error = float(np.abs(found - value).max())
+    assert 0 < error <= 0.01
+    assert made.notes == [
+        f"the array: values are rounded by at most 0.01; the largest error is {error:.3g}"
+    ]
+    exact = zarr.import_(tmp_path / "x.npy", tmp_path / "y.zarr")
+    assert exact.stored_bytes > 1.5 * made.stored_bytes
+    assert exact.notes == []
+    with pytest.raises(ValueError, match="keep_chunks copies encoded chunks"):
+        zarr.import_(tmp_path / "x.npy", tmp_path / "z.zarr", max_error=1.0, keep_chunks=True)

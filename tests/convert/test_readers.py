@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
-from convert_data import VALUES, same
+from convert_data import VALUES, same, write_mat, write_n5
 from zarrix.convert import open_file
 from zarrix.errors import ConversionError
 
@@ -263,39 +263,19 @@ def test_video(tmp_path: Path) -> None:
 
 
 def test_matlab(tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("h5py")
     value = np.arange(6.0).reshape(2, 3)
-    with h5py.File(tmp_path / "x.mat", "w", userblock_size=512) as file:
-        file["a"] = value.T
-        file["a"].attrs["MATLAB_class"] = np.bytes_("double")
-        file["#refs#/b"] = 1
-    with open(tmp_path / "x.mat", "r+b") as raw:
-        raw.write(b"MATLAB 7.3 MAT-file")
+    write_mat(tmp_path / "x.mat", value)
     found = imported(tmp_path / "x.mat")
-    same(found["a"][...], value)
-    assert list(found) == ["a"]
+    same(found["data"][...], value)
+    assert list(found) == ["data"]
 
 
 @pytest.mark.parametrize("compression", ["raw", "gzip", "zstd", "bzip2", "blosc"])
 def test_n5(compression: str, tmp_path: Path) -> None:
-    get_codec = pytest.importorskip("numcodecs").get_codec
+    pytest.importorskip("numcodecs")
     value = RNG.integers(0, 1000, (7, 5)).astype("u2")
-    folder = tmp_path / "x.n5" / "a"
-    folder.mkdir(parents=True)
-    (tmp_path / "x.n5" / "attributes.json").write_text('{"n5": "2.0.0"}')
-    document = {"dimensions": [5, 7], "blockSize": [3, 4], "dataType": "uint16", "unit": "nm"}
-    document["compression"] = {"type": compression}
-    (folder / "attributes.json").write_text(json.dumps(document))
-    codecs = {"gzip": "gzip", "zstd": "zstd", "bzip2": "bz2", "blosc": "blosc"}
-    for y in range(2):
-        for x in range(2):
-            block = value[y * 4 : y * 4 + 4, x * 3 : x * 3 + 3]
-            head = np.array([0, 2], ">u2").tobytes() + np.array(block.shape[::-1], ">u4").tobytes()
-            data = block.astype(">u2").tobytes()
-            if compression != "raw":
-                data = bytes(get_codec({"id": codecs[compression]}).encode(data))
-            (folder / str(x)).mkdir(exist_ok=True)
-            (folder / str(x) / str(y)).write_bytes(head + data)
+    write_n5(tmp_path / "x.n5", value, (4, 3), compression, unit="nm")
     found = imported(tmp_path / "x.n5")
-    same(found["a"][...], value)
-    assert found["a"].attrs["unit"] == "nm"
+    same(found["data"][...], value)
+    assert found["data"].attrs["unit"] == "nm"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from convert_data import write_mat, write_n5
 from zarrix.errors import ConversionError
 
 VALUE = np.random.default_rng(5).integers(0, 9, (64, 40, 10)).astype("i4")
@@ -96,10 +97,15 @@ KILLED_FORMATS: dict[str, tuple[str, Any, Any, dict[str, Any]]] = {
     "tiff": ("x.tif", VALUE, (1, 40, 10), {}),
     "images": ("images", VALUE.astype("u1"), "1 KiB", {}),
     "video": ("x.mkv", np.stack([VALUE.astype("u1")] * 3, 3), "1200 B", {}),
+    "mat": ("x.mat", VALUE, (1, 40, 10), {}),
+    "n5": ("x.n5", VALUE, (1, 40, 10), {}),
+    "tar": ("x.tar", {"npy": VALUE}, (1, 40, 10), {}),
 }
 NEEDS = {
     "hdf5": "h5py", "netcdf": "h5py", "tiff": "tifffile", "images": "PIL", "video": "av",
+    "mat": "h5py", "n5": "numcodecs",
 }  # fmt: skip
+WRITERS: dict[str, Any] = {"mat": write_mat, "n5": write_n5}
 # Forks a process for each kill; each ends when it has done so many regions, or kept so many chunks.
 KILLED = """
 import json, os, signal, sys, zarrix as zarr
@@ -145,6 +151,9 @@ def killed(file: Path, dest: Path, options: dict[str, Any], counts: list[int]) -
 def killed_source(format: str, folder: Path) -> tuple[Path, dict[str, Any]]:
     pytest.importorskip(NEEDS.get(format, "numpy"))
     name, value, chunks, options = KILLED_FORMATS[format]
+    if format in WRITERS:
+        WRITERS[format](folder / name, value, (5, *value.shape[1:]))
+        return folder / name, {**options, "chunks": chunks}
     if isinstance(value, dict):
         node: Any = zarr.group()
         for one, array in value.items():
@@ -230,12 +239,33 @@ print(int(peak.split()[1]) // 1024)
         "npy",
         *(
             pytest.param(one, marks=LONG)
-            for one in ("h5", "npz", "tif", "csv", "raw", "nc", "safetensors", "images", "mkv")
+            for one in (
+                "h5",
+                "npz",
+                "tif",
+                "csv",
+                "raw",
+                "nc",
+                "safetensors",
+                "images",
+                "mkv",
+                "mat",
+                "n5",
+                "tar",
+            )
         ),
     ],
 )
 def test_memory_does_not_grow_with_the_source(format: str, tmp_path: Path) -> None:
-    needs = {"h5": "h5py", "tif": "tifffile", "nc": "h5py", "images": "PIL", "mkv": "av"}
+    needs = {
+        "h5": "h5py",
+        "tif": "tifffile",
+        "nc": "h5py",
+        "images": "PIL",
+        "mkv": "av",
+        "mat": "h5py",
+        "n5": "numcodecs",
+    }
     pytest.importorskip(needs.get(format, "numpy"))
     frames = format in ("images", "mkv")
     shape = (66, 640, 640, 3) if frames else (4000, 2600)
@@ -247,8 +277,12 @@ def test_memory_does_not_grow_with_the_source(format: str, tmp_path: Path) -> No
         part = np.random.default_rng(start).normal(size=z[start : start + shape[0] // 10].shape)
         z[start : start + shape[0] // 10] = part * 9 + 99 if frames else part.round(3)
     more: dict[str, Any] = {"format": "images"} if format == "images" else {}
-    zarr.export(z, tmp_path / f"x.{format}", **more)
-    again = tmp_path / f"y.{format}"
+    if format in WRITERS:
+        WRITERS[format](tmp_path / f"x.{format}", z[...], z.chunks)
+    else:
+        zarr.export(z, tmp_path / f"x.{format}", **more)
+    # MATLAB's files and N5 are not written.
+    again = tmp_path / ("y.npz" if format in WRITERS else f"y.{format}")
     ran = subprocess.run(
         [
             sys.executable, "-c", MEMORY, tmp_path / f"x.{format}", tmp_path / "x.zarr", again,

@@ -149,3 +149,17 @@ def test_a_plan_says_what_it_does(tmp_path, steps):
     first, last = job.tasks(0), job.tasks(1)
     assert sum(np.prod([s.stop - s.start for s in t.region]) for t in first) == steps.size
     assert sum(np.prod([s.stop - s.start for s in t.region]) for t in last) == steps.size
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_values_are_rounded_only_where_an_error_is_named(tmp_path, steps, passes):
+    steps.attrs["missing_value"] = -999.875
+    steps[0, 0, 0] = -999.875
+    done = jobs.rechunk(steps, tmp_path / "x.zarr", chunks=(60, 7, 8), max_error=0.3, passes=passes)
+    assert float(np.abs(done[...] - steps[...]).max()) <= 0.3
+    assert done[0, 0, 0] == -999.875
+    assert set(np.unique(done[...])) <= {-999.875, 0.0, 0.5, 1.0}
+    same = jobs.rechunk(steps, tmp_path / "y.zarr", max_error=0.3)
+    np.testing.assert_array_equal(same[...], done[...])
+    with pytest.raises(ValueError, match="max_error=0 is not a number above 0"):
+        jobs.rechunk(steps, tmp_path / "z.zarr", max_error=0)

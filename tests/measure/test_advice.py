@@ -150,3 +150,22 @@ def test_reads_are_timed() -> None:
     assert first.reads >= 3
     assert first.p50_s <= first.p99_s
     assert second.access == "points 5"
+
+
+def test_rounding_is_tried_only_if_an_error_is_allowed() -> None:
+    values = np.cumsum(np.random.default_rng(0).normal(size=(64, 64, 20)), 0).astype("f4")
+    z = zarr.array(values, chunks=(64, 1, 20))
+    plain = advise(z, access="frame", budget=0.3)
+    assert plain.max_error is None
+    assert {one.error for one in plain.trials} == {None}
+    assert "--max-error" not in plain.command
+    found = advise(z, access="frame", budget=0.3, max_error=0.5)
+    errors = [one.error for one in found.trials if one.error is not None]
+    assert len(errors) == 2
+    assert all(0 < one <= 0.5 for one in errors)
+    lossy = [one for one in found.trials if one.error is not None]
+    assert min(one.ratio for one in lossy) > found.trials[0].ratio
+    assert found.max_error == 0.5
+    assert "--max-error 0.5" in found.command
+    whole = advise(zarr.array(np.arange(4096)), access="all", budget=0.3, max_error=0.5)
+    assert {one.error for one in whole.trials} == {None}

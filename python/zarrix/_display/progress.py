@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 
-__all__ = ["Progress", "end_bar", "phase"]
+__all__ = ["Progress", "begin_bar", "end_bar", "phase"]
 
 Progress = Callable[[int, int], object]
 """Gets the number of finished items, and the total."""
@@ -16,8 +16,8 @@ Progress = Callable[[int, int], object]
 _LEAST_SECONDS = 0.05
 _WIDTH = 30
 
-# Whether the cursor is after an unfinished bar.
-_unfinished = False
+# Ends the bar that is unfinished.
+_end: Callable[[], None] | None = None
 
 
 def _bar_of(noun: str) -> Progress:
@@ -26,19 +26,20 @@ def _bar_of(noun: str) -> Progress:
     ended, drawn = False, 0.0
 
     def draw(done: int, total: int) -> None:
-        global _unfinished
         nonlocal ended, drawn
         now = time.monotonic()
         if ended or (done < total and now - drawn < _LEAST_SECONDS):
             return
         drawn, ended = now, done >= total
-        _unfinished = not ended
         said = f"{done:,} of {total:,} {noun}"
         # Text in the last column would begin a new line.
         width = min(_WIDTH, _columns() - len(said) - 4)
         full = round(done / total * width) if total else width
         bar = f"[{'#' * full}{'-' * (width - full)}] " if width > 0 else ""
-        print(f"\r{bar}{said}", end="\n" if ended else "", file=sys.stderr, flush=True)
+        print(f"\r{bar}{said}", end="", file=sys.stderr, flush=True)
+        begin_bar(_new_line)
+        if ended:
+            end_bar()
 
     return draw
 
@@ -54,12 +55,22 @@ def _columns() -> int:
         return shutil.get_terminal_size().columns
 
 
+def begin_bar(end: Callable[[], None]) -> None:
+    """Remember how the bar that is drawn now is ended, should the call end first."""
+    global _end
+    _end = end
+
+
 def end_bar() -> None:
-    """Begin a new line after an unfinished bar."""
-    global _unfinished
-    if _unfinished:
-        _unfinished = False
-        print(file=sys.stderr, flush=True)
+    """End an unfinished bar."""
+    global _end
+    if _end is not None:
+        end, _end = _end, None
+        end()
+
+
+def _new_line() -> None:
+    print(file=sys.stderr, flush=True)
 
 
 def phase(progress: bool | Progress, noun: str) -> Progress:

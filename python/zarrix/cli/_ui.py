@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
 
 from zarrix.cli._interrupts import Interrupts
 from zarrix.cli._output import complain, say
@@ -41,8 +41,24 @@ class Ui:
         say(text)
 
     def result(self, found: Any) -> None:
-        """Print a result that has ``to_json()``, as JSON or as text."""
-        say(found.to_json() if self.json else str(found))
+        """Print a result that has ``to_json()``, as JSON, as text, or as a table on a terminal."""
+        if self.json:
+            say(found.to_json())
+            return
+        rich = _rich(sys.stdout) if hasattr(found, "_table") else None
+        parts = found._table() if rich is not None else None
+        if rich is None or parts is None:
+            say(str(found))
+            return
+        before, columns, rows, after = parts
+        for text in (before, rich.table(columns, rows), after):
+            if text:
+                say(text)
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], plain: str) -> None:
+        """Print rows as a table on a terminal where rich is installed, else as plain lines."""
+        rich = _rich(sys.stdout)
+        say(plain if rich is None else rich.table(columns, rows))
 
     def document(self, found: dict[str, Any]) -> None:
         """Print one JSON document."""
@@ -60,6 +76,10 @@ class Ui:
             return False
         if self._progress == "json":
             return self._lines(_JSON_SECONDS, self._as_json)
+        rich = _rich(sys.stderr)
+        if rich is not None:
+            found: Callable[[int, int], object] = rich.bar(self.verb)
+            return found
         if sys.stderr is not None and sys.stderr.isatty():
             return True
         if self._progress == "always":
@@ -96,3 +116,13 @@ class Ui:
                 "eta_s": None if left is None else round(left, 3),
             }
         )
+
+
+def _rich(stream: TextIO | None) -> Any:
+    """The module that draws with rich, if it is installed and the stream is a terminal."""
+    if stream is None or not stream.isatty():
+        return None
+    # Import time: only a terminal needs it.
+    from zarrix.cli import _rich as drawing
+
+    return drawing if drawing.is_usable() else None

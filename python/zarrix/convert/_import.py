@@ -15,6 +15,7 @@ import numpy as np
 from zarrix._array.create_array import create_array
 from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
+from zarrix._dtypes.rounding import check_max_error, kept_values, rounded, rounds
 from zarrix._errors import ConversionError, MetadataError
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import consolidate_metadata, create_group
@@ -120,6 +121,7 @@ def import_(
     zarr_format: Literal[2, 3] | None = None,
     keep_chunks: bool = False,
     preset: Preset = "measure",
+    max_error: float | None = None,
     stack: str | None = None,
     concat: int | None = None,
     memory: int | str = "256 MiB",
@@ -160,6 +162,9 @@ def import_(
         What the array is for, if ``chunks`` are omitted: tiles of single pictures (training), level
         9 and shards of 256 MiB (archive), or chunks of 512 KiB in shards of 64 MiB and consolidated
         metadata (cloud).
+    max_error : float, optional
+        Round floating-point numbers so that each stays within this distance; the last bits become
+        zeros, which compress better. Fill values are kept. Without it every value is kept.
     stack : str, optional
         Stack the files along a new first axis of this name.
     concat : int, optional
@@ -195,7 +200,8 @@ def import_(
     TypeError
         The format does not have an option of that name.
     ValueError
-        ``memory``, ``preset`` or ``verify`` is something else.
+        ``memory``, ``preset``, ``verify`` or ``max_error`` is something else, or ``max_error`` is
+        passed with ``keep_chunks``.
 
     Examples
     --------
@@ -211,6 +217,9 @@ def import_(
         raise ValueError(f"zarr_format is 2 or 3, not {zarr_format!r}")
     check_known(options, "import_")
     budget = budget_of(memory)
+    max_error = check_max_error(max_error)
+    if max_error is not None and keep_chunks:
+        raise ValueError("keep_chunks copies encoded chunks, whose values max_error cannot round")
     asked = {
         "chunks": chunks,
         "shards": shards,
@@ -218,6 +227,7 @@ def import_(
         "zarr_format": zarr_format,
         "keep_chunks": keep_chunks,
         "preset": preset,
+        "max_error": max_error,
         "stack": stack,
         "concat": concat,
         "options": options,
@@ -261,6 +271,7 @@ class _Import:
         given = asked["zarr_format"]
         self._format = given or self._natural_format()
         self._arrays: dict[str, Any] = {}
+        self._errors: dict[str, float] = {}
         for name, attributes in source.groups.items():
             create_group(
                 dest.documents,
@@ -380,10 +391,24 @@ class _Import:
                 if stored and stored.issuperset(chunks_of(region, unit)):
                     result.kept += 1
                 else:
-                    array[region] = read[name](region)
+                    array[region] = self._rounded(name, read[name](region))
                     result.done += 1
                 tell(result.done + result.kept, total)
         result.stored_bytes = sum(int(one.nbytes_stored) for one in self._arrays.values())
+        for name, error in self._errors.items():
+            result.notes.append(
+                f"{name or 'the array'}: values are rounded by at most "
+                f"{self._asked['max_error']:g}; the largest error is {error:.3g}"
+            )
+
+    def _rounded(self, name: str, values: Any) -> Any:
+        """The values, rounded if that was asked."""
+        one, most = self._source.arrays[name], self._asked["max_error"]
+        if most is None or not rounds(one.dtype):
+            return values
+        values, error = rounded(values, most, kept_values(one.fill_value, one.attributes))
+        self._errors[name] = max(error, self._errors.get(name, 0.0))
+        return values
 
     def _unit(self, name: str) -> tuple[int, ...]:
         """What is stored under one key: a shard, or else a chunk."""
@@ -412,7 +437,7 @@ class _Import:
                 most = max(_LEAST_CHECKED, math.ceil(len(listed) / 100))
                 listed = draw.sample(listed, min(most, len(listed)))
             for region in listed:
-                if not _same(self._arrays[name][region], one.read(region)):
+                if not _same(self._arrays[name][region], self._rounded(name, one.read(region))):
                     raise ConversionError(
                         f"{name or 'the array'} at {region} is not what the source has; the "
                         "source may have changed, or the destination is damaged"

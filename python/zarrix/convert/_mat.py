@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._errors import ConversionError
 from zarrix.convert import _hdf5
 from zarrix.convert._source import Region, Source, SourceArray
 
@@ -20,9 +19,6 @@ _OWN = ("#refs#", "#subsystem#")
 def open_source(path: Path) -> Source:
     """The variables of a file; axes are in the order that MATLAB shows."""
     source = _hdf5.open_source(path)
-    if not path.read_bytes()[:6].startswith(b"MATLAB") and "" not in source.groups:
-        source.close()
-        raise ConversionError(f"{path} is not a MATLAB file")
     source.groups = {
         name: notes for name, notes in source.groups.items() if not name.startswith(_OWN)
     }

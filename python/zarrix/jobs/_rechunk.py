@@ -17,6 +17,7 @@ import numpy as np
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array, from_array
 from zarrix._display.progress import Progress
+from zarrix._dtypes.rounding import check_max_error, kept_values, rounded, rounds
 from zarrix._dtypes.variable import is_variable
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.literals import Format
@@ -122,6 +123,8 @@ class Rechunk(Operation):
         elements = one.array(stage)[region]
         if elements.shape != extent(region):
             elements = np.asarray(elements).reshape(extent(region))
+        if one.max_error is not None and stage == len(one.tilings) - 1:
+            elements, _ = rounded(elements, one.max_error, one.kept)
         one.array(stage + 1)[region] = elements
         moved = math.prod(extent(region)) * max(1, elements.dtype.itemsize)
         return Done(None, moved, moved)
@@ -177,6 +180,7 @@ class _Passes:
         self.told: Sequence[Mapping[str, Any]] = told["passes"]
         self.candidates: Sequence[tuple[int, float]] = told["candidates"]
         self._cast: bool = told["cast"]
+        self.max_error: float | None = told.get("max_error")
         # Whether encoded chunks only move into other stored values.
         self.moves: bool = told["moves"]
         self._arrays: dict[int, Array] = {}
@@ -208,6 +212,11 @@ class _Passes:
         if "temporary" in self._places:
             return self._places["temporary"]
         return below(self._places["destination"]._replace(chunk_store=None), FOLDER)
+
+    @cached_property
+    def kept(self) -> list[float]:
+        """The values that are not rounded, because they mean that one is missing."""
+        return kept_values(self._dest.fill_value, self.array(0).attrs.asdict())
 
     @cached_property
     def _dest(self) -> ArrayMetadata:
@@ -252,6 +261,7 @@ def rechunk(
     shards: Any = None,
     compressors: Any = "keep",
     dtype: Any = None,
+    max_error: float | None = None,
     zarr_format: Format | None = None,
     max_memory: Any = _MEMORY,
     passes: int | None = None,
@@ -286,6 +296,9 @@ def rechunk(
         As in `create_array`; those of the source when omitted.
     dtype : dtype, optional
         Elements are cast as by ``astype``.
+    max_error : float, optional
+        Round floating-point numbers so that each stays within this distance; the last bits become
+        zeros, which compress better. Fill values are kept.
     zarr_format : {2, 3}, optional
         That of the source when omitted; 3 with ``shards``.
     max_memory : int or str
@@ -339,7 +352,7 @@ def rechunk(
     if isinstance(places["destination"].store, ZipStore) and temp is None:
         # Members of an archive cannot be removed.
         passes = passes or 1
-    wanted = _Wanted(chunks, shards, compressors, dtype, zarr_format)
+    wanted = _Wanted(chunks, shards, compressors, dtype, zarr_format, check_max_error(max_error))
     parameters = _planned(places, wanted, bytes_of(max_memory, "max_memory"), passes, rates)
     job = Job("rechunk", Setting(parameters, places), overwrite=overwrite)
     return run_or_plan(
@@ -351,9 +364,15 @@ class _Wanted:
     """What the arrays are to be like."""
 
     def __init__(
-        self, chunks: Any, shards: Any, compressors: Any, dtype: Any, zarr_format: Format | None
+        self,
+        chunks: Any,
+        shards: Any,
+        compressors: Any,
+        dtype: Any,
+        zarr_format: Format | None,
+        max_error: float | None,
     ) -> None:
-        self.chunks, self.shards = chunks, shards
+        self.chunks, self.shards, self.max_error = chunks, shards, max_error
         self.compressors, self.dtype = compressors, dtype
         if zarr_format is None and shards is not None:
             zarr_format = 3
@@ -438,7 +457,10 @@ def _planned(
             known,
         )
         # Elements without a fixed size have no intermediates.
-        moves = passes in (None, 1) and is_encoded_alike(array._metadata, dest)
+        max_error = wanted.max_error if rounds(dest.dtype) else None
+        moves = (
+            max_error is None and passes in (None, 1) and is_encoded_alike(array._metadata, dest)
+        )
         only = 1 if moves or is_variable(dest.dtype) else passes
         plan, others = choose(problem, only)
         arrays.append(
@@ -447,6 +469,7 @@ def _planned(
                 "digest": digest_of(array._metadata),
                 "document": document,
                 "cast": cast,
+                "max_error": max_error,
                 "moves": moves,
                 "passes": _told(plan, dest),
                 "candidates": [[len(one.passes), round(one.seconds, 4)] for one in others],

@@ -6,14 +6,16 @@ import json
 import math
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from zarrix._array.create_array import create_array
 from zarrix._array.dimension_names import names_of
+from zarrix._dtypes.rounding import check_max_error, kept_values, rounded, rounds
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import open as open_node
 from zarrix._runtime.config import config
@@ -31,8 +33,9 @@ _PLACES = 8
 # Layouts of the first trials, and those that are tried again.
 _TRIED, _KEPT = 12, 4
 _CODECS = ("blosc:zstd:5:bitshuffle", "blosc:lz4:5:shuffle")
-# The model's choice stays unless a trial is so much faster: noise must not decide.
-_CLEARLY = 1.1
+# If several layouts are about as fast, the model's first one is taken: noise must not decide.
+# Another codec, or another layout than the present one, must be clearly faster.
+_ABOUT, _CLEARLY = 1.04, 1.1
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Trial:
         What the model expected.
     present : bool
         Whether it is the layout of the array.
+    error : float or None
+        The largest error of a sample that was rounded; None for one that was not.
 
     Examples
     --------
@@ -65,6 +70,7 @@ class Trial:
     access_s: float
     expected_s: float
     present: bool = False
+    error: float | None = None
 
 
 @dataclass
@@ -84,6 +90,8 @@ class Advice:
         What `lint` found; without accesses nothing else is done.
     seconds : float
         What the call took.
+    max_error : float or None
+        What values may be rounded by, if that is advised; never without ``max_error=``.
 
     Examples
     --------
@@ -101,6 +109,7 @@ class Advice:
     findings: list[Finding] = field(default_factory=list)
     seconds: float = 0.0
     name: str = ""
+    max_error: float | None = None
 
     def to_json(self) -> str:
         """The advice as JSON, with every trial.
@@ -123,21 +132,51 @@ class Advice:
         chunks = ",".join(map(str, self.chunks))
         shards = "" if self.shards is None else f" --shards {','.join(map(str, self.shards))}"
         codec = f" --codec {self.codec}" if ":" in self.codec else ""
+        if self.max_error is not None:
+            codec += f" --max-error {self.max_error:g}"
         return f"zarrix rechunk {self.name or 'SOURCE'} DEST --chunks {chunks}{shards}{codec}"
+
+    def _is_advised(self, one: Trial) -> bool:
+        same = one.chunks == self.chunks and one.codec == self.codec
+        return same and (one.error is None) == (self.max_error is None)
+
+    def _label(self, one: Trial) -> tuple[str, str]:
+        """What a trial is, and a mark if it is the advice."""
+        if not self._is_advised(one):
+            return "present" if one.present else "tried", ""
+        if one.present:
+            return "present", "<- stays"
+        return "advised", f"<- {self.gain:.2f}x as fast"
+
+    def _table(self) -> tuple[str, tuple[str, ...], list[list[str]], str] | None:
+        """What comes before a table, its columns, its rows, and what comes after it."""
+        if not self.trials:
+            return None
+        rows = []
+        for one in self.trials:
+            label, mark = self._label(one)
+            rows.append([
+                label, ",".join(map(str, one.chunks)), one.codec, f"{one.ratio:.2f}x",
+                f"{1 / one.access_s:,.1f}", "" if one.error is None else f"{one.error:.3g}", mark,
+            ])  # fmt: skip
+        columns = ("layout", "chunks", "codec", " smaller", " accesses/s", " error", " ")
+        findings = "\n".join(map(str, self.findings))
+        return findings, columns, rows, f"do it: {self.command}" if self._changes() else ""
+
+    def _changes(self) -> bool:
+        return bool(self.trials) and not self._is_advised(self.trials[0])
 
     def __str__(self) -> str:
         rows = [str(one) for one in self.findings]
         for one in self.trials:
-            label = "present" if one.present else "tried"
-            mark = ""
-            if one.chunks == self.chunks and one.codec == self.codec:
-                label = "present" if one.present else "advised"
-                mark = "  <- stays" if one.present else f"  <- {self.gain:.2f}x as fast, measured"
+            label, mark = self._label(one)
+            error = "" if one.error is None else f"  rounded, error {one.error:.3g}"
             rows.append(
                 f"{label:<8} chunks {','.join(map(str, one.chunks)):<18} {one.codec:<22} "
-                f"{one.ratio:5.2f}x smaller  {1 / one.access_s:9,.1f} accesses/s{mark}"
+                f"{one.ratio:5.2f}x smaller  {1 / one.access_s:9,.1f} accesses/s"
+                f"{error}{mark and f'  {mark}'}{', measured' if label == 'advised' else ''}"
             )
-        if self.trials and self.trials[0].chunks != self.chunks:
+        if self._changes():
             rows.append(f"do it:   {self.command}")
         return "\n".join(rows) or "nothing to advise"
 
@@ -165,7 +204,7 @@ class Advice:
             colour = "#888"
             if one.present:
                 colour = "#06c"
-            if one.chunks == self.chunks and one.codec == self.codec:
+            if self._is_advised(one):
                 colour = "#c30"
             dots.append(
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{colour}"><title>'
@@ -187,11 +226,12 @@ def advise(
     budget: float = 10.0,
     seed: int = 0,
     scratch: str | None = None,
+    max_error: float | None = None,
 ) -> Advice:
     """Measure which chunks and codec would be better for an array; nothing is changed.
 
     A sample of real data is written in the best layouts of a model and in the present one, and read
-    as the accesses say. The advice is never lossy.
+    as the accesses say. The advice is never lossy without ``max_error``.
 
     Parameters
     ----------
@@ -206,6 +246,8 @@ def advise(
         Of the sample and of the places that are read.
     scratch : str, optional
         The folder in which trials are written; one of the system's when omitted.
+    max_error : float, optional
+        Try the advised layout with floating-point numbers rounded, each within this distance, too.
 
     Returns
     -------
@@ -214,7 +256,8 @@ def advise(
     Raises
     ------
     ValueError
-        An access is not understood, the budget is not positive, or ``place`` is something else.
+        An access is not understood, ``budget`` or ``max_error`` is not positive, or ``place`` is
+        something else.
 
     Examples
     --------
@@ -228,6 +271,7 @@ def advise(
     if not budget > 0:
         raise ValueError(f"budget={budget!r} is not a number of seconds above 0")
     check_place(place)
+    max_error = check_max_error(max_error)
     node = array if hasattr(array, "shape") else open_node(array, mode="r")
     advice = Advice(findings=lint(node), name="" if hasattr(array, "shape") else str(array))
     advice.chunks = tuple(node.chunks)
@@ -236,7 +280,7 @@ def advise(
         return advice
     found = accesses_of(access, node.shape, names_of(node))
     with tempfile.TemporaryDirectory(dir=scratch, prefix="zarrix-advise-") as folder:
-        _Trials(node, found, place, budget, seed, Path(folder)).run(advice)
+        _Trials(node, found, place, budget, seed, Path(folder), max_error).run(advice)
     advice.seconds = time.perf_counter() - begun
     return advice
 
@@ -252,9 +296,11 @@ class _Trials:
         budget: float,
         seed: int,
         folder: Path,
+        max_error: float | None,
     ) -> None:
         self._node, self._accesses, self._place = node, accesses, place
         self._budget, self._seed, self._folder = budget, seed, folder
+        self._max_error = max_error if rounds(node.dtype) else None
         self._tried = max(4, min(_TRIED, int(6 * budget)))
         self._sample = _sample(node, accesses, seed, min(_SAMPLE, int(budget * _SAMPLE_RATE)))
 
@@ -271,30 +317,39 @@ class _Trials:
                 break
             if all(_differ(self._fits(one), self._fits(other)) for other in layouts[1:]):
                 layouts.append(one)
-        made = [(present, *self._written(present, "as it is"))]
-        made += [(one, *self._written(one, _CODECS[0])) for one in layouts[1:]]
-        first = compared([one[1] for one in made], self._accesses, self._budget / 4, self._seed)
+        made = [self._written(present, "as it is")]
+        made += [self._written(one, _CODECS[0]) for one in layouts[1:]]
+        first = compared([one.array for one in made], self._accesses, self._budget / 4, self._seed)
         # The model's choice, and those that were the fastest, in the order of the model.
-        order = sorted(range(2, len(made)), key=lambda index: first[index])[: _KEPT - 1]
-        made = [one for index, one in enumerate(made) if index in (0, 1, *order)]
-        for layout, *_ in made[1:3]:
-            made += [(layout, *self._written(layout, codec)) for codec in _CODECS[1:]]
-        times = compared([one[1] for one in made], self._accesses, self._budget / 4, self._seed)
-        for index, ((layout, _, codec, ratio), seconds) in enumerate(zip(made, times, strict=True)):
+        order = sorted(range(1, len(made)), key=lambda index: first[index])
+        kept = {0, 1, *[index for index in order if index > 1][: _KEPT - 1]}
+        fast = sorted(order[:2])
+        again = [(made[index].layout, codec) for index in fast for codec in _CODECS[1:]]
+        best = made[order[0]].layout if order else present
+        made = [one for index, one in enumerate(made) if index in kept]
+        made += [self._written(layout, codec) for layout, codec in again]
+        if self._max_error is not None:
+            made += [self._written(best, codec, self._max_error) for codec in _CODECS]
+        times = compared([one.array for one in made], self._accesses, self._budget / 4, self._seed)
+        for index, (tried, seconds) in enumerate(zip(made, times, strict=True)):
             expected = cost(
-                layout, node.shape, node.dtype.itemsize, self._accesses,
-                place=self._place, ratio=max(ratio, 1.0), threads=config.threads,
+                tried.layout, node.shape, node.dtype.itemsize, self._accesses,
+                place=self._place, ratio=max(tried.ratio, 1.0), threads=config.threads,
             )  # fmt: skip
-            advice.trials.append(Trial(layout.chunks, codec, ratio, seconds, expected, index == 0))
-        now, *others = advice.trials
-        chosen = now
-        if others:
-            modelled, fastest = others[0], min(others, key=lambda one: one.access_s)
-            clear = modelled.access_s > fastest.access_s * _CLEARLY
-            chosen = fastest if clear else modelled
-            if chosen.access_s * _CLEARLY > now.access_s:
-                chosen = now
+            advice.trials.append(
+                Trial(
+                    tried.layout.chunks,
+                    tried.codec,
+                    tried.ratio,
+                    seconds,
+                    expected,
+                    present=index == 0,
+                    error=tried.error,
+                )
+            )
+        now, chosen = advice.trials[0], _chosen(advice.trials)
         advice.chunks, advice.codec = chosen.chunks, chosen.codec
+        advice.max_error = None if chosen.error is None else self._max_error
         advice.gain = now.access_s / chosen.access_s
         layout = Layout(chosen.chunks)
         advice.shards = shards_of(layout, node.shape, node.dtype.itemsize, self._place)
@@ -303,24 +358,68 @@ class _Trials:
         """The chunks of a layout in the sample."""
         return tuple(min(c, n) for c, n in zip(layout.chunks, self._sample.shape, strict=True))
 
-    def _written(self, layout: Layout, codec: str) -> tuple[Any, str, float]:
-        """The sample in a layout; its codec, and how much smaller it is."""
+    def _written(self, layout: Layout, codec: str, max_error: float | None = None) -> _Written:
+        """The sample in a layout, rounded if that is asked."""
         options = _options(codec, self._node)
         path = self._folder / f"{len(list(self._folder.iterdir()))}.zarr"
+        sample, error = self._sample, None
+        if max_error is not None:
+            kept = kept_values(self._node.fill_value, self._node.attrs.asdict())
+            sample, error = rounded(sample, max_error, kept)
         made = create_array(
             path,
-            shape=self._sample.shape,
-            dtype=self._sample.dtype,
+            shape=sample.shape,
+            dtype=sample.dtype,
             chunks=self._fits(layout),
             zarr_format=2 if self._node.metadata.zarr_format == 2 else None,
             **options,
         )
-        made[...] = self._sample
+        made[...] = sample
         stored = sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
-        shown = codec
-        if codec == "as it is":
-            shown = "present codec"
-        return open_node(path, mode="r"), shown, self._sample.nbytes / max(1, stored)
+        shown = "present codec" if codec == "as it is" else codec
+        ratio = sample.nbytes / max(1, stored)
+        return _Written(layout, open_node(path, mode="r"), shown, ratio, error)
+
+
+class _Written(NamedTuple):
+    """The sample in a layout."""
+
+    layout: Layout
+    array: Any
+    codec: str
+    ratio: float
+    error: float | None
+
+
+def _chosen(trials: Sequence[Trial]) -> Trial:
+    """The trial that is advised: the first is the present layout, others are in the model's order.
+
+    A codec that is clearly faster wins over a smaller one. Rounded values, which the user allowed,
+    win if they are clearly smaller, and not slower than the present layout.
+    """
+    now = trials[0]
+    exact = [one for one in trials[1:] if one.error is None]
+    chosen = _about_fastest([one for one in exact if one.codec == _CODECS[0]] or [now])
+    others = [one for one in exact if one.codec != _CODECS[0]]
+    if others:
+        other = _about_fastest(others)
+        chosen = other if chosen.access_s > other.access_s * _CLEARLY else chosen
+    if chosen.access_s * _CLEARLY > now.access_s:
+        chosen = now
+    lossy = [
+        one
+        for one in trials
+        if one.error is not None
+        and one.ratio > chosen.ratio * _CLEARLY
+        and one.access_s <= max(now.access_s, chosen.access_s * _CLEARLY)
+    ]
+    return _about_fastest(lossy) if lossy else chosen
+
+
+def _about_fastest(trials: Sequence[Trial]) -> Trial:
+    """The first of those that are about as fast as the fastest."""
+    least = min(one.access_s for one in trials)
+    return next(one for one in trials if one.access_s <= least * _ABOUT)
 
 
 def _differ(one: tuple[int, ...], other: tuple[int, ...]) -> bool:

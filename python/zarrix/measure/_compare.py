@@ -8,7 +8,7 @@ import math
 import pickle
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -137,9 +137,27 @@ class Comparison:
             )
         return "".join([*parts, "</svg>"])
 
+    def _table(self) -> tuple[str, Sequence[str], list[list[str]], str]:
+        """What comes before a table, its columns, its rows, and what comes after it."""
+        rows = []
+        for one in self.rows:
+            if one.why_not:
+                rows.append([one.format, f"left out: {one.why_not}", *[""] * 5])
+                continue
+            rows.append([
+                one.format, one.how, f"{one.stored_bytes:,}",
+                f"{self.nbytes / max(1, one.stored_bytes):.2f}x", f"{one.write_s:.3f} s",
+                f"{one.read_s:.3f} s", f"{one.crops_per_s:,.1f}",
+            ])  # fmt: skip
+        columns = ("format", "how", " bytes", " smaller", " write", " read", " crops/s")
+        return self._title(), columns, rows, ""
+
+    def _title(self) -> str:
+        return f"{self.shape} of {self.dtype}, {self.nbytes:,} bytes; crops are {self.access!r}"
+
     def __str__(self) -> str:
         lines = [
-            f"{self.shape} of {self.dtype}, {self.nbytes:,} bytes; crops are {self.access!r}",
+            self._title(),
             f"{'format':<10} {'how':<28} {'bytes':>13} {'smaller':>8} {'write':>9} {'read':>9} "
             f"{'crops/s':>10}",
         ]

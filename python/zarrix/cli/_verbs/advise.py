@@ -33,6 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of sample and places")
     parser.add_argument("--scratch", metavar="DIR", help="the folder of the trials")
     parser.add_argument(
+        "--max-error", type=float, metavar="E",
+        help="try floating-point numbers that are rounded by at most so much, too",
+    )  # fmt: skip
+    parser.add_argument(
         "--fail-on", choices=_SEVERITIES, help="exit with 3 if a rule of this severity is broken"
     )
     parser.add_argument("-O", "--output", type=Path, metavar="FILE.svg", help="draw the trials")
@@ -52,6 +56,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         budget=arguments.budget,
         seed=arguments.seed,
         scratch=arguments.scratch,
+        max_error=arguments.max_error,
     )
     found.name = arguments.path
     ui.result(found)

@@ -41,6 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="none, zstd:LEVEL, gzip:LEVEL, or blosc:NAME:LEVEL:SHUFFLE "
         "(default blosc:zstd:5:bitshuffle)",
     )  # fmt: skip
+    parser.add_argument(
+        "--max-error", type=float, metavar="E",
+        help="round floating-point numbers by at most so much (default: every value is kept)",
+    )  # fmt: skip
     parser.add_argument("--to-format", type=int, choices=(2, 3), help="Zarr v2 or v3 (default)")
     parser.add_argument(
         "--keep-chunks", action="store_true",
@@ -108,6 +112,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         zarr_format=arguments.to_format,
         keep_chunks=arguments.keep_chunks,
         preset=arguments.preset,
+        max_error=arguments.max_error,
         stack=arguments.stack,
         concat=arguments.concat,
         memory=arguments.memory,

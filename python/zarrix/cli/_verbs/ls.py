@@ -9,6 +9,7 @@ from typing import Any
 from zarrix.cli._common import PATH, add_common, options_of
 from zarrix.cli._ui import Ui
 
+_COLUMNS = ("dtype", "shape", "chunks", " bytes", " smaller", "name")
 EXAMPLES = ("zarrix ls data.zarr", "zarrix ls -lR data.zarr", "zarrix ls -a data.zarr/rgb")
 
 
@@ -49,7 +50,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     if ui.json:
         ui.document({"members": [_described(*one) for one in members]})
     elif arguments.long:
-        _say_lines(ui, _table([_row(*one) for one in members]))
+        rows = [_row(*one) for one in members]
+        if rows:
+            # Import time: --help does not need it.
+            from zarrix._display.printable import lines
+
+            ui.table(_COLUMNS, rows, lines(_table(rows)))
     else:
         _say_lines(ui, [name for name, _ in members])
     return 0

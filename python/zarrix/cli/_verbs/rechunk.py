@@ -25,6 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="none, zstd:LEVEL, gzip:LEVEL, or blosc:NAME:LEVEL:SHUFFLE; those of the source "
         "when omitted",
     )  # fmt: skip
+    parser.add_argument(
+        "--max-error", type=float, metavar="E",
+        help="round floating-point numbers by at most so much (default: every value is kept)",
+    )  # fmt: skip
     parser.add_argument("--to-format", type=int, choices=(2, 3), help="Zarr v2 or v3")
     add_writing(parser)
     add_common(parser, store=False)
@@ -41,6 +45,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         chunks=arguments.chunks,
         shards=arguments.shards,
         compressors=arguments.codec,
+        max_error=arguments.max_error,
         zarr_format=arguments.to_format,
         max_memory=arguments.memory,
         overwrite=arguments.overwrite,
