@@ -18,7 +18,12 @@ from zarrix.cli._table import GROUPS, VERBS
 from zarrix.convert._formats import FORMATS, converter, options_of
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-SECTIONS = (("tool.md", "verbs"), ("convert.md", "formats"), ("convert.md", "kept"))
+SECTIONS = (
+    ("tool.md", "verbs"),
+    ("convert.md", "formats"),
+    ("convert.md", "kept"),
+    ("convert.md", "others"),
+)
 COMMON = "common options"
 HEAD = "| argument | value | meaning |\n|---|---|---|"
 
@@ -88,6 +93,21 @@ def kept() -> str:
         rows.append(
             f"| {name}, `{value.dtype.str.lstrip(chr(124))}` {value.shape} | {' | '.join(cells)} |"
         )
+    return "\n".join(rows) + "\n"
+
+
+def others() -> str:
+    """The table of text, pictures and video, from the same tests."""
+    sys.path.insert(0, str(DOCS.parent / "tests"))
+    # The tests are not a package that is installed.
+    from convert_data import OTHERS
+
+    rows = ["| format | elements | shape | option of the import |", "|---|---|---|---|"]
+    for format, (_, cases) in OTHERS.items():
+        for name, (value, options) in cases.items():
+            told = ", ".join(f"`{one}={value!r}`" for one, value in options.items())
+            kind = "text" if value.dtype.kind == "T" else f"`{value.dtype.str.lstrip(chr(124))}`"
+            rows.append(f"| {format} | {name}, {kind} | {value.shape} | {told} |")
     return "\n".join(rows) + "\n"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["REFUSED", "VALUES", "h5py_can", "same", "write_mat", "write_n5"]
+__all__ = ["OTHERS", "REFUSED", "VALUES", "h5py_can", "same", "write_mat", "write_n5"]
 
 _FIELDS = [("a", ">i4"), ("b", "f8"), ("c", "i2", (2,))]
 _NUMBERS = ("u1", "i2", "u4", "i8", "f2", "f4", "f8", "c8", "c16")
@@ -60,6 +60,36 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "tar": ("text", "no axes", "no elements"),
 }  # fmt: skip
 """What an export to a format refuses; everything else comes back byte for byte."""
+
+
+def _decimal(dtype: str) -> Any:
+    """Finite elements of all magnitudes, -0.0 and the infinities, and the NaN that text has."""
+    value = _bits(dtype, (20, 4)).copy()
+    value[~np.isfinite(value)] = 0.1
+    value[0] = [np.nan, np.inf, -np.inf, -0.0]
+    return value
+
+
+OTHERS: dict[str, tuple[str, dict[str, tuple[Any, dict[str, Any]]]]] = {
+    "text": ("x.csv", {
+        **{code: (_bits(code, (7, 9)), {"dtype": code}) for code in ("u1", "i2", "u4", "u8")},
+        "i8": (_bits("i8", (7, 9)), {}),
+        "one column": (_bits("i8", (11,)), {}),
+        **{code: (_decimal(code), {"dtype": code}) for code in ("f2", "f4")},
+        "f8": (_decimal("f8"), {}),
+        "words": (np.array([["a", "ä"], ["b c", "\N{GRINNING FACE}"]], dtype="T"), {}),
+    }),
+    "images": ("x", {
+        "gray, 8 bit": (_bits("u1", (4, 6, 9)), {}),
+        "gray, 16 bit": (_bits("u2", (4, 6, 9)), {}),
+        "gray and alpha": (_bits("u1", (4, 6, 9, 2)), {}),
+        "RGB": (_bits("u1", (4, 6, 9, 3)), {}),
+        "RGBA": (_bits("u1", (4, 6, 9, 4)), {}),
+        "masks": (_RNG.integers(0, 2, (4, 6, 9)).astype(bool), {}),
+    }),
+    "video": ("x.mkv", {"RGB": (_bits("u1", (5, 32, 46, 3)), {})}),
+}  # fmt: skip
+"""By format: the file, and by name what comes back exactly, with the options of the import."""
 
 
 def h5py_can(dtype: np.dtype[Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
-from convert_data import REFUSED, VALUES, h5py_can, same
+from convert_data import OTHERS, REFUSED, VALUES, h5py_can, same
 from zarrix.convert import open_file
 from zarrix.errors import ConversionError
 
@@ -87,3 +87,29 @@ def test_a_format_gives_back_the_bytes_or_refuses_them(
     if format in ("raw", "safetensors"):
         zarr.export(found if format == "raw" else tmp_path / "x.zarr", again)
         assert again.read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("format", "name"), [(format, name) for format, (_, cases) in OTHERS.items() for name in cases]
+)
+def test_text_pictures_and_video_come_back_exactly(format: str, name: str, tmp_path: Path) -> None:
+    pytest.importorskip({"images": "PIL", "video": "av"}.get(format, "numpy"))
+    file, cases = OTHERS[format]
+    value, options = cases[name]
+    array = zarr.array(value, chunks=(3, *value.shape[1:]))
+    how: Any = {"format": format} if format == "images" else {}
+    zarr.export(array, tmp_path / file, **how)
+    zarr.import_(tmp_path / file, tmp_path / "x.zarr", verify="full", **how, **options)
+    found: Any = zarr.open(tmp_path / "x.zarr", mode="r")
+    if not hasattr(found, "shape"):
+        found = found["rgb" if format == "video" else "image"]
+    if name == "words":
+        assert found[...].tolist() == value.tolist()
+    else:
+        same(found[...], value)
+    again = tmp_path / f"again{file[1:]}"
+    zarr.export(found, again, **how)
+    for one in sorted((tmp_path / file).iterdir()) if format == "images" else [tmp_path / file]:
+        other = again / one.name if format == "images" else again
+        # Matroska has the moment of its writing.
+        assert format == "video" or other.read_bytes() == one.read_bytes()
