@@ -154,7 +154,10 @@ def decoded(file: Any, shown: str = "") -> Any:
     image_of = library()
     try:
         with image_of.open(file) as image:
-            return np.asarray(image)
+            pixels = np.asarray(image)
+            # Pillow's booleans have the byte 255, which NumPy's operators and other readers do not
+            # expect.
+            return pixels.view(np.uint8) != 0 if pixels.dtype == np.bool_ else pixels
     except Exception as error:
         raise ConversionError(f"{shown or file} is damaged: {error}") from None
 
