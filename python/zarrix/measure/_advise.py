@@ -323,11 +323,9 @@ class _Trials:
         # The model's choice, and those that were the fastest, in the order of the model.
         order = sorted(range(1, len(made)), key=lambda index: first[index])
         kept = {0, 1, *[index for index in order if index > 1][: _KEPT - 1]}
-        fast = sorted(order[:2])
-        again = [(made[index].layout, codec) for index in fast for codec in _CODECS[1:]]
         best = made[order[0]].layout if order else present
         made = [one for index, one in enumerate(made) if index in kept]
-        made += [self._written(layout, codec) for layout, codec in again]
+        made += [self._written(one.layout, codec) for one in made[1:] for codec in _CODECS[1:]]
         if self._max_error is not None:
             made += [self._written(best, codec, self._max_error) for codec in _CODECS]
         times = compared([one.array for one in made], self._accesses, self._budget / 4, self._seed)
