@@ -35,6 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--tiny", action="store_true", help="tiny arrays: tests the harness, says nothing of speed")
     add("--every", action="store_true", help="a line for every contender, not only the best peer")
     add("--memory", action="store_true", help="peak memory of reads, each in its own process")
+    add("--seed", type=int, metavar="N", help="of the odd sizes (default: the version's own)")
     add("--json", type=Path, metavar="FILE", help="write everything that was measured")
     add("--plot", type=Path, metavar="FILE", help="draw the rows as an SVG picture")
     add("--data", type=Path, metavar="DIR", help="of the arrays (default benchmarks/data)")

@@ -98,9 +98,9 @@ class _Served:
 
 def _found(workload: str, contender: str, place: Place) -> tuple[Workload, Any, Place]:
     from benchmarks.contenders import named
-    from benchmarks.workloads import WORKLOADS
+    from benchmarks.rows import row_named
 
-    return next(w for w in WORKLOADS if w.name == workload), named(contender), place
+    return row_named(workload), named(contender), place
 
 
 def _serve() -> None:

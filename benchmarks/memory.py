@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from benchmarks.contenders import Contender
 from benchmarks.setup import ROOT
@@ -25,6 +26,7 @@ def peak_bytes(workload: Workload, contender: Contender, place: Place) -> int | 
         "contender": contender.name,
         "data": str(place.data),
         "tiny": place.tiny,
+        "seed": place.seed,
         "path": [str(ROOT)] if contender.python else sys.path,
     }
     code = (
@@ -39,14 +41,14 @@ def peak_bytes(workload: Workload, contender: Contender, place: Place) -> int | 
     return int(output.split()[-1])
 
 
-def measure_here(request: dict[str, str]) -> int:
+def measure_here(request: dict[str, Any]) -> int:
     """The work of the other process: the rise of the high-water mark over one run, in bytes."""
     from benchmarks.contenders import named
-    from benchmarks.workloads import WORKLOADS
+    from benchmarks.rows import row_named
 
-    workload = next(w for w in WORKLOADS if w.name == request["workload"])
+    workload = row_named(request["workload"])
     data = Path(request["data"])
-    place = Place(data, data, bool(request["tiny"]))
+    place = Place(data, data, bool(request["tiny"]), int(request["seed"]))
     call = workload.call(named(request["contender"]), place)
     Path("/proc/self/clear_refs").write_text("5")  # the high-water mark falls to where we are
     before = _status_bytes("VmRSS")

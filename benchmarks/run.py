@@ -13,11 +13,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks import floor, memory, report, setup
+from benchmarks import floor, memory, odd, report, setup
 from benchmarks.contenders import OURS, AnyArray, Contender
 from benchmarks.data import cpus
 from benchmarks.measure import Call, Pace, rounds
-from benchmarks.workloads import WORKLOADS, Place, Workload, scratch_folder
+from benchmarks.rows import WORKLOADS
+from benchmarks.workloads import Place, Workload, scratch_folder
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,9 +27,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "list":
         print("\n".join(workload.name for workload in chosen))
         return 0
+    seed = _seed(arguments)
     data = arguments.data or setup.ROOT / "benchmarks" / "data"
     data = data / "tiny" if arguments.tiny else data
-    place = Place(data.resolve(), scratch_folder(), arguments.tiny)
+    place = Place(data.resolve(), scratch_folder(), arguments.tiny, seed)
     pace = Pace(3 if arguments.quick else arguments.rounds, budget_s=arguments.budget)
     load = os.getloadavg()[0]
     try:
@@ -37,6 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
         shutil.rmtree(place.scratch, ignore_errors=True)
     _deliver(rows, arguments, load)
     return 1 if any(row.faults for row in rows) else 0
+
+
+def _seed(arguments: argparse.Namespace) -> int:
+    from zarrix import __version__
+
+    return odd.seed_of(__version__) if arguments.seed is None else int(arguments.seed)
 
 
 def _chosen(patterns: list[str] | None) -> list[Workload]:
@@ -107,6 +115,7 @@ def _equal(one: AnyArray, other: AnyArray) -> bool:
 
 def _deliver(rows: Sequence[report.Row], arguments: argparse.Namespace, load: float) -> None:
     print(report.machine())
+    print(f"odd sizes of seed {_seed(arguments)}")
     print(", ".join(f"{name} {version}" for name, version in report.versions().items()), end="\n\n")
     if load > cpus() / 2:
         print(f"The machine was busy before (load {load:.1f}): the rounds will scatter.\n")

@@ -18,12 +18,11 @@ from typing import cast
 
 import numpy as np
 
-from benchmarks import elsewhere, floor, strings
+from benchmarks import elsewhere, floor, odd, strings
 from benchmarks.contenders import OURS, ZARR, AnyArray, Contender, Key, named
 from benchmarks.data import LAYOUTS, Layout, full_values
+from benchmarks.keys import Keys
 from benchmarks.measure import Call
-
-Keys = Callable[[Layout, np.random.Generator], list[Key]]
 
 
 @dataclass(frozen=True)
@@ -33,15 +32,18 @@ class Place:
     data : of the arrays that are read
     scratch : of what is written while measuring, in memory where the machine has such a place
     tiny : arrays of a size that tests the harness, and no speed
+    seed : draws the arrays of odd sizes
     """
 
     data: Path
     scratch: Path
     tiny: bool
+    seed: int = 0
 
     def layout(self, name: str) -> Layout:
         """An array at the size of this run."""
-        return LAYOUTS[name].sized(self.tiny)
+        made = odd.layout(name, self.seed) if odd.is_odd(name) else LAYOUTS[name]
+        return made.sized(self.tiny)
 
 
 @dataclass(frozen=True)
@@ -329,191 +331,6 @@ class Import(Workload):
 
     def result(self, contender: Contender, place: Place) -> list[AnyArray]:
         return []
-
-
-def everything(layout: Layout, rng: np.random.Generator) -> list[Key]:
-    """The whole array."""
-    return [(slice(None),) * len(layout.shape)]
-
-
-def boxes(size: tuple[int | None, ...], count: int) -> Keys:
-    """Boxes at random places: a length for each axis, None for all of it."""
-
-    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
-        keys: list[Key] = []
-        for _ in range(count):
-            box = []
-            for wanted, length in zip(size, layout.shape, strict=True):
-                extent = min(wanted or length, length)
-                start = int(rng.integers(length - extent + 1))
-                box.append(slice(start, start + extent))
-            keys.append(tuple(box))
-        return keys
-
-    return draw
-
-
-def indices(axis: int, count: int) -> Keys:
-    """One index of one axis, everything of the others."""
-
-    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
-        before = (slice(None),) * axis
-        return [(*before, int(i)) for i in rng.integers(layout.shape[axis], size=count)]
-
-    return draw
-
-
-def chunks(count: int) -> Keys:
-    """Whole chunks at random places."""
-
-    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
-        keys: list[Key] = []
-        for _ in range(count):
-            starts = [
-                c * int(rng.integers(n // c))
-                for n, c in zip(layout.shape, layout.chunks, strict=True)
-            ]
-            keys.append(tuple(slice(s, s + c) for s, c in zip(starts, layout.chunks, strict=True)))
-        return keys
-
-    return draw
-
-
-def elements(count: int) -> Keys:
-    """Single elements at random places."""
-
-    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
-        return [tuple(int(rng.integers(n)) for n in layout.shape) for _ in range(count)]
-
-    return draw
-
-
-def crops(side: int, count: int = 8) -> Keys:
-    """Square crops of one frame with all its channels, as a data loader takes them."""
-
-    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
-        drawn = boxes((1, None, side, side), count)(layout, rng)
-        return [(box[0].start, *box[1:]) for box in drawn]
-
-    return draw
-
-
-def points(count: int) -> Keys:
-    """Elements at random places, by one array of coordinates per axis."""
-
-    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
-        return [tuple(rng.integers(n, size=count) for n in layout.shape)]
-
-    return draw
-
-
-def rows(count: int) -> Keys:
-    """Indices of the first axis in any order, everything of the second."""
-
-    def draw(layout: Layout, rng: np.random.Generator) -> list[Key]:
-        return [(rng.integers(layout.shape[0], size=count), slice(None))]
-
-    return draw
-
-
-PYTHON3 = ("zarr-python", "zarr-python fused")
-PYTHON = (*PYTHON3, "zarr-python 2")
-"""Those with the data types and groups of zarr-python."""
-
-FORMAT3 = (*PYTHON3, "zarrs", "zarrista", "TensorStore")
-"""Those who read v3."""
-
-SELECTING = (*PYTHON, "zarrs", "TensorStore")
-"""Those with `vindex` and `oindex`."""
-
-OTHERS = ("h5py", "b2nd", "TileDB")
-"""Those who read a format of their own."""
-
-WORKLOADS: tuple[Workload, ...] = (
-    Read("video zstd bitshuffle: crop 960", 1.2, 1.8, layout="video-zstd", keys=crops(960)),
-    Read("video zstd bitshuffle: crop 256", None, 2.5, layout="video-zstd", keys=crops(256)),
-    Read("video lz4 shuffle: crop 960", None, 1.5, layout="video-lz4", keys=crops(960)),
-    Read("video lz4 shuffle: crop 256", None, 2.5, layout="video-lz4", keys=crops(256)),
-    Windows(
-        "video zstd bitshuffle: 32 crops 256 at once",
-        None,
-        4,
-        layout="video-zstd",
-        keys=boxes((1, None, 256, 256), 32),
-    ),
-    Windows(
-        "video lz4 shuffle: 32 crops 256 at once",
-        None,
-        4,
-        layout="video-lz4",
-        keys=boxes((1, None, 256, 256), 32),
-    ),
-    Read("planes: all", None, 3, layout="planes", keys=everything),
-    Read("planes: [:, :, k]", None, 1.8, layout="planes", keys=indices(2, 8)),
-    Read("planes: [k]", None, 6, layout="planes", keys=indices(0, 1)),
-    Write("planes: write", None, 1.5, layout="planes"),
-    Write("planes: write [:, :, k]", None, None, layout="planes", key=np.s_[:, :, 3:4]),
-    Read("tiles: all 4096", 1.5, 2.5, layout="tiles", keys=everything),
-    Read("tiles: box 256", None, 2, layout="tiles", keys=boxes((256, 256), 16), bulk=False),
-    Read("tiles: one chunk", 3, 5, layout="tiles", keys=chunks(64), bulk=False),
-    Read("tiles: one element", None, 5, layout="tiles", keys=elements(64), bulk=False),
-    Select(
-        "tiles: vindex", None, 1.8, SELECTING, layout="tiles", keys=points(20_000), rule="points"
-    ),
-    Select("tiles: oindex", None, 1.8, SELECTING, layout="tiles", keys=rows(500), rule="outer"),
-    Write("tiles: write", None, 1.1, layout="tiles"),
-    Read("tiles: all, own formats", None, 1, OTHERS, layout="tiles", keys=everything, bulk=False),
-    Read(
-        "tiles: one chunk, own formats",
-        None,
-        1,
-        OTHERS,
-        layout="tiles",
-        keys=chunks(64),
-        bulk=False,
-    ),
-    Read("shards: all", None, 2, FORMAT3, layout="shards", keys=everything),
-    Read(
-        "shards: box 128", None, 8, FORMAT3, layout="shards", keys=boxes((128, 128), 32), bulk=False
-    ),
-    Write("shards: write", None, 1.5, FORMAT3, layout="shards"),
-    Write("shards: write one", None, None, FORMAT3, layout="shards", key=np.s_[:2048, :2048]),
-    Read("volume: all", None, 1.3, FORMAT3, layout="volume", keys=everything),
-    Read(
-        "volume: box 64",
-        None,
-        3,
-        FORMAT3,
-        layout="volume",
-        keys=boxes((64, 64, 64), 16),
-        bulk=False,
-    ),
-    Read(
-        "plain: all, against numpy.load",
-        None,
-        0.9,
-        ("numpy.load",),
-        layout="plain",
-        keys=everything,
-        bulk=False,
-    ),
-    Read(
-        "plain: window, against memmap",
-        None,
-        0.5,
-        ("numpy memmap",),
-        layout="plain",
-        keys=boxes((1, 256, 256), 32),
-        bulk=False,
-    ),
-    Text("strings: all", None, 2, PYTHON3),
-    Read("datetimes: all", None, 3, PYTHON, layout="datetimes", keys=everything),
-    Read("records: all", None, 3, PYTHON, layout="records", keys=everything),
-    Read("big-endian: all", None, 3, PYTHON, layout="big-endian", keys=everything),
-    OpenGroup("open a group of 200 and list it", None, 3, PYTHON, count=200),
-    Open("open an array", None, 2, layout="tiles"),
-    Import("import of open, beyond numpy", peers=("zarr-python", "TensorStore"), limit_s=0.040),
-)
 
 
 def scratch_folder() -> Path:

@@ -25,7 +25,7 @@ def benchmarks(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def test_every_row_runs_on_tiny_arrays_and_all_contenders_agree(tmp_path):
     table, picture = tmp_path / "rows.json", tmp_path / "rows.svg"
-    command = ["--here", "--tiny", "--rounds", "1", "--data", str(tmp_path), "--every", "--memory"]
+    command = ["--here", "--tiny", "--rounds", "1", "--data", str(tmp_path), "--every"]
     # netCDF4 names its own filters there when it is imported, and h5py cannot use them.
     environment = {name: os.environ[name] for name in os.environ if name != "HDF5_PLUGIN_PATH"}
     run = subprocess.run(
@@ -46,6 +46,35 @@ def test_every_row_runs_on_tiny_arrays_and_all_contenders_agree(tmp_path):
     }
     assert set(against_numpy.values()) == {"numpy.load", "numpy memmap"}
     assert ElementTree.parse(picture).getroot().tag.endswith("svg")
+
+
+def test_the_peak_of_memory_is_shown(benchmarks, tmp_path, capsys):
+    from benchmarks.__main__ import main
+
+    command = ["--here", "--tiny", "--rounds", "1", "--data", str(tmp_path), "--memory"]
+    assert (
+        main([*command, "--only", "tiles: one chunk", "--json", str(tmp_path / "rows.json")]) == 0
+    )
+    assert "peak MiB" in capsys.readouterr().out
+    peaks = [row["peak_bytes"] for row in json.loads((tmp_path / "rows.json").read_text())["rows"]]
+    assert all(isinstance(peak["zarrix"], int) for peak in peaks), peaks
+
+
+@pytest.mark.parametrize("seed", [0, 1, 798564785])
+def test_odd_arrays_have_odd_extents_that_chunks_do_not_divide(benchmarks, seed):
+    from benchmarks import odd
+
+    names = [name for name in odd.NAMES if name != "odd video"]
+    drawn = [odd.layout(name, seed) for name in names]
+    assert drawn == [odd.layout.__wrapped__(name, seed) for name in names]
+    assert drawn != [odd.layout(name, seed + 1) for name in names]
+    for one in drawn:
+        for extent, chunk in zip(one.shape, one.chunks, strict=True):
+            assert extent < 8 or (extent % 2 and (chunk == 1 or extent % chunk)), one
+        assert {np.dtype(odd.layout(f"odd {n} bytes", seed).dtype).itemsize for n in (3, 10)} == {
+            3,
+            10,
+        }
 
 
 def test_a_ratio_is_taken_round_by_round(benchmarks):
@@ -70,8 +99,9 @@ def test_each_round_times_every_contender_once_and_the_first_one_changes(benchma
 def test_a_contender_with_other_values_is_named_and_not_timed(benchmarks, tmp_path):
     from benchmarks.contenders import OURS
     from benchmarks.measure import Pace
+    from benchmarks.rows import WORKLOADS
     from benchmarks.run import measure
-    from benchmarks.workloads import WORKLOADS, Place
+    from benchmarks.workloads import Place
 
     plain = next(row for row in WORKLOADS if row.name.startswith("plain: all"))
 
