@@ -64,6 +64,11 @@ def of_insitubatch(row: Row, path: Path, workers: int) -> Iterator[Any]:
             yield {"item": batch.sample_indices, **batch.arrays}
 
 
+def tensor_of(window: Any) -> Any:
+    """The variables of a window as one tensor; xbatcher's own function takes only one."""
+    return importlib.import_module("torch").from_numpy(window.to_array().values)
+
+
 def of_xbatcher(row: Row, path: Path, workers: int) -> Iterator[Any]:
     xarray = importlib.import_module("xarray")
     xbatcher = importlib.import_module("xbatcher")
@@ -76,7 +81,7 @@ def of_xbatcher(row: Row, path: Path, workers: int) -> Iterator[Any]:
         input_overlap={"time": FRAMES - 1},
         preload_batch=False,
     )
-    windows = loaders.MapDataset(generator)
+    windows = loaders.MapDataset(generator, transform=tensor_of)
     if len(windows) != TIMES - FRAMES + 1:
         raise SystemExit(f"xbatcher has {len(windows)} windows")
     for epoch in itertools.count():

@@ -1,5 +1,6 @@
 """The five examples by which the loader was specified, as written there, on small arrays."""
 
+import json
 import os
 import subprocess
 import sys
@@ -199,3 +200,33 @@ def test_the_training_scripts_run_and_their_loss_falls(
     losses = [float(line.rpartition(" ")[2]) for line in lines]
     assert len(losses) == 3
     assert losses[2] < losses[0] / 2
+
+
+def ran(script: str, *words: str) -> str:
+    """What an example prints; a line of its error stream is not an error."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(zarr.__file__).parents[1])}
+    command = [sys.executable, "-W", "ignore", str(EXAMPLES / f"{script}.py"), *words]
+    process = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_lightning_saves_the_state_of_a_loader_and_resumes_exactly(workers: str) -> None:
+    """Lightning#20550: asked for its length first, a loader forgot its position."""
+    pytest.importorskip("lightning", reason="lightning is not installed")
+    assert "640 samples; weights [[ 1.  -2.   0.5  3. ]]" in ran(
+        "train_lightning", "--workers", workers
+    )
+
+
+def test_accelerate_saves_the_state_of_a_loader_and_resumes_exactly(tmp_path: Path) -> None:
+    """accelerate#4165: states of loaders were lost."""
+    pytest.importorskip("accelerate", reason="accelerate is not installed")
+    assert "70 samples on 1" in ran("train_accelerate", str(tmp_path), "--steps", "7")
+    assert "730 samples on 1" in ran("train_accelerate", str(tmp_path), "--steps", "73")
+    lines = (tmp_path / "items.jsonl").read_text().splitlines()
+    items = [item for line in lines for item in json.loads(line)]
+    assert sorted(items[:400]) == sorted(items[400:]) == list(range(400))

@@ -205,16 +205,19 @@ class Filler:
     def _grouped(self) -> Iterator[list[_Planned]]:
         """The batches in fills: those of one window, up to half of the loader's memory.
 
-        There are 1, 8, 64, ... of them in a fill if none is delivered before its end.
+        There are 1, 8, 64, ... of them in a fill if none is delivered before its end. Batches of no
+        window are one at first, and then as many as are worth it: chunks of a shard are read
+        together, so that the first batch would wait for many of the others.
         """
         most, found = 1, list[_Planned]()
-        if self._delivers_while_reading:
+        if self._delivers_while_reading and self._options.kind == "block":
             # A window begins and ends within batches.
             most = self._most = self._most + 1
         for planned in self._planned():
             if found and (len(found) >= most or planned.window != found[-1].window):
                 yield found
-                most, found = min(self._most, most * _GROWTH), []
+                grown = self._most if self._delivers_while_reading else most * _GROWTH
+                most, found = min(self._most, grown), []
             found.append(planned)
         if found:
             yield found
