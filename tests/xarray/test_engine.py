@@ -251,5 +251,22 @@ def test_opening_requests_each_document_once(zarr_format: int) -> None:
     requested.clear()
     with opened(store, consolidated=False) as found:
         assert found["a"].attrs == {"units": "K"}
+        assert found.attrs == {"site": "Kiel"}
     names = (".zarray", ".zattrs") if zarr_format == 2 else ("zarr.json",)
     assert {requested[f"{one}/{name}"] for one in "abc" for name in names} == {1}
+    assert requested[".zattrs" if zarr_format == 2 else "zarr.json"] == 1
+
+
+@FORMATS
+def test_changed_attributes_are_those_of_one_dataset(tmp_path: Path, zarr_format: int) -> None:
+    attributes = {"valid": [0, [1]], "by": {"who": ["Ada"]}}
+    data = xr.Dataset({"a": ("x", np.arange(5), attributes)}, attrs=attributes)
+    to_zarr(data, tmp_path / "a.zarr", zarr_format=zarr_format)
+    with opened(tmp_path / "a.zarr") as first:
+        for attrs in (first.attrs, first["a"].attrs):
+            attrs["valid"][1].append(2)
+            attrs["by"]["who"].append("Bob")
+    with opened(tmp_path / "a.zarr") as second:
+        assert second.attrs == second["a"].attrs == attributes
+    group = zarr.open_group(tmp_path / "a.zarr", mode="r")
+    assert group["a"].attrs.asdict() == group["a"].metadata.attributes == attributes

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from zarrix import _engine
@@ -43,6 +44,22 @@ def for_a_new_array(codec: Any) -> Any:
 
 def encodable_config(config: Config) -> dict[str, Any]:
     """A v2 configuration with valid encoder options."""
+    # Types, too: 1, 1.0 and True are equal, and are different values in a document.
+    items = tuple((name, type(value), value) for name, value in config.items())
+    try:
+        hash(items)
+    except TypeError:
+        return _encodable_config(config)
+    return dict(_known_encodable_config(items))
+
+
+@lru_cache(maxsize=256)
+def _known_encodable_config(items: tuple[tuple[str, type, Any], ...]) -> dict[str, Any]:
+    """The same, which the native codecs alone decide; arrays of a group often have one codec."""
+    return _encodable_config({name: value for name, _, value in items})
+
+
+def _encodable_config(config: Config) -> dict[str, Any]:
     taken = takes(lambda one: bind_numcodecs(one, UINT8, None, "codec", new=True))
     return _with_options_that_are(taken, str(config["id"]), config)
 

@@ -6,6 +6,7 @@ The other files of this room add what users do with a group, each as a class der
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -95,7 +96,9 @@ class GroupState(Member):
         # Path of the group that this one was reached from, whose consolidated metadata includes it.
         self._opened_from = path if opened_from is None else opened_from
         self._zarr_format = node.zarr_format
-        self._parse_metadata(node.document)
+        metadata = self._parse_metadata(node.members or node.document)
+        # Of the v3 document that was read for opening.
+        self._first_attributes = None if node.zarr_format == 2 else metadata.attributes
         self._attrs = Attributes._of_node(
             store,
             path,
@@ -110,8 +113,8 @@ class GroupState(Member):
         """The location of a member in the stores of the group."""
         return Location(self._store, path, self._zarr_format, self._chunk_store)
 
-    def _parse_metadata(self, document: bytes | None) -> GroupMetadata:
-        """The group's metadata; ``document`` is the v3 document, if it was read already."""
+    def _parse_metadata(self, document: bytes | Mapping[str, Any] | None) -> GroupMetadata:
+        """The group's metadata; ``document`` is what was read already, also parsed."""
         name = GroupMetadata(zarr_format=self._zarr_format).document_name
         key = key_of(self._path, name)
         if document is None:

@@ -60,6 +60,7 @@ __all__ = [
     "array_document",
     "attributes_document",
     "group_document",
+    "kind_and_members",
     "new_array",
     "new_group",
     "node_type",
@@ -274,15 +275,20 @@ def _node_type_cached(document: bytes) -> str | None:
 
 def node_type(document: Any, where: str) -> str:
     """The kind of node of a ``zarr.json``: ``"array"`` or ``"group"``."""
+    return kind_and_members(document, where)[0]
+
+
+def kind_and_members(document: Any, where: str) -> tuple[str, Mapping[str, Any] | None]:
+    """The kind of node of a ``zarr.json``, and the parsed document if it was parsed for that."""
     if isinstance(document, bytes) and len(document) <= _MOST_CACHED_BYTES:
         known = _node_type_cached(document)
         if known is not None:
-            return known
+            return known, None
     members = members_of(document, where)
     kind = members.get("node_type")
     if kind not in ("array", "group"):
         raise _wrong(where, "node_type", kind, "'array' or 'group'")
-    return str(kind)
+    return str(kind), members
 
 
 def parse_array(document: Any, where: str = ZARR_JSON) -> ArrayMetadata:

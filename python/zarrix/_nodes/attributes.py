@@ -165,14 +165,15 @@ class Attributes(MutableMapping[str, Any]):
         """
         return dict(self._current())
 
-    def _as_of(self, document: bytes | None) -> dict[str, Any]:
-        """All attributes, as a new dictionary; those of ``document`` if none are cached.
+    def _as_opened(self, found: Mapping[str, Any] | None) -> dict[str, Any]:
+        """All attributes, as a new dictionary; a copy of those that were ``found`` if none are
+        cached.
 
-        ``document`` is the metadata of a v3 node as it was opened, which has the attributes: they
-        are not requested again.
+        The document of a v3 node has them. Those that were read to open the node are not requested
+        again.
         """
-        if self._cached is None and self.cache and self._inside and document is not None:
-            self._cached = self._parse(document)
+        if self._cached is None and self.cache and self._inside and found is not None:
+            self._cached = {name: _copied(value) for name, value in found.items()}
         return self.asdict()
 
     def refresh(self) -> None:
@@ -427,6 +428,15 @@ def _plain(value: Any, where: str) -> Any:
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     what = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else name
     raise TypeError(f"{where} is {what}, which JSON cannot express{_way_out(value)}")
+
+
+def _copied(value: Any) -> Any:
+    """A JSON value that shares no object or list with ``value``."""
+    if isinstance(value, dict):
+        return {name: _copied(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_copied(member) for member in value]
+    return value
 
 
 def _way_out(value: Any) -> str:

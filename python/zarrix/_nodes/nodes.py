@@ -76,17 +76,21 @@ class Node(NamedTuple):
 
     A member of a group may be "broken", if its document does not have its kind. ``attributes`` is
     the document of v2 attributes, if it was read in the same request, and empty if there is none.
+    ``members`` is the document of v3 parsed, if its kind was found by that.
     """
 
     zarr_format: Format
     kind: str
     document: bytes
     attributes: bytes | None = None
+    members: Mapping[str, Any] | None = None
 
 
 def _node(store: Store, key: str, mark: str, document: Any) -> Node:
     if mark == ZARR_JSON:
-        return Node(3, v3.node_type(document, place(store, key)), bytes(document))
+        document = bytes(document)
+        kind, parsed = v3.kind_and_members(document, place(store, key))
+        return Node(3, kind, document, members=parsed)
     return Node(2, "array" if mark == ZARRAY else "group", bytes(document))
 
 

@@ -26,7 +26,7 @@ def dimensions_of(array: Array, *, nczarr: bool) -> tuple[tuple[Any, ...], dict[
         The array does not name its dimensions.
     """
     metadata = array._metadata
-    attributes = array.attrs._as_of(array._document)
+    attributes = _attributes_of(array)
     if metadata.zarr_format == 3:
         names = metadata.dimension_names or ()
         if len(names) != len(metadata.shape):
@@ -54,6 +54,13 @@ def dimensions_of(array: Array, *, nczarr: bool) -> tuple[tuple[Any, ...], dict[
         for name, value in attributes.items()
         if name != DIMENSION_KEY and not name.lower().startswith("_nc")
     }
+
+
+def _attributes_of(array: Array) -> dict[str, Any]:
+    """The attributes of an array, in v3 those of the document with which it was opened."""
+    if array._metadata.zarr_format == 2 or array._document is None:
+        return array.attrs.asdict()
+    return array.attrs._as_opened(array._metadata.extra.get("attributes", {}))
 
 
 def codecs_of(array: Array) -> dict[str, Any]:

@@ -70,6 +70,9 @@ class Store(ZarrStore):
         """The store of ``group``, whose ``members`` are listed unless they are passed."""
         as_mask = options.get("use_zarr_fill_value_as_mask")
         is_cached = options.get("cache_members", True)
+        if group is not store:
+            # It was opened just now.
+            group.attrs._as_opened(group._first_attributes)
         new = cls(
             group,
             mode,
