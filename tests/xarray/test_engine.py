@@ -232,6 +232,25 @@ def test_what_does_not_exist_is_an_error(tmp_path: Path) -> None:
         opened(tmp_path / "there.zarr", group="missing")
 
 
+def test_datasets_and_trees_take_the_same_options(tmp_path: Path) -> None:
+    packed = {"dtype": "i2", "scale_factor": 0.5}
+    data = xr.Dataset({"a": ("x", [0.5, 1.5, 2.5])})
+    to_zarr(data, tmp_path / "a.zarr", zarr_format=2, encoding={"a": packed})
+    assert opened(tmp_path / "a.zarr")["a"].dtype == "f8"
+    # The class, and not the name, as the engine: xarray has no list of its options.
+    assert opened(tmp_path / "a.zarr", decode_cf=False)["a"].dtype == "i2"
+    group = zarr.open_group(tmp_path / "a.zarr", mode="r")
+    assert group.to_xarray(decode_cf=False)["a"].dtype == "i2"
+    tree = xr.open_datatree(
+        tmp_path / "a.zarr", engine=ZarrixBackend, decode_cf=False, zarr_format=2
+    )
+    assert tree["a"].dtype == "i2"
+    backend = ZarrixBackend()
+    for function in (backend.open_dataset, backend.open_groups_as_dict, backend.open_datatree):
+        with pytest.raises(TypeError, match="'groop'; did you mean 'group'"):
+            function(tmp_path / "a.zarr", groop="x")
+
+
 def test_xarray_does_not_choose_the_engine_by_itself(tmp_path: Path) -> None:
     assert not ZarrixBackend().guess_can_open(tmp_path / "x.zarr")
 

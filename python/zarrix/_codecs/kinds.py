@@ -6,7 +6,7 @@ codec defines ``_encode_single`` and ``_decode_single``, or ``_encode_sync`` and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -155,10 +155,7 @@ class UserCodec(Codec):
         >>> asyncio.run(GzipCodec().encode([(None, None)]))
         [None]
         """
-        return [
-            None if chunk is None else await self._encode_single(chunk, spec)
-            for chunk, spec in chunks_and_specs
-        ]
+        return await _each(self._encode_single, chunks_and_specs)
 
     async def decode(self, chunks_and_specs: Iterable[tuple[Any, Any]]) -> list[Any]:
         """Decode several chunks; None stays None.
@@ -183,10 +180,15 @@ class UserCodec(Codec):
         >>> asyncio.run(GzipCodec().decode([(None, None)]))
         [None]
         """
-        return [
-            None if chunk is None else await self._decode_single(chunk, spec)
-            for chunk, spec in chunks_and_specs
-        ]
+        return await _each(self._decode_single, chunks_and_specs)
+
+
+async def _each(
+    single: Callable[[Any, Any], Awaitable[Any]], chunks_and_specs: Iterable[tuple[Any, Any]]
+) -> list[Any]:
+    return [
+        None if chunk is None else await single(chunk, spec) for chunk, spec in chunks_and_specs
+    ]
 
 
 class ArrayArrayCodec(UserCodec):

@@ -97,7 +97,7 @@ class GroupState(Member):
         self._opened_from = path if opened_from is None else opened_from
         self._zarr_format = node.zarr_format
         metadata = self._parse_metadata(node.members or node.document)
-        # Of the v3 document that was read for opening.
+        # Those in the v3 document that was read for opening.
         self._first_attributes = None if node.zarr_format == 2 else metadata.attributes
         self._attrs = Attributes._of_node(
             store,

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xarray import Dataset, DataTree
 from xarray.backends import BackendEntrypoint, StoreBackendEntrypoint
 
+from zarrix._errors import check_keywords
 from zarrix.xarray._store import Store
 
 __all__ = ["ZarrixBackend"]
+
+_DECODERS = (
+    *("mask_and_scale", "decode_times", "concat_characters", "decode_coords"),
+    *("drop_variables", "use_cftime", "decode_timedelta"),
+)
+_OPENING = (
+    *("group", "mode", "consolidated", "storage_options", "zarr_format"),
+    *("use_zarr_fill_value_as_mask", "cache_members"),
+)
 
 
 class ZarrixBackend(BackendEntrypoint):
@@ -36,131 +45,43 @@ class ZarrixBackend(BackendEntrypoint):
 
     description = "Open Zarr data by the engine of zarrix"
     supports_groups = True
+    # xarray would read them from a signature, and looks here for which decoders there are.
+    open_dataset_parameters = ("filename_or_obj", *_DECODERS, *_OPENING)
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         # xarray's own engine claims the suffix .zarr. With two engines that claim it, the result
         # would depend on their order.
         return False
 
-    def open_dataset(
-        self,
-        filename_or_obj: Any,
-        *,
-        mask_and_scale: Any = True,
-        decode_times: Any = True,
-        concat_characters: Any = True,
-        decode_coords: Any = True,
-        drop_variables: str | Iterable[str] | None = None,
-        use_cftime: Any = None,
-        decode_timedelta: Any = None,
-        group: str | None = None,
-        mode: str = "r",
-        consolidated: bool | None = None,
-        storage_options: Mapping[str, Any] | None = None,
-        zarr_format: int | None = None,
-        use_zarr_fill_value_as_mask: bool | None = None,
-        cache_members: bool = True,
-    ) -> Dataset:
-        store = Store.open_group(
-            filename_or_obj,
-            mode,
-            group,
-            consolidated=consolidated,
-            storage_options=storage_options,
-            zarr_format=zarr_format,
-            use_zarr_fill_value_as_mask=use_zarr_fill_value_as_mask,
-            cache_members=cache_members,
-        )
-        return _decoded(
-            store,
-            mask_and_scale=mask_and_scale,
-            decode_times=decode_times,
-            concat_characters=concat_characters,
-            decode_coords=decode_coords,
-            drop_variables=drop_variables,
-            use_cftime=use_cftime,
-            decode_timedelta=decode_timedelta,
-        )
+    def open_dataset(self, filename_or_obj: Any, **options: Any) -> Dataset:
+        decoders, opening = _divided(options, "open_dataset")
+        return _decoded(Store.open_group(filename_or_obj, **opening), decoders)
 
-    def open_groups_as_dict(
-        self,
-        filename_or_obj: Any,
-        *,
-        mask_and_scale: Any = True,
-        decode_times: Any = True,
-        concat_characters: Any = True,
-        decode_coords: Any = True,
-        drop_variables: str | Iterable[str] | None = None,
-        use_cftime: Any = None,
-        decode_timedelta: Any = None,
-        group: str | None = None,
-        mode: str = "r",
-        consolidated: bool | None = None,
-        storage_options: Mapping[str, Any] | None = None,
-        zarr_format: int | None = None,
-    ) -> dict[str, Dataset]:
-        stores = Store.open_store(
-            filename_or_obj,
-            mode,
-            group,
-            consolidated=consolidated,
-            storage_options=storage_options,
-            zarr_format=zarr_format,
-        )
-        top = "/" + (group or "").strip("/")
-        return {
-            _relative(path, top): _decoded(
-                store,
-                mask_and_scale=mask_and_scale,
-                decode_times=decode_times,
-                concat_characters=concat_characters,
-                decode_coords=decode_coords,
-                drop_variables=drop_variables,
-                use_cftime=use_cftime,
-                decode_timedelta=decode_timedelta,
-            )
-            for path, store in stores.items()
-        }
+    def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> dict[str, Dataset]:
+        decoders, opening = _divided(options, "open_groups")
+        top = "/" + (opening.get("group") or "").strip("/")
+        stores = Store.open_store(filename_or_obj, **opening)
+        return {_relative(path, top): _decoded(store, decoders) for path, store in stores.items()}
 
-    def open_datatree(
-        self,
-        filename_or_obj: Any,
-        *,
-        mask_and_scale: Any = True,
-        decode_times: Any = True,
-        concat_characters: Any = True,
-        decode_coords: Any = True,
-        drop_variables: str | Iterable[str] | None = None,
-        use_cftime: Any = None,
-        decode_timedelta: Any = None,
-        group: str | None = None,
-        mode: str = "r",
-        consolidated: bool | None = None,
-        storage_options: Mapping[str, Any] | None = None,
-        zarr_format: int | None = None,
-    ) -> DataTree:
-        groups = self.open_groups_as_dict(
-            filename_or_obj,
-            mask_and_scale=mask_and_scale,
-            decode_times=decode_times,
-            concat_characters=concat_characters,
-            decode_coords=decode_coords,
-            drop_variables=drop_variables,
-            use_cftime=use_cftime,
-            decode_timedelta=decode_timedelta,
-            group=group,
-            mode=mode,
-            consolidated=consolidated,
-            storage_options=storage_options,
-            zarr_format=zarr_format,
-        )
+    def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
+        groups = self.open_groups_as_dict(filename_or_obj, **options)
         # As xarray's own backends: the tree closes what was opened for it.
         from xarray.backends.common import datatree_from_dict_with_io_cleanup
 
         return datatree_from_dict_with_io_cleanup(groups)
 
 
-def _decoded(store: Store, **decoders: Any) -> Dataset:
+def _divided(options: dict[str, Any], function: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of xarray's decoders, and those that say what is opened and how."""
+    check_keywords(options, ZarrixBackend.open_dataset_parameters, function)
+    opening: dict[str, Any] = {"consolidated": None}
+    decoders: dict[str, Any] = {}
+    for name, value in options.items():
+        (decoders if name in _DECODERS else opening)[name] = value
+    return decoders, opening
+
+
+def _decoded(store: Store, decoders: dict[str, Any]) -> Dataset:
     """The dataset of a store; the store is closed if its variables cannot be decoded."""
     try:
         return StoreBackendEntrypoint().open_dataset(store, **decoders)
