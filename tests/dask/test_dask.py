@@ -191,3 +191,32 @@ def test_errors_come_before_any_task(tmp_path: Path) -> None:
         zarrix.dask.from_array(z, path="x")
     assert not z[:].any()
     assert not (tmp_path / "b.zarr").exists()
+
+
+def test_workers_run_programs_for_zarr_python_with_the_plugin() -> None:
+    pytest.importorskip("distributed.deploy")
+    # The alias is for a whole process, so that this one does not get it.
+    program = """
+from distributed import Client, LocalCluster
+import zarrix.dask
+
+def module_of_arrays():
+    import zarr
+
+    return zarr.Array.__module__
+
+with (
+    LocalCluster(n_workers=1, processes=False, dashboard_address=None, host="127.0.0.1") as cluster,
+    Client(cluster) as client,
+):
+    client.register_plugin(zarrix.dask.AsZarr())
+    print(client.submit(module_of_arrays).result())
+"""
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert found.stdout == "zarrix.core\n", found.stderr

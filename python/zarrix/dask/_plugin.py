@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+# distributed takes only subclasses of its own classes.
+from distributed.diagnostics.plugin import WorkerPlugin
+
 __all__ = ["AsZarr"]
 
 
-class AsZarr:
+class AsZarr(WorkerPlugin):
     """A plugin of dask workers by which ``import zarr`` imports zarrix.
 
     Programs whose tasks import zarr then run on zarrix in every worker, also in workers that start
