@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent / "envs"
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE / "envs"
 
 _TEST = ("pytest==9.2.0", "pytest-timeout==2.4.0", "pytest-xdist==3.8.0", "hypothesis==6.170.15")
 _ZARR = ("zarr==3.4.2", "numcodecs[crc32c]==0.17.1")
@@ -156,6 +157,14 @@ SUITES: dict[str, Suite] = {
         ("-o", "addopts=", "xbatcher/tests/test_generators.py", "xbatcher/tests/test_accessors.py"),
         sdist="xbatcher==0.4.0",
         least=1.0,
+        ways=("as_zarr", "accelerate"),
+    ),
+    # Its tests are not released: those that are beside this file stand for them.
+    "bioio": Suite(
+        ("bioio==3.6.0", "bioio-ome-zarr==3.8.1", "bioio-base==3.5.0", "dask[array]==2026.8.0"),
+        ("-o", "addopts=", str(HERE / "bioio_images.py")),
+        least=1.0,
+        tests=16,
         ways=("as_zarr", "accelerate"),
     ),
     "napari": Suite(
