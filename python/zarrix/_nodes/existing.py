@@ -57,12 +57,12 @@ def existing(
         return None
     if node.kind != kind:
         raise _CONTAINS[node.kind](
-            f"{location.describe()} contains {_ARTICLE[node.kind]}, not {_ARTICLE[kind]}; "
+            f"path {location.describe()} contains {_ARTICLE[node.kind]}, not {_ARTICLE[kind]}; "
             f"open it with open_{node.kind}()"
         )
     if mode in ("w-", "x"):
         raise _CONTAINS[kind](
-            f"{location.describe()} contains {_ARTICLE[kind]}, and mode {mode!r} creates only"
+            f"path {location.describe()} contains {_ARTICLE[kind]}, and mode {mode!r} creates only"
         )
     return node
 

@@ -414,8 +414,8 @@ def _require_no_chunks(store: Store, path: str) -> None:
 def _occupied(store: Store, path: str, is_array: bool) -> ZarrixError:
     advice = "pass overwrite=True (or mode='w') to replace it, or open it with mode='r+'"
     if is_array:
-        return ContainsArrayError(f"{describe(store, path)} contains an array; {advice}")
-    return ContainsGroupError(f"{describe(store, path)} contains a group; {advice}")
+        return ContainsArrayError(f"path {describe(store, path)} contains an array; {advice}")
+    return ContainsGroupError(f"path {describe(store, path)} contains a group; {advice}")
 
 
 def require_parents(
