@@ -7,6 +7,12 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix._as_zarr.names.core.chunk_grids import ChunkGrid
+from zarrix._as_zarr.names.core.chunk_key_encodings import (
+    ChunkKeyEncoding,
+    DefaultChunkKeyEncoding,
+    V2ChunkKeyEncoding,
+    parse_chunk_key_encoding,
+)
 from zarrix._as_zarr.names.core.indexing import OrthogonalIndexer
 from zarrix.codecs import BloscCodec, BytesCodec, ZstdCodec
 
@@ -82,3 +88,33 @@ def test_codecs_of_metadata_are_equal_to_codec_objects() -> None:
     assert z.metadata.codecs[1] != "blosc"
     assert z.metadata.codecs[0] == BytesCodec().to_dict()
     assert z.metadata.codecs[0] != blosc.to_dict()
+
+
+@pytest.mark.parametrize("separator", [".", "/"])
+@pytest.mark.parametrize("kind", [DefaultChunkKeyEncoding, V2ChunkKeyEncoding])
+def test_encodings_of_chunk_keys_give_the_keys_that_are_stored(kind: Any, separator: str) -> None:
+    store: dict[str, bytes] = {}
+    encoding = kind(separator)
+    for given in (encoding, encoding.to_dict()):
+        z = zarr.create_array(
+            store, shape=(4, 6), chunks=(2, 3), chunk_key_encoding=given, overwrite=True
+        )
+        z[...] = 1.0
+        keys = {encoding.encode_chunk_key((i, j)): (i, j) for i in range(2) for j in range(2)}
+        assert store.keys() - {"zarr.json"} == keys.keys()
+        assert {key: encoding.decode_chunk_key(key) for key in keys} == keys
+        assert parse_chunk_key_encoding(given) == encoding
+        assert ChunkKeyEncoding.from_dict(encoding.to_dict()) == encoding
+    scalar = encoding.encode_chunk_key(())
+    assert scalar == ("c" if kind is DefaultChunkKeyEncoding else "0")
+
+
+def test_encodings_of_chunk_keys_that_do_not_exist_are_errors() -> None:
+    with pytest.raises(ValueError, match="separator='-'"):
+        V2ChunkKeyEncoding("-")
+    with pytest.raises(ValueError, match="'3'"):
+        parse_chunk_key_encoding("3")
+    with pytest.raises(ValueError, match="suffix"):
+        parse_chunk_key_encoding({"name": "suffix", "configuration": {"suffix": ".tif"}})
+    with pytest.raises(ValueError, match="not a key"):
+        DefaultChunkKeyEncoding().decode_chunk_key("0/1")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-FOLDER = HERE / "envs"
+FOLDER = Path(__file__).resolve().parent / "envs"
 
 _TEST = ("pytest==9.2.0", "pytest-timeout==2.4.0", "pytest-xdist==3.8.0", "hypothesis==6.170.15")
 _ZARR = ("zarr==3.4.2", "numcodecs[crc32c]==0.17.1")
@@ -38,6 +37,8 @@ class Suite:
         How it runs with zarrix.
     variables : dict of str to str
         Of the environment of its processes.
+    own : str
+        A file of tests beside this one, where a project releases none.
     pythons : tuple of int
         Minor versions of Python that its environment may have.
     """
@@ -50,6 +51,7 @@ class Suite:
     zarr: tuple[str, ...] = _ZARR
     ways: tuple[str, ...] = ("as_zarr", "accelerate", "pipeline")
     variables: dict[str, str] = field(default_factory=dict)
+    own: str = ""
     pythons: tuple[int, ...] = (12, 13, 14)
 
     @property
@@ -162,7 +164,8 @@ SUITES: dict[str, Suite] = {
     # Its tests are not released: those that are beside this file stand for them.
     "bioio": Suite(
         ("bioio==3.6.0", "bioio-ome-zarr==3.8.1", "bioio-base==3.5.0", "dask[array]==2026.8.0"),
-        ("-o", "addopts=", str(HERE / "bioio_images.py")),
+        ("-o", "addopts=", "bioio_images.py"),
+        own="bioio_images.py",
         least=1.0,
         tests=16,
         ways=("as_zarr", "accelerate"),

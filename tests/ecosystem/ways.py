@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import tomllib
 from dataclasses import dataclass, field
@@ -57,10 +58,9 @@ def outcomes(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool
 
 
 def _digest(suite: Suite) -> str:
-    ours = [Path(one) for one in suite.arguments if one.startswith(str(HERE))]
-    arguments = tuple(one.replace(str(HERE), "") for one in suite.arguments)
-    what = repr((suite.installed, suite.sdist, arguments)).encode()
-    return hashlib.sha256(b"".join([what, *(path.read_bytes() for path in ours)])).hexdigest()[:12]
+    what = repr((suite.installed, suite.sdist, suite.arguments)).encode()
+    own = (HERE / suite.own).read_bytes() if suite.own else b""
+    return hashlib.sha256(what + own).hexdigest()[:12]
 
 
 def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
@@ -70,6 +70,9 @@ def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
     python_path = [] if way == BASELINE else [str(ROOT / "python"), str(HERE), entry_point(scratch)]
     sources = [path for path in (folder / "source").glob("*/") if (path / "PKG-INFO").exists()]
     how = WAYS[way]
+    if suite.own:
+        # Beside no conftest.py of ours.
+        shutil.copy(HERE / suite.own, scratch)
     command = [str(folder / "bin" / "python"), *how.start, *suite.arguments]
     # Our own conftest.py is above the environments.
     command += [f"--confcutdir={folder}", "-q", "-p", "no:cacheprovider", "--tb=short"]
