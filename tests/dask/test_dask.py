@@ -206,7 +206,7 @@ def module_of_arrays():
     return zarr.Array.__module__
 
 with (
-    LocalCluster(n_workers=1, processes=False, dashboard_address=None, host="127.0.0.1") as cluster,
+    LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
     Client(cluster) as client,
 ):
     client.register_plugin(zarrix.dask.AsZarr())

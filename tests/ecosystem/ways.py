@@ -27,15 +27,19 @@ ALIAS = ("-m", "zarrix.as_zarr", "-m", "pytest", "-p", "zarrix.testing.as_zarr")
 
 @dataclass(frozen=True)
 class Way:
-    """How pytest is started, and variables of its environment."""
+    """How pytest is started, variables of its environment, and what all its workers run first.
+
+    A project's own plugins are imported in a worker before those of the command line.
+    """
 
     start: tuple[str, ...] = ("-m", "pytest")
     variables: dict[str, str] = field(default_factory=dict)
+    in_workers: str = ""
 
 
 WAYS = {
     BASELINE: Way(),
-    "as_zarr": Way(ALIAS),
+    "as_zarr": Way(ALIAS, in_workers="import zarrix.as_zarr"),
     "accelerate": Way(("-m", "pytest", "-p", "accelerated")),
     "pipeline": Way(variables={"ZARR_CODEC_PIPELINE__PATH": "zarrix.interop.Pipeline"}),
     "as_zarr2": Way(("-m", "pytest", "-p", "as_zarr2")),
@@ -79,6 +83,8 @@ def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
     command += ["-W", "ignore", "--timeout=300"]
     if WORKERS and "-n" not in suite.arguments:
         command += ["-n", WORKERS]
+        if how.in_workers:
+            (scratch / "installed" / "sitecustomize.py").write_text(how.in_workers)
     with (scratch / f"{name}-{way}.log").open("wb") as log:
         subprocess.run(
             [*command, f"--junitxml={report}", "-o", "junit_family=xunit1"],
