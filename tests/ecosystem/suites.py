@@ -164,7 +164,7 @@ SUITES: dict[str, Suite] = {
     # Its tests are not released: those that are beside this file stand for them.
     "bioio": Suite(
         ("bioio==3.6.0", "bioio-ome-zarr==3.8.1", "bioio-base==3.5.0", "dask[array]==2026.8.0"),
-        ("-o", "addopts=", "bioio_images.py"),
+        ("-o", "addopts=", "test_bioio_images.py"),
         own="bioio_images.py",
         least=1.0,
         tests=16,
