@@ -20,7 +20,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.reliability.libraries import LIBRARIES
+import numpy as np
+
+from tests.reliability.children import call
+from tests.reliability.libraries import LIBRARIES, Library, has_shards
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENTS = (
@@ -107,9 +110,9 @@ def _inside(arguments: argparse.Namespace) -> int:
     if not library.installed:
         print("[]")
         return 0
-    # Forked children find it imported, and not yet used.
     for name in {library.needs, "zarr"} if library.needs == "zarrs" else {library.needs}:
         importlib.import_module(name)
+    _import_what_is_used(library)
     module = importlib.import_module(f"tests.reliability.{experiment}")
     with tempfile.TemporaryDirectory(prefix="zarrix-reliability-") as folder:
         scale = arguments.scale or (1.0 if arguments.long else 0.02)
@@ -117,6 +120,28 @@ def _inside(arguments: argparse.Namespace) -> int:
     rows = [{"library": library.title, **figure.as_json()} for figure in figures]
     print(json.dumps(rows))
     return 0
+
+
+def _import_what_is_used(library: Library) -> None:
+    """So that forked children find it imported, but not yet used: each would import it again."""
+    with tempfile.TemporaryDirectory(prefix="zarrix-reliability-") as folder:
+        place = Path(folder, "used")
+
+        def use() -> list[str]:
+            before = set(sys.modules)
+            for inner in [None] + [2] * has_shards(library):
+                library.make(place, 8, 4, inner)
+                array = library.open(place)
+                array[:3] = np.arange(3, dtype="<i4")
+                np.asarray(array[:])
+            if library.append is not None:
+                library.append(array, np.zeros(2, "<i4"))
+            if library.attributes is not None:
+                library.attributes(place)["used"] = 1
+            return [name for name in sys.modules if name not in before]
+
+        for name in call(use).answer or ():
+            importlib.import_module(name)
 
 
 if __name__ == "__main__":
