@@ -56,6 +56,7 @@ class Recorder:
 class _Handler(http.server.BaseHTTPRequestHandler):
     recorder: Recorder
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *message: Any) -> None:
         pass

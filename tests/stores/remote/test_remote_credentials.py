@@ -63,7 +63,7 @@ def test_the_environments_credentials_and_endpoint_do(s3_bucket, monkeypatch):
 @pytest.mark.parametrize("mode", ["403", "503", "reset", "garbage", "quotes the request"])
 def test_no_error_and_no_log_tells_the_credentials(faulty, caplog, capfd, mode):
     caplog.set_level(logging.DEBUG)
-    options = {**faulty.options, "token": "faulty-token", "timeout": 1.5}
+    options = {**faulty.options, "token": "faulty-token", "timeout": 0.7}
     store = as_store(f"{faulty.url}/x", options)
     faulty.mode = mode
     with pytest.raises(OSError) as caught:

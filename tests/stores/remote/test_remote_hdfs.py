@@ -163,7 +163,8 @@ def test_a_namenode_that_is_not_there_is_an_error_within_the_time_limit():
         taken.bind(("127.0.0.1", 0))
         url = f"hdfs://127.0.0.1:{taken.getsockname()[1]}/x"
         began = time.monotonic()
-        with pytest.raises(ConnectionError, match=f"{url}/0"):
+        # A busy machine may not have refused the connection by then.
+        with pytest.raises((ConnectionError, TimeoutError), match=f"{url}/0"):
             as_store(url, {"timeout": 1})["0"]
         assert time.monotonic() - began < PATIENCE_S
 

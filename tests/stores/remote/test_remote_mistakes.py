@@ -17,7 +17,7 @@ def test_an_address_where_nobody_answers_is_named() -> None:
         "key": "k",
         "secret": "verysecret",
         "endpoint_url": f"http://127.0.0.1:{port}",
-        "timeout": 1,
+        "retries": 0,
     }
     with pytest.raises(ConnectionError, match=rf"to http://127\.0\.0\.1:{port}: .*refused") as told:
         zarr.open("s3://bucket/x", mode="r", storage_options=options)

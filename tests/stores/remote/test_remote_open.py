@@ -169,7 +169,8 @@ def test_a_server_that_is_not_there_is_an_error_within_the_time_limit():
             "timeout": 2,
         }
         began = time.monotonic()
-        with pytest.raises(ConnectionError, match="s3://bucket/x/0"):
+        # A busy machine may not have refused the connection by then.
+        with pytest.raises((ConnectionError, TimeoutError), match="s3://bucket/x/0"):
             as_store("s3://bucket/x", options)["0"]
         assert time.monotonic() - began < PATIENCE_S
 
