@@ -19,27 +19,32 @@ EXAMPLES = Path(__file__).parents[1] / "typed"
 PACKAGE = Path(zarr.__file__).parent
 
 
-def mypy(path: Path, cache: Path) -> dict[int, str]:
-    """Messages of mypy --strict, by line."""
+PROGRAMS = [EXAMPLES / "mistakes.py", EXAMPLES / "right.py"]
+
+
+def mypy(cache: Path) -> dict[Path, dict[int, str]]:
+    """Messages of mypy --strict about each program, by line."""
     # mypy finds what is installed by itself, and refuses to be told of it.
     is_installed = PACKAGE.parent == Path(sysconfig.get_path("platlib"))
     told = {} if is_installed else {"MYPYPATH": str(PACKAGE.parent)}
     command = ["mypy", "--strict", "--config-file=", f"--cache-dir={cache}", "--show-absolute-path"]
     done = subprocess.run(
-        [sys.executable, "-m", *command, str(path)],
+        [sys.executable, "-m", *command, *map(str, PROGRAMS)],
         env={**os.environ, **told},
         capture_output=True,
         text=True,
     )
-    found = re.findall(rf"{re.escape(str(path))}:(\d+): error: (.*)", done.stdout)
-    assert found or done.returncode == 0, done.stdout + done.stderr
-    return {int(line): message for line, message in found}
+    found: dict[Path, dict[int, str]] = {path: {} for path in PROGRAMS}
+    for path, line, message in re.findall(r"(.*):(\d+): error: (.*)", done.stdout):
+        found[Path(path)][int(line)] = message
+    assert any(found.values()) or done.returncode == 0, done.stdout + done.stderr
+    return found
 
 
-def pyright(path: Path, folder: Path) -> dict[int, str]:
-    """Messages of pyright (basedpyright, which brings all that it needs), by line."""
+def pyright(folder: Path) -> dict[Path, dict[int, str]]:
+    """Messages of pyright (basedpyright, which brings all that it needs), by program and line."""
     settings = {
-        "include": [str(path)],
+        "include": [str(path) for path in PROGRAMS],
         "extraPaths": [str(PACKAGE.parent)],
         "typeCheckingMode": "standard",
     }
@@ -53,12 +58,12 @@ def pyright(path: Path, folder: Path) -> dict[int, str]:
         text=True,
     )
     told = json.loads(done.stdout)
-    assert told["summary"]["filesAnalyzed"] == 1
-    return {
-        one["range"]["start"]["line"] + 1: one["message"]
-        for one in told["generalDiagnostics"]
-        if one["severity"] == "error"
-    }
+    assert told["summary"]["filesAnalyzed"] == len(PROGRAMS)
+    found: dict[Path, dict[int, str]] = {path: {} for path in PROGRAMS}
+    for one in told["generalDiagnostics"]:
+        if one["severity"] == "error":
+            found[Path(one["file"])][one["range"]["start"]["line"] + 1] = one["message"]
+    return found
 
 
 CHECKERS = [
@@ -73,16 +78,14 @@ CHECKERS = [
 
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_each_mistake_is_flagged_and_nothing_beside_it(checker, tmp_path: Path) -> None:
-    path = EXAMPLES / "mistakes.py"
-    lines = path.read_text().splitlines()
+    # One run for both programs: reading the package takes nearly all of it.
+    mistakes, right = PROGRAMS
+    lines = mistakes.read_text().splitlines()
     wrong = {n for n, line in enumerate(lines, 1) if line.endswith("# wrong")}
     assert len(wrong) > 30
-    assert checker(path, tmp_path).keys() == wrong
-
-
-@pytest.mark.parametrize("checker", CHECKERS)
-def test_a_program_without_mistakes_is_not_flagged(checker, tmp_path: Path) -> None:
-    assert checker(EXAMPLES / "right.py", tmp_path) == {}
+    found = checker(tmp_path)
+    assert found[mistakes].keys() == wrong
+    assert found[right] == {}
 
 
 def test_every_public_name_is_exported_for_checkers() -> None:
