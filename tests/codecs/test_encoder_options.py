@@ -86,6 +86,17 @@ def arrays() -> dict[str, tuple[str, dict[str, bytes]]]:
     return dict(found.values())
 
 
+@cache
+def thorough() -> set[str]:
+    """The first array of each format and chain, whatever its dtype, gets every strange value."""
+    first: dict[str, str] = {}
+    for case, files in arrays().items():
+        name = ".zarray" if ".zarray" in files else "zarr.json"
+        codecs = [one for one, _ in codecs_in(json.loads(files[name]))]
+        first.setdefault(json.dumps([name, codecs]), case)
+    return set(first.values())
+
+
 def same(got: Any, want: Any) -> bool:
     got, want = np.asarray(got), np.asarray(want)
     if want.dtype.kind in "OT":
@@ -111,7 +122,7 @@ def test_an_array_reads_whatever_its_document_says_to_an_encoder(case: str) -> N
     want = zarr.open_array({**files}, mode="r")[...]
     document = json.loads(files.get(".zarray") or files["zarr.json"])
     for place, key in options_of(document):
-        for value in STRANGE:
+        for value in STRANGE if case in thorough() else (100, "highest"):
             store = changed(files, place, key, value)
             z = zarr.open_array(store, mode="r+")
             assert same(z[...], want), (key, value)
