@@ -452,14 +452,14 @@ def assert_nothing_half_written(path: Path) -> None:
 @pytest.mark.parametrize(
     "moment",
     [
-        ".zarrix-demo",
-        "demo.zarr.partial",
+        pytest.param(".zarrix-demo", marks=pytest.mark.long),
+        pytest.param("demo.zarr.partial", marks=pytest.mark.long),
         "demo.zarr.partial/gt/5.0.0.0",
-        "png.partial",
+        pytest.param("png.partial", marks=pytest.mark.long),
         "tiff.partial/frame-0003.tif",
-        "gt.h5.partial",
-        "gt.npy",
-        "gt.npz.partial",
+        pytest.param("gt.h5.partial", marks=pytest.mark.long),
+        pytest.param("gt.npy", marks=pytest.mark.long),
+        pytest.param("gt.npz.partial", marks=pytest.mark.long),
         "gt.npz",
     ],
 )
@@ -479,9 +479,11 @@ def test_ctrl_c_leaves_only_what_is_complete(moment: str, tmp_path: Path) -> Non
         assert {"demo.zarr", "png", "tiff", "gt.h5", "gt.npy"} < {p.name for p in path.iterdir()}
 
 
-def test_ctrl_c_at_any_moment_and_twice_leaves_only_what_is_complete(tmp_path: Path) -> None:
+def test_ctrl_c_at_any_moment_and_twice_leaves_only_what_is_complete(
+    tmp_path: Path, is_long: bool
+) -> None:
     draw = random.Random(0)
-    for attempt in range(4):
+    for attempt in range(4 if is_long else 2):
         path = tmp_path / str(attempt)
         with started(path) as child:
             wait_for(path, ".zarrix-demo", child)

@@ -1,7 +1,7 @@
 """Memory that the system refuses is a MemoryError that names the chunk; the process goes on.
 
 Each case runs in a process of its own whose address space ends 100 MiB above what it has, with
-chunks of 160 MiB. The same handle reads on afterwards, and what is stored is as it was.
+chunks of 112 MiB. The same handle reads on afterwards, and what is stored is as it was.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy
 import pytest
 import zarrix
 
-CHUNK = 160 << 20
+CHUNK = 112 << 20
 CODECS: dict[str, dict[str, Any]] = {
     "no codec": {"compressor": None},
     "gzip": {"compressor": numcodecs.GZip(1)},

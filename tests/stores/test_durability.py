@@ -175,7 +175,9 @@ def test_a_member_that_is_deleted_or_moved_stays_so(tmp_path):
 
 @pytest.mark.parametrize("path", ["", "x"])
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_a_deletion_that_is_killed_leaves_all_of_an_array_or_none(tmp_path, path, zarr_format):
+def test_a_deletion_that_is_killed_leaves_all_of_an_array_or_none(
+    tmp_path, path, zarr_format, is_long
+):
     """Also at the root, which cannot be renamed."""
     program = f"""
     import os, sys, numpy as np, zarrix as zarr
@@ -185,7 +187,7 @@ def test_a_deletion_that_is_killed_leaves_all_of_an_array_or_none(tmp_path, path
     print("made", flush=True)
     z.store.rmdir({path!r})
     """
-    for number in range(8):
+    for number in range(8) if is_long else (0, 1, 3, 6):
         folder = tmp_path / str(number)
         command = [sys.executable, "-c", textwrap.dedent(program), folder]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
