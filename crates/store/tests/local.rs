@@ -22,6 +22,20 @@ fn get(store: &LocalStore, key: &str) -> Option<Vec<u8>> {
     store.get_into(key, &mut value).unwrap().map(|_| value)
 }
 
+/// Whether holders of one lock write one partial file, in turn. Elsewhere kernels have no numbers, and
+/// each partial file has a name of its own.
+fn names_are_shared() -> bool {
+    matches!(zarrix_store::SYSTEM, "linux" | "macos")
+}
+
+#[test]
+fn partial_files_have_shared_names_where_kernels_have_numbers() {
+    let place = Place::new();
+    let store = LocalStore::new(place.path("s"));
+    put(&store, "a/zarr.json", b"1");
+    assert_eq!(store.partial_path("a/0").is_some(), names_are_shared());
+}
+
 #[test]
 fn a_store_makes_nothing_before_its_first_write() {
     let place = Place::new();
@@ -86,7 +100,9 @@ fn a_write_replaces_a_link_and_never_what_it_points_to() {
     put(&store, ".zarray", b"{}");
     fs::write(place.path("outside"), b"keep").unwrap();
     symlink(place.path("outside"), place.path("s/0")).unwrap();
-    symlink(place.path("outside"), store.partial_path("1").unwrap()).unwrap();
+    if let Some(partial) = store.partial_path("1") {
+        symlink(place.path("outside"), partial).unwrap();
+    }
     let _locks = (store.lock(".zarray", "0").unwrap(), store.lock(".zarray", "1").unwrap());
     put(&store, "0", b"1");
     put(&store, "1", b"2");
@@ -181,6 +197,9 @@ fn only_leftovers_are_removed_as_leftovers() {
 
 #[test]
 fn the_holder_of_a_lock_removes_only_what_holders_of_that_lock_write() {
+    if !names_are_shared() {
+        return;
+    }
     let place = Place::new();
     let store = LocalStore::new(place.path("s"));
     put(&store, "a/zarr.json", b"1");
@@ -200,6 +219,9 @@ fn the_holder_of_a_lock_removes_only_what_holders_of_that_lock_write() {
 #[cfg(unix)]
 #[test]
 fn a_write_takes_nothing_that_was_put_in_its_way() {
+    if !names_are_shared() {
+        return;
+    }
     let place = Place::new();
     let store = LocalStore::new(place.path("s"));
     put(&store, ".zarray", b"{}");
@@ -223,6 +245,9 @@ fn a_write_takes_nothing_that_was_put_in_its_way() {
 
 #[test]
 fn a_chunk_written_by_its_key_is_kept_apart_from_who_writes_it_under_its_array_s_lock() {
+    if !names_are_shared() {
+        return;
+    }
     let place = Place::new();
     let store = LocalStore::new(place.path("s"));
     put(&store, "a/.zarray", b"{}");

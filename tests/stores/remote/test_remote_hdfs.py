@@ -72,6 +72,8 @@ def test_what_is_deleted_or_moved_leaves_no_directory(hdfs):
     assert names(hdfs.server, path) == [".zgroup", "moved"]
 
 
+# Where the system locks whole files, so many writes take turns, and tell that they wait.
+@pytest.mark.filterwarnings("default::zarrix.errors.LockWaitWarning")
 def test_a_hierarchy_of_many_values_is_listed_moved_and_deleted(hdfs):
     # More entries than the namenode tells at a time.
     root = zarr.open_group(hdfs.url, mode="w", storage_options=hdfs.options)
