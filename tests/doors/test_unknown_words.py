@@ -195,6 +195,10 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         values["dest"] = folder / "x.npy"
     if name == "zarrix.jobs.pyramid":
         values["source"] = zarr.group().zeros("image", shape=(4, 4))
+    if name == "zarrix.jobs.update_pyramid":
+        image = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)
+        image["0"] = np.zeros((4, 4))
+        values["group"] = zarr.jobs.pyramid(image["0"], levels=2)
     if name == "zarrix.dask.to_zarr":
         values["array"] = pytest.importorskip("dask.array").zeros(3)
     if name.endswith(("copy_all",)):

@@ -1,9 +1,10 @@
 """Runs a job with an executor that has an environment of its own.
 
-    python cluster_peer.py ray JOB [TWICE]
+    python cluster_peer.py ray JOB
     mpiexec -n 3 python cluster_peer.py mpi JOB
 
-JOB is a file of `Job.save`, or a pickled job. It prints the number of tasks that were done here.
+JOB is a pickled job, which has the credentials of its stores. Each process writes the number of
+tasks that it has done to JOB.PID.done: what several processes print may be mixed.
 """
 
 from __future__ import annotations
@@ -11,18 +12,10 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+from pathlib import Path
 from typing import Any
 
 from zarrix import jobs
-
-
-def job_of(path: str) -> jobs.Job:
-    """The job of a file; a pickled one has the credentials of its stores."""
-    if not path.endswith(".pickle"):
-        return jobs.Job.load(path)
-    with open(path, "rb") as file:
-        found: jobs.Job = pickle.load(file)
-    return found
 
 
 def with_ray(job: jobs.Job) -> Any:
@@ -49,6 +42,6 @@ def with_mpi(job: jobs.Job) -> Any:
 
 
 if __name__ == "__main__":
-    run = {"ray": with_ray, "mpi": with_mpi}[sys.argv[1]]
-    for name in sys.argv[2:]:
-        print(run(job_of(name)).tasks, flush=True)
+    run, path = {"ray": with_ray, "mpi": with_mpi}[sys.argv[1]], Path(sys.argv[2])
+    report = run(pickle.loads(path.read_bytes()))
+    path.with_name(f"{path.name}.{os.getpid()}.done").write_text(str(report.tasks))

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarrix as zarr
+from jobs.functions import frames_of
 from zarrix import jobs
 
 RANDOM = np.random.default_rng(9)
@@ -156,3 +157,45 @@ def test_tasks_fit_into_memory_and_parts_go_on(tmp_path):
         jobs.Job.load(tmp_path / "job.json").run(part=(part, 3))
     z = jobs.Job.load(tmp_path / "job.json").finish()
     np.testing.assert_array_equal(z[:], np.concatenate(blocks))
+
+
+def test_files_that_cannot_be_read_can_have_the_fill_value(tmp_path):
+    for number in (1, 2, 4):
+        np.save(tmp_path / f"{number}.npy", np.full((2, 3), number, "i2"))
+    (tmp_path / "0.npy").write_text("not an array")
+    np.save(tmp_path / "5.npy", np.zeros((2, 4), "i2"))
+    names = [str(tmp_path / f"{number}.npy") for number in range(6)]
+    job = jobs.stack(names, tmp_path / "z", on_error="fill", chunks=(3, 3), run=False)
+    assert "3 files cannot be read" in str(job)
+    z = job.run("threads").result
+    assert z[:, 0].tolist() == [0, 0, 1, 1, 2, 2, 0, 0, 4, 4, 0, 0]
+    assert z.attrs["filled_files"] == [names[0], names[3], names[5]]
+    whole = jobs.stack(names[1:3], tmp_path / "whole", on_error="fill")
+    assert "filled_files" not in whole.attrs
+    np.save(names[4], np.zeros((3, 3), "i2"))
+    with pytest.raises(ValueError, match="its length along axis 0 is not known"):
+        jobs.stack(names, tmp_path / "y", on_error="fill")
+    with pytest.raises(ValueError, match="2 files cannot be read"):
+        jobs.stack([names[0], names[3]], tmp_path / "y", on_error="fill")
+    with pytest.raises(ValueError, match="expected 'raise' or 'fill'"):
+        jobs.stack(names, tmp_path / "y", on_error="skip")
+    assert not (tmp_path / "y").exists()
+
+
+def test_videos_become_one_array_of_frames(tmp_path):
+    """Each file is read by one task, because frames depend on each other."""
+    pytest.importorskip("av")
+    films = [RANDOM.integers(0, 255, (n, 24, 32, 3)).astype("u1") for n in (7, 5, 7)]
+    names = [str(tmp_path / f"{number}.mkv") for number in range(3)]
+    for name, film in zip(names, films, strict=True):
+        zarr.export(zarr.array(film), name)
+    z = jobs.stack(
+        names,
+        tmp_path / "z",
+        reader=frames_of,
+        align="files",
+        chunks=(1, 24, 32, 3),
+        executor="threads",
+    )
+    np.testing.assert_array_equal(z[:], np.concatenate(films))
+    assert z.read_chunk_sizes[0] == (7, 5, 7)

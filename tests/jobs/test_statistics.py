@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import jobs
-from zarrix.jobs import _statistics
+from zarrix.jobs import _along, _statistics
 
 RANDOM = np.random.default_rng(23)
 QUANTILES = (0, 0.01, 0.25, 0.5, 0.9, 1)
@@ -135,3 +135,75 @@ def test_the_mean_is_that_of_the_exact_sum(monkeypatch):
     # Relative to the size of the values: their mean is small beside them.
     assert abs(found.mean - exact) <= 1e-13 * math.fsum(map(abs, values)) / values.size
     _close(found.var, square, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", ">i2", "i8", "f2", "f4", ">f8"])
+@pytest.mark.parametrize("axis", [0, -1, (0, 2), (2, 1, 0), "t"])
+def test_statistics_along_axes_are_those_of_numpy(dtype, axis, monkeypatch):
+    monkeypatch.setattr(_along, "_BLOCK_BYTES", 2000)
+    monkeypatch.setattr(_along, "_CHUNK", 40)
+    values = _values(dtype, 37 * 20 * 11).reshape(37, 20, 11)
+    z = zarr.create_array(
+        zarr.MemoryStore(),
+        data=values,
+        chunks=(5, 7, 11),
+        dimension_names=("t", "y", "x"),
+    )
+    found = jobs.statistics(z, axis=axis)
+    along = 0 if axis == "t" else axis
+    wide = values.astype("f8")
+    np.testing.assert_array_equal(found["min"][...], values.min(along))
+    np.testing.assert_array_equal(found["max"][...], values.max(along))
+    np.testing.assert_allclose(found["mean"][...], wide.mean(along), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found["std"][...], wide.std(along), rtol=1e-10, atol=1e-12)
+    assert (found["count"][...] == values.size // found["mean"].size).all()
+    assert found["min"].dtype == values.dtype.newbyteorder("=")
+    names = [one for one, n in zip("tyx", (0, 1, 2), strict=True) if n not in _numbers(along)]
+    assert list(found["mean"].metadata.dimension_names or ()) == names
+
+
+def _numbers(axis):
+    return {one % 3 for one in (axis if isinstance(axis, tuple) else (axis,))}
+
+
+def test_statistics_along_axes_skip_elements():
+    nan = np.nan
+    values = np.array([[1, nan, nan], [3, nan, 7], [7, nan, 8.0]])
+    z = zarr.array(values, chunks=(2, 2), fill_value=7)
+    found = jobs.statistics(z, axis=0)
+    np.testing.assert_array_equal(found["count"][:], [3, 0, 2])
+    np.testing.assert_array_equal(found["nan_count"][:], [0, 3, 1])
+    np.testing.assert_array_equal(found["mean"][:], [11 / 3, nan, 7.5])
+    np.testing.assert_array_equal(found["max"][:], [7, nan, 8])
+    found = jobs.statistics(z, axis=0, skip="fill")
+    np.testing.assert_array_equal(found["count"][:], [2, 0, 1])
+    np.testing.assert_array_equal(found["min"][:], [1, nan, 8])
+    found = jobs.statistics(z, axis=0, skip="none")
+    np.testing.assert_array_equal(found["max"][:], [7, nan, nan])
+    empty = jobs.statistics(zarr.zeros((0, 2), dtype="i4"), axis=0)
+    assert (empty["count"][:].tolist(), empty["max"][:].tolist()) == ([0, 0], [0, 0])
+
+
+def test_statistics_along_axes_have_equal_bytes_everywhere(tmp_path, monkeypatch):
+    monkeypatch.setattr(_along, "_CHUNK", 64)
+    z = zarr.array(_values("f4").reshape(50, 400), chunks=(7, 30), store=str(tmp_path / "z"))
+    job = jobs.statistics(z, axis=0, dest=tmp_path / "a", run=False)
+    assert job.stages[0].count > 5
+    job.run(part=(1, 3))
+    job.run("threads")
+    jobs.statistics(z, axis=0, dest=tmp_path / "b", skip="nan")
+    assert zarr.digests(tmp_path / "a") == zarr.digests(tmp_path / "b")
+    with pytest.raises(zarr.errors.ContainsGroupError):
+        jobs.statistics(z, axis=1, dest=tmp_path / "a")
+    again = jobs.statistics(z, axis=1, dest=tmp_path / "a", overwrite=True)
+    assert again.attrs["statistics"] == {"axes": [1], "skip": "nan"}
+    for error, message, options in [
+        (ValueError, "of all elements", {"quantiles": (0.5,)}),
+        (ValueError, "the axes of", {"axis": 2}),
+        (ValueError, "the axes of", {"axis": "y"}),
+        (ValueError, "name each axis once", {"axis": (0, -2)}),
+        (ValueError, "name each axis once", {"axis": ()}),
+        (ValueError, "pass axis=, too", {"axis": None, "dest": tmp_path / "c"}),
+    ]:
+        with pytest.raises(error, match=message):
+            jobs.statistics(z, **{"axis": 0, **options})

@@ -14,6 +14,7 @@ from zarrix.jobs._reserve import reserve
 from zarrix.jobs._stack import stack
 from zarrix.jobs._statistics import statistics
 from zarrix.jobs._summary import Statistics
+from zarrix.jobs._update_pyramid import update_pyramid
 from zarrix.jobs._verify import verify
 
 __all__ = [
@@ -33,5 +34,6 @@ __all__ = [
     "reserve",
     "stack",
     "statistics",
+    "update_pyramid",
     "verify",
 ]

@@ -7,18 +7,18 @@ root last, so that the copy does not exist before it is complete.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from zarrix._display.progress import Progress
 from zarrix._hierarchy.copy_store import copied
 from zarrix._nodes import nodes
+from zarrix._runtime.signatures import takes
 from zarrix._stores.keys import DOCUMENTS_OF_A_NODE, ZMETADATA, key_of
 from zarrix.jobs._documents import below, opened, store_all, walk
 from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
 from zarrix.jobs._places import Place, place_of
 from zarrix.jobs._ranges import KeyRanges, arrays_of
-from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._run import Running, run_or_plan
 
 __all__ = ["Copy", "copy"]
 
@@ -93,17 +93,14 @@ class Copy(Operation):
         yield "stored bytes are copied; nothing is decoded"
 
 
+@takes(Running, like=Job.run)
 def copy(
     source: Any,
     dest: Any,
     *,
     overwrite: bool = False,
     run: bool = True,
-    executor: Any = None,
-    resume: Any = True,
-    retries: int = 3,
-    patience: float = 300.0,
-    progress: bool | Progress = False,
+    **running: Unpack[Running],
 ) -> Any:
     """Copy an array or a group, as it is stored, with any number of workers.
 
@@ -118,12 +115,8 @@ def copy(
         Replace what is at ``dest``.
     run : bool
         False returns the `Job` with its plan, and copies nothing.
-    executor : optional
-        As for `Job.run`, and so are all arguments below.
-    resume : bool, str, Path or Store
-    retries : int
-    patience : float
-    progress : bool or callable
+    **running
+        As for `Job.run`: executor, resume, retries, patience and progress.
 
     Returns
     -------
@@ -147,9 +140,7 @@ def copy(
     """
     places = {"source": place_of(source), "destination": place_of(dest)}
     job = Job("copy", Setting(_planned(places["source"]), places), overwrite=overwrite)
-    return run_or_plan(
-        job, run, executor, resume=resume, retries=retries, patience=patience, progress=progress
-    )
+    return run_or_plan(job, run, **running)
 
 
 def _planned(source: Place) -> dict[str, Any]:

@@ -13,21 +13,21 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from zarrix._array.array import Array
-from zarrix._display.progress import Progress
 from zarrix._nodes import nodes
 from zarrix._runtime.cached_property import cached_property
+from zarrix._runtime.signatures import takes
 from zarrix.jobs._documents import array_documents, opened, store_all
 from zarrix.jobs._halo import BOUNDARIES, halo_of, read_with_halo, trimmed
 from zarrix.jobs._job import Job
 from zarrix.jobs._new_array import new_document, write_unit
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
-from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._sent import Sent
 from zarrix.jobs._tiling import Region, Tiling, extent
 
@@ -159,6 +159,7 @@ class MapChunks(Operation):
         yield f"{self.parameters['function']} is called once for each stored value"
 
 
+@takes(Running, like=Job.run)
 def map_chunks(
     function: Function | str,
     *sources: Any,
@@ -173,11 +174,7 @@ def map_chunks(
     seed: int = 0,
     overwrite: bool = False,
     run: bool = True,
-    executor: Any = None,
-    resume: Any = True,
-    retries: int = 3,
-    patience: float = 300.0,
-    progress: bool | Progress = False,
+    **running: Unpack[Running],
 ) -> Any:
     """Compute an array from blocks of arrays of the same shape, with any number of workers.
 
@@ -209,12 +206,8 @@ def map_chunks(
         Replace what is at ``dest``.
     run : bool
         False returns the `Job` with its plan, and calls nothing.
-    executor : optional
-        As for `Job.run`, and so are all arguments below.
-    resume : bool, str, Path or Store
-    retries : int
-    patience : float
-    progress : bool or callable
+    **running
+        As for `Job.run`: executor, resume, retries, patience and progress.
 
     Returns
     -------
@@ -281,9 +274,7 @@ def map_chunks(
     objects = {} if isinstance(function, str) else {"function": Sent(function)}
     places["destination"] = place_of(dest)
     job = Job("map", Setting(parameters, places, objects), overwrite=overwrite)
-    return run_or_plan(
-        job, run, executor, resume=resume, retries=retries, patience=patience, progress=progress
-    )
+    return run_or_plan(job, run, **running)
 
 
 def _array(place: Place) -> Array:

@@ -38,6 +38,8 @@ _KINDS = {
     "statistics": ("zarrix.jobs._statistics", "Summarize"),
     "stack": ("zarrix.jobs._stack", "StackFiles"),
     "pyramid": ("zarrix.jobs._pyramid", "Pyramid"),
+    "update-pyramid": ("zarrix.jobs._update_pyramid", "UpdatePyramid"),
+    "along": ("zarrix.jobs._along", "Along"),
 }
 
 
@@ -206,7 +208,7 @@ def array_at(
     )
 
 
-def source_array(place: Place, digest: str) -> Array:
+def source_array(place: Place, digest: str, *, read_only: bool = True) -> Array:
     """The array that a job reads, if it is the one that the job was planned for.
 
     Raises
@@ -217,7 +219,7 @@ def source_array(place: Place, digest: str) -> Array:
     location = Location(place.store, place.path, None, place.chunk_store)
     node = location.find()
     if node is not None and node.kind == "array":
-        found = Array._at(location, node, read_only=True)
+        found = Array._at(location, node, read_only=read_only)
         if digest_of(found._metadata) == digest:
             return found
     where = location.describe()

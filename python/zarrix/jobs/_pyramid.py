@@ -12,15 +12,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from zarrix._array.array import Array
-from zarrix._display.progress import Progress
 from zarrix._errors import JobError
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open_group
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
+from zarrix._runtime.signatures import takes
 from zarrix.jobs._documents import array_documents, below, opened, store_all
 from zarrix.jobs._downsample import check_dtype, downsampled, shape_below
 from zarrix.jobs._encoded import is_encoded_alike
@@ -29,7 +29,7 @@ from zarrix.jobs._new_array import new_document, write_unit
 from zarrix.jobs._ome import attributes_of, check_axes, default_axes
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
-from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Region, extent
 from zarrix.jobs._units import bytes_of, size_text
@@ -179,6 +179,7 @@ class Pyramid(Operation):
         )
 
 
+@takes(Running, like=Job.run)
 def pyramid(
     source: Any,
     dest: Any = None,
@@ -197,11 +198,7 @@ def pyramid(
     max_memory: int | str = "1 GiB",
     overwrite: bool = False,
     run: bool = True,
-    executor: Any = None,
-    resume: Any = True,
-    retries: int = 3,
-    patience: float = 300.0,
-    progress: bool | Progress = False,
+    **running: Unpack[Running],
 ) -> Any:
     """Write smaller copies of an image, with OME-Zarr metadata, and read the image once.
 
@@ -241,12 +238,8 @@ def pyramid(
         Replace existing levels.
     run : bool
         False returns the `Job` with its plan, and writes nothing.
-    executor : optional
-        As for `Job.run`, and so are all arguments below.
-    resume : bool, str, Path or Store
-    retries : int
-    patience : float
-    progress : bool or callable
+    **running
+        As for `Job.run`: executor, resume, retries, patience and progress.
 
     Returns
     -------
@@ -338,9 +331,7 @@ def pyramid(
     job = Job(
         "pyramid", Setting(parameters, {"source": here, "destination": place}), overwrite=overwrite
     )
-    return run_or_plan(
-        job, run, executor, resume=resume, retries=retries, patience=patience, progress=progress
-    )
+    return run_or_plan(job, run, **running)
 
 
 def _destination(source: Place, dest: Any) -> tuple[Place, bool]:

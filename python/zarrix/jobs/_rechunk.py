@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array, from_array
-from zarrix._display.progress import Progress
 from zarrix._dtypes.rounding import check_max_error, kept_values, rounded, rounds
 from zarrix._dtypes.variable import is_variable
 from zarrix._metadata.array import ArrayMetadata
@@ -25,6 +24,7 @@ from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import config
+from zarrix._runtime.signatures import takes
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.zip import ZipStore
 from zarrix.jobs._destination import FOLDER
@@ -42,7 +42,7 @@ from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
 from zarrix.jobs._planner import Plan, Problem, choose, rates_of
-from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._tiling import Region, Tiling, extent
 from zarrix.jobs._units import bytes_of
 
@@ -253,6 +253,7 @@ def _intermediate(
     return made._metadata.to_dict()
 
 
+@takes(Running, like=Job.run)
 def rechunk(
     source: Any,
     dest: Any,
@@ -269,11 +270,7 @@ def rechunk(
     rates: Mapping[str, float] | None = None,
     overwrite: bool = False,
     run: bool = True,
-    executor: Any = None,
-    resume: Any = True,
-    retries: int = 3,
-    patience: float = 300.0,
-    progress: bool | Progress = False,
+    **running: Unpack[Running],
 ) -> Any:
     """Store an array, or all arrays of a group, with other chunks, in bounded memory.
 
@@ -314,12 +311,8 @@ def rechunk(
         Replace what is at ``dest``.
     run : bool
         False returns the `Job` with its plan, and changes nothing.
-    executor : optional
-        As for `Job.run`, and so are all arguments below.
-    resume : bool, str, Path or Store
-    retries : int
-    patience : float
-    progress : bool or callable
+    **running
+        As for `Job.run`: executor, resume, retries, patience and progress.
 
     Returns
     -------
@@ -355,9 +348,7 @@ def rechunk(
     wanted = _Wanted(chunks, shards, compressors, dtype, zarr_format, check_max_error(max_error))
     parameters = _planned(places, wanted, bytes_of(max_memory, "max_memory"), passes, rates)
     job = Job("rechunk", Setting(parameters, places), overwrite=overwrite)
-    return run_or_plan(
-        job, run, executor, resume=resume, retries=retries, patience=patience, progress=progress
-    )
+    return run_or_plan(job, run, **running)
 
 
 class _Wanted:

@@ -14,24 +14,24 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from zarrix._array.array import Array
 from zarrix._display.printable import counted
-from zarrix._display.progress import Progress
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._runtime.cached_property import cached_property
+from zarrix._runtime.signatures import takes
 from zarrix.jobs._documents import array_documents, opened, store_all
 from zarrix.jobs._job import Job
 from zarrix.jobs._new_array import new_document, write_unit
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at
 from zarrix.jobs._places import place_of
 from zarrix.jobs._readers import reader_of, region_of
-from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._sent import Sent
 from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Region, Tiling, extent
@@ -42,6 +42,7 @@ __all__ = ["StackFiles", "stack"]
 # Headers are read by as many threads: most of the time is latency.
 _THREADS = 16
 _MOST_SHOWN = 5
+Head = tuple[tuple[int, ...], np.dtype[Any]]
 
 
 class StackFiles(Operation):
@@ -89,18 +90,28 @@ class StackFiles(Operation):
     def run(self, stage: int, number: int) -> Done:
         """Read what a region needs of its files, and write it."""
         region, axis = self._tiling.region(number), self.parameters["axis"]
-        out = np.empty(extent(region), self._dest.dtype)
         part = region[axis]
+        out = np.empty(extent(region), self._dest.dtype)
+        if self._filled:
+            fill = self._dest.fill_value
+            out[...] = np.zeros((), out.dtype) if fill is None else fill
         for file in range(bisect.bisect_right(self._begins, part.start) - 1, self._count):
             begin, end = self._begins[file], self._begins[file + 1]
             if begin >= part.stop:
                 break
+            if file in self._filled:
+                continue
             first, last = max(begin, part.start), min(end, part.stop)
             here = (*region[:axis], slice(first - begin, last - begin), *region[axis + 1 :])
             into = (slice(None),) * axis + (slice(first - part.start, last - part.start),)
             out[into] = self._read(file, here)
         self._dest[region] = out
         return Done(None, out.nbytes, out.nbytes)
+
+    @cached_property
+    def _filled(self) -> frozenset[int]:
+        """The files whose elements are the fill value."""
+        return frozenset(self.parameters["filled"])
 
     @property
     def _count(self) -> int:
@@ -122,7 +133,9 @@ class StackFiles(Operation):
     def finish(self, values: Sequence[Mapping[int, Any]]) -> Array:
         """Store the document."""
         dest = self.places["destination"]
-        store_all(dest, [("", array_documents(dest, self.parameters["document"], {}))])
+        names = [_plain_name(self.parameters, file) for file in self.parameters["filled"]]
+        attributes = {"filled_files": names} if names else {}
+        store_all(dest, [("", array_documents(dest, self.parameters["document"], attributes))])
         made = opened(dest)
         assert isinstance(made, Array)
         return made
@@ -130,8 +143,11 @@ class StackFiles(Operation):
     def explain(self) -> Iterator[str]:
         """The number of files."""
         yield f"{counted(self._count, 'file')} along axis {self.parameters['axis']}"
+        if self._filled:
+            yield f"{counted(len(self._filled), 'file')} cannot be read, and are the fill value"
 
 
+@takes(Running, like=Job.run)
 def stack(
     files: Iterable[Any],
     dest: Any,
@@ -141,6 +157,7 @@ def stack(
     reader: str | Callable[[str], Any] = "auto",
     member: str | None = None,
     align: str = "chunks",
+    on_error: str = "raise",
     dtype: Any = None,
     chunks: Any = None,
     shards: Any = None,
@@ -150,11 +167,7 @@ def stack(
     max_memory: int | str = "1 GiB",
     overwrite: bool = False,
     run: bool = True,
-    executor: Any = None,
-    resume: Any = True,
-    retries: int = 3,
-    patience: float = 300.0,
-    progress: bool | Progress = False,
+    **running: Unpack[Running],
 ) -> Any:
     """Make one array of many files, one after the other along an axis, with any number of workers.
 
@@ -181,6 +194,10 @@ def stack(
     align : {"chunks", "files"}
         Whether all chunks are equal, or each file has chunks of its own along the axis, so that
         each file is read by one task. This is for files that can only be read completely.
+    on_error : {"raise", "fill"}
+        Whether a file that is missing, cannot be opened or does not fit is an error, or has the
+        fill value in the array, whose attribute ``filled_files`` then lists it. Its length along
+        the axis must be that of all other files.
     dtype : dtype, optional
         Of the array; by default that of the files, which must be equal.
     chunks, shards, compressors : optional
@@ -193,12 +210,8 @@ def stack(
         Replace what is at ``dest``.
     run : bool
         False returns the `Job` with its plan, and writes nothing.
-    executor : optional
-        As for `Job.run`, and so are all arguments below.
-    resume : bool, str, Path or Store
-    retries : int
-    patience : float
-    progress : bool or callable
+    **running
+        As for `Job.run`: executor, resume, retries, patience and progress.
 
     Returns
     -------
@@ -229,6 +242,8 @@ def stack(
         raise ValueError("there are no files to stack")
     if align not in ("chunks", "files"):
         raise ValueError(f"align={align!r}; expected 'chunks' or 'files'")
+    if on_error not in ("raise", "fill"):
+        raise ValueError(f"on_error={on_error!r}; expected 'raise' or 'fill'")
     parameters: dict[str, Any] = {
         "files": [_path(one) for one in given],
         "reader": reader
@@ -240,11 +255,13 @@ def stack(
     objects: dict[str, Any] = {} if isinstance(reader, str) else {"reader": Sent(reader)}
     if None in parameters["files"]:
         objects["arrays"] = [one if _path(one) is None else None for one in given]
-    heads = _heads(objects, parameters)
-    shape, dtype_of_first = heads[0]
+    heads = _heads(objects, parameters, fills=on_error == "fill")
+    shape, dtype_of_first = next(one for one in heads if one is not None)
     ndim = len(shape) + bool(new_axis)
     at = parameters["axis"] = _axis(axis, ndim, dimension_names)
-    lengths, rest = _fitting(parameters, heads, at, new_axis, check_dtype=dtype is None)
+    lengths, rest = _fitting(
+        parameters, heads, at, new_axis, check_dtype=dtype is None, fills=on_error == "fill"
+    )
     parameters |= {"lengths": lengths, "rest": rest}
     whole = (*rest[:at], sum(lengths), *rest[at:])
     if align == "files":
@@ -262,9 +279,7 @@ def stack(
     parameters["document"] = document
     parameters["units"] = _units(planned, at, bytes_of(max_memory, "max_memory"))
     job = Job("stack", Setting(parameters, {"destination": place}, objects), overwrite=overwrite)
-    return run_or_plan(
-        job, run, executor, resume=resume, retries=retries, patience=patience, progress=progress
-    )
+    return run_or_plan(job, run, **running)
 
 
 def _path(one: Any) -> str | None:
@@ -275,8 +290,12 @@ def _path(one: Any) -> str | None:
     return path if "://" in path else os.path.abspath(path)
 
 
+def _plain_name(parameters: Mapping[str, Any], file: int) -> str:
+    return str(parameters["files"][file] or f"array {file}")
+
+
 def _name(parameters: Mapping[str, Any], file: int) -> str:
-    return repr(parameters["files"][file] or f"array {file}")
+    return repr(_plain_name(parameters, file))
 
 
 @contextlib.contextmanager
@@ -294,14 +313,14 @@ def _opened(objects: Mapping[str, Any], parameters: Mapping[str, Any], file: int
 
 
 def _heads(
-    objects: Mapping[str, Any], parameters: Mapping[str, Any]
-) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
-    """Shape and data type of each file.
+    objects: Mapping[str, Any], parameters: Mapping[str, Any], *, fills: bool
+) -> list[Head | None]:
+    """Shape and data type of each file; None for one that is to be filled.
 
     Raises
     ------
     ValueError
-        Files cannot be opened; it names them.
+        Files cannot be opened; it names them. With ``fills``, none can.
     """
 
     def head(file: int) -> Any:
@@ -316,8 +335,10 @@ def _heads(
 
     with ThreadPoolExecutor(_THREADS) as pool:
         found = list(pool.map(head, range(len(parameters["files"]))))
-    _refuse([one for one in found if isinstance(one, str)], "cannot be read")
-    return found
+    bad = [one for one in found if isinstance(one, str)]
+    if not fills or len(bad) == len(found):
+        _refuse(bad, "cannot be read")
+    return [None if isinstance(one, str) else one for one in found]
 
 
 def _refuse(said: Sequence[str], what: str) -> None:
@@ -341,25 +362,42 @@ def _length_and_rest(shape: tuple[int, ...], axis: int, is_new: bool) -> tuple[i
 
 
 def _fitting(
-    parameters: Mapping[str, Any],
-    heads: Sequence[tuple[tuple[int, ...], np.dtype[Any]]],
+    parameters: dict[str, Any],
+    heads: Sequence[Head | None],
     axis: int,
     is_new: bool,
     *,
     check_dtype: bool,
+    fills: bool,
 ) -> tuple[list[int], list[int]]:
-    """The length of each file along the axis, and the shape along all others."""
-    first, dtype = heads[0]
+    """The length of each file along the axis, and the shape along all others.
+
+    The numbers of the files that are to be filled become a parameter.
+    """
+    reference = next(file for file, one in enumerate(heads) if one is not None)
+    first, dtype = heads[reference] or ((), np.dtype("f8"))
     rest = _length_and_rest(first, axis, is_new)[1]
-    odd, lengths = [], []
-    for file, (shape, own) in enumerate(heads):
-        fits = len(shape) == len(first) and _length_and_rest(shape, axis, is_new)[1] == rest
-        if not fits or (check_dtype and own != dtype):
-            odd.append(f"{_name(parameters, file)}: {shape} {own}")
-        else:
+    odd: list[str] = []
+    lengths: list[int | None] = []
+    for file, one in enumerate(heads):
+        shape, own = one if one is not None else ((), dtype)
+        fits = one is not None and len(shape) == len(first)
+        fits = fits and _length_and_rest(shape, axis, is_new)[1] == rest
+        if fits and (not check_dtype or own == dtype):
             lengths.append(_length_and_rest(shape, axis, is_new)[0])
-    _refuse(odd, f"do not fit {_name(parameters, 0)}, which is {first} {dtype}")
-    return lengths, rest
+        else:
+            lengths.append(None)
+            odd += [f"{_name(parameters, file)}: {shape} {own}"] if one is not None else []
+    if not fills:
+        _refuse(odd, f"do not fit {_name(parameters, reference)}, which is {first} {dtype}")
+    filled = parameters["filled"] = [file for file, n in enumerate(lengths) if n is None]
+    known = {n for n in lengths if n is not None}
+    if filled and len(known) > 1:
+        raise ValueError(
+            f"{_name(parameters, filled[0])} cannot be filled: its length along axis {axis} is not "
+            f"known, because the other files have {len(known)} different ones"
+        )
+    return [n if n is not None else min(known) for n in lengths], rest
 
 
 def _by_files(chunks: Any, lengths: Sequence[int], axis: int, ndim: int) -> list[Any]:

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from zarrix._array.array import Array
-from zarrix._display.progress import Progress
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._runtime.cached_property import cached_property
+from zarrix._runtime.signatures import takes
+from zarrix._stores.memory import MemoryStore
+from zarrix.jobs._along import job_along
 from zarrix.jobs._bit_counts import (
     BUCKETS,
     add_packed,
@@ -36,7 +38,7 @@ from zarrix.jobs._job import Job
 from zarrix.jobs._moments import Moments
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
 from zarrix.jobs._places import digest_of, place_of
-from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._summary import Statistics, ranks_of
 from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Tiling
@@ -191,6 +193,7 @@ class _State:
         self.bins += np.array(told["bins"], np.int64)
 
 
+@takes(Running, like=Job.run)
 def statistics(
     source: Any,
     *,
@@ -199,17 +202,16 @@ def statistics(
     quantiles: Sequence[float] = (),
     skip: str = "nan",
     exact: bool = False,
+    axis: int | str | Sequence[int | str] | None = None,
+    dest: Any = None,
+    overwrite: bool = False,
     run: bool = True,
-    executor: Any = None,
-    resume: Any = True,
-    retries: int = 3,
-    patience: float = 300.0,
-    progress: bool | Progress = False,
+    **running: Unpack[Running],
 ) -> Any:
-    """Count, mean, deviation, extremes, histogram and quantiles of all elements.
+    """Count, mean, deviation, extremes, histogram and quantiles of all elements, or along axes.
 
     The array is read once, by any number of workers, and the result has the same bits for each of
-    them. Nothing is written.
+    them. Nothing is written, except with ``axis``.
 
     Parameters
     ----------
@@ -228,27 +230,33 @@ def statistics(
         Find the quantiles exactly, as `numpy.quantile` does. Elements of 32 bits are then read
         twice, and those of 64 bits four times. By default, quantiles of elements of more than 16
         bits have a relative error of at most 2 ** -8, and all others are exact.
+    axis : int, str or sequence of these, optional
+        The axes along which elements are counted, by number or name. The result is then a group of
+        arrays over the other axes: count, nan_count, min, max, mean and std. Where no element
+        counts, they are NaN, or 0 in arrays of integers.
+    dest : Store, str or Path, optional
+        Where this group is written; by default in memory.
+    overwrite : bool
+        Replace what is at ``dest``.
     run : bool
         False returns the `Job` with its plan.
-    executor : optional
-        As for `Job.run`, and so are all arguments below.
-    resume : bool, str, Path or Store
-        Where the journal is kept; without one, an interrupted call begins again.
-    retries : int
-    patience : float
-    progress : bool or callable
+    **running
+        As for `Job.run`: executor, resume, retries, patience and progress.
 
     Returns
     -------
-    Statistics or Job
-        The job with ``run=False``.
+    Statistics, Group or Job
+        The group with ``axis``; the job with ``run=False``.
 
     Raises
     ------
     TypeError
         The elements are not real numbers.
     ValueError
-        A quantile is not from 0 to 1; or more than one pass is needed, and ``run`` is false.
+        A quantile is not from 0 to 1; or more than one pass is needed, and ``run`` is false; or
+        quantiles or a histogram along axes.
+    ContainsArrayError, ContainsGroupError
+        Something is at ``dest``.
     JobFailed, JobInterrupted
         As from `Job.run`.
 
@@ -262,6 +270,9 @@ def statistics(
     (1001, 500.0, 1000, 990.0)
     >>> found.histogram
     array([250, 250, 250, 251])
+    >>> rows = zarr.array(np.arange(6.0).reshape(2, 3))
+    >>> zarr.jobs.statistics(rows, axis=0)["mean"][:]
+    array([1.5, 2.5, 3.5])
     """
     place = place_of(source)
     array = opened(place)
@@ -278,6 +289,14 @@ def statistics(
         raise ValueError(f"bins={bins!r}; expected a number of at least 1")
     if range is not None and (bins is None or len(range) != 2 or not range[0] < range[1]):
         raise ValueError(f"range={range!r}; expected (low, high), with bins=")
+    if axis is not None:
+        if bins is not None or len(quantiles) or exact:
+            raise ValueError("quantiles and histograms are of all elements; leave out axis=")
+        into = place_of(MemoryStore() if dest is None else dest)
+        job = job_along(array, place, into, axis, skip, overwrite=overwrite)
+        return run_or_plan(job, run, **running)
+    if dest is not None:
+        raise ValueError("dest= is for statistics along axes; pass axis=, too")
     is_wide = not is_counted_exactly(dtype)
     asked: dict[str, Any] = {
         "digest": digest_of(array._metadata),
@@ -302,16 +321,10 @@ def statistics(
             "exact quantiles, and a histogram without range=, take several passes over elements of "
             "more than 16 bits, each planned from the one before; use run=True"
         )
-    options = {
-        "resume": resume,
-        "retries": retries,
-        "patience": patience,
-        "progress": progress,
-    }
 
     def one_pass(**more: Any) -> Any:
         job = Job("statistics", Setting(asked | more, {"source": place}))
-        return run_or_plan(job, run, executor, **options)
+        return run_or_plan(job, run, **running)
 
     found = one_pass()
     if not run:

@@ -6,18 +6,18 @@ import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Unpack
 
 from zarrix._array.array import Array
-from zarrix._display.progress import Progress
 from zarrix._metadata.checksum import is_checked
+from zarrix._runtime.signatures import takes
 from zarrix._stores.keys import key_of
 from zarrix.jobs._documents import below, walk
 from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
 from zarrix.jobs._places import place_of
 from zarrix.jobs._ranges import KeyRanges, arrays_of
-from zarrix.jobs._run import run_or_plan
+from zarrix.jobs._run import Running, run_or_plan
 from zarrix.operate._survey import Problem
 from zarrix.operate._verify import Verification, verify_keys
 
@@ -111,16 +111,13 @@ def _stored(array: Array, keys: list[str]) -> list[str]:
     return [key for key, one in zip(keys, sizes, strict=True) if one is not None]
 
 
+@takes(Running, like=Job.run)
 def verify(
     source: Any,
     *,
     sample: float = 1.0,
     run: bool = True,
-    executor: Any = None,
-    resume: Any = False,
-    retries: int = 3,
-    patience: float = 300.0,
-    progress: bool | Progress = False,
+    **running: Unpack[Running],
 ) -> Any:
     """Check that every stored chunk decodes, with any number of workers.
 
@@ -134,13 +131,8 @@ def verify(
         The share of tasks to do, from 0 to 1; the same ones in every run.
     run : bool
         False returns the `Job`, and checks nothing.
-    executor : optional
-        As for `Job.run`, and so are all arguments below.
-    resume : bool, str, Path or Store
-        A path or store keeps a journal there, with which the same call goes on.
-    retries : int
-    patience : float
-    progress : bool or callable
+    **running
+        As for `Job.run`: executor, resume, retries, patience and progress.
 
     Returns
     -------
@@ -173,6 +165,5 @@ def verify(
         "arrays": [told for _, told in arrays_of(place, found)],
     }
     job = Job("verify", Setting(parameters, {"source": place}))
-    return run_or_plan(
-        job, run, executor, resume=resume, retries=retries, patience=patience, progress=progress
-    )
+    running.setdefault("resume", False)
+    return run_or_plan(job, run, **running)
