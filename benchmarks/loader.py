@@ -184,7 +184,7 @@ def race(name: str, folder: Path, options: argparse.Namespace) -> list[dict[str,
     made(name, folder)
     contenders = contenders_of(name)
     if options.only:
-        wanted = options.only.split(",")
+        wanted = options.only.split(";")
         contenders = {c: made_by for c, made_by in contenders.items() if c in wanted}
     step_s = 0.0
     if options.step == "sleep":
@@ -199,6 +199,9 @@ def race(name: str, folder: Path, options: argparse.Namespace) -> list[dict[str,
                 result = launched(name, contender, workers, folder, options, more)
                 if result is not None:
                     results.setdefault((contender, workers), []).append(result)
+                    if options.verbose:
+                        short = {k: float(f"{v:.4g}") for k, v in result.items()}
+                        print(f"# {name}: {contender}, {workers}: {short}", flush=True)
         if number == 0:
             counts = {contender: best_of(contender, results) for contender in contenders}
     checks = {one["crc"] for found in results.values() for one in found if one["crc"]}
@@ -281,14 +284,14 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description="Loaders side by side.")
     parser.add_argument("--rows", default=",".join(ROWS), help="which rows, such as A,C")
-    parser.add_argument("--only", default="", help="which contenders, such as 'zarrix,floor'")
+    parser.add_argument("--only", default="", help="which contenders, such as 'zarrix;floor'")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each in a round, at least")
     parser.add_argument("--peers", default=sys.executable, help="a Python that has the peers")
     parser.add_argument("--zarr2", default="", help="a Python that has zarr-python 2.18")
     parser.add_argument("--folder", default=None, help="where data are made, and kept")
     parser.add_argument("--step", default="", choices=("", "sleep", "busy"))
-    parser.add_argument("--verbose", action="store_true", help="print what failed")
+    parser.add_argument("--verbose", action="store_true", help="print each run, and what failed")
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
         folder = options.folder or stack.enter_context(tempfile.TemporaryDirectory())

@@ -1,4 +1,7 @@
-"""A picture of what a loader will yield: a row for each sample, a column for each field."""
+"""A picture of what a loader will yield: a row for each sample, a column for each field.
+
+Fields of two channels are shown as optical flow: the colour is the direction, white is no motion.
+"""
 
 from __future__ import annotations
 
@@ -110,16 +113,28 @@ def preview_of(batch: dict[str, Any], names: list[str]) -> Preview:
 
 def _tile(value: Any, low: float, high: float) -> npt.NDArray[np.uint8]:
     """One sample as a small picture: the middle of a clip or volume, its first three channels."""
+    most = max(abs(low), abs(high), 1e-12)
     while value.ndim > 3 or (value.ndim == 3 and min(value.shape[0], value.shape[2]) > 4):
         value = value[len(value) // 2]
     if value.ndim == 3:
         value = value if value.shape[2] <= 4 else np.moveaxis(value, 0, -1)
-        value = value[..., :3] if value.shape[2] >= 3 else value[..., :1]
+        value = value[..., :3]
     else:
         value = value[..., None]
     rows = np.arange(_HEIGHT) * value.shape[0] // _HEIGHT
     width = max(1, round(_HEIGHT * value.shape[1] / value.shape[0]))
     picture = value[rows][:, np.arange(width) * value.shape[1] // width].astype(np.float64)
-    scaled = (np.nan_to_num(picture, nan=low) - low) / max(high - low, 1e-12)
+    if picture.shape[2] == 2:
+        scaled = _directions(np.nan_to_num(picture) / most)
+    else:
+        scaled = (np.nan_to_num(picture, nan=low) - low) / max(high - low, 1e-12)
     found: npt.NDArray[np.uint8] = (np.clip(scaled, 0, 1) * 255).astype(np.uint8)
     return np.broadcast_to(found, (*found.shape[:2], 3))
+
+
+def _directions(vectors: Any) -> Any:
+    """Vectors of at most length 1 along each axis as colours from 0 to 1."""
+    angle = np.arctan2(vectors[..., 1], vectors[..., 0])
+    length = np.clip(np.hypot(vectors[..., 0], vectors[..., 1]), 0, 1)
+    turns = np.array([0, 2, 4]) * np.pi / 3
+    return 1 - length[..., None] * (0.5 - 0.5 * np.cos(angle[..., None] - turns))
