@@ -74,39 +74,54 @@ def array(request, faulty):
     return stored(faulty, request.param)
 
 
-@pytest.mark.parametrize("mode", PASSING)
-def test_what_passes_is_not_noticed(faulty, array, mode):
-    for only, selection in [(("GET",), np.s_[:]), (("GET",), np.s_[3:37, 20:30])]:
-        faulty.mode, faulty.count, faulty.only = mode, 3, only
-        np.testing.assert_array_equal(array[selection], DATA[selection])
-        assert faulty.count == 0
-    faulty.mode, faulty.count, faulty.only = mode, 3, ("GET", "PUT")
-    array[5:15, 20:30] = -1
-    faulty.mode = ""
-    expected = DATA.copy()
-    expected[5:15, 20:30] = -1
-    np.testing.assert_array_equal(array[:], expected)
-
-
 def impatient(faulty):
     options = {**faulty.options, "timeout": 1.5}
     return zarr.open(f"{faulty.url}/x.zarr", mode="r+", storage_options=options)
 
 
-def error_of_each(kind, modes, only, work):
-    """What ``work`` raises in each mode, and an array of the same server, which is right again.
-
-    Each mode has a server and a thread of its own: nearly all of this is waiting.
-    """
+@contextlib.contextmanager
+def each(kind, modes):
+    """A server for each mode, with an array that is right."""
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(FaultyServer()) for _ in modes]
-        arrays = [stored(server, kind) for server in servers]
+        yield servers, [stored(server, kind) for server in servers]
+
+
+def at_once(work, *arguments):
+    """What each call raises. Each has a thread: nearly all that they do is wait."""
+    with ThreadPoolExecutor(len(arguments[0])) as pool:
+        calls = [pool.submit(work, *given) for given in zip(*arguments, strict=True)]
+        return [call.exception() for call in calls]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_passes_is_not_noticed(kind):
+    expected = DATA.copy()
+    expected[5:15, 20:30] = -1
+
+    def work(faulty, array, mode):
+        for selection in (np.s_[:], np.s_[3:37, 20:30]):
+            faulty.mode, faulty.count, faulty.only = mode, 3, ("GET",)
+            np.testing.assert_array_equal(array[selection], DATA[selection])
+            assert faulty.count == 0
+        faulty.mode, faulty.count, faulty.only = mode, 3, ("GET", "PUT")
+        array[5:15, 20:30] = -1
+        faulty.mode = ""
+        np.testing.assert_array_equal(array[:], expected)
+
+    with each(kind, PASSING) as (servers, arrays):
+        errors = at_once(work, servers, arrays, PASSING)
+    assert [(mode, error) for mode, error in zip(PASSING, errors, strict=True) if error] == []
+
+
+def error_of_each(kind, modes, only, work):
+    """What ``work`` raises in each mode, and an array of the same server, which is right again."""
+    with each(kind, modes) as (servers, arrays):
         opened = [impatient(server) for server in servers]
         for server, mode in zip(servers, modes, strict=True):
             server.mode, server.only = mode, only
         began = time.monotonic()
-        with ThreadPoolExecutor(len(modes)) as pool:
-            errors = [done.exception() for done in [pool.submit(work, one) for one in opened]]
+        errors = at_once(work, opened)
         assert time.monotonic() - began < LIMIT_S
         for server in servers:
             server.mode = ""
