@@ -19,9 +19,11 @@ def cluster(monkeypatch):
 
 @pytest.mark.parametrize("count", [4, pytest.param(1000, marks=pytest.mark.long)])
 def test_the_chosen_plan_is_within_a_fifth_of_the_best(cluster, count):
-    found = np.array([one[0] for one in cluster.ratios(count)])
+    jobs = cluster.ratios(count)
+    found = np.array([one[0] for one in jobs])
     print(f"{count} jobs: median {np.median(found):.3f}, most {found.max():.3f}")
-    assert found.max() <= 1.2
+    worst, *of_worst = jobs[int(found.argmax())]
+    assert worst <= 1.2, of_worst
 
 
 def test_a_simulation_has_the_costs_of_its_plan(cluster):
