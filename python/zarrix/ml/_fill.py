@@ -40,6 +40,8 @@ __all__ = ["Filler", "Options", "batches_of_a_fill"]
 _SMALL_BYTES = 2**22
 _SMALL = 16
 _MOST = 4096
+# The longest that an interrupt waits for its handler.
+_WAKE_S = 0.08
 # Memory is spent on a long fill if it decodes so many times less.
 _WORTH = 1.1
 # Each short fill of a window decodes most of its chunks once more: growing by 2 instead of 8, an
@@ -127,7 +129,9 @@ class Filler:
             if self._thread is None and not (self._ended or self._stopped or self._error):
                 self._start()
             while not (self._ready or self._error or self._ended or self._stopped):
-                self._changed.wait()
+                # A signal that arrives just before the wait does not end it: Python's locks look
+                # for signals only when they are woken.
+                self._changed.wait(_WAKE_S)
             if self._ready:
                 batch = self._ready.popleft()
                 self._changed.notify_all()

@@ -14,8 +14,10 @@ import numpy.typing as npt
 __all__ = ["Slots", "allocate"]
 
 _ALIGNED = 64
-# Slots that each call looks at.
+# Slots that a call looks at while there may be more of them.
 _FIRST = 8
+# Calls that do not look at all slots again after one that found none free.
+_SKIPPED = 16
 
 
 def allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -39,8 +41,8 @@ class Slots:
 
     A slot is free when its pool holds the only reference to it: all arrays made of it, and tensors
     made of those, hold one more. So a batch that is kept is never overwritten, and a caller who
-    keeps batches gets new memory. The slots that were given out first are looked at first; all of
-    them only once in as many calls as there are slots, because windows have thousands.
+    keeps batches gets new memory. The slots that were given out first are looked at first, and all
+    of them only when there may not be more: windows have thousands.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -48,7 +50,7 @@ class Slots:
         self._lock = threading.Lock()
         # By their size, the one first that was given out first.
         self._slots: dict[int, deque[npt.NDArray[Any]]] = {}
-        self._failures: dict[int, int] = {}
+        self._skips: dict[int, int] = {}
         self.held_bytes = 0
 
     def __call__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -57,21 +59,34 @@ class Slots:
         count = math.prod(shape) * dtype.itemsize
         with self._lock:
             slots = self._slots.setdefault(count, deque())
-            looks = _FIRST
-            if self._failures.get(count, 0) >= len(slots):
-                looks, self._failures[count] = len(slots), 0
-            for place in range(min(looks, len(slots))):
-                if sys.getrefcount(slots[place]) <= _ALONE:
-                    slot = slots[place]
-                    del slots[place]
-                    slots.append(slot)
-                    return _view(slot, shape, dtype, count)
-            self._failures[count] = self._failures.get(count, 0) + 1
+            found = self._free(slots, count)
+            if found is not None:
+                return _view(found, shape, dtype, count)
             base = np.empty(count + _ALIGNED, np.uint8)
             if self.held_bytes + base.nbytes <= self.most_bytes:
                 slots.append(base)
                 self.held_bytes += base.nbytes
             return _view(base, shape, dtype, count)
+
+    def _free(self, slots: deque[npt.NDArray[Any]], count: int) -> npt.NDArray[Any] | None:
+        """A slot that nothing uses, which becomes the last one; None if none was found."""
+        is_full = self.held_bytes + count + _ALIGNED > self.most_bytes
+        if is_full and self._skips.get(count, 0):
+            self._skips[count] -= 1
+            is_full = False
+        for place in range(len(slots) if is_full else min(_FIRST, len(slots))):
+            # What is kept for long goes to the end, so that it is not looked at again and again.
+            at = 0 if is_full else place
+            if sys.getrefcount(slots[at]) <= _ALONE:
+                slot = slots[at]
+                del slots[at]
+                slots.append(slot)
+                return slot
+            if is_full:
+                slots.rotate(-1)
+        if is_full:
+            self._skips[count] = _SKIPPED
+        return None
 
 
 def _alone() -> int:
