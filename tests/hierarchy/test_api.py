@@ -16,6 +16,7 @@ from zarrix.errors import (
     ContainsGroupError,
     GroupNotFoundError,
     PathNotFoundError,
+    ReadOnlyError,
     UnknownCodecError,
 )
 
@@ -426,3 +427,12 @@ def test_storage_options_of_save_and_load_go_to_the_store(tmp_path: Path, call: 
     with pytest.raises(ValueError, match="storage_options need a URL"):
         call(str(tmp_path / "x"), {"anon": True})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("mode", ["a", "r", "r+"])
+def test_an_array_that_a_read_only_store_lacks_is_not_found(mode: Any) -> None:
+    store = zarr.MemoryStore(read_only=True)
+    with pytest.raises(ArrayNotFoundError, match="no array at '/x'"):
+        zarr.open_array(store, mode=mode, path="x")
+    with pytest.raises(ReadOnlyError):
+        zarr.open_array(store, mode="a", path="x", shape=3)

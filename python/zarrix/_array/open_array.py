@@ -14,7 +14,7 @@ from zarrix._array.like import take_like
 from zarrix._metadata.arguments import normalize_order
 from zarrix._metadata.literals import Durability, Format, Mode, Order, Separator
 from zarrix._nodes import nodes
-from zarrix._nodes.existing import check_mode, existing, require
+from zarrix._nodes.existing import check_mode, existing, not_found, require
 from zarrix._nodes.location import Location, in_memory
 from zarrix._nodes.new import new_node
 from zarrix._runtime.signatures import takes
@@ -137,6 +137,9 @@ def open_array(
     settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
     node = existing(location, mode, "array", _node)
     if node is None:
+        if shape is None and location.store.read_only:
+            # Nothing was to be created: mode is 'a' when omitted.
+            raise not_found(location, "array")
         metadata = metadata_of_create(
             location,
             kwargs,
