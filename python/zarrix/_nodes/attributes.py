@@ -176,6 +176,11 @@ class Attributes(MutableMapping[str, Any]):
             self._cached = {name: _copied(value) for name, value in found.items()}
         return self.asdict()
 
+    def _take(self, document: bytes | None) -> None:
+        """Cache the attributes in the document that is stored now, unless they are cached."""
+        if self._cached is None and self.cache:
+            self._cached = self._parse(document)
+
     def refresh(self) -> None:
         """Drop the cached attributes and read the document again.
 

@@ -25,7 +25,12 @@ from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import consolidate_metadata
 from zarrix._nodes.attributes import require_json
-from zarrix.xarray._encoding import codecs_of, dimensions_of, new_array_options
+from zarrix.xarray._encoding import (
+    codecs_of,
+    dimensions_of,
+    new_array_options,
+    read_attributes,
+)
 from zarrix.xarray._open import groups_below, only_consolidated, open_root
 from zarrix.xarray._variable import StoredVariable, sizes
 
@@ -91,6 +96,12 @@ class Store(ZarrStore):
         return new
 
     # Reading
+
+    def _fetch_members(self) -> dict[str, Any]:
+        members = dict(self.zarr_group.members())
+        if self._cache_members:
+            read_attributes(self.zarr_group, members.values())
+        return members
 
     def array_keys(self) -> tuple[str, ...]:
         """Names of the arrays of the group."""
