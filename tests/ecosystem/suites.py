@@ -149,7 +149,9 @@ SUITES: dict[str, Suite] = {
         ("-n", "2", "-o", "addopts=", "-o", "filterwarnings=", "zarr/tests"),
         sdist="zarr==2.18.7",
         zarr=("zarr==2.18.7", "numcodecs==0.15.1"),
-        least=0.75,
+        # 2113 of 2672 pass. A quarter of the others need N5 stores, and most look into zarr or
+        # expect an error for what zarrix does; listed.toml has each.
+        least=0.79,
         tests=2500,
         ways=("as_zarr2",),
         pythons=(11,),

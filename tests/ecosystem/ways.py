@@ -75,13 +75,13 @@ def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
     sources = [path for path in (folder / "source").glob("*/") if (path / "PKG-INFO").exists()]
     how = WAYS[way]
     if suite.own:
-        # Beside no conftest.py of ours, and with a name that workers of pytest collect.
+        # Beside no conftest.py of ours.
         shutil.copy(HERE / suite.own, scratch / f"test_{suite.own}")
     command = [str(folder / "bin" / "python"), *how.start, *suite.arguments]
     # Our own conftest.py is above the environments.
     command += [f"--confcutdir={folder}", "-q", "-p", "no:cacheprovider", "--tb=short"]
     command += ["-W", "ignore", "--timeout=300"]
-    if WORKERS and "-n" not in suite.arguments:
+    if WORKERS and not suite.own and "-n" not in suite.arguments:
         command += ["-n", WORKERS]
         if how.in_workers:
             (scratch / "installed" / "sitecustomize.py").write_text(how.in_workers)

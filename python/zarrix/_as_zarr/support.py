@@ -11,13 +11,15 @@ TIERS: dict[str, dict[str, str]] = {
         "anndata": "read_zarr, write_zarr, read_lazy, backed sparse matrices",
         "ome-zarr": "reader and writer, OME-Zarr 0.4 and 0.5",
         "spatialdata": "read_zarr, write",
-    },
-    "imports and reads": {
         "napari": "the built-in reader",
-        "bioio": "bioio-ome-zarr",
         "xbatcher": "through xarray",
         "cubed": "arrays in Zarr, indexing, rechunk",
         "rechunker": "its programs use the names of zarr 2",
+    },
+    "gated by tests of zarrix": {
+        "bioio": "the reader and the writer of bioio-ome-zarr",
+    },
+    "imports and reads": {
         "icechunk, obstore": "their stores",
         "kerchunk": "readers of references, not writers",
     },
