@@ -9,13 +9,14 @@ import pickle
 import subprocess
 import sys
 from concurrent import futures
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
 import zarrix as zarr
 from jobs.operations import hierarchy
+from servers import KEY, SECRET
 from servers.faulty import FaultyServer
 from zarrix import jobs
 from zarrix.jobs._crews import ignore_ctrl_c
@@ -62,14 +63,27 @@ def places(request, case, tmp_path):
         yield zarr.ZipStore(tmp_path / "a.zip", mode="r"), tmp_path / "b.zarr", wanted
     elif request.param == "seaweedfs":
         found = request.getfixturevalue("serve")("seaweedfs")
-        root = f"s3://{found.bucket}/{tmp_path.name}"
+        root = f"{found.bucket}/{tmp_path.name}"
         yield *_uploaded(root, found.options, source), wanted
     else:
         with FaultyServer() as server:
             yield *_uploaded(server.url, server.options, source), wanted
 
 
+@pytest.fixture(scope="module", autouse=True)
+def credentials():
+    """In the environment, because they are never pickled."""
+    # A server that an earlier test has started has another environment.
+    forkserver._forkserver._stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", KEY)
+        patch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+        yield
+    forkserver._forkserver._stop()
+
+
 def _uploaded(root, options, source):
+    options = {name: value for name, value in options.items() if name not in ("key", "secret")}
     at = zarr.storage.RemoteStore(f"{root}/a.zarr", options)
     zarr.copy_store(zarr.DirectoryStore(source), at)
     return at, zarr.storage.RemoteStore(f"{root}/b.zarr", options)
