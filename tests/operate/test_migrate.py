@@ -448,12 +448,14 @@ for _ in range(500):
 """
 
 
-def test_processes_that_are_killed_leave_files_of_one_format_or_the_other(tmp_path: Path) -> None:
+def test_processes_that_are_killed_leave_files_of_one_format_or_the_other(
+    tmp_path: Path, is_long: bool
+) -> None:
     path = tmp_path / "x.zarr"
     values = to_rewrite(str(path), shards=(4, 4))
     random = np.random.RandomState(5)
     to = 2
-    for _ in range(12):
+    for _ in range(12 if is_long else 5):
         child = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(path), str(to)], stdout=subprocess.PIPE
         )
