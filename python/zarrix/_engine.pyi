@@ -191,6 +191,21 @@ class MemoryStore(Store):
     def __new__(cls) -> MemoryStore: ...
 
 @final
+class FileParts(Store):
+    """Parts of a file of another format: key, offset and length; read-only.
+
+    ``version`` is the size, and the time of the last modification in seconds and nanoseconds. It is
+    an error if the file has another one, now or when it is read.
+    """
+
+    def __new__(
+        cls,
+        path: PathLike[str] | str,
+        version: tuple[int, int, int],
+        parts: Sequence[tuple[str, int, int]],
+    ) -> FileParts: ...
+
+@final
 class PythonStore(Store):
     """A store in Python: ``values`` is a `zarrix._stores.values.Values`.
 

@@ -99,7 +99,7 @@ KILLED_FORMATS: dict[str, tuple[str, Any, Any, dict[str, Any]]] = {
     "video": ("x.mkv", np.stack([VALUE.astype("u1")] * 3, 3), "1200 B", {}),
     "mat": ("x.mat", VALUE, (1, 40, 10), {}),
     "n5": ("x.n5", VALUE, (1, 40, 10), {}),
-    "tar": ("x.tar", {"npy": VALUE}, (1, 40, 10), {}),
+    "tar": ("x.tar", {"npy": VALUE}, "1600 B", {}),
 }
 NEEDS = {
     "hdf5": "h5py", "netcdf": "h5py", "tiff": "tifffile", "images": "PIL", "video": "av",

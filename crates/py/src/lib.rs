@@ -44,7 +44,7 @@ mod _engine {
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]
-    use crate::store::{LocalStore, MemoryStore, PythonStore, Store, ZipStore};
+    use crate::store::{FileParts, LocalStore, MemoryStore, PythonStore, Store, ZipStore};
     #[pymodule_export]
     use crate::testing::{FaultyStore, PowerLossStore, check_reading, check_store};
 

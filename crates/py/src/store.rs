@@ -321,6 +321,24 @@ impl MemoryStore {
     }
 }
 
+/// Parts of a file of another format, for reading.
+#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
+pub struct FileParts;
+
+#[pymethods]
+impl FileParts {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        version: (u64, i64, i64),
+        parts: Vec<(String, u64, u64)>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let store = detached(py, || zarrix_store::FileParts::open(&path, version, parts))?;
+        Ok(PyClassInitializer::from(Store::new(store)).add_subclass(Self))
+    }
+}
+
 /// The kind of locks of a store in Python.
 #[derive(FromPyObject)]
 pub enum LockedBy<'py> {

@@ -17,6 +17,7 @@ mod local;
 mod lock;
 mod memory;
 mod object;
+mod parts;
 pub mod process;
 mod ranges;
 mod store;
@@ -36,6 +37,7 @@ pub use object::budget::{concurrent_requests, set_concurrent_requests, set_most_
 pub use object::cache::CacheCounts;
 pub use object::place::{Place, Service};
 pub use object::store::ObjectStore;
+pub use parts::FileParts;
 pub use process::wait::warn_after;
 pub use process::{interrupt, notice};
 pub use ranges::{READ_ATTEMPTS, coalesce, coalesce_ranges};

@@ -11,9 +11,10 @@ from typing import Any
 from zarrix._errors import ConversionError
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
+from zarrix._stores.parts import FileParts
 from zarrix.convert._source import Encoded, Part
 
-__all__ = ["key_in", "kept_options", "store_parts"]
+__all__ = ["all_in_file", "key_in", "kept_options", "store_parts"]
 
 _WORKERS = 4
 # Bytes of one read, which stay in a processor's cache until they are written; and what lies
@@ -65,6 +66,16 @@ def key_in(array: Any, coords: tuple[int, ...]) -> str:
     else:
         name = array._metadata.dimension_separator.join(["c", *numbers])
     return key_of(array.path, name)
+
+
+def all_in_file(encoded: Encoded, array: Any) -> FileParts | None:
+    """The store of all chunks; None if some of them are encoded anew."""
+    found = []
+    for part in encoded.parts():
+        if part.value is not None:
+            return None
+        found.append((key_in(array, part.coords), part.offset, part.length))
+    return FileParts(str(encoded.file.path), encoded.file.seen, found)
 
 
 def store_parts(encoded: Encoded, array: Any, store: Store, stored: set[tuple[int, ...]]) -> None:
@@ -122,9 +133,3 @@ def _batches(parts: Iterable[Part]) -> Iterator[list[Part]]:
         batch.append(part)
     if batch:
         yield batch
-
-
-def check_length(length: int, most: int, shown: str) -> None:
-    """Raise `ConversionError` for a chunk that is longer than its codecs can make it."""
-    if not 0 <= length <= most:
-        raise ConversionError(f"{shown} has a chunk of {length} bytes; {most} are possible")

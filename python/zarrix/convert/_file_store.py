@@ -101,7 +101,7 @@ class FileStore(PythonStore):
             create_group(documents, path=name, zarr_format=2, attributes=dict(attributes) or None)
         for name, one in source.arrays.items():
             self._add(documents, name, one, source)
-        self._documents = {key: documents[key] for key in documents}
+        self.documents = {key: documents[key] for key in documents}
         # Readers of streams have a position; their regions are read one after the other.
         self._turn = threading.Lock()
         # A group that shows a file has no moment at which its user closes it.
@@ -154,8 +154,8 @@ class FileStore(PythonStore):
         return array, one, coords
 
     def _read(self, key: str) -> bytes | None:
-        if key in self._documents:
-            return self._documents[key]
+        if key in self.documents:
+            return self.documents[key]
         found = self._chunk(key)
         if found is None:
             return None
@@ -176,7 +176,7 @@ class FileStore(PythonStore):
             for i, n, length in zip(coords, array.chunks, one.shape, strict=True)
         )
         values = MemoryStore()
-        document = dict(json_loads(self._documents[key_of(array.path, ZARRAY)]))
+        document = dict(json_loads(self.documents[key_of(array.path, ZARRAY)]))
         document["shape"] = list(array.chunks)
         values[ZARRAY] = _dumped(document)
         scratch: Any = open_node(values, mode="r+")
@@ -192,7 +192,7 @@ class FileStore(PythonStore):
         return stored
 
     def _size(self, key: str) -> int | None:
-        found = self._chunk(key) if key not in self._documents else None
+        found = self._chunk(key) if key not in self.documents else None
         if found is not None and found[1].encoded is not None:
             part = found[1].encoded.find(found[2])
             if part is not None:
@@ -211,7 +211,7 @@ class FileStore(PythonStore):
 
     def _names(self, prefix: str) -> Iterator[str]:
         start = f"{prefix}/" if prefix else ""
-        yield from (key for key in self._documents if key.startswith(start))
+        yield from (key for key in self.documents if key.startswith(start))
         for name, (array, one) in self._arrays.items():
             if not (f"{name}/".startswith(start) or name == prefix or not name):
                 continue
@@ -226,7 +226,7 @@ class FileStore(PythonStore):
             return super()._list_dir(prefix)
         start = len(prefix) + 1 if prefix else 0
         begin = f"{prefix}/" if prefix else ""
-        inside = [key[start:] for key in self._documents if key.startswith(begin)]
+        inside = [key[start:] for key in self.documents if key.startswith(begin)]
         return (
             [key for key in inside if "/" not in key],
             sorted({key.partition("/")[0] for key in inside if "/" in key}),

@@ -23,8 +23,9 @@ from zarrix._hierarchy.open import open as open_node
 from zarrix._metadata.guess import bytes_of
 from zarrix._nodes import nodes
 from zarrix._runtime.config import config
+from zarrix._stores.memory import MemoryStore
 from zarrix.convert._destination import Destination, locate
-from zarrix.convert._encoded import kept_options, store_parts
+from zarrix.convert._encoded import all_in_file, kept_options, store_parts
 from zarrix.convert._file_store import FileStore
 from zarrix.convert._formats import check_known
 from zarrix.convert._open import open_sources
@@ -376,7 +377,8 @@ class _Import:
             for name, one in self._source.arrays.items()
         )
         tell(0, total)
-        read = _readers(self._source, steps)
+        decoded = {name: one for name, one in self._source.arrays.items() if not self._keeps[name]}
+        read = _readers(self._source, decoded, steps)
         for name, one in self._source.arrays.items():
             array, unit = self._arrays[name], self._unit(name)
             stored: set[tuple[int, ...]] = set()
@@ -445,16 +447,22 @@ class _Import:
 
 
 def _readers(
-    source: Source, steps: Mapping[str, tuple[int, ...]]
+    source: Source, arrays: Mapping[str, SourceArray], steps: Mapping[str, tuple[int, ...]]
 ) -> dict[str, Callable[[Any], Any]]:
     """How regions of each array are read: encoded chunks by the engine, with all threads."""
     found: dict[str, Callable[[Any], Any]] = {}
     store: FileStore | None = None
-    for name, one in source.arrays.items():
+    for name, one in arrays.items():
         found[name] = one.read
-        if _is_decoded_by_engine(one):
+        if one.encoded is not None and _is_decoded_by_engine(one):
             store = store or FileStore(source)
-            found[name] = _reader(open_node(store, mode="r", path=name), steps[name])
+            array: Any = open_node(store, mode="r", path=name)
+            parts = all_in_file(one.encoded, array)
+            if parts is not None:
+                # The engine reads the file itself, without a call of Python for each chunk.
+                documents = MemoryStore(store.documents)
+                array = open_node(documents, mode="r", path=name, chunk_store=parts)
+            found[name] = _reader(array, steps[name])
     return found
 
 

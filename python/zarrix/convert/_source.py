@@ -156,6 +156,11 @@ class OpenFile:
         """What tells this version of the file from another one."""
         return [os.fspath(self.path.absolute()), *self._seen]
 
+    @property
+    def seen(self) -> tuple[int, int]:
+        """The size and the time of the last modification, in nanoseconds, when it was opened."""
+        return self._seen
+
     def check(self) -> None:
         """Raise `ConversionError` if the file has changed since it was opened."""
         found = os.fstat(self._number)

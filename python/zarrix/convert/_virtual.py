@@ -72,7 +72,7 @@ def virtual(
     try:
         result = Conversion(store.source.name, str(target), dry_run=dry_run)
         result.notes += store.notes
-        refs: dict[str, Any] = {key: value.decode() for key, value in store._documents.items()}
+        refs: dict[str, Any] = {key: value.decode() for key, value in store.documents.items()}
         for name, (array, one) in store._arrays.items():
             if one.encoded is None and one.nbytes:
                 raise ConversionError(
