@@ -1,6 +1,6 @@
 """A picture of what a loader will yield: a row for each sample, a column for each field.
 
-Fields of two channels are shown as optical flow: the colour is the direction, white is no motion.
+Fields of two channels are shown as optical flow: the colour is the direction; white does not move.
 """
 
 from __future__ import annotations
