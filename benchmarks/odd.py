@@ -20,7 +20,7 @@ from benchmarks.contenders import AnyArray
 from benchmarks.data import Layout, Shape
 
 _TINY_EXTENT, _TINY_CHUNK = 9, 4
-"""Of an axis of the arrays that test the harness; pictures have to be larger."""
+"""The arrays that test the harness have these axes; pictures have to be larger."""
 
 
 _SHORT = 8

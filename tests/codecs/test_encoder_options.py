@@ -44,7 +44,7 @@ LOSSY = ("bitround", "quantize")
 STRANGE = (100, -1, -(2**40), 2**63, 2.5, "highest", None, True, [], {})
 
 
-# Of no version of NumPy itself.
+# NumPy itself has none of these data types.
 OF_ML_DTYPES = re.compile(r"bfloat16|u?int[24]|float[468]_\w+")
 
 
@@ -102,7 +102,7 @@ def arrays() -> dict[str, tuple[str, dict[str, bytes]]]:
 
 @cache
 def thorough() -> set[str]:
-    """The first array of each format and chain, whatever its dtype, gets every strange value."""
+    """The first array of each format and chain gets every strange value."""
     first: dict[str, str] = {}
     for case, files in arrays().items():
         name = ".zarray" if ".zarray" in files else "zarr.json"
