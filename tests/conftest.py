@@ -20,7 +20,12 @@ from servers import SERVERS, Running, new_bucket, running
 EXPLORE = os.environ.get("ZARRIX_EXPLORE")
 
 # Programs and plugins that run in the environments of other projects, which have what they import.
-collect_ignore = ["ecosystem/under_engine.py", "ecosystem/accelerated.py", "jobs/ome_peer.py"]
+collect_ignore = [
+    "ecosystem/under_engine.py",
+    "ecosystem/accelerated.py",
+    "ecosystem/bioio_images.py",
+    "jobs/ome_peer.py",
+]
 
 settings.register_profile(
     "zarrix",
