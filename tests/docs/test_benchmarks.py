@@ -52,9 +52,9 @@ def test_the_peak_of_memory_is_shown(benchmarks, tmp_path, capsys):
     from benchmarks.__main__ import main
 
     command = ["--here", "--tiny", "--rounds", "1", "--data", str(tmp_path), "--memory"]
-    assert (
-        main([*command, "--only", "tiles: one chunk", "--json", str(tmp_path / "rows.json")]) == 0
-    )
+    # h5py cannot read its files in a process that has imported netCDF4: a row of Zarr only.
+    command += ["--only", "odd tiles: box", "--json", str(tmp_path / "rows.json")]
+    assert main(command) == 0
     assert "peak MiB" in capsys.readouterr().out
     peaks = [row["peak_bytes"] for row in json.loads((tmp_path / "rows.json").read_text())["rows"]]
     assert all(isinstance(peak["zarrix"], int) for peak in peaks), peaks
