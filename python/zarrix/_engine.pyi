@@ -395,6 +395,13 @@ class Progress:
     def end(self) -> None:
         """Let nothing wait any more: the call has ended, or will not be made."""
 
+def block_means(source: Buffer, out: Buffer, dtype: str, factors: Sequence[int]) -> None:
+    """Write the mean of each block of ``factors`` elements to ``out``, rounded half to even.
+
+    The type is one of "u1", "i1", "u2", "i2", "u4" and "i4", in native byte order. Both buffers are
+    contiguous along the last axis. At far edges, a block has the elements that exist.
+    """
+
 def read_many(
     entries: Sequence[tuple[ArrayIO, Buffer, Buffer, str, bytes | None, _Conversion | None]],
     *,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from zarrix import _engine
 from zarrix.jobs._downsample import METHODS, check_dtype, downsampled, shape_below
 
 RANDOM = np.random.default_rng(16)
@@ -69,6 +70,39 @@ def test_a_region_of_blocks_gives_what_the_whole_gives(monkeypatch):
         parts = [downsampled(source[i : i + 8], (2, 3), method) for i in range(0, 40, 8)]
         monkeypatch.undo()
         assert np.concatenate(parts).tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4"])
+def test_the_engine_rounds_sums_of_any_block_once(dtype):
+    """Powers of two and other lengths, large blocks, negative halves, and views of other arrays."""
+    info = np.iinfo(dtype)
+    base = RANDOM.integers(info.min, info.max, (9, 70, 300), dtype, endpoint=True)
+    for source in (base, base[:, ::-2, 3:], base.transpose(1, 0, 2)[::3], base[4:5, :1]):
+        for factors in [(1, 2, 2), (2, 2, 2), (3, 1, 1), (1, 1, 1), (9, 64, 300), (2, 3, 4)]:
+            found = downsampled(source, factors, "mean")
+            places = [tuple(RANDOM.integers(found.shape)) for _ in range(20)]
+            for at in [*places, tuple(n - 1 for n in found.shape)]:
+                cells = tuple(slice(i * f, (i + 1) * f) for i, f in zip(at, factors, strict=True))
+                assert found[at] == EXPECTED["mean"](source[cells].ravel().tolist())
+
+
+def test_the_engine_refuses_blocks_that_do_not_fit():
+    source, out = np.zeros((4, 6), "u2"), np.zeros((2, 3), "u2")
+    _engine.block_means(source, out, "u2", (2, 2))
+    for wrong, message in [
+        ((source, out, "u2", (2, 0)), "at least 1"),
+        ((source, out, "u2", (2,)), "for each axis"),
+        ((source, out, "u2", (2, 3)), "has shape"),
+        ((source, out, "u2", (2, 2**40)), "has shape"),
+        ((source, out, "u4", (2, 2)), "elements of 2 bytes"),
+        ((source, out, "f4", (2, 2)), "no means of blocks"),
+        ((source, out, ">u2", (2, 2)), "no means of blocks"),
+        ((np.zeros((6, 4), "u2").T, out, "u2", (2, 2)), "not contiguous"),
+    ]:
+        with pytest.raises((ValueError, IndexError, BufferError), match=message):
+            _engine.block_means(*wrong)
+    with pytest.raises(ValueError, match="read-only"):
+        _engine.block_means(source, np.broadcast_to(out[:1, :1], (2, 3)), "u2", (2, 2))
 
 
 def test_floats_are_averaged_in_double_precision():

@@ -29,6 +29,7 @@ pub use array::verify::Verified;
 pub use cache::chunks::{
     ChunkCacheCounts, chunk_cache_bytes, chunk_cache_counts, set_chunk_cache_bytes,
 };
+pub use calls::block_means::block_means;
 pub use calls::many::{Convert, Entry, Failure, read_many};
 pub use calls::progress::Progress;
 pub use calls::windows::{Along, Outside};

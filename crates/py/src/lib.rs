@@ -12,6 +12,7 @@ mod foreign;
 mod interrupt;
 mod layout;
 mod many;
+mod means;
 mod notices;
 mod npystring;
 mod objects;
@@ -41,6 +42,8 @@ mod _engine {
     use crate::layout::Layout;
     #[pymodule_export]
     use crate::many::{CancelToken, Progress, read_many};
+    #[pymodule_export]
+    use crate::means::block_means;
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]

@@ -107,7 +107,7 @@ impl Drop for Ending {
 }
 
 /// A type by its name in NumPy, with the order of its bytes.
-fn number_of(name: &str) -> PyResult<(Number, bool)> {
+pub fn number_of(name: &str) -> PyResult<(Number, bool)> {
     let little = cfg!(target_endian = "little");
     let swapped = name.starts_with(if little { '>' } else { '<' });
     let number = match name.trim_start_matches(['<', '>', '|', '=']) {

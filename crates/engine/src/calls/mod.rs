@@ -1,6 +1,7 @@
 //! Calls about many small selections at once: points, boxes, and windows of one array or of
-//! many; and about stored values that are made of encoded chunks.
+//! many; about stored values that are made of encoded chunks; and means of blocks.
 
+pub(crate) mod block_means;
 pub(crate) mod many;
 pub(crate) mod points;
 pub(crate) mod progress;
