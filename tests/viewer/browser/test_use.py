@@ -208,7 +208,8 @@ def test_a_click_shows_the_series_through_an_element(
     series = zarr.open(scene, mode="r")["frames"][:, 0, 8, 9]
     wanted = f"{FRAMES} values along t, from {series.min()} to {series.max()}"
     screen.wait_text(".series", wanted)
-    assert screen.page.locator(".series canvas").count() == 1
+    # The text is shown before the effect that draws the plot has run.
+    screen.wait(lambda: screen.page.locator(".series canvas").count() == 1)
     screen.page.get_by_role("button", name="Close series").click()
     assert screen.page.locator(".series").count() == 0
 
