@@ -232,3 +232,18 @@ def test_ctrl_c_ends_the_wait_for_a_lock_that_another_thread_holds(tmp_path, kin
     assert all("another thread of this process holds" in one for one in told)
     array[:] = 1
     assert array[:].tolist() == [1] * 4
+
+
+def test_a_copy_to_where_no_array_is_waits_for_no_lock(path, tmp_path):
+    zarr.open(path, mode="r+")[:] = range(12)
+    (tmp_path / "copy.zarr").mkdir()
+    with holding("flock", tmp_path / "copy.zarr") as holder:
+        assert line_of(holder) == "held"
+        copying = threading.Thread(target=zarr.copy_store, args=(path, tmp_path / "copy.zarr"))
+        copying.start()
+        copying.join(HANGS_S)
+        is_waiting = copying.is_alive()
+        holder.kill()
+    copying.join(HANGS_S)
+    assert not is_waiting
+    assert zarr.open(tmp_path / "copy.zarr")[:].tolist() == list(range(12))

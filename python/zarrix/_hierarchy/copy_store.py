@@ -17,7 +17,7 @@ from zarrix._errors import CopyError, PathNotFoundError
 from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
 from zarrix._nodes.nodes import describe
 from zarrix._stores.base import Store
-from zarrix._stores.keys import is_document
+from zarrix._stores.keys import ZARR_JSON, ZARRAY, is_document, key_of
 from zarrix._stores.open import as_store
 
 __all__ = ["copied", "copy_store"]
@@ -107,6 +107,9 @@ def copy_store(
         if (not _any_match(leave_out, key) or _any_match(keep, key))
     ]
     existing = set() if if_exists == "replace" else {*_listed(dest, dest_prefix)}
+    # Locks keep this copy from between the read and the write of a partial chunk. Where no array
+    # is, nothing writes chunks, and a lock would be that of the folder: threads would take turns.
+    locks = if_exists == "replace" or _has_array(dest, dest_prefix, existing)
     there = [pair for pair in pairs if dest.engine_path(pair[1]) in existing]
     if there and if_exists == "raise":
         raise CopyError(
@@ -115,7 +118,7 @@ def copy_store(
     with log_to(log) as logged:
         left = _announce(pairs, set(there), logged)
         tell = phase(progress, "keys")
-        moved = 0 if dry_run else sum(_copy_all(source, dest, left, workers, tell))
+        moved = 0 if dry_run else sum(_copy_all(source, dest, left, workers, tell, locks))
         counts = Counts(len(left), len(there), moved)
         logged.summary(dry_run, counts)
     return counts.as_tuple()
@@ -124,6 +127,14 @@ def copy_store(
 def _listed(store: Store, prefix: str) -> list[str]:
     """Keys below ``prefix``, from one listing, because asking for each key costs a request."""
     return store._engine.list_prefix(store.engine_path(prefix.rstrip("/")))
+
+
+def _has_array(store: Store, prefix: str, existing: set[str]) -> bool:
+    """Whether an array may lie at, above or below ``prefix``, which has the ``existing`` keys."""
+    above = prefix.split("/")[:-1]
+    places = ["/".join(above[:depth]) for depth in range(len(above))]
+    documents = (key_of(place, name) for place in places for name in (ZARRAY, ZARR_JSON))
+    return any(map(is_document, existing)) or any(key in store for key in documents)
 
 
 def _announce(pairs: list[_Pair], there: set[_Pair], log: Log) -> list[_Pair]:
@@ -139,7 +150,7 @@ def _announce(pairs: list[_Pair], there: set[_Pair], log: Log) -> list[_Pair]:
 
 
 def _copy_all(
-    source: Store, dest: Store, pairs: list[_Pair], workers: int, tell: Progress
+    source: Store, dest: Store, pairs: list[_Pair], workers: int, tell: Progress, locks: bool
 ) -> Iterator[int]:
     """Copy ``pairs``, metadata documents last; yields the bytes of each."""
     done = 0
@@ -152,7 +163,7 @@ def _copy_all(
     )
     for part in (chunks, documents):
         before = done
-        for count, nbytes in copied(source, dest, part, workers):
+        for count, nbytes in copied(source, dest, part, workers, locks=locks):
             done += count
             tell(done, len(pairs))
             yield nbytes
