@@ -12,15 +12,20 @@ from maturin import *  # noqa: F403
 
 _CARGO = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
 _ROOT = Path(__file__).resolve().parents[1]
-_SHORT = {_CARGO / "registry" / "src": "crates", _CARGO: "cargo", _ROOT: "zarrix"}
 
 
-def _set(variable: str, option: str, separator: str) -> None:
-    # The last one that fits is taken. A path with a space cannot be in such a list.
-    pairs = [(str(path), short) for path, short in reversed(_SHORT.items())]
-    flags = [f"{option}{path}={short}" for path, short in pairs if " " not in path]
-    os.environ[variable] = separator.join(filter(None, [os.environ.get(variable), *flags]))
+def shorten(path: Path, name: str) -> None:
+    """Write `name` for `path` into what is built from here on. The last one that fits is taken."""
+    # A path with a space cannot be in such a list.
+    if " " not in str(path):
+        _add("CARGO_BUILD_RUSTFLAGS", f"--remap-path-prefix={path}={name}")
+        _add("CFLAGS", f"-ffile-prefix-map={path}={name}")
 
 
-_set("CARGO_BUILD_RUSTFLAGS", "--remap-path-prefix=", " ")
-_set("CFLAGS", "-ffile-prefix-map=", " ")
+def _add(variable: str, flag: str) -> None:
+    os.environ[variable] = " ".join(filter(None, [os.environ.get(variable), flag]))
+
+
+shorten(_ROOT, "zarrix")
+shorten(_CARGO, "cargo")
+shorten(_CARGO / "registry" / "src", "crates")

@@ -50,6 +50,9 @@ def run(case, chunk_bytes, count, rounds):
     finally:
         over.set()
         thread.join()
+        if archive:
+            store.close()
+            archive.close()
     print(unreadable, "unreadable", flush=True)
 
 for name, case, *amount in eval(sys.argv[1]):
