@@ -6,6 +6,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
 
     ZarrixError(Exception)                                          error
         MetadataError(ValueError)                                   metadata
+            JSONDecodeError(JSONDecodeError)                        not-json
         UnknownCodecError(ValueError)                               unknown-codec
         BadCompressorError(ValueError)                              bad-compressor
         CodecError(ValueError, RuntimeError)                        codec
@@ -42,6 +43,7 @@ The engine raises by name from this module, with the message as the only argumen
 
 from __future__ import annotations
 
+import json
 import math
 import reprlib
 from collections.abc import Callable, Collection, Iterable
@@ -50,6 +52,7 @@ from typing import ClassVar
 __all__ = [
     "ZarrixError",
     "MetadataError",
+    "JSONDecodeError",
     "UnknownCodecError",
     "BadCompressorError",
     "CodecError",
@@ -97,6 +100,17 @@ class MetadataError(ZarrixError, ValueError):
     """A metadata document, or the arguments for one, cannot describe an array or group."""
 
     kind = "metadata"
+
+
+class JSONDecodeError(MetadataError, json.JSONDecodeError):
+    """A metadata document is not JSON; ``doc``, ``pos``, ``lineno`` and ``colno`` say where."""
+
+    kind = "not-json"
+
+    def __init__(self, message: str, doc: str = "", pos: int = 0) -> None:
+        super().__init__(message, doc, pos)
+        # JSONDecodeError adds the place to the message, which names it already.
+        self.args = (message,)
 
 
 class UnknownCodecError(ZarrixError, ValueError):

@@ -295,6 +295,18 @@ def test_a_document_that_is_no_json_object_is_refused_whole(read, text, words):
     assert words in str(caught.value)
 
 
+def test_a_document_that_is_not_json_is_the_decode_error_of_json():
+    text = b'{\n  "shape": [3],\n  oops}'
+    with pytest.raises(json.JSONDecodeError, match=r"^x\.zarr/\.z: not JSON") as caught:
+        v2.parse_array(text, "x.zarr/.z")
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(error, MetadataError)
+    assert (error.lineno, error.colno, error.doc) == (3, 3, text.decode())
+    with pytest.raises(json.JSONDecodeError) as not_text:
+        v2.parse_array(b"\xff\xfe\x00", "x.zarr/.z")
+    assert (not_text.value.doc, not_text.value.pos) == ("", 0)
+
+
 def test_a_dtype_nested_without_end_is_refused():
     document: object = "<f4"
     for _ in range(900):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._errors import MetadataError
+from zarrix._errors import JSONDecodeError, MetadataError
 from zarrix._runtime.config import config
 
 __all__ = ["json_dumps", "json_loads"]
@@ -83,8 +83,10 @@ def json_loads(text: Any, where: str = "JSON document") -> Any:
     Raises
     ------
     MetadataError
-        It is not JSON, nested too deep, or has more than ``config.max_document_bytes``; the
-        message starts with ``where``.
+        It is nested too deep, or has more than ``config.max_document_bytes``; the message starts
+        with ``where``.
+    JSONDecodeError
+        It is not JSON. It is a ``MetadataError``, and a ``json.JSONDecodeError``.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def json_loads(text: Any, where: str = "JSON document") -> Any:
     >>> json_loads("{", where=".zgroup")
     Traceback (most recent call last):
         ...
-    zarrix.errors.MetadataError: .zgroup: not JSON (...)
+    zarrix.errors.JSONDecodeError: .zgroup: not JSON (...)
     """
     data = text if isinstance(text, (str, bytes, bytearray)) else bytes(text)
     if len(data) > config.max_document_bytes:
@@ -108,4 +110,6 @@ def json_loads(text: Any, where: str = "JSON document") -> Any:
     except RecursionError:
         raise MetadataError(f"{where}: the JSON is nested too deep") from None
     except ValueError as error:
-        raise MetadataError(f"{where}: not JSON ({error})") from None
+        # Bytes that are not text have no position in a text.
+        at = getattr(error, "doc", ""), getattr(error, "pos", 0)
+        raise JSONDecodeError(f"{where}: not JSON ({error})", *at) from None
