@@ -159,6 +159,17 @@ def test_listing_and_sizes(store):
     assert store.getitems(["a", "x", "c/d"]) == {"a": b"aaa", "c/d": b"ddd"}
 
 
+@pytest.mark.parametrize("count", [15, 16, 127, 129, 1000])
+def test_many_values_are_those_of_their_keys(tmp_path, count):
+    store = storage.DirectoryStore(str(tmp_path / "a.zarr"))
+    values = {f"v{i}/.zattrs": b"%d" % i for i in range(count) if i % 7}
+    for key, value in values.items():
+        store[key] = value
+    keys = [f"v{i}/.zattrs" for i in range(count)]
+    assert store.getitems(keys) == values
+    assert list(store.getitems(reversed(keys))) == [*reversed(values)]
+
+
 def test_a_part_of_a_value_ends_where_the_value_does(store):
     store["a"] = b"0123"
     engine = store._engine

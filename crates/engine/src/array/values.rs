@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use zarrix_store::{Durability, Fetched, Part, Request, Store};
 
@@ -10,8 +11,13 @@ use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 use crate::threads::scratch;
 
-/// From this number on, values of local stores are read by several threads.
+/// The values of local stores that a thread reads for each task that it takes.
 const MANY: usize = 16;
+/// The calling thread reads this number of values of local stores alone, as long as they come from
+/// memory: waking another thread takes as long as it would save.
+const ALONE: usize = 8 * MANY;
+/// A run of [`MANY`] values that takes longer is not read from memory.
+const SLOW_RUN: Duration = Duration::from_micros(400);
 
 /// The values of `keys`, `None` for missing ones; the first failure is returned.
 ///
@@ -29,19 +35,31 @@ pub fn get_many(
         let mut value = Vec::new();
         Ok(store.get_at_most_into(key, max, &mut value)?.map(|_| value))
     };
-    if keys.len() < MANY {
-        return keys.iter().map(get).collect();
+    let mut values = Vec::with_capacity(keys.len());
+    for run in keys[..keys.len().min(ALONE)].chunks(MANY) {
+        let begin = Instant::now();
+        for key in run {
+            values.push(get(key)?);
+        }
+        if begin.elapsed() > SLOW_RUN {
+            break;
+        }
     }
-    let found: Vec<OnceLock<Option<Vec<u8>>>> = keys.iter().map(|_| OnceLock::new()).collect();
+    let rest = &keys[values.len()..];
+    if rest.is_empty() {
+        return Ok(values);
+    }
+    let found: Vec<OnceLock<Option<Vec<u8>>>> = rest.iter().map(|_| OnceLock::new()).collect();
     // In runs, so that a thread does more work for each task that it takes.
-    pool::run(keys.len().div_ceil(MANY), interrupt, &|run| {
-        for index in run * MANY..((run + 1) * MANY).min(keys.len()) {
-            let value = get(&keys[index])?;
+    pool::run(rest.len().div_ceil(MANY), interrupt, &|run| {
+        for index in run * MANY..((run + 1) * MANY).min(rest.len()) {
+            let value = get(&rest[index])?;
             found[index].get_or_init(|| value);
         }
         Ok(())
     })?;
-    Ok(found.into_iter().map(|value| value.into_inner().flatten()).collect())
+    values.extend(found.into_iter().map(|value| value.into_inner().flatten()));
+    Ok(values)
 }
 
 /// Copies stored values between two stores that are both inline; returns how many were there, and
