@@ -4,6 +4,7 @@ import asyncio
 import pickle
 from collections import Counter
 from importlib.metadata import entry_points
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -274,6 +275,20 @@ def test_opening_requests_each_document_once(zarr_format: int) -> None:
     names = (".zarray", ".zattrs") if zarr_format == 2 else ("zarr.json",)
     assert {requested[f"{one}/{name}"] for one in "abc" for name in names} == {1}
     assert requested[".zattrs" if zarr_format == 2 else "zarr.json"] == 1
+
+
+def test_invalid_attributes_are_an_error_of_their_variable_only(tmp_path: Path) -> None:
+    data = xr.Dataset({name: ("x", np.arange(5)) for name in "ab"})
+    to_zarr(data, tmp_path / "a.zarr", zarr_format=2)
+    valid = (tmp_path / "a.zarr/a/.zattrs").read_bytes()
+    (tmp_path / "a.zarr/a/.zattrs").write_bytes(valid[:-1])
+    with pytest.raises(JSONDecodeError, match=r"a/\.zattrs: not JSON"):
+        opened(tmp_path / "a.zarr")
+    members = zarr.open_group(tmp_path / "a.zarr", mode="r")._read_members()
+    with pytest.raises(JSONDecodeError):
+        members["a"].attrs.asdict()
+    (tmp_path / "a.zarr/a/.zattrs").write_bytes(valid)
+    assert members["a"].attrs["_ARRAY_DIMENSIONS"] == ["x"]
 
 
 @FORMATS

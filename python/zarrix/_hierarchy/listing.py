@@ -33,8 +33,14 @@ class Listing(GroupState):
         for name, _ in self._members():
             yield name
 
-    def _members(self) -> Iterator[tuple[str, _nodes.Node]]:
-        return _nodes.members(self._store, self._path, self._zarr_format)
+    def _members(self, *, attributes: bool = False) -> Iterator[tuple[str, _nodes.Node]]:
+        return _nodes.members(self._store, self._path, self._zarr_format, attributes=attributes)
+
+    def _read_members(self) -> dict[str, Any]:
+        """The direct members by name; the requests for them cover the attributes of arrays."""
+        with self._store.listed_once():
+            opened = self._opened(self._direct(attributes=True))
+            return {path.rpartition("/")[2]: member for path, member in opened}
 
     def _try_open(self, path: str, node: _nodes.Node) -> Any:
         """The array or group at ``path``; a `BrokenMember` if it cannot be opened."""
@@ -58,9 +64,9 @@ class Listing(GroupState):
             elif member is not None:
                 yield path, member
 
-    def _direct(self) -> Iterator[tuple[str, _nodes.Node]]:
+    def _direct(self, *, attributes: bool = False) -> Iterator[tuple[str, _nodes.Node]]:
         """Paths of the members in the store, and their nodes."""
-        for name, node in self._members():
+        for name, node in self._members(attributes=attributes):
             yield key_of(self._path, name), node
 
     def _shown_members(self) -> Iterator[Any]:

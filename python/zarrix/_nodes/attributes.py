@@ -93,6 +93,7 @@ class Attributes(MutableMapping[str, Any]):
         self.cache = cache
         self.synchronizer = synchronizer
         self._cached: dict[str, Any] | None = cached_dict if cache else None
+        self._unparsed: bytes | None = None
 
     @classmethod
     def _of_node(
@@ -123,7 +124,8 @@ class Attributes(MutableMapping[str, Any]):
         synchronizer : mapping of key to lock, optional
             As of the class.
         stored : bytes, optional
-            The document of v2 attributes, if it was read already; empty if there is none.
+            The document of v2 attributes, if it was read already; empty if there is none. It is
+            parsed when the attributes are used.
 
         Returns
         -------
@@ -143,8 +145,8 @@ class Attributes(MutableMapping[str, Any]):
         """
         key = key_of(path, ATTRIBUTES_DOCUMENT[zarr_format])
         new = cls(store, key, read_only, cache, synchronizer)
-        if stored is not None and cache:
-            new._cached = new._parse(stored or None)
+        if cache:
+            new._unparsed = stored
         return new
 
     def asdict(self) -> dict[str, Any]:
@@ -175,11 +177,6 @@ class Attributes(MutableMapping[str, Any]):
         if self._cached is None and self.cache and self._inside and found is not None:
             self._cached = {name: _copied(value) for name, value in found.items()}
         return self.asdict()
-
-    def _take(self, document: bytes | None) -> None:
-        """Cache the attributes in the document that is stored now, unless they are cached."""
-        if self._cached is None and self.cache:
-            self._cached = self._parse(document)
 
     def refresh(self) -> None:
         """Drop the cached attributes and read the document again.
@@ -352,7 +349,9 @@ class Attributes(MutableMapping[str, Any]):
     def _current(self) -> dict[str, Any]:
         if self._cached is not None:
             return self._cached
-        current = self._load()
+        # One that is not valid is an error once; then the stored document is read again.
+        document, self._unparsed = self._unparsed, None
+        current = self._load() if document is None else self._parse(document or None)
         if self.cache:
             self._cached = current
         return current

@@ -132,10 +132,13 @@ def find_all(
     return found
 
 
-def members(store: Store, path: str, zarr_format: int) -> Iterator[tuple[str, Node]]:
+def members(
+    store: Store, path: str, zarr_format: int, *, attributes: bool = False
+) -> Iterator[tuple[str, Node]]:
     """Names directly below ``path``, sorted, and their nodes.
 
-    One request covers many documents, so that a remote store is not asked name by name.
+    One request covers many documents, so that a remote store is not asked name by name. With
+    ``attributes``, it covers those of the attributes of v2 arrays as well.
     """
     names = store.child_names(path)
     for begin in range(0, len(names), _BATCH):
@@ -145,8 +148,17 @@ def members(store: Store, path: str, zarr_format: int) -> Iterator[tuple[str, No
             if its_format != zarr_format:
                 continue
             keys = {key_of(path, f"{name}/{mark}"): name for name in part if name not in found}
-            for key, document in _values(store, keys).items():
-                found[keys[key]] = _member(store, key, mark, document)
+            beside = [key[: -len(mark)] + ZATTRS for key in keys] if attributes else []
+            is_array = attributes and mark == ZARRAY
+            documents = _values(store, [*keys, *beside] if is_array else keys)
+            for key, name in keys.items():
+                if key not in documents:
+                    continue
+                node = _member(store, key, mark, documents[key])
+                if is_array:
+                    stored = documents.get(key[: -len(mark)] + ZATTRS, b"")
+                    node = node._replace(attributes=None if stored is None else bytes(stored))
+                found[name] = node
         yield from ((name, found[name]) for name in part if name in found)
 
 

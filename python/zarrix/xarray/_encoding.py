@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from xarray.backends.zarr import DIMENSION_KEY
@@ -11,9 +10,8 @@ from xarray.coding.strings import check_vlen_dtype
 
 from zarrix._array.array import Array
 from zarrix._codecs.chain import split_chain
-from zarrix._hierarchy.group import Group
 
-__all__ = ["codecs_of", "dimensions_of", "new_array_options", "read_attributes"]
+__all__ = ["codecs_of", "dimensions_of", "new_array_options"]
 
 
 def dimensions_of(array: Array, *, nczarr: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -63,21 +61,6 @@ def _attributes_of(array: Array) -> dict[str, Any]:
     if array._metadata.zarr_format == 2 or array._document is None:
         return array.attrs.asdict()
     return array.attrs._as_opened(array._metadata.extra.get("attributes", {}))
-
-
-def read_attributes(group: Group, members: Iterable[Any]) -> None:
-    """Read the attributes of all arrays of v2 among the members of a group by one call.
-
-    A remote store has given them with the members.
-    """
-    if group.zarr_format != 2 or group.store.is_remote:
-        return
-    attributes = [one.attrs for one in members if isinstance(one, Array)]
-    # A document that cannot be read raises its error where its attributes are used.
-    with contextlib.suppress(OSError, ValueError):
-        documents = group.store.getitems([one.key for one in attributes], contexts={})
-        for one in attributes:
-            one._take(documents.get(one.key))
 
 
 def codecs_of(array: Array) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def groups_below(top: Group, path: str) -> Iterator[tuple[str, Group, dict[str, 
 
     ``path`` is that of ``top``.
     """
-    members = dict(top.members())
+    members = top._read_members()
     yield path, top, members
     for name, member in members.items():
         if isinstance(member, Group):

@@ -9,6 +9,7 @@ a store of our own: it would be a second copy of these conventions, which change
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from xarray import Variable, conventions
@@ -25,12 +26,7 @@ from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import consolidate_metadata
 from zarrix._nodes.attributes import require_json
-from zarrix.xarray._encoding import (
-    codecs_of,
-    dimensions_of,
-    new_array_options,
-    read_attributes,
-)
+from zarrix.xarray._encoding import codecs_of, dimensions_of, new_array_options
 from zarrix.xarray._open import groups_below, only_consolidated, open_root
 from zarrix.xarray._variable import StoredVariable, sizes
 
@@ -40,7 +36,11 @@ __all__ = ["Store", "variable_of"]
 class Store(ZarrStore):
     """The variables of a group, for xarray; the options are those of `ZarrStore`."""
 
-    __slots__ = ()
+    __slots__ = ("_codecs",)
+
+    def __init__(self, *options: Any, **named: Any) -> None:
+        super().__init__(*options, **named)
+        self._codecs: dict[bytes | None, dict[str, Any]] = {}
 
     @classmethod
     def open_group(  # type: ignore[override]  # The same options, by name.
@@ -98,10 +98,8 @@ class Store(ZarrStore):
     # Reading
 
     def _fetch_members(self) -> dict[str, Any]:
-        members = dict(self.zarr_group.members())
-        if self._cache_members:
-            read_attributes(self.zarr_group, members.values())
-        return members
+        group: Group = self.zarr_group
+        return group._read_members() if self._cache_members else dict(group.members())
 
     def array_keys(self) -> tuple[str, ...]:
         """Names of the arrays of the group."""
@@ -116,7 +114,14 @@ class Store(ZarrStore):
         array = self.members[name]
         dimensions, attributes = dimensions_of(array, nczarr=self._mode == "r")
         as_mask = self._use_zarr_fill_value_as_mask
-        return variable_of(array, dimensions, attributes, as_mask=as_mask)
+        return variable_of(array, dimensions, attributes, self._codecs_of(array), as_mask=as_mask)
+
+    def _codecs_of(self, array: Array) -> dict[str, Any]:
+        """As `codecs_of`; arrays with equal documents, of which a dataset has many, share them."""
+        found = self._codecs.get(array._document)
+        if found is None or array._document is None:
+            found = self._codecs[array._document] = codecs_of(array)
+        return found
 
     def get_dimensions(self) -> dict[Any, int]:
         """Names and lengths of the dimensions of all arrays."""
@@ -240,7 +245,12 @@ class Store(ZarrStore):
 
 
 def variable_of(
-    array: Array, dimensions: tuple[Any, ...], attributes: dict[str, Any], *, as_mask: bool
+    array: Array,
+    dimensions: tuple[Any, ...],
+    attributes: dict[str, Any],
+    codecs: Mapping[str, Any],
+    *,
+    as_mask: bool,
 ) -> Variable:
     """The variable of an array before decoding; ``as_mask`` makes its fill value CF's."""
     data = StoredVariable(array)
@@ -251,7 +261,7 @@ def variable_of(
     }
     if data.dtype.kind == "T":
         encoding["dtype"] = data.dtype
-    encoding.update(codecs_of(array), shards=shards)
+    encoding.update(codecs, shards=shards)
     fill_value = array.fill_value
     if as_mask:
         if fill_value is not None:
@@ -261,7 +271,14 @@ def variable_of(
             encoding["fill_value"] = fill_value
         if "_FillValue" in attributes:
             attributes["_FillValue"] = FillValueCoder.decode(attributes["_FillValue"], array.dtype)
-    return Variable(dimensions, indexing.LazilyIndexedArray(data), attributes, encoding)
+    lazy = indexing.LazilyIndexedArray(data, _whole(len(data.shape)))
+    return Variable(dimensions, lazy, attributes, encoding)
+
+
+@lru_cache(maxsize=64)
+def _whole(axes: int) -> indexing.BasicIndexer:
+    """The key of a whole array; xarray would check and create one for each variable."""
+    return indexing.BasicIndexer((slice(None),) * axes)
 
 
 def _with_regular_chunks(variable: Variable) -> Variable:
