@@ -57,6 +57,7 @@ def outcomes(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool
     stored = FOLDER / name / f"baseline-{_digest(suite)}.json"
     if not stored.exists():
         found = run(name, suite, way, scratch)
+        assert found, f"no test of {name} ran; see {scratch}"
         stored.write_text(json.dumps(found, indent=0))
     return dict(json.loads(stored.read_text()))
 
@@ -73,6 +74,7 @@ def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
     report = scratch / f"{name}-{way}.xml"
     python_path = [] if way == BASELINE else [str(ROOT / "python"), str(HERE), entry_point(scratch)]
     sources = [path for path in (folder / "source").glob("*/") if (path / "PKG-INFO").exists()]
+    starts_in = sources[0] if sources and not suite.own else scratch
     how = WAYS[way]
     if suite.own:
         # Beside no conftest.py of ours.
@@ -88,7 +90,7 @@ def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
     with (scratch / f"{name}-{way}.log").open("wb") as log:
         subprocess.run(
             [*command, f"--junitxml={report}", "-o", "junit_family=xunit1"],
-            cwd=sources[0] if sources else scratch,
+            cwd=starts_in,
             env=os.environ
             | {"PYTHONPATH": os.pathsep.join(python_path)}
             | how.variables
