@@ -28,7 +28,7 @@ MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 # Prices in dollars: a million requests, and an hour of a virtual CPU.
 GET_PRICE, PUT_PRICE, CPU_PRICE = 0.4, 5.0, 0.05
 # More tasks than these are simulated in equal groups.
-MOST_SIMULATED = 50_000
+MOST_SIMULATED = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,18 @@ class Cluster:
     tasks_a_second: float = 2000
 
     @property
+    def mean_latency(self):
+        """Seconds of a request: two in a hundred take ten times as long."""
+        return self.latency * (0.98 + 0.02 * 10)
+
+    @property
     def rates(self):
         """What the planner is told."""
         return replace(
             REMOTE,
             bandwidth=self.bandwidth,
             codecs=self.codecs,
-            latency=self.latency,
+            latency=self.mean_latency,
             concurrency=self.concurrency,
             gets=5500 * self.prefixes,
             puts=3500 * self.prefixes,
@@ -82,31 +87,43 @@ class Result:
         return self.cpu_hours * CPU_PRICE
 
 
-def _durations(cluster, one, is_first, count, random):
-    """The seconds of each of ``count`` tasks of a pass on a worker of full speed."""
-    gets, puts = one.gets / one.tasks, one.puts / one.tasks
+def _sizes(shape, region):
+    """The part of a pass that each of its tasks is, in their order."""
+    sizes = np.ones(1)
+    for n, length in zip(shape, region, strict=True):
+        lengths = np.full(-(-n // length), min(length, n), float)
+        lengths[-1] = n - (len(lengths) - 1) * length
+        sizes = np.outer(sizes, lengths / n).ravel()
+    return sizes
+
+
+def _durations(cluster, one, is_first, shape, random):
+    """The seconds of each task of a pass on a worker of full speed."""
+    tasks, more = one.tasks, 1.0
+    if tasks > MOST_SIMULATED:
+        tasks, more = MOST_SIMULATED, one.tasks / MOST_SIMULATED
+        sizes = np.full(tasks, 1 / one.tasks)
+    else:
+        sizes = _sizes(shape, one.region)
     decoded = one.bytes_in * (1.0 if is_first else 0.3)
     decoded += one.bytes_out * (1.0 if one.inner is None else 0.3)
-    moving = (one.bytes_in + one.bytes_out) / one.tasks / cluster.bandwidth
-    working = max(moving, decoded / one.tasks / cluster.codecs)
-    waves = max(1.0, (gets + puts) / cluster.concurrency)
-    # The mean of a wave, and its scatter, which many waves level out.
-    mean = cluster.latency * (0.98 + 0.02 * 10)
+    working = max((one.bytes_in + one.bytes_out) / cluster.bandwidth, decoded / cluster.codecs)
+    waves = np.maximum(1.0, sizes * (one.gets + one.puts) / cluster.concurrency)
+    # The scatter of a wave, which many waves level out.
     scatter = cluster.latency * math.sqrt(0.98 * 0.1 + 0.02 * 81)
-    waits = random.normal(waves * mean, math.sqrt(waves) * scatter, count)
-    return working * random.lognormal(0, 0.1, count) + np.maximum(waits, cluster.latency)
+    waits = random.normal(waves * cluster.mean_latency, np.sqrt(waves) * scatter)
+    found = working * sizes * random.lognormal(0, 0.1, tasks) + np.maximum(waits, cluster.latency)
+    return found * more
 
 
-def simulate(plan, cluster, random):
-    """The `Result` of a plan."""
+def simulate(plan, shape, cluster, random):
+    """The `Result` of a plan for an array of a shape."""
     seconds = busy = wasted = 0.0
     speeds = np.ones(cluster.workers)
     slow = random.random(cluster.workers) < cluster.slow_share
     speeds[slow] = cluster.slow_factor
     for at, one in enumerate(plan.passes):
-        count = min(one.tasks, MOST_SIMULATED)
-        group = one.tasks / count
-        durations = _durations(cluster, one, at == 0, count, random) * group
+        durations = _durations(cluster, one, at == 0, shape, random)
         # Requests of all workers share what the service allows.
         least = one.gets / (5500 * cluster.prefixes) + one.puts / (3500 * cluster.prefixes)
         least = max(least, one.tasks / cluster.tasks_a_second)
@@ -120,34 +137,39 @@ def simulate(plan, cluster, random):
 
 
 def _scheduled(durations, speeds, cluster, random):
-    """When the last task ends, the seconds of all workers, and those that were wasted."""
-    free = [(0.0, worker) for worker in range(min(len(speeds), len(durations)))]
-    idle = len(speeds) - len(free)
-    heapq.heapify(free)
-    running, used, wasted = [], 0.0, 0.0
-    dies = random.random(len(durations))
-    for number, duration in enumerate(durations):
-        begun, worker = heapq.heappop(free)
-        own = duration * speeds[worker]
-        if dies[number] < 1 - math.exp(-cluster.losses_an_hour * own / 3600):
-            # Half done on average, and done again.
-            wasted += own / 2
-            own *= 1.5
-        used += own
-        heapq.heappush(free, (begun + own, worker))
-        running.append((begun + own, begun, duration))
+    """When the last task ends, the seconds of all workers, and those that were wasted.
+
+    Each task goes to the first worker that is free. Far from the end, where it does not matter
+    which one that is, runs of tasks are given: an eighth of what each worker has to expect.
+    """
+    workers = min(len(speeds), len(durations))
+    # Half done on average when its worker is lost, and done again.
+    dies = random.random(len(durations)) < -np.expm1(-cluster.losses_an_hour * durations / 3600)
+    wasted = float(durations[dies].sum()) / 2
+    own = durations * (1 + 0.5 * dies)
+    at, begins = 0, []
+    while at < len(own):
+        begins.append(at)
+        at += max(1, (len(own) - at) // (8 * workers))
+    free = [(0.0, worker) for worker in range(workers)]
+    last = [0.0] * workers
+    slowness = speeds.tolist()
+    for seconds in np.add.reduceat(own, begins).tolist():
+        begun, worker = free[0]
+        last[worker] = seconds
+        heapq.heapreplace(free, (begun + seconds * slowness[worker], worker))
+    used = sum(end for end, _ in free)
     # Idle workers do copies of the last tasks.
-    ends = sorted((end, duration) for end, _, duration in running)
-    begins = sorted(at for at, _ in free)
-    last = 0.0
-    for end, duration in ends:
-        copied = begins[0] + duration if begins and not idle else duration + 1.0
+    first = min(free)[0] if workers == len(speeds) else 1.0
+    latest = 0.0
+    for end, worker in free:
+        copied = first + last[worker]
         if end > copied * 1.5:
-            used += duration
-            wasted += duration
+            used += last[worker]
+            wasted += last[worker]
             end = copied
-        last = max(last, end)
-    return last, used, wasted
+        latest = max(latest, end)
+    return latest, used, wasted
 
 
 def loop(problem):
@@ -215,11 +237,12 @@ def rows():
 def table():
     """The table of the documentation."""
     random = np.random.default_rng(1)
+    shape = large_problem(Cluster(), GIB).shape
     print("| plan | memory | hours (1 prefix) | GET | PUT | $ requests | $ CPU |")
     print("|---|---|---|---|---|---|---|")
     for name, memory, plan in rows():
-        found = simulate(plan, Cluster(), random)
-        narrow = simulate(plan, Cluster(prefixes=1), random)
+        found = simulate(plan, shape, Cluster(), random)
+        narrow = simulate(plan, shape, Cluster(prefixes=1), random)
         size = "" if memory is None else f"{memory} GiB"
         print(
             f"| {name} | {size} | {found.hours:.2f} ({narrow.hours:.2f}) | {_count(found.gets)} | "
@@ -228,7 +251,7 @@ def table():
     problem = large_problem(Cluster(), GIB)
     plan = min(candidates(problem), key=lambda one: one.seconds)
     for losses in (0.02, 0.5, 2.0):
-        found = simulate(plan, Cluster(losses_an_hour=losses), random)
+        found = simulate(plan, shape, Cluster(losses_an_hour=losses), random)
         print(
             f"{losses} losses per worker and hour: {found.hours:.2f} h, "
             f"{100 * found.wasted:.2f} % of the work is wasted"
@@ -254,7 +277,7 @@ def ratios(count, seed=0):
         # The same workers for all plans.
         seed_of_one = int(random.integers(2**31))
         hours = {
-            id(one): simulate(one, cluster, np.random.default_rng(seed_of_one)).hours
+            id(one): simulate(one, problem.shape, cluster, np.random.default_rng(seed_of_one)).hours
             for one in plans
         }
         found.append((hours[id(chosen)] / min(hours.values()), problem, chosen, plans))

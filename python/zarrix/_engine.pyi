@@ -404,6 +404,24 @@ def block_means(source: Buffer, out: Buffer, dtype: str, factors: Sequence[int])
     contiguous along the last axis. At far edges, a block has the elements that exist.
     """
 
+def summarize(
+    source: Buffer,
+    dtype: str,
+    *,
+    fill: bytes | None,
+    skip: str,
+    moments: bool,
+    leading: str | None,
+    edges: Sequence[float],
+) -> tuple[int, int, tuple[int, int, float, float, Any, Any], bytes, bytes]:
+    """Count the fill value and NaN in a contiguous block, and say what the other elements are like.
+
+    ``skip`` is "nan", "fill" (NaN, too) or "none". The moments are the count, the sum of integers,
+    the mean, the sum of squared differences from it, the least and the largest element. The counts
+    are those of the 65536 leading bits of an integer image of each element ("own") or of its
+    float32 ("f4"), and those of the bins between ``edges``; each is int64, or empty.
+    """
+
 def read_many(
     entries: Sequence[tuple[ArrayIO, Buffer, Buffer, str, bytes | None, _Conversion | None]],
     *,

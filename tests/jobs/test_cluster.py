@@ -31,7 +31,7 @@ def test_a_simulation_has_the_costs_of_its_plan(cluster):
     setting = cluster.Cluster(workers=10, losses_an_hour=0.0, slow_share=0.0)
     problem = cluster.random_problem(np.random.default_rng(4), setting)
     for plan in cluster.candidates(problem):
-        found = cluster.simulate(plan, setting, random)
+        found = cluster.simulate(plan, problem.shape, setting, random)
         assert found.gets == sum(one.gets for one in plan.passes)
         assert found.puts == sum(one.puts for one in plan.passes)
         assert found.hours * 3600 == pytest.approx(plan.seconds, rel=0.7)

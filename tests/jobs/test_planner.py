@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,7 +68,7 @@ def test_every_pass_writes_every_element_once(problem):
 @given(problems())
 def test_reads_are_as_many_as_planned(problem):
     """The amplification of a pass over plain chunks, by counting."""
-    problem = Problem(**{**vars(problem), "stored": problem.read})
+    problem = replace(problem, stored=problem.read)
     if 0 in problem.shape:
         return
     for plan in candidates(problem, most=1):

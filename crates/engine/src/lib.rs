@@ -32,6 +32,7 @@ pub use cache::chunks::{
 pub use calls::block_means::block_means;
 pub use calls::many::{Convert, Entry, Failure, read_many};
 pub use calls::progress::Progress;
+pub use calls::summary::{Extreme, Leading, Summary, Wanted, summarize};
 pub use calls::windows::{Along, Outside};
 pub use chunk::buffer::{ObjectSink, ObjectSource, Source, Target};
 pub use error::{EngineError, Result};

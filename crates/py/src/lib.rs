@@ -43,7 +43,7 @@ mod _engine {
     #[pymodule_export]
     use crate::many::{CancelToken, Progress, read_many};
     #[pymodule_export]
-    use crate::means::block_means;
+    use crate::means::{block_means, summarize};
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]

@@ -26,7 +26,6 @@ __all__ = [
     "counts_after",
     "image_of",
     "is_counted_exactly",
-    "leading_counts",
     "packed",
     "value_of",
     "values_of_buckets",
@@ -73,22 +72,6 @@ def value_of(image: int, dtype: np.dtype[Any]) -> Any:
     elif dtype.kind == "f":
         bits = bits ^ top if bits & top else ~bits & (2 * top - 1)
     return np.array(bits, word).view(dtype.newbyteorder("="))[()]
-
-
-def _counted(values: AnyArray) -> AnyArray:
-    """What is counted: the values, or their float32."""
-    if is_counted_exactly(values.dtype):
-        return values
-    with np.errstate(over="ignore"):
-        return values.astype(np.float32)
-
-
-def leading_counts(values: AnyArray, *, exact: bool = False) -> Counts:
-    """How many values have each leading 16 bits; ``exact`` counts the bits of wide types."""
-    values = values if exact else _counted(values)
-    image = image_of(values)
-    shift = max(0, bits_of(values.dtype) - 16)
-    return np.bincount(image >> image.dtype.type(shift), minlength=BUCKETS).astype(np.int64)
 
 
 def counts_after(values: AnyArray, prefixes: Sequence[int], bits: int) -> Counts:

@@ -7,19 +7,10 @@ the result do not depend on workers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 __all__ = ["Moments"]
-
-AnyArray = npt.NDArray[Any]
-
-# Elements of a part: they are converted to float64, and stay in the caches.
-_PART = 1 << 17
 
 
 @dataclass
@@ -43,29 +34,6 @@ class Moments:
     squares: float = 0.0
     least: Any = None
     largest: Any = None
-
-    @classmethod
-    def of(cls, values: AnyArray) -> Moments:
-        """The moments of a block."""
-        found = cls()
-        with np.errstate(invalid="ignore", over="ignore"):
-            for part in _parts(values):
-                found.merge(cls._of_part(part))
-        return found
-
-    @classmethod
-    def _of_part(cls, values: AnyArray) -> Moments:
-        exact = values.astype(np.float64)
-        mean = float(exact.mean())
-        exact -= mean
-        return cls(
-            values.size,
-            _total(values) if values.dtype.kind in "iu" else 0,
-            mean,
-            float(np.dot(exact, exact)),
-            values.min().item(),
-            values.max().item(),
-        )
 
     def merge(self, other: Moments) -> None:
         """Add the elements of another part."""
@@ -93,20 +61,6 @@ class Moments:
         return cls(
             count, int(total), _number(mean), _number(squares), _number(least), _number(largest)
         )
-
-
-def _parts(values: AnyArray) -> Iterator[AnyArray]:
-    flat = values.reshape(-1)
-    for begin in range(0, flat.size, _PART):
-        yield flat[begin : begin + _PART]
-
-
-def _total(values: AnyArray) -> int:
-    if values.dtype.itemsize < 8:
-        return int(values.sum(dtype=np.int64))
-    bits = values.dtype.type(32)
-    low = values & values.dtype.type(0xFFFFFFFF)
-    return (int((values >> bits).sum()) << 32) + int(low.sum(dtype=np.uint64))
 
 
 def _first(one: Any, other: Any, is_nan: bool) -> Any:

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+import numpy as np
+
 from zarrix._errors import JobError
 from zarrix.jobs._units import size_text
 
@@ -35,7 +37,11 @@ __all__ = [
 MOST_PASSES = 4
 _MOST_INNER = 1000
 _FEW_TASKS = 64
+# The seconds of equal tasks differ by about so much of them.
+SCATTER = 0.1
 _ENOUGH_BYTES = 32 << 20
+
+Lengths = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,13 @@ class Problem:
     memory: int
     threads: int
     rates: Rates
+    # What the search has computed already: the same passes are in thousands of plans.
+    _inner: dict[tuple[Lengths, Lengths], Lengths] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _costs: dict[tuple[object, ...], Pass] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def nbytes(self) -> int:
@@ -110,7 +123,8 @@ class Problem:
 
     def clipped(self, lengths: Sequence[int]) -> tuple[int, ...]:
         """Lengths that are at most those of the array."""
-        return tuple(max(1, min(a, n)) for a, n in zip(lengths, self.shape, strict=True))
+        pairs = zip(lengths, self.shape, strict=True)
+        return tuple([(a if a < n else n) or 1 for a, n in pairs])
 
 
 @dataclass(frozen=True)
@@ -192,19 +206,30 @@ def _gets(
     return int(touched * (1 + _runs(box, whole)))
 
 
-def _inner(problem: Problem, shard: Sequence[int], after: Sequence[int]) -> tuple[int, ...]:
+@lru_cache(maxsize=65536)
+def _inner_length(n: int, length: int, region: int) -> int:
+    """The length of inner chunks along an axis that shards and the regions after them cut."""
+    if length >= n:
+        # The shard may end after the array, so that any length divides it.
+        return min(region, n)
+    # Many pieces are many requests, and small chunks make a long index. What divides the regions
+    # is cut by none of them, so that anything smaller is worse.
+    least = math.gcd(length, region)
+    found, lowest = length, _pieces(n, length, region) * 1.02 / -(-n // length)
+    for one in reversed(_divisors(length)):
+        index = 1 + 0.02 * length / one
+        if one < least or index >= lowest:
+            break
+        if one <= region:
+            cost = _pieces(n, one, region) * index / -(-n // one)
+            if cost < lowest:
+                found, lowest = one, cost
+    return found
+
+
+def _inner(problem: Problem, shard: Lengths, after: Lengths) -> Lengths:
     """The inner chunks of an intermediate: cuts of its shards with the regions that read it."""
-    found = []
-    for n, length, region in zip(problem.shape, shard, after, strict=True):
-        if length >= n:
-            # The shard may end after the array, so that any length divides it.
-            found.append(min(region, n))
-            continue
-        options = {length, math.gcd(length, region)}
-        options |= {d for d in _divisors(length) if d <= region}
-        found.append(
-            min(options, key=lambda c: _pieces(n, c, region) * (1 + 0.02 * length / c) / -(-n // c))
-        )
+    found = [_inner_length(*lengths) for lengths in zip(problem.shape, shard, after, strict=True)]
     # An index of many inner chunks is as long as the data.
     while math.prod(-(-s // c) for s, c in zip(shard, found, strict=True)) > _MOST_INNER:
         axis = max(range(len(found)), key=lambda i: -(-shard[i] // found[i]))
@@ -214,11 +239,12 @@ def _inner(problem: Problem, shard: Sequence[int], after: Sequence[int]) -> tupl
     return tuple(found)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=65536)
 def _divisors(n: int) -> tuple[int, ...]:
     """The largest divisors, as many as a planner can use."""
-    found = {d for k in range(1, min(math.isqrt(n), 4096) + 1) if n % k == 0 for d in (k, n // k)}
-    return tuple(sorted(found))
+    tried = np.arange(1, min(math.isqrt(n), 4096) + 1)
+    small = tried[n % tried == 0].tolist()
+    return tuple(sorted({*small, *(n // one for one in small)}))
 
 
 def _evaluated(problem: Problem, regions: Sequence[tuple[int, ...]]) -> Plan:
@@ -226,13 +252,19 @@ def _evaluated(problem: Problem, regions: Sequence[tuple[int, ...]]) -> Plan:
     passes = []
     stored, unit = problem.clipped(problem.stored), problem.clipped(problem.read)
     for at, region in enumerate(regions):
-        is_last = at == len(regions) - 1
-        inner = None if is_last else _inner(problem, region, regions[at + 1])
-        shard = region
-        if inner is not None:
+        inner, shard = None, region
+        if at < len(regions) - 1:
+            cut = region, regions[at + 1]
+            inner = problem._inner.get(cut)
+            if inner is None:
+                inner = problem._inner[cut] = _inner(problem, *cut)
             # A shard is a multiple of its inner chunks.
-            shard = tuple(-(-r // c) * c for r, c in zip(region, inner, strict=True))
-        passes.append(_costs(problem, at, shard, inner, stored, unit))
+            shard = tuple([-(-r // c) * c for r, c in zip(region, inner, strict=True)])
+        known = at == 0, shard, inner, stored, unit
+        one = problem._costs.get(known)
+        if one is None:
+            one = problem._costs[known] = _costs(problem, at, shard, inner, stored, unit)
+        passes.append(one)
         if inner is not None:
             stored, unit = problem.clipped(shard), inner
     return Plan(tuple(passes), sum(one.seconds for one in passes))
@@ -256,11 +288,12 @@ def _costs(
     bytes_in, bytes_out = int(problem.nbytes * read), problem.nbytes
     # What is in shards of our own is hardly compressed.
     decoded = bytes_in * (1.0 if at == 0 else 0.3) + bytes_out * (1.0 if inner is None else 0.3)
-    # A task waits for one request at least.
-    seconds = max((bytes_in + bytes_out) / rates.bandwidth, decoded / rates.codecs) / tasks
-    seconds += rates.latency * max(1.0, (gets + puts) / tasks / rates.concurrency)
-    # All workers are busy until the last round of tasks.
-    seconds *= max(1, tasks / rates.workers, math.ceil(tasks / rates.workers - 0.1))
+    # The time of a task of full size: those at the far edges have less to do.
+    share = math.prod(cut) / math.prod(shape)
+    one = max((bytes_in + bytes_out) / rates.bandwidth, decoded / rates.codecs) * share
+    # It waits for one request at least.
+    one += rates.latency * max(1.0, (gets + puts) * share / rates.concurrency)
+    seconds = one * _rounds(shape, cut, rates.workers)
     # What the service allows all workers together.
     seconds = max(seconds, gets / rates.gets + puts / rates.puts) + rates.barrier
     return Pass(
@@ -275,6 +308,21 @@ def _costs(
         bytes_out,
         seconds,
     )
+
+
+def _rounds(shape: Sequence[int], region: Sequence[int], workers: int) -> float:
+    """The time of a pass, where that of a task of full size is 1.
+
+    The last round of tasks leaves workers idle, and the slowest of equal tasks takes longer than
+    the others: a tenth is their usual scatter, of which the largest of many is a few times as much.
+    """
+    work = math.prod(n / length for n, length in zip(shape, region, strict=True))
+    full = math.prod(n // length for n, length in zip(shape, region, strict=True))
+    at_once = min(workers, full)
+    rounds = max(math.ceil(full / workers), work / workers)
+    if work > workers:
+        rounds = max(rounds, work / workers + 0.4 * (1 - 1 / workers))
+    return rounds + SCATTER * math.sqrt(2 * math.log(at_once))
 
 
 def _memory(problem: Problem, region: Sequence[int], is_shard: bool, unit: Sequence[int]) -> int:

@@ -29,10 +29,10 @@ from zarrix.jobs._bit_counts import (
     bucket_of,
     counts_after,
     is_counted_exactly,
-    leading_counts,
     packed,
     value_of,
 )
+from zarrix.jobs._block_summary import summary_of
 from zarrix.jobs._documents import opened
 from zarrix.jobs._job import Job
 from zarrix.jobs._moments import Moments
@@ -138,6 +138,11 @@ class _State:
         self.leading = np.zeros(BUCKETS, np.int64)
         self.following = np.zeros((len(parameters["prefixes"]), BUCKETS), np.int64)
         self.bins = np.zeros(parameters["bins"] or 0, np.int64)
+        self._edges: list[float] = []
+        if parameters["range"] is not None:
+            none = np.empty(0, self.dtype)
+            edges = np.histogram_bin_edges(none, parameters["bins"], parameters["range"])
+            self._edges = edges.tolist()
 
     def add(self, block: AnyArray) -> None:
         """Add the elements of a block."""
@@ -145,13 +150,24 @@ class _State:
         if told["prefixes"]:
             self.following += counts_after(self._kept(values), told["prefixes"], told["bits"])
             return
-        kept = self._kept(values)
+        fill, skip = self._fill, told["skip"]
+        is_nan = fill is not None and fill != fill
+        if self.dtype.kind == "f" and self.dtype.itemsize == 2:
+            values, fill, skip = self._kept(values), None, "none"
+        found = summary_of(
+            values,
+            fill=None if is_nan else fill,
+            skip=skip,
+            leading=told["first"],
+            exact=told["exact"],
+            edges=self._edges,
+        )
+        self.nans += found.nans
+        self.fills += found.nans if is_nan and fill is not None else found.fills
         if told["first"]:
-            if not is_counted_exactly(self.dtype):
-                self.moments.merge(Moments.of(kept))
-            self.leading += leading_counts(kept, exact=told["exact"])
-        if told["range"] is not None:
-            self.bins += np.histogram(kept, told["bins"], told["range"])[0]
+            self.moments.merge(found.moments)
+            self.leading += found.leading
+        self.bins += found.bins
 
     def _kept(self, values: AnyArray) -> AnyArray:
         """The elements that count; the others are counted."""

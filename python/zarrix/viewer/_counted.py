@@ -16,9 +16,9 @@ from zarrix.jobs._bit_counts import (
     BUCKETS,
     bucket_of,
     is_counted_exactly,
-    leading_counts,
     values_of_buckets,
 )
+from zarrix.jobs._block_summary import summary_of
 from zarrix.jobs._moments import Moments
 
 __all__ = ["Counted"]
@@ -66,9 +66,10 @@ class Counted:
             values = values[finite]
         if not values.size:
             return
-        self._counts += leading_counts(values)
+        found = summary_of(values)
+        self._counts += found.leading
         if not self._is_exact:
-            self._moments.merge(Moments.of(values))
+            self._moments.merge(found.moments)
             self._held.append(values)
 
     def _by_value(self) -> tuple[Any, Any]:
