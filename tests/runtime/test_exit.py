@@ -147,6 +147,8 @@ READ, WRITE = "z[:]", "z[:] = values"
     ],
 )
 def test_a_daemon_thread_inside_a_call_into_python_leaves_the_exit_whole(slow, work) -> None:
+    if slow is FSSPEC:
+        pytest.importorskip("fsspec")
     program = BEGIN + slow + END.replace("WORK", work)
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False

@@ -15,6 +15,7 @@ after it last grew.
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import threading
 import time
@@ -70,7 +71,7 @@ class Storing:
     stored : int
         Length of the axis that readers see.
     failure : BaseException or None
-        The first error; later blocks are dropped.
+        The first error; blocks after the one that failed are dropped.
     spare : list of ndarray
         Memory of blocks that are stored.
     """
@@ -97,6 +98,7 @@ class Storing:
             self._done = 0
             self._ends: dict[int, int | None] = {}
             self._is_whole = True
+            self._drop_from: float = math.inf
             self._growing_to = self.stored
             resize.erase_beyond(array, metadata, axis)
             self._threads = [
@@ -141,11 +143,12 @@ class Storing:
             number, block = taken
             end: int | None = None
             try:
-                if self.failure is None:
+                # An earlier block is stored also where a later one has failed meanwhile.
+                if number < self._drop_from:
                     self._store(block)
                     end = block.begin + block.count
             except BaseException as error:
-                self._fail(error)
+                self._fail(error, number)
             if block.whole and len(self.spare) < _TAKEN:
                 self.spare.append(block.values)
             with self._change:
@@ -162,9 +165,10 @@ class Storing:
         all_are_stored = self._done + len(self._ends) == self._taken
         return all_are_stored or time.monotonic() - self._shown_at >= _SHOW_SECONDS
 
-    def _fail(self, error: BaseException) -> None:
+    def _fail(self, error: BaseException, number: int) -> None:
         with self._change:
             self.failure = self.failure or error
+            self._drop_from = min(self._drop_from, number)
 
     def _store(self, block: Block) -> None:
         """Store the chunks of a block, which are not visible yet."""
@@ -201,7 +205,7 @@ class Storing:
                     self._grow(end)
             except BaseException as error:
                 self._is_whole = False
-                self._fail(error)
+                self._fail(error, 0)
             self._shown_at = time.monotonic()
 
     def _grow(self, end: int) -> None:

@@ -94,6 +94,7 @@ impl LocalStore {
         path[..root.len()].copy_from_slice(root);
         path[root.len()] = b'/';
         path[root.len() + 1..length].copy_from_slice(key.as_bytes());
+        sys::separate(&mut path[root.len()..length]);
         then(CStr::from_bytes_with_nul(path).map_err(|_| io::ErrorKind::InvalidInput)?)
     }
 

@@ -1,8 +1,19 @@
-//! The names of files: those that a system cannot have.
+//! The names of files: those that a system cannot have, and what is between them.
 //!
 //! Windows drops a trailing point or space, gives devices such as `con` a name in every directory,
 //! and reads `:` as the begin of a stream. A value under such a name would be another value, or
 //! none.
+
+/// Makes a path of this system of a key: `/` is part of a name in a path that Windows has resolved
+/// (after the prefix `\\?\`).
+#[cfg(not(windows))]
+pub(crate) const fn separate(_: &mut [u8]) {}
+
+/// Makes a path of this system of a key.
+#[cfg(windows)]
+pub(crate) fn separate(key: &mut [u8]) {
+    key.iter_mut().filter(|byte| **byte == b'/').for_each(|byte| *byte = b'\\');
+}
 
 /// The reason why this system has no file for `key`, by one of its names.
 #[cfg(not(windows))]
