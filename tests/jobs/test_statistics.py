@@ -2,6 +2,8 @@
 
 import json
 import math
+import random
+from concurrent import futures
 
 import numpy as np
 import pytest
@@ -207,3 +209,42 @@ def test_statistics_along_axes_have_equal_bytes_everywhere(tmp_path, monkeypatch
     ]:
         with pytest.raises(error, match=message):
             jobs.statistics(z, **{"axis": 0, **options})
+
+
+def _shuffled(function, tasks):
+    """An executor that does tasks in another order, on threads."""
+    tasks = list(tasks)
+    random.Random(5).shuffle(tasks)
+    with futures.ThreadPoolExecutor(3) as pool:
+        yield from (
+            one.result()
+            for one in futures.as_completed(map(pool.submit, [function] * len(tasks), tasks))
+        )
+
+
+@pytest.mark.long
+def test_a_hundred_million_elements_have_the_same_bits_in_any_order(tmp_path):
+    shape, rows = (10_000, 10_000), 250
+    z = zarr.create_array(tmp_path / "a.zarr", shape=shape, chunks=(500, 1000), dtype="f4")
+    drawn, sums, squares, bins = np.random.default_rng(8), [], [], 0
+    for begin in range(0, shape[0], rows):
+        values = drawn.standard_normal((rows, shape[1]), dtype="f4") * 10 + begin / 1000
+        values[:, 17] = np.nan
+        z[begin : begin + rows] = values
+        kept = values[~np.isnan(values)].astype("f8")
+        sums.append(math.fsum(kept))
+        squares.append(math.fsum(kept * kept))
+        bins = bins + np.histogram(kept.astype("f4"), 64, (-50, 60))[0]
+    options = {"bins": 64, "range": (-50, 60), "quantiles": (0.01, 0.5)}
+    found = jobs.statistics(z, **options)
+    for executor in ("threads", _shuffled):
+        assert jobs.statistics(z, **options, executor=executor).to_json() == found.to_json()
+    assert (found.count, found.nan_count) == (99_990_000, 10_000)
+    mean = math.fsum(sums) / found.count
+    _close(found.mean, mean)
+    _close(found.var, math.fsum(squares) / found.count - mean * mean, 1e-10)
+    np.testing.assert_array_equal(found.histogram, bins)
+    every = np.sort(z[:].reshape(-1))
+    for at in (0.01, 0.5):
+        expected = every[int(at * (found.count - 1))]
+        assert abs(found.quantile(at) - expected) <= abs(expected) * 2**-8 + 1e-6

@@ -7,8 +7,9 @@ use zarrix_codec::memory::{Grow, Refused};
 
 use crate::threads::cancel;
 
-/// Larger buffers are freed at the end of a call.
-const KEEP_BYTES: usize = 64 << 20;
+/// Larger buffers are freed at the end of a call: each thread has several, and a job of bounded
+/// memory runs on all of them.
+const KEEP_BYTES: usize = 16 << 20;
 
 /// Buffers and codec contexts of one thread.
 #[derive(Default)]
