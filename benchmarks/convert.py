@@ -4,8 +4,9 @@ Interleaved rounds in one process, files in a folder of the caller. A row has th
 the rounds, processor time in brackets, and both as ratios: the other's over ours, so that above 1
 ours is faster. On a machine that is busy otherwise only processor time means anything.
 
-- HDF5 (deflate, shuffle) to Zarr with Blosc, beside `zarrix.copy` (h5py decodes), and beside
-  zarr-python, if it is installed, fed by h5py.
+- HDF5 (deflate, shuffle) to Zarr with Blosc (the default: LZ4; and Zstandard, whose encoder takes
+  most of the time of both), beside `zarrix.copy` (h5py decodes), and beside zarr-python, if it is
+  installed, fed by h5py.
 - HDF5 with its chunks kept, beside ``cp`` of the file.
 - npy to Zarr, beside ``z[:] = memmap``.
 - ``zarrix cp``, beside ``cp -r``, and beside rclone, if it is installed.
@@ -71,7 +72,7 @@ def row(name: str, rounds: int, made: Path, **columns: Callable[[], object]) -> 
         who: [min(column) for column in zip(*each, strict=True)] for who, each in taken.items()
     }
     wall, processor = least.pop("ours")
-    told = [f"{name:<22} ours {wall:6.3f} s ({processor:.3f})"]
+    told = [f"{name:<24} ours {wall:6.3f} s ({processor:.3f})"]
     for who, (seconds, used) in least.items():
         ratios = f"{seconds / wall:.2f}x, {used / processor:.2f}x"
         told.append(f"{who} {seconds:6.3f} s ({used:.3f}): {ratios}")
@@ -108,6 +109,7 @@ def kinds() -> dict[str, tuple[Any, tuple[int, ...]]]:
 def from_hdf5(folder: Path, rounds: int, codec: Any) -> None:
     """Rows of HDF5 with deflate and shuffle to Blosc, at the chunks of the source."""
     h5py = importlib.import_module("h5py")
+    peer_shuffle = ("noshuffle", "shuffle", "bitshuffle")[codec.shuffle]
     source, dest = folder / "x.h5", folder / "dest.zarr"
     for name, (value, chunks) in kinds().items():
         with h5py.File(source, "w") as file:
@@ -127,7 +129,9 @@ def from_hdf5(folder: Path, rounds: int, codec: Any) -> None:
             with h5py.File(source) as file:
                 made = peer.create_array(
                     dest, shape=value.shape, dtype=value.dtype, chunks=chunks,
-                    compressors=blosc(cname="zstd", clevel=5, shuffle="bitshuffle"),
+                    compressors=blosc(
+                        cname=codec.cname, clevel=codec.clevel, shuffle=peer_shuffle
+                    ),
                 )  # fmt: skip
                 for i in range(0, value.shape[0], chunks[0]):
                     made[i : i + chunks[0]] = file["x"][i : i + chunks[0]]
@@ -135,14 +139,15 @@ def from_hdf5(folder: Path, rounds: int, codec: Any) -> None:
         columns = {"ours": convert, "zarr.copy": copy}
         if importlib.util.find_spec("zarr") is not None:
             columns["zarr-python"] = by_zarr_python
-        row(f"HDF5 {name}", rounds, dest, **columns)
+        row(f"HDF5 {name}, {codec.cname}", rounds, dest, **columns)
 
 
 def run(folder: Path, rounds: int) -> None:
     """Write the sources, and measure."""
     h5py = importlib.import_module("h5py")
     codec = zarr.Blosc(cname="zstd", clevel=5, shuffle=zarr.Blosc.BITSHUFFLE)
-    from_hdf5(folder, rounds, codec)
+    for one in (zarr.Blosc(), codec):
+        from_hdf5(folder, rounds, one)
     value = frames()
     np.save(folder / "x.npy", value)
     with h5py.File(folder / "x.h5", "w") as file:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Any
 
 from zarrix._errors import ConversionError
+from zarrix._hierarchy.copy_store import copied
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 from zarrix._stores.parts import FileParts
@@ -68,12 +69,16 @@ def key_in(array: Any, coords: tuple[int, ...]) -> str:
     return key_of(array.path, name)
 
 
-def all_in_file(encoded: Encoded, array: Any) -> FileParts | None:
-    """The store of all chunks; None if some of them are encoded anew."""
+def all_in_file(
+    encoded: Encoded, array: Any, stored: Collection[tuple[int, ...]] = ()
+) -> FileParts | None:
+    """The store of all chunks but those that are ``stored``; None if some are encoded anew."""
     found = []
     for part in encoded.parts():
         if part.value is not None:
             return None
+        if part.coords in stored:
+            continue
         found.append((key_in(array, part.coords), part.offset, part.length))
     return FileParts(str(encoded.file.path), encoded.file.seen, found)
 
@@ -81,9 +86,16 @@ def all_in_file(encoded: Encoded, array: Any) -> FileParts | None:
 def store_parts(encoded: Encoded, array: Any, store: Store, stored: set[tuple[int, ...]]) -> None:
     """Store all chunks but those that are stored; several are in flight at once.
 
-    Chunks that lie beside each other in the file are read at once, into memory that is used again:
-    the pages of new memory would cost more than the copy.
+    To files and memory, the engine copies them. Otherwise chunks that lie beside each other in the
+    file are read at once, into memory that is used again: the pages of new memory would cost more
+    than the copy.
     """
+    whole = all_in_file(encoded, array, stored) if store._engine.is_inline else None
+    if whole is not None:
+        # Values of the store, not updates of an array: no lock, as where they are set one by one.
+        for _ in copied(whole, store, [(key, key) for key in whole], _WORKERS, locks=False):
+            pass
+        return
     local = threading.local()
 
     def put(batch: list[Part]) -> None:
