@@ -23,7 +23,6 @@ def load_table() -> Any:
 
 TABLE = load_table()
 HAS_ML_TYPES = TABLE.has_ml_types()
-# There are no wheels of it for the newest Python.
 HAS_ZFPY = importlib.util.find_spec("zfpy") is not None
 ROWS = [(zarr_format, row) for zarr_format in TABLE.COLUMNS for row in TABLE.ROWS]
 
