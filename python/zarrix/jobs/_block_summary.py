@@ -39,8 +39,8 @@ def summary_of(
     """What the elements of a block of one axis are like.
 
     ``leading`` counts the leading bits, and computes moments of elements of more than 16 bits;
-    ``exact`` counts the bits of such elements themselves, instead of those of their float32. Of
-    elements of half precision, neither NaN nor the fill value is found.
+    ``exact`` counts the bits of such elements themselves, instead of those of their float32. It
+    does not find NaN and the fill value in elements of half precision.
     """
     wanted = None
     if leading:
