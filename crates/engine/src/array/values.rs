@@ -35,7 +35,7 @@ pub fn get_many(
         let mut value = Vec::new();
         Ok(store.get_at_most_into(key, max, &mut value)?.map(|_| value))
     };
-    let mut values = Vec::with_capacity(keys.len());
+    let mut values = Vec::new();
     for run in keys[..keys.len().min(ALONE)].chunks(MANY) {
         let begin = Instant::now();
         for key in run {
