@@ -41,6 +41,7 @@ __all__ = [
     "set_concurrent_requests",
     "set_most_answer_bytes",
     "set_threads",
+    "summarize",
     "threads",
     "warn_of_waits_after",
 ]
