@@ -83,7 +83,9 @@ def test_without_a_command_the_help_is_printed() -> None:
         assert word in ran.stderr
 
 
-@pytest.mark.parametrize("module", ["argparse", "zarrix.cli._common", "zarrix.cli._commands", "numpy"])
+@pytest.mark.parametrize(
+    "module", ["argparse", "zarrix.cli._common", "zarrix.cli._commands", "numpy"]
+)
 def test_ctrl_c_while_the_program_starts_is_one_sentence(stored: Path, module: str) -> None:
     ran = program("tree", stored, code=INTERRUPTED.format(name=module))
     assert (ran.stdout, ran.stderr, ran.returncode) == ("", "zarrix: interrupted\n", 130)
