@@ -21,6 +21,9 @@ assert Pipeline.__module__ == "zarrix.interop"
 SELECTIONS = int(os.environ.get("ZARRIX_SELECTIONS", "500"))
 # Selections of one array that one example draws.
 TOGETHER = 50
+# zarr-python writes shards concurrently: where a value and a key are both wrong, each call raises
+# one of two errors. It has to raise ours in one of these calls.
+TRIES = 200
 
 setting = settings(
     max_examples=max(1, SELECTIONS // TOGETHER),
@@ -153,10 +156,12 @@ def test_writes_are_equal(kind: str, way: str) -> None:
             expected = outcome(write, both.theirs, kind, key, value)
             with way_of(way):
                 found = outcome(write, both.ours, kind, key, value)
-            assert found == expected, (name, kind, key, value)
             if expected[0] == "error":
+                tries = (outcome(write, both.theirs, kind, key, value) for _ in range(TRIES))
+                assert found == expected or found in tries, (name, kind, key, value)
                 both.renew()
             else:
+                assert found == expected, (name, kind, key, value)
                 assert both.equal(), (name, kind, key, value)
 
     check()
