@@ -148,9 +148,9 @@ def members(
             if its_format != zarr_format:
                 continue
             keys = {key_of(path, f"{name}/{mark}"): name for name in part if name not in found}
-            beside = [key[: -len(mark)] + ZATTRS for key in keys] if attributes else []
             is_array = attributes and mark == ZARRAY
-            documents = _values(store, [*keys, *beside] if is_array else keys)
+            beside = [key[: -len(mark)] + ZATTRS for key in keys] if is_array else []
+            documents = _values(store, [*keys, *beside])
             for key, name in keys.items():
                 if key not in documents:
                     continue
