@@ -9,7 +9,11 @@ ours is faster. On a machine that is busy otherwise only processor time means an
   installed, fed by h5py.
 - HDF5 with its chunks kept, beside ``cp`` of the file.
 - npy to Zarr, beside ``z[:] = memmap``.
-- ``zarrix cp``, beside ``cp -r``, and beside rclone, if it is installed.
+- ``zarrix cp``, beside ``cp -r``, and beside rclone and zarrs_reencode, where they are installed.
+- ``zarrix rechunk`` to another codec and to other chunks, beside zarrs_reencode, where it is
+  installed. What both stored is compared first.
+
+``--only`` runs the rows whose names begin so.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import json
 import os
 import resource
 import shutil
@@ -29,9 +34,14 @@ from typing import Any
 
 import numpy as np
 import zarrix as zarr
+from zarrix import jobs
 
 _SHAPE = (24, 3, 720, 1280)
 _CHUNKS = (1, 3, 360, 640)
+_REENCODE = "zarrs_reencode"
+
+_only = [""]
+"""How the names of the rows begin that are run."""
 
 
 def frames() -> Any:
@@ -63,6 +73,8 @@ def _used() -> float:
 
 def row(name: str, rounds: int, made: Path, **columns: Callable[[], object]) -> None:
     """Print the least of each column of a row; ``ours`` is the first."""
+    if not name.startswith(tuple(_only)):
+        return
     taken: dict[str, list[tuple[float, float]]] = {who: [] for who in columns}
     for number in range(rounds):
         calls = list(columns.items())
@@ -84,7 +96,9 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument("--path", default=None)
+    arguments.add_argument("--only", nargs="+", default=[""])
     asked = arguments.parse_args()
+    _only[:] = asked.only
     with tempfile.TemporaryDirectory(dir=asked.path) as folder:
         run(Path(folder), asked.rounds)
 
@@ -171,6 +185,10 @@ def run(folder: Path, rounds: int) -> None:
 
     row("npy to Blosc", rounds, dest, ours=npy, memmap=by_map)
     of_stores(folder, rounds, value, codec)
+    if shutil.which(_REENCODE):
+        reencoded(folder, rounds, value)
+    else:
+        print(f"{_REENCODE} is not installed: its rows did not run")
 
 
 def of_stores(folder: Path, rounds: int, value: Any, codec: Any) -> None:
@@ -193,9 +211,43 @@ def of_stores(folder: Path, rounds: int, value: Any, codec: Any) -> None:
             subprocess.run(["rclone", "copy", source, dest], check=True, capture_output=True)
 
         columns = {"ours": ours, "cp -r": cp_r}
+
+        def reencode(source: Path = source) -> None:
+            subprocess.run([_REENCODE, source, dest], check=True, capture_output=True)
+
         if shutil.which("rclone"):
             columns["rclone"] = rclone
+        if shutil.which(_REENCODE):
+            columns[_REENCODE] = reencode
         row(f"cp, {name}", rounds, dest, **columns)
+
+
+def reencoded(folder: Path, rounds: int, value: Any) -> None:
+    """Rows of one array to another codec, and to other chunks."""
+    source, dest = folder / "zstd.zarr", folder / "dest.zarr"
+    zarr.create_array(
+        source, shape=value.shape, dtype="u1", chunks=_CHUNKS, compressors=zarr.Zstd(1)
+    )[...] = value  # fmt: skip
+    blosc = {"cname": "lz4", "clevel": 5, "shuffle": "bitshuffle", "typesize": 1, "blocksize": 0}
+    theirs = json.dumps([{"name": "blosc", "configuration": blosc}])
+    ours = zarr.Blosc(cname="lz4", clevel=5, shuffle=zarr.Blosc.BITSHUFFLE)
+    for name, chunks in {"same chunks": _CHUNKS, "planes": (1, 1, 720, 1280)}.items():
+
+        def rechunk(chunks: Any = chunks) -> None:
+            jobs.rechunk(source, dest, chunks=chunks, compressors=ours)
+
+        def reencode(chunks: Any = chunks) -> None:
+            shape = ",".join(map(str, chunks))
+            command = [_REENCODE, "-c", shape, "--bytes-to-bytes-codecs", theirs, source, dest]
+            subprocess.run(command, check=True, capture_output=True)
+
+        columns: dict[str, Callable[[], object]] = {"ours": rechunk, _REENCODE: reencode}
+        for who, call in columns.items():
+            shutil.rmtree(dest, ignore_errors=True)
+            call()
+            if not np.array_equal(zarr.open_array(dest, mode="r")[...], value):
+                raise AssertionError(f"{who} has stored other values")
+        row(f"codec, {name}", rounds, dest, **columns)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from convert_data import write_mat, write_n5
-from zarrix.errors import ConversionError
+from zarrix.errors import ContainsArrayError, ConversionError
 
 VALUE = np.random.default_rng(5).integers(0, 9, (64, 40, 10)).astype("i4")
 
@@ -57,6 +58,8 @@ def test_an_interrupted_import_leaves_no_array_and_continues(format: str, tmp_pa
     done = zarr.import_(file, dest, resume=True, **options)
     assert done.kept == 3
     assert np.array_equal(values(dest, format), VALUE)
+    with pytest.raises(ContainsArrayError, match="exists, and no import into it is unfinished"):
+        zarr.import_(file, dest, resume=True, **options)
     whole = tmp_path / "whole.zarr"
     zarr.import_(file, whole, **options)
     assert dict(zarr.DirectoryStore(str(dest))) == dict(zarr.DirectoryStore(str(whole)))
@@ -186,6 +189,53 @@ def test_kills_and_a_resume_give_what_one_import_gives(
     assert done.kept >= max(counts) - 1
     one, other = (zarr.DirectoryStore(str(tmp_path / name)) for name in ("x.zarr", "y.zarr"))
     assert dict(one) == dict(other)
+
+
+# Each import is killed at a moment that is drawn from the time that a whole one takes.
+KILLED_AT_A_MOMENT = """
+import json, os, random, signal, sys, time, zarrix as zarr
+source, dest, options, times = sys.argv[1], sys.argv[2], *map(json.loads, sys.argv[3:5])
+if "shape" in options:
+    options["shape"] = tuple(options["shape"])
+def begun(path):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            zarr.import_(source, path, **options)
+        finally:
+            os._exit(0)
+    return pid
+began = time.perf_counter()
+os.waitpid(begun(dest + "whole"), 0)
+takes, drawn, killed = time.perf_counter() - began, random.Random(times), 0
+for number in range(times):
+    pid = begun(f"{dest}{number}")
+    time.sleep(drawn.uniform(0, takes))
+    os.kill(pid, signal.SIGKILL)
+    killed += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+print(killed)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("format", KILLED_FORMATS)
+def test_an_import_killed_at_any_moment_continues(format: str, tmp_path: Path) -> None:
+    file, options = killed_source(format, tmp_path)
+    options["memory"] = "8 KiB"
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", KILLED_AT_A_MOMENT, file, tmp_path / "x",
+         json.dumps(options), "20"],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) >= 10, "most imports ended before they were killed"
+    whole = dict(zarr.DirectoryStore(str(tmp_path / "xwhole")))
+    for number in range(20):
+        dest = tmp_path / f"x{number}"
+        # Where the kill came after the end of the import, there is nothing to continue.
+        with contextlib.suppress(ContainsArrayError):
+            zarr.import_(file, dest, resume=True, **options)
+        assert dict(zarr.DirectoryStore(str(dest))) == whole
 
 
 @pytest.mark.parametrize("times", [2, pytest.param(20, marks=LONG)])

@@ -100,9 +100,10 @@ class Destination:
         if overwrite:
             nodes.clear(self.store, self.path)
         elif nodes.find(self.store, self.path) is not None:
+            complete = ", and no import into it is unfinished" if resume else ""
             raise ContainsArrayError(
-                f"{nodes.describe(self.store, self.path)} exists; replace it with overwrite=True "
-                "(--overwrite)"
+                f"{nodes.describe(self.store, self.path)} exists{complete}; replace it with "
+                "overwrite=True (--overwrite)"
             )
         else:
             nodes.require_free(self.store, self.path)
@@ -117,9 +118,10 @@ class Destination:
         for key in keys:
             if key.startswith(inside) or key not in self.store:
                 self.store[key] = self.documents[key]
+        seen_by_parents(self.store, self.path)
+        # Last: a call that is killed before can be resumed, and then does all of the above.
         if self._can_resume:
             del self.store[self._key]
-        seen_by_parents(self.store, self.path)
 
 
 def seen_by_parents(store: Store, path: str) -> None:
