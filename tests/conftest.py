@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 import zarrix as zarr
 from hypothesis import settings
-from servers import SERVERS, Running, new_bucket, running
+from servers import SERVERS, Running, new_bucket
+from servers.shared import shared
 
 EXPLORE = os.environ.get("ZARRIX_EXPLORE")
 
@@ -93,8 +94,15 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 
 @pytest.fixture(scope="session")
-def serve() -> Iterator[Callable[[str], Running]]:
-    """Starts a server by name, once; skips where it is not installed."""
+def common_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of this run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def serve(common_folder: Path) -> Iterator[Callable[[str], Running]]:
+    """Starts a server by name, once for all workers; skips where it is not installed."""
     started: dict[str, Running] = {}
     with contextlib.ExitStack() as stack:
 
@@ -105,8 +113,8 @@ def serve() -> Iterator[Callable[[str], Running]]:
                     _asked[name] = missing
                     pytest.skip(f"{name} is not installed: {missing}")
                 _asked[name] = "ran"
-                found = stack.enter_context(running(SERVERS[name]))
-                # One for all tests: a bucket costs some servers more than all that is in it.
+                found = stack.enter_context(shared(SERVERS[name], common_folder))
+                # One for all tests here: a bucket costs some servers more than all that is in it.
                 found.bucket = new_bucket(found, f"zarrix-{os.getpid()}")
                 started[name] = found
             return started[name]

@@ -31,6 +31,8 @@ public final class Cluster {
     configuration.set("dfs.namenode.http-address", "127.0.0.1:0");
     // On one machine a client is faster than the datanodes' reports, and would wait 0.5 s for each.
     configuration.set("dfs.namenode.file.close.num-committed-allowed", "1");
+    // A long directory is told in parts; 1000 entries of one would take seconds.
+    configuration.set("dfs.ls.limit", "100");
     // Small blocks, so that values of a few megabytes have several.
     configuration.set("dfs.blocksize", "1048576");
     MiniDFSCluster cluster =

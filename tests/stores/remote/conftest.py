@@ -1,5 +1,6 @@
 """Servers of this folder's tests: one of each kind for the run, a fresh bucket for each test."""
 
+import fcntl
 import itertools
 import os
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from servers import Running
 from servers.faulty import FaultyServer
+from servers.shared import locked
 
 _numbers = itertools.count()
 
@@ -38,13 +40,27 @@ S3 = ["moto", "seaweedfs", "versitygw"]
 
 
 @pytest.fixture
-def hdfs(
+def _hdfs(
     serve: Callable[[str], Running], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Bucket:
     """A new place on HDFS; its lock files are this test's own."""
     found = serve("hdfs")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user's cache"))
     return Bucket(f"{found.bucket}/{next(_numbers)}", found.options, found)
+
+
+@pytest.fixture
+def hdfs(_hdfs: Bucket, common_folder: Path) -> Iterator[Bucket]:
+    """A new place on HDFS, while no other test stops it."""
+    with locked(common_folder / "hdfs.alone", fcntl.LOCK_SH):
+        yield _hdfs
+
+
+@pytest.fixture
+def hdfs_alone(_hdfs: Bucket, common_folder: Path) -> Iterator[Bucket]:
+    """A new place on HDFS, while no test of another worker uses it: this one may stop it."""
+    with locked(common_folder / "hdfs.alone"):
+        yield _hdfs
 
 
 # Said of every file system, once in each process.

@@ -1,5 +1,6 @@
 """HDFS: what it has that object stores have not, and what it does when its servers fail."""
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from servers import Running
+from servers.shared import standing_still
 from waiting import PATIENCE_S
 from zarrix._stores.open import as_store
 from zarrix.errors import LostUpdateWarning
@@ -77,11 +79,11 @@ def test_what_is_deleted_or_moved_leaves_no_directory(hdfs):
 def test_a_hierarchy_of_many_values_is_listed_moved_and_deleted(hdfs):
     # More entries than the namenode tells at a time.
     root = zarr.open_group(hdfs.url, mode="w", storage_options=hdfs.options)
-    z = root.create("a/x", shape=1200, chunks=1, dtype="u1", compressor=None)
-    z[:] = 1 + np.arange(1200) % 250
-    assert root["a/x"].nchunks_initialized == 1200
+    z = root.create("a/x", shape=240, chunks=1, dtype="u1", compressor=None)
+    z[:] = 1 + np.arange(240)
+    assert root["a/x"].nchunks_initialized == 240
     root.move("a", "b")
-    assert root["b/x"][:].tolist() == [1 + n % 250 for n in range(1200)]
+    assert root["b/x"][:].tolist() == [1 + n for n in range(240)]
     del root["b"]
     assert names(hdfs.server, path_of(hdfs.url)) == [".zgroup"]
 
@@ -140,21 +142,27 @@ def test_a_block_that_is_lost_is_an_error_and_never_fill(hdfs):
     assert z[32:].tolist() == [0] * 32
 
 
+def _opened(url, options):
+    """The array, once the servers answer in time: a busy machine may keep them from it."""
+    while True:
+        with contextlib.suppress(TimeoutError):
+            return zarr.open(url, mode="r+", storage_options=options)
+
+
 @pytest.mark.parametrize("act", ["read", "write", "list"])
-def test_servers_that_stand_still_are_an_error_in_time_and_go_on_later(hdfs, act):
+def test_servers_that_stand_still_are_an_error_in_time_and_go_on_later(hdfs_alone, act):
+    hdfs = hdfs_alone
     options = {**hdfs.options, "timeout": 1.5}
-    z = zarr.open(hdfs.url, mode="w", shape=8, chunks=4, dtype="i4", storage_options=options)
+    z = zarr.open(hdfs.url, mode="w", shape=8, chunks=4, dtype="i4", storage_options=hdfs.options)
     z[:] = 5
+    z = _opened(hdfs.url, options)
     acts = {"read": lambda: z[:], "write": lambda: z.set_basic_selection(slice(4), 6)}
     acts["list"] = lambda: list(z.store)
-    os.kill(hdfs.server.pid, signal.SIGSTOP)
-    try:
+    with standing_still(hdfs.server):
         began = time.monotonic()
         with pytest.raises(TimeoutError, match=r"no response for 1\.5 s"):
             acts[act]()
         assert time.monotonic() - began < PATIENCE_S
-    finally:
-        os.kill(hdfs.server.pid, signal.SIGCONT)
     patient = zarr.open(hdfs.url, mode="r", storage_options=hdfs.options)
     assert patient[4:].tolist() == [5] * 4
     assert patient[:4].tolist() in ([5] * 4, [6] * 4)
@@ -171,20 +179,21 @@ def test_a_namenode_that_is_not_there_is_an_error_within_the_time_limit():
         assert time.monotonic() - began < PATIENCE_S
 
 
-def test_an_interrupt_ends_a_wait_for_a_server_that_stands_still(hdfs):
-    store = as_store(hdfs.url, hdfs.options)
+def test_an_interrupt_ends_a_wait_for_a_server_that_stands_still(hdfs_alone):
+    store = as_store(hdfs_alone.url, hdfs_alone.options)
     store["k"] = b"1"
-    os.kill(hdfs.server.pid, signal.SIGSTOP)
     ring = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    ring.start()
-    try:
-        began = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            store["k"]
-        assert time.monotonic() - began < PATIENCE_S
-    finally:
-        ring.join()
-        os.kill(hdfs.server.pid, signal.SIGCONT)
+
+    def ask():
+        # On a busy machine the timer can be faster than its start is.
+        ring.start()
+        store["k"]
+
+    began = time.monotonic()
+    with standing_still(hdfs_alone.server), pytest.raises(KeyboardInterrupt):
+        ask()
+    assert time.monotonic() - began < PATIENCE_S
+    ring.join()
     assert store["k"] == b"1"
 
 
