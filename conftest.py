@@ -1,10 +1,15 @@
 """An example of a docstring runs in an empty folder, and leaves the package's logger as it was."""
 
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+# The pool of threads that numpy's OpenBLAS starts takes a third of the time that a process takes to
+# start, and no test multiplies matrices. Before numpy is imported, and for all processes of tests.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture

@@ -44,11 +44,16 @@ def main() -> int:
     )
     parser.add_argument("arguments", nargs="*", help="for pytest, after --")
     options = parser.parse_args()
+    # What is compiled is kept: otherwise each of the thousand processes of a run compiles it again.
+    environment = {**os.environ}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with busy(options.loops):
         for number in range(options.times):
             begun = time.monotonic()
             command = [sys.executable, "-m", "pytest", "-q", *options.arguments]
-            run = subprocess.run(command, capture_output=True, text=True, check=False)
+            run = subprocess.run(
+                command, env=environment, capture_output=True, text=True, check=False
+            )
             last = (run.stdout.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
             print(f"{number + 1}: {last}, {time.monotonic() - begun:.0f} s", flush=True)
             if run.returncode:
